@@ -1,0 +1,20 @@
+"""What all tests share: helper modules are found as `tests.…`, behind whatever is installed; each test starts in
+TF 2's manners.
+"""
+
+import pathlib
+import sys
+
+import pytest
+
+from ebbflow.core import context
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+
+@pytest.fixture(autouse=True)
+def manners_of_tf2():
+    """Undo a change of era that a test leaves behind: it is process-wide."""
+    yield
+    if context.switches.tf1 or not context.switches.v2_behavior:
+        context.enter_v2()
