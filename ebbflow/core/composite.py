@@ -1,0 +1,56 @@
+"""Values made of several tensors (sparse, ragged, slices of rows), as nested structures see them.
+
+Only the protocol lives here, so that `nest` can take such a value apart and put it together again; the classes
+themselves belong to the rooms of their ops, and subclass these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class CompositeTensor:
+    """A value that holds tensors; its `_type_spec` knows how to take it apart."""
+
+    __slots__ = ()
+
+    @property
+    def _type_spec(self) -> TypeSpec:
+        raise NotImplementedError(f"{type(self).__name__} must define the property `_type_spec`.")
+
+
+class TypeSpec:
+    """The type of such a value: its class, and the specs of its components."""
+
+    __slots__ = ()
+
+    # True for the spec of a single tensor, which `nest` leaves alone.
+    _is_dense = False
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values this describes."""
+        raise NotImplementedError(f"{type(self).__name__} must define the property `value_type`.")
+
+    @property
+    def _component_specs(self) -> Any:
+        """A nested structure of specs, shaped as `_to_components` gives the tensors."""
+        raise NotImplementedError(f"{type(self).__name__} must define the property `_component_specs`.")
+
+    def _to_components(self, value: Any) -> Any:
+        """The tensors of `value`, as a nested structure."""
+        raise NotImplementedError(f"{type(self).__name__} must define `_to_components`.")
+
+    def _from_components(self, components: Any) -> Any:
+        """The value again from what `_to_components` gave."""
+        raise NotImplementedError(f"{type(self).__name__} must define `_from_components`.")
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TypeSpec | None:
+        """The narrowest type that this and all `others` belong to, or None. Here: this one, if all are equal to it."""
+        return self if all(type(other) is type(self) and other == self for other in others) else None
+
+
+def spec_of(value: Any) -> TypeSpec:
+    """The spec of a composite value; a spec is its own."""
+    return value if isinstance(value, TypeSpec) else value._type_spec
