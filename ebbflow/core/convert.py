@@ -1,0 +1,400 @@
+"""From whatever the user wrote to a tensor, by TensorFlow's rules.
+
+`to_array` turns Python numbers, strings, nested lists and NumPy arrays into an array and its DType: Python floats are
+float32, ints int32 (int64 where they do not fit), strings their UTF-8 bytes; a dtype asked for is met exactly or
+refused, never reached by losing a fraction. `convert_to_tensor` adds what the mode asks for: an eager tensor, or a
+Const in the graph being built. Classes of higher rooms (variables, slices, ragged) register how they become tensors.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.dtypes import DType
+from ebbflow.core.shape import Dimension, TensorShape
+from ebbflow.core.tensor import EagerTensor, Tensor, _new
+
+_FIRST_CHOICE = {float: dtypes.float32, int: dtypes.int32, bool: dtypes.bool, complex: dtypes.complex128}
+_PYTHON_TEXT = (str, bytes, bytearray)
+_INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
+
+Converter = Callable[..., Any]
+_converters: list[tuple[int, tuple[type, ...], Converter]] = []
+_found: dict[type, Converter | None] = {}
+_pack: list[Callable[..., Tensor]] = []
+
+
+def register_tensor_conversion_function(
+    base_type: type | tuple[type, ...], conversion_func: Converter, priority: int = 100
+) -> None:
+    """Have values of `base_type` become tensors by `conversion_func(value, dtype=, name=, as_ref=)`."""
+    types = base_type if isinstance(base_type, (tuple, list)) else (base_type,)
+    if not all(isinstance(t, type) for t in types):
+        raise TypeError(f"base_type must be a type or a tuple of types, got {base_type!r}")
+    if not callable(conversion_func):
+        raise TypeError(f"conversion_func must be callable, got {conversion_func!r}")
+    _converters.append((priority, tuple(types), conversion_func))
+    _converters.sort(key=lambda entry: entry[0])
+    _found.clear()
+
+
+def provide_pack(pack: Callable[..., Tensor]) -> None:
+    """Let the array ops say how a list that holds tensors becomes one tensor."""
+    _pack[:] = [pack]
+
+
+def convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    dtype_hint: Any = None,
+) -> Tensor:
+    """Return `value` as a tensor of the current mode, of `dtype` when that is given.
+
+    >>> convert_to_tensor([1, 2]).dtype
+    tf.int32
+    """
+    if dtype is not None and dtype.__class__ is not DType:
+        dtype = dtypes.as_dtype(dtype)
+    hint = dtype_hint if dtype_hint is not None else preferred_dtype
+    if hint is not None:
+        hint = dtypes.as_dtype(hint)
+    return convert(value, dtype, hint, name)
+
+
+def convert(value: Any, dtype: DType | None = None, hint: DType | None = None, name: str | None = None) -> Tensor:
+    """`convert_to_tensor` for callers that hold DTypes already."""
+    if isinstance(value, Tensor):
+        return _convert_tensor(value, dtype, name)
+    kind = value.__class__
+    converter: Any = _found.get(kind, _found)
+    if converter is _found:
+        converter = _found[kind] = _find_converter(kind)
+    if converter is not None:
+        result = _by_converter(converter, value, dtype, hint, name)
+        if result is not NotImplemented:
+            return result
+    if isinstance(value, (list, tuple)) and holds_tensors(value):
+        return _pack[0](value, dtype or hint, name)
+    array, found = to_array(value, dtype, hint)
+    graph = context.current_graph() if context.graph_scopes else None
+    if graph is not None:
+        return graph.constant(array, found, name)
+    tensor = _new(EagerTensor)
+    tensor._array = array
+    tensor._dtype = found
+    return tensor
+
+
+def _convert_tensor(value: Tensor, dtype: DType | None, name: str | None) -> Tensor:
+    if dtype is not None and not dtype.is_compatible_with(value.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}. "
+            f"Write tf.cast(x, tf.{dtype.name}) where that is meant."
+        )
+    if context.graph_scopes:
+        graph = context.current_graph()
+        if graph is not None:
+            return graph.take(value, name)
+    if not isinstance(value, EagerTensor):
+        raise TypeError(
+            f"{value!r} is a symbolic tensor of a graph: it has no value here, where ops run eagerly. "
+            "Use it inside its graph (with graph.as_default()), or fetch it with Session.run"
+        )
+    return value
+
+
+def _find_converter(kind: type) -> Converter | None:
+    if kind in _FIRST_CHOICE or kind is np.ndarray or kind is str or kind is bytes:
+        return None
+    protocol = getattr(kind, "__tf_tensor__", None)
+    if protocol is not None:
+        return lambda value, dtype=None, name=None, as_ref=False: protocol(value, dtype, name)
+    matching = [convert for _, types, convert in _converters if issubclass(kind, types)]
+    if not matching:
+        return None
+
+    def try_in_turn(value: Any, dtype: Any = None, name: Any = None, as_ref: bool = False) -> Any:
+        for convert_value in matching:
+            result = convert_value(value, dtype=dtype, name=name, as_ref=as_ref)
+            if result is not NotImplemented:
+                return result
+        return NotImplemented
+
+    return try_in_turn
+
+
+def _by_converter(converter: Converter, value: Any, dtype: DType | None, hint: DType | None, name: str | None) -> Any:
+    if dtype is None and hint is not None:
+        try:
+            result = converter(value, dtype=hint, name=name, as_ref=False)
+        except (TypeError, ValueError):
+            result = NotImplemented
+        if result is not NotImplemented:
+            return result
+    result = converter(value, dtype=dtype, name=name, as_ref=False)
+    if result is NotImplemented or isinstance(result, Tensor):
+        return result
+    raise TypeError(f"a conversion function for {type(value)} gave {result!r}, which is not a tensor")
+
+
+def holds_tensors(value: Iterable[Any]) -> bool:
+    """Return whether a nested list has a tensor, or something that becomes one by registration, in it."""
+    for item in value:
+        kind = item.__class__
+        if kind in _FIRST_CHOICE:
+            continue
+        if isinstance(item, Tensor):
+            return True
+        if kind is list or kind is tuple:
+            if holds_tensors(item):
+                return True
+        elif _found.get(kind, _found) is _found:
+            _found[kind] = _find_converter(kind)
+            if _found[kind] is not None:
+                return True
+        elif _found[kind] is not None:
+            return True
+    return False
+
+
+# --- arrays
+# -------------------------------------------------------------------------------------------------------------
+
+
+def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) -> tuple[np.ndarray, DType]:
+    """Return a new array with `value`'s elements, and its DType.
+
+    `dtype` must be met; `hint` is met where nothing is lost by it and forgotten elsewhere.
+    """
+    if dtype is None and hint is not None:
+        try:
+            return to_array(value, hint)
+        except (TypeError, ValueError, OverflowError):
+            return to_array(value)
+    kind = value.__class__
+    if kind in _FIRST_CHOICE:
+        return _scalar(value, kind, dtype)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(value, dtype)
+    if isinstance(value, _PYTHON_TEXT):
+        return _text_array(value, value, dtype)
+    if isinstance(value, EagerTensor):
+        return _from_numpy(value._array, dtype, value._dtype)
+    if isinstance(value, Tensor):
+        raise TypeError(f"{value!r} is a symbolic tensor: it has no value to build a constant from")
+    if isinstance(value, TensorShape):
+        return _shape_array(value, dtype)
+    if isinstance(value, Dimension):
+        return to_array(value.value if value.value is not None else -1, dtype)
+    if value is None:
+        raise errors.ConversionError(
+            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+        )
+    if isinstance(value, (list, tuple, range)):
+        return _from_sequence(value, dtype)
+    if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
+        return _from_numpy(np.asarray(value), dtype)
+    if hasattr(value, "__dlpack__"):
+        return _from_numpy(np.from_dlpack(value), dtype)
+    if isinstance(value, (memoryview,)):
+        return _from_numpy(np.asarray(value), dtype)
+    if hasattr(kind, "__index__"):
+        return _scalar(value.__index__(), int, dtype)
+    if hasattr(kind, "__float__"):
+        return _scalar(float(value), float, dtype)
+    raise errors.ConversionError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+    )
+
+
+def _refuse(value: Any, dtype: DType) -> errors.ConversionError:
+    shown = repr(value)
+    shown = shown if len(shown) < 200 else shown[:200] + "…"
+    return errors.ConversionError(f"Cannot convert {shown} to EagerTensor of dtype {dtype.name}")
+
+
+def _scalar(value: Any, kind: type, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    if dtype is None:
+        dtype = _FIRST_CHOICE[kind]
+        if kind is int and not _INT32_MIN <= value <= _INT32_MAX:
+            dtype = dtypes.int64
+    elif not _fits(kind, dtype):
+        raise _refuse(value, dtype)
+    try:
+        return np.array(value, dtype.np), dtype
+    except OverflowError as error:
+        raise _refuse(value, dtype) from error
+
+
+def _fits(kind: type, dtype: DType) -> bool:
+    """Return whether a Python number of this kind may become `dtype`."""
+    if kind is bool:
+        return dtype is dtypes.bool
+    if kind is int:
+        return dtype.is_integer or dtype.is_floating or dtype.is_complex or dtype.is_quantized
+    if kind is float:
+        return dtype.is_floating or dtype.is_complex
+    return dtype.is_complex
+
+
+def _from_numpy(value: Any, dtype: DType | None, found: DType | None = None) -> tuple[np.ndarray, DType]:
+    array = np.asarray(value)
+    if array.dtype.kind in "USO" and found is None:
+        return _text_array(array, value, dtype)
+    found = found or dtypes.from_numpy(array.dtype)
+    if dtype is None or dtype is found:
+        return np.array(array, found.np, order="C"), found
+    if not _may_cast(found, dtype):
+        raise _refuse(value, dtype)
+    if dtype.is_integer and found.is_integer and array.size:
+        low, high = _range(dtype)
+        if array.min() < low or array.max() > high:
+            raise _refuse(value, dtype)
+    return np.array(array, dtype.np, order="C"), dtype
+
+
+@functools.cache
+def _range(dtype: DType) -> tuple[int, int]:
+    return dtype.min, dtype.max
+
+
+def _may_cast(source: DType, target: DType) -> bool:
+    if target.is_complex:
+        return source.is_complex or source.is_floating or source.is_integer
+    if target.is_floating:
+        return source.is_floating or source.is_integer
+    if target.is_integer:  # from a NumPy array TensorFlow takes floats too, and cuts their fractions off
+        return source.is_integer or source.is_floating
+    return target.is_quantized and source.is_integer
+
+
+def _text_array(value: Any, shown: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    if dtype is not None and dtype not in (dtypes.string, dtypes.variant, dtypes.resource):
+        raise _refuse(shown, dtype)
+    source = np.asarray(value, dtype=object)
+    if dtype is not None and dtype is not dtypes.string:
+        return source.copy(), dtype
+    result = np.empty(source.shape, dtype=object)
+    flat, flat_source = result.reshape(-1), source.reshape(-1)
+    for i in range(flat.size):
+        item = flat_source[i]
+        if isinstance(item, str):
+            item = item.encode("utf-8")
+        elif isinstance(item, (bytes, bytearray)):
+            item = bytes(item)
+        else:
+            raise errors.ConversionError(
+                f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(item).__name__})."
+            )
+        flat[i] = item
+    return result, dtypes.string
+
+
+def _shape_array(shape: TensorShape, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    if not shape.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
+    sizes: list[Any] = shape.as_list()
+    if dtype is None:
+        dtype = dtypes.int32 if all(n <= _INT32_MAX for n in sizes) else dtypes.int64
+    if dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype {dtype.name}")
+    return np.array(sizes, dtype.np), dtype
+
+
+def _leaf_types(value: Any, kinds: set[type], depth: int = 0) -> None:
+    if depth > 254:
+        raise ValueError("Attempting to create a tensor with more than 254 dimensions")
+    found = set(map(type, value))
+    if list in found or tuple in found:
+        for item in value:
+            if item.__class__ is list or item.__class__ is tuple:
+                _leaf_types(item, kinds, depth + 1)
+    kinds |= found
+
+
+def _from_sequence(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    kinds: set[type] = set()
+    _leaf_types(value, kinds)
+    kinds -= {list, tuple}
+    if kinds & {str, bytes, bytearray, np.str_, np.bytes_}:
+        return _text_sequence(value, kinds, dtype)
+    if type(None) in kinds:
+        raise errors.ConversionError(
+            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+        )
+    if bool in kinds and len(kinds) > 1 and kinds <= set(_FIRST_CHOICE):
+        raise errors.ConversionError(f"Can't convert Python sequence with mixed types to Tensor: {_shown(value)}")
+    if Dimension in kinds or TensorShape in kinds:
+        value = _plain_sizes(value)
+        kinds = {int}
+    try:
+        array = np.array(value)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {_shown(value)}") from error
+    if array.dtype == object:
+        return _object_sequence(array, value, dtype)
+    if kinds <= set(_FIRST_CHOICE) and kinds:
+        return _python_numbers(array, value, dtype)
+    if not kinds:
+        target = dtype or dtypes.float32  # [] is float32
+        return np.zeros(array.shape, target.np), target
+    return _from_numpy(array, dtype)
+
+
+def _python_numbers(array: np.ndarray, value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    kind = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[array.dtype.kind]
+    if dtype is None:
+        dtype = _FIRST_CHOICE[kind]
+        if kind is int and array.size and not (array.min() >= _INT32_MIN and array.max() <= _INT32_MAX):
+            dtype = dtypes.uint64 if array.dtype.kind == "u" else dtypes.int64
+    elif not _fits(kind, dtype):
+        raise _refuse(value, dtype)
+    if kind is int and dtype.is_integer and array.size:
+        low, high = _range(dtype)
+        if array.min() < low or array.max() > high:
+            raise _refuse(value, dtype)
+    return array.astype(dtype.np, copy=False), dtype
+
+
+def _text_sequence(value: Any, kinds: set[type], dtype: DType | None) -> tuple[np.ndarray, DType]:
+    if kinds - {str, bytes, bytearray, np.str_, np.bytes_, np.ndarray}:
+        raise errors.ConversionError(f"Can't convert Python sequence with mixed types to Tensor: {_shown(value)}")
+    try:
+        array = np.array(value, dtype=object)
+    except ValueError as error:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {_shown(value)}") from error
+    if array.size and isinstance(array.reshape(-1)[0], (list, tuple)):
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {_shown(value)}")
+    return _text_array(array, value, dtype)
+
+
+def _object_sequence(array: np.ndarray, value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
+    """Python ints too large for NumPy, arrays of strings in a list, or something that is no number at all."""
+    flat = array.reshape(-1)
+    if all(isinstance(item, int) for item in flat):
+        if dtype is not None and not dtype.is_integer and (dtype.is_floating or dtype.is_complex):
+            return array.astype(dtype.np), dtype
+        raise errors.ConversionError(
+            f"Python int too large to convert to {(dtype or dtypes.int64).name}: {_shown(value)}"
+        )
+    return _text_array(array, value, dtype)
+
+
+def _plain_sizes(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_plain_sizes(item) for item in value]
+    if isinstance(value, TensorShape):
+        return value.as_list()
+    return int(value) if isinstance(value, Dimension) else value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + "…"

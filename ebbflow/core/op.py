@@ -1,0 +1,440 @@
+"""Ops: declared once, called in every mode.
+
+An `Op` carries all that is known about an operation: interface, shape rule, kernel, gradient, properties. Calling it
+converts the arguments, decides the attributes, and then either runs the kernel (eager) or hands the call to the graph
+being built. On the eager path the kernel runs first; only when it fails is the shape rule asked, and its words become
+the error. Knows nothing of NumPy kernels themselves, tapes or graphs: recorders and graphs are reached through
+`core.context`.
+
+    BiasAdd = op("BiasAdd(value:T, bias:T) -> (output:T) | T: numbers; data_format: string in [NHWC,NCHW] = NHWC")
+
+    @BiasAdd.shape         def _(value, bias, *, data_format) -> dims        (arguments are `Known`s)
+    @BiasAdd.kernel        def _(xp, value, bias, *, data_format) -> array   (arguments are arrays)
+    @BiasAdd.gradient      def _(call, grad) -> one gradient per input       (in terms of public ops)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes, errors, source
+from ebbflow.core.attrs import normalise
+from ebbflow.core.convert import convert
+from ebbflow.core.dtypes import DType
+from ebbflow.core.settle import settle
+from ebbflow.core.shape import Dims
+from ebbflow.core.signature import Signature, parse
+from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
+
+registry: dict[str, Op] = {}
+
+MAX_PLANS = 500
+"""An op remembers how it was called for this many kinds of arguments; more are settled each time."""
+
+
+class Known:
+    """What a shape rule may know of one input: its dims and dtype, and its value where that is known already."""
+
+    __slots__ = ("_dims_value", "_source", "dims", "dtype")
+
+    def __init__(self, dims: Dims, dtype: Any, source: Any = None):
+        self.dims = dims
+        self.dtype = dtype
+        self._source = source
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.dims is None else len(self.dims)
+
+    @property
+    def value(self) -> np.ndarray | None:
+        """The input's value, or None where it is not known before running."""
+        found = self._source
+        return found if found is None or found.__class__ is ndarray else found.constant_value()
+
+    @property
+    def as_dims(self) -> Dims:
+        """The value of an integer vector read as a shape, as far as it is known (-1 counts as unknown)."""
+        found = self._source
+        if found is not None and found.__class__ is not ndarray:
+            return found.constant_dims()
+        if found is None:
+            return None if self.dims is None or self.dims[0] is None else (None,) * self.dims[0]
+        return tuple(None if n < 0 else int(n) for n in found.reshape(-1))
+
+    def __repr__(self) -> str:
+        return f"{self.dtype.name}{'[?]' if self.dims is None else list(self.dims)}"
+
+
+class Op:
+    """One operation."""
+
+    def __init__(self, text: str, **facts: Any):
+        self.text = text
+        self.name = text[: text.index("(")].strip()
+        self._signature: Signature | None = None
+        self._plans: dict[Any, tuple[dict[str, Any], Any, Any]] = {}
+        self._results: Any = None
+        self.kernel_fn: Any = None
+        self.kernel_attrs: tuple[str, ...] = ()
+        self.shape_fn: Any = None
+        self.shape_attrs: tuple[str, ...] = ()
+        self.gradient_fn: Any = None
+        self.engines: list[tuple[Callable[..., bool], Callable[..., Any]]] = []
+        self.checks_first = facts.pop("checks_first", False)
+        self.needs_run = False
+        self.facts = facts
+        if self.name in registry:
+            raise ValueError(f"op {self.name!r} is declared twice")
+        registry[self.name] = self
+
+    # --- declaring --------------------------------------------------------------------------------------------------
+
+    @property
+    def signature(self) -> Signature:
+        found = self._signature
+        if found is None:
+            found = self._signature = parse(self.text)
+        return found
+
+    def kernel(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """Declare how the op computes: `fn(xp, *arrays, **attrs it names)`."""
+        self.kernel_fn = fn
+        names = _keywords(fn)
+        self.needs_run = "run" in names
+        self.kernel_attrs = tuple(n for n in names if n != "run")
+        return fn
+
+    def shape(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """Declare the shape rule: `fn(*knowns, **attrs it names)` gives dims, or a list of them for several outputs."""
+        self.shape_fn = fn
+        self.shape_attrs = _keywords(fn)
+        return fn
+
+    def gradient(self, fn: Any) -> Any:
+        """Declare the gradient: `fn(call, *grads of outputs)` gives a gradient (or None) per input tensor."""
+        self.gradient_fn = fn
+        return fn
+
+    def add_engine(self, wins: Callable[..., bool], kernel: Callable[..., Any]) -> None:
+        """Offer a better kernel, used when `wins(arrays, attrs)` says so."""
+        self.engines.append((wins, kernel))
+
+    @property
+    def stateful(self) -> bool:
+        return "stateful" in self.signature.flags
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    # --- calling ----------------------------------------------------------------------------------------------------
+
+    def __call__(self, *inputs: Any, name: str | None = None, **attrs: Any) -> Any:
+        signature = self._signature or self.signature
+        if len(inputs) != len(signature.inputs):
+            inputs, attrs = self._bind(inputs, attrs)
+        if context.graph_scopes:
+            graph = context.current_graph()
+            if graph is not None:
+                return graph.call(self, inputs, attrs, name)
+        kinds = tuple([x._dtype if x.__class__ is EagerTensor else x.__class__ for x in inputs])
+        key = (kinds, *attrs.items()) if attrs else kinds
+        try:
+            plan = self._plans.get(key)
+        except TypeError:  # an attr given as a list
+            key = (kinds, *[(k, tuple(v) if v.__class__ is list else v) for k, v in attrs.items()])
+            plan = self._plan_or_none(key)
+        if plan is None:
+            return self._call_converted(inputs, attrs, key)
+        settled, outputs, numbers = plan
+        if numbers:
+            inputs = tuple(_with_numbers(inputs, numbers))
+        return self._execute(inputs, [x._array for x in inputs], settled, outputs)
+
+    def _plan_or_none(self, key: Any) -> Any:
+        try:
+            return self._plans.get(key)
+        except TypeError:
+            return None
+
+    def _bind(self, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Sort keyword arguments into inputs and attrs."""
+        names = [arg.name for arg in self.signature.inputs]
+        if len(inputs) > len(names):
+            spare = [a for a in self.signature.attrs if a not in self.signature.inferred]
+            extra = inputs[len(names) :]
+            if len(extra) > len(spare):
+                raise TypeError(f"{self.name} takes {len(names)} inputs ({', '.join(names)}), got {len(inputs)}")
+            return inputs[: len(names)], {**dict(zip(spare, extra, strict=False)), **attrs}
+        attrs = dict(attrs)
+        bound = list(inputs)
+        for arg in names[len(inputs) :]:
+            if arg not in attrs:
+                raise TypeError(f"{self.name} missing required argument: '{arg}'")
+            bound.append(attrs.pop(arg))
+        return tuple(bound), attrs
+
+    def _call_converted(self, inputs: Sequence[Any], attrs: dict[str, Any], key: Any) -> Any:
+        """Call the long way: convert and settle everything, and remember how for calls of the same kind."""
+        try:
+            tensors, settled = self.settle(inputs, attrs)
+        except Exception as error:
+            raise source.short(error) from None
+        flat = [t for group in tensors for t in (group if group.__class__ is list else (group,))]
+        if len(flat) == len(tensors):
+            self._remember(key, inputs, tensors, settled)
+        arrays = [[t._array for t in g] if g.__class__ is list else g._array for g in tensors]
+        return self._execute(flat, arrays, settled, None)
+
+    def _remember(self, key: Any, inputs: Sequence[Any], tensors: list[Any], settled: dict[str, Any]) -> None:
+        """Keep the settled attrs for later calls with tensors (and Python numbers) of the same kinds in the same
+        places.
+        """
+        numbers = []
+        for i, (given, tensor) in enumerate(zip(inputs, tensors, strict=True)):
+            if given.__class__ is int or given.__class__ is float or given.__class__ is bool:
+                if (
+                    tensor._dtype is dtypes.int64
+                    and self.signature.inputs[i].type is None
+                    and not _decided(self, i, inputs)
+                ):
+                    return  # an int too large for int32: the next one may not be
+                numbers.append((i, tensor._dtype))
+            elif given.__class__ is not EagerTensor:
+                return
+        if len(self._plans) < MAX_PLANS:
+            try:
+                self._plans[key] = (settled, self._output_types(settled), tuple(numbers))
+            except TypeError:  # an attr that cannot be a key
+                return
+
+    def _execute(self, tensors: Sequence[Any], arrays: list[Any], attrs: dict[str, Any], types: Any) -> Any:
+        """Run the kernel, wrap what it gives, and tell the recorders."""
+        try:
+            if self.checks_first:
+                self.check(arrays, attrs)
+            results = self.run(arrays, attrs)
+        except Exception as error:
+            try:
+                results = self.retry(error, arrays, attrs)
+            except Exception as explained:
+                raise source.short(explained) from None
+        if types is None:
+            types = self._output_types(attrs)
+        if types.__class__ is DType:
+            result = _new(EagerTensor)
+            result._array = (
+                results if results.__class__ is ndarray and results.dtype is types.np else np.asarray(results, types.np)
+            )
+            result._dtype = types
+            if context.recorders:
+                record(self, tensors, (result,), attrs)
+            return result
+        outputs = self._wrap(results, types)
+        if context.recorders:
+            record(self, tensors, outputs, attrs)
+        return self.pack_outputs(outputs, attrs)
+
+    def run(self, arrays: list[Any], attrs: dict[str, Any], run: Any = None) -> Any:
+        """Compute from arrays to an array, or a sequence of them for several outputs."""
+        for wins, kernel in self.engines:
+            if wins(arrays, attrs):
+                return kernel(arrays, attrs)
+        if self.kernel_attrs or self.needs_run:
+            named = {key: attrs[key] for key in self.kernel_attrs}
+            if self.needs_run:
+                named["run"] = run if run is not None else eager_run
+            return self.kernel_fn(np, *arrays, **named)
+        return self.kernel_fn(np, *arrays)
+
+    def retry(self, error: Exception, arrays: list[Any], attrs: dict[str, Any], run: Any = None) -> Any:
+        """Answer a kernel's failure: run again where only a warning stood in the way, else raise what explains it."""
+        if isinstance(error, RuntimeWarning):  # the user made NumPy's floating-point warnings errors
+            with np.errstate(all="ignore"):
+                return self.run(arrays, attrs, run)
+        raise self.explain(error, arrays, attrs)
+
+    def explain(self, error: Exception, arrays: list[Any], attrs: dict[str, Any]) -> Exception:
+        """Return the error to show for a kernel's failure."""
+        if isinstance(error, errors.OpError):
+            return error if error.op is not None else tagged(error, self)
+        if isinstance(error, MemoryError):
+            return errors.ResourceExhaustedError(None, None, f"out of memory: {error} [Op:{self.name}]")
+        if self.shape_fn is not None:
+            try:
+                self.infer(known_arrays(self, arrays, attrs), attrs)
+            except errors.OpError as explained:
+                return tagged(explained, self)
+            except (ValueError, TypeError) as explained:
+                error = explained
+        return errors.InvalidArgumentError(None, None, f"{error} [Op:{self.name}]")
+
+    def check(self, arrays: list[Any], attrs: dict[str, Any]) -> None:
+        """Ask the shape rule before running."""
+        if self.shape_fn is not None:
+            self.infer(known_arrays(self, arrays, attrs), attrs)
+
+    def infer(self, knowns: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """Return what the shape rule says: dims, or a list of dims for an op with several outputs."""
+        if self.shape_attrs:
+            return self.shape_fn(*knowns, **{key: attrs[key] for key in self.shape_attrs})
+        return self.shape_fn(*knowns)
+
+    # --- types and structure ----------------------------------------------------------------------------------------
+
+    def settle(
+        self, inputs: Sequence[Any], attrs: dict[str, Any], convert: Callable[..., Tensor] = convert
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Return the inputs as tensors (a list where the op takes one) and every attr's value."""
+        return settle(self.name, self.signature, inputs, normalise(self, attrs) if attrs else {}, convert)
+
+    def _output_types(self, attrs: dict[str, Any]) -> Any:
+        """Return the one output's DType, or a list with a DType (or list of them) per declared output."""
+        types = [_types_of(arg, attrs) for arg in self.signature.outputs]
+        return types[0] if len(types) == 1 and types[0].__class__ is DType else types
+
+    def flat_output_types(self, attrs: dict[str, Any]) -> list[DType]:
+        """Return a DType per output tensor; a reference output has the reference type."""
+        flat: list[DType] = []
+        for arg in self.signature.outputs:
+            types = _types_of(arg, attrs)
+            types = types if isinstance(types, list) else [types]
+            flat.extend(t._as_ref if arg.is_ref else t for t in types)
+        return flat
+
+    def _wrap(self, results: Any, types: list[Any]) -> tuple[EagerTensor, ...]:
+        if not types:
+            return ()
+        flat_types = [t for group in types for t in (group if group.__class__ is list else (group,))]
+        arrays = list(flatten_results(results, types))
+        outputs = []
+        for array, dtype in zip(arrays, flat_types, strict=True):
+            tensor = _new(EagerTensor)
+            tensor._array = (
+                array if array.__class__ is ndarray and array.dtype is dtype.np else np.asarray(array, dtype.np)
+            )
+            tensor._dtype = dtype
+            outputs.append(tensor)
+        return tuple(outputs)
+
+    def pack_outputs(self, outputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """Arrange flat outputs as the caller sees them: one tensor, a list, a named tuple, or None."""
+        args = self.signature.outputs
+        if len(args) == 1:
+            return list(outputs) if args[0].is_list else outputs[0]
+        if not args:
+            return None
+        if self._results is None:
+            self._results = namedtuple(self.name, [a.name for a in args], rename=True)  # type: ignore[misc]
+        grouped, at = [], 0
+        for arg in args:
+            types = _types_of(arg, attrs)
+            if isinstance(types, list):
+                grouped.append(list(outputs[at : at + len(types)]))
+                at += len(types)
+            else:
+                grouped.append(outputs[at])
+                at += 1
+        return self._results(*grouped)
+
+
+def op(text: str, **facts: Any) -> Op:
+    """Declare an op by its interface line; shape rule, kernel and gradient follow as decorators."""
+    shape, kernel, gradient = facts.pop("shape", None), facts.pop("kernel", None), facts.pop("gradient", None)
+    declared = Op(text, **facts)
+    if shape is not None:
+        declared.shape(shape)
+    if kernel is not None:
+        declared.kernel(kernel)
+    if gradient is not None:
+        declared.gradient(gradient)
+    return declared
+
+
+def flatten_results(results: Any, types: list[Any]) -> Sequence[Any]:
+    """Return a kernel's results as a flat sequence, one array per output tensor."""
+    if len(types) == 1:
+        return results if types[0].__class__ is list else (results,)
+    if any(t.__class__ is list for t in types):
+        return [a for r, t in zip(results, types, strict=True) for a in (r if t.__class__ is list else (r,))]
+    return results
+
+
+def _with_numbers(inputs: Sequence[Any], numbers: Sequence[tuple[int, DType]]) -> list[Any]:
+    """Return the inputs with Python numbers made tensors of the dtypes they had before."""
+    made = list(inputs)
+    for i, dtype in numbers:
+        made[i] = convert(made[i], dtype)
+    return made
+
+
+def _decided(op: Op, index: int, inputs: Sequence[Any]) -> bool:
+    """Return whether a tensor among the inputs decides the type of input `index`."""
+    attr = op.signature.inputs[index].type_attr
+    return any(
+        a.type_attr == attr and x.__class__ is EagerTensor for a, x in zip(op.signature.inputs, inputs, strict=True)
+    )
+
+
+def known_arrays(op: Op, arrays: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    """Return `Known`s for arrays that are at hand."""
+    return [
+        [Known(a.shape, None, a) for a in group] if group.__class__ is list else Known(group.shape, None, group)
+        for group in arrays
+    ]
+
+
+_thread = context.thread
+
+TYPED: dict[DType, dict[str, Any]] = {dtype: {"T": dtype} for dtype in dtypes.ALL}
+"""The attrs of a call that has only its type: made once, shared by all that quick paths record."""
+
+
+def record(op: Op, inputs: Sequence[Any], outputs: Sequence[Any], attrs: dict[str, Any]) -> None:
+    """Tell this thread's recorders of a call."""
+    for recorder in _thread.recorders:
+        recorder.record(op, inputs, outputs, attrs)
+
+
+def tagged(error: errors.OpError, op: Op) -> errors.OpError:
+    """Return `error` with the op's name at the end of its message, once."""
+    tag = f"[Op:{op.name}]"
+    message = error.message if tag in error.message else f"{error.message} {tag}"
+    if isinstance(error, errors.StaticShapeError):  # nothing static about it here: a value was there
+        return errors.InvalidArgumentError(None, None, message)
+    error._message = message
+    return error
+
+
+def _types_of(arg: Any, attrs: dict[str, Any]) -> Any:
+    if arg.is_type_list:
+        return list(attrs[arg.type_attr])
+    dtype = arg.type if arg.type is not None else attrs[arg.type_attr]
+    return [dtype] * attrs[arg.number_attr] if arg.number_attr is not None else dtype
+
+
+def _keywords(fn: Callable[..., Any]) -> tuple[str, ...]:
+    if isinstance(fn, np.ufunc):
+        return ()
+    code = getattr(fn, "__code__", None)
+    if code is not None:
+        start = code.co_argcount
+        return code.co_varnames[start : start + code.co_kwonlyargcount]
+    return tuple(p.name for p in inspect.signature(fn).parameters.values() if p.kind is p.KEYWORD_ONLY)
+
+
+class EagerRun:
+    """What a kernel that keeps state may ask of its surroundings when ops run at once."""
+
+    node = None
+
+    def __init__(self) -> None:
+        self.resources: dict[Any, Any] = {}
+
+
+eager_run = EagerRun()

@@ -1,0 +1,174 @@
+"""Op interfaces as text: one line says an op's inputs, outputs, attributes and flags.
+
+    BiasAdd(value:T, bias:T) -> (output:T) | T: numbers; data_format: string in [NHWC,NCHW] = NHWC
+
+The form is the one TensorFlow's own interfaces are listed in, so a declaration can be compared with them word for word.
+`N*T` is a list of N tensors of type T, `list(T)` a list typed by the type-list attr T, `Ref(T)` a reference. Behind the
+last bar stand flags (`stateful`, `commutative`, `aggregate`). `GROUPS` are short names for lists of types.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.dtypes import DType
+
+_NUMBERS = (
+    "float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,"
+    "uint16,complex128,half,uint32,uint64"
+)
+
+GROUPS = {
+    "numbers": _NUMBERS,
+    "reals": "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64",
+    "floats": "bfloat16,half,float,double",
+    "floats_complex": "bfloat16,half,float,double,complex64,complex128",
+    "integers": "int8,int16,int32,int64,uint8,uint16,uint32,uint64",
+    "complexes": "complex64,complex128",
+    "quantized": "qint8,quint8,qint32,qint16,quint16",
+    "index": "int32,int64",
+}
+
+
+@dataclass(frozen=True)
+class Arg:
+    """One declared input or output."""
+
+    name: str
+    type: DType | None  # a fixed type, or None when an attr says it
+    type_attr: str | None  # the attr that says the type (of each, for a list)
+    number_attr: str | None  # the attr that counts the tensors of a list of one type
+    is_type_list: bool  # typed one by one by a list(type) attr
+    is_ref: bool
+
+    @property
+    def is_list(self) -> bool:
+        return self.is_type_list or self.number_attr is not None
+
+
+@dataclass(frozen=True)
+class Attr:
+    """One declared attribute."""
+
+    name: str
+    kind: str  # int, float, bool, string, type, shape, tensor, func, or list(one of these)
+    allowed: tuple[Any, ...] | None = None
+    minimum: int | None = None
+    default: Any = None
+    has_default: bool = False
+
+
+@dataclass(frozen=True)
+class Signature:
+    """An op's whole interface."""
+
+    name: str
+    inputs: tuple[Arg, ...]
+    outputs: tuple[Arg, ...]
+    attrs: dict[str, Attr]
+    flags: frozenset[str]
+    inferred: frozenset[str] = field(default_factory=frozenset)  # attrs that the inputs decide
+
+
+_HEAD = re.compile(r"\s*(\w+)\s*\((.*?)\)\s*->\s*\((.*?)\)\s*$")
+_ATTR = re.compile(r"(\w+)\s*:\s*(list\(\w+\)|\w+)(?:\s+in\s+\[(.*?)\])?(?:\s*>=\s*(-?\d+))?(?:\s*=\s*(.*))?$", re.S)
+_KINDS = ("int", "float", "bool", "string", "type", "shape", "tensor", "func")
+
+
+def parse(text: str) -> Signature:
+    """Return the Signature that `text` spells out."""
+    head, *rest = (part.strip() for part in re.split(r"\s\|\s", text))
+    # A list input's "(T)" would end the argument list too early for a plain match: hide it first.
+    found = _HEAD.match(re.sub(r"(list|Ref)\(([\w*]+)\)", r"\1<\2>", head))
+    if not found:
+        raise ValueError(f"not an op signature: {text!r}")
+    attrs: dict[str, Attr] = {}
+    flags: frozenset[str] = frozenset()
+    for part in rest:
+        if ":" in part:
+            attrs = {a.name: a for a in map(_parse_attr, re.split(r";\s*", part))}
+        else:
+            flags = frozenset(part.split())
+    inputs = tuple(_parse_arg(a, attrs) for a in _split(found[2]))
+    outputs = tuple(_parse_arg(a, attrs) for a in _split(found[3]))
+    inferred = frozenset(x for a in inputs for x in (a.type_attr, a.number_attr) if x)
+    return Signature(found[1], inputs, outputs, attrs, flags, inferred)
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _parse_arg(text: str, attrs: dict[str, Attr]) -> Arg:
+    name, _, kind = (part.strip() for part in text.partition(":"))
+    is_ref = kind.startswith("Ref<")
+    if is_ref:
+        kind = kind[4:-1]
+    number = None
+    if "*" in kind:
+        number, kind = (part.strip() for part in kind.split("*"))
+    if kind.startswith("list<"):
+        return Arg(name, None, kind[5:-1], None, True, is_ref)
+    if kind in attrs:
+        return Arg(name, None, kind, number, attrs[kind].kind == "list(type)", is_ref)
+    return Arg(name, _type(kind), None, number, False, is_ref)
+
+
+def _parse_attr(text: str) -> Attr:
+    found = _ATTR.match(text.strip())
+    if not found:
+        raise ValueError(f"not an attribute: {text!r}")
+    name, kind, allowed, minimum, default = found.groups()
+    if kind in GROUPS:
+        kind, allowed = "type", GROUPS[kind]
+    base = kind[5:-1] if kind.startswith("list(") else kind
+    if base not in _KINDS:
+        raise ValueError(f"unknown kind of attribute in {text!r}")
+    choices = tuple(_literal(base, item) for item in _split(_expand(allowed))) if allowed is not None else None
+    return Attr(
+        name,
+        kind,
+        choices,
+        int(minimum) if minimum is not None else None,
+        _default(kind, base, default.strip()) if default is not None else None,
+        default is not None,
+    )
+
+
+def _expand(allowed: str) -> str:
+    return ",".join(GROUPS.get(item, item) for item in _split(allowed))
+
+
+def _default(kind: str, base: str, text: str) -> Any:
+    if kind == base:
+        return _literal(base, text)
+    return tuple(_literal(base, item) for item in _items(text[1:-1]))
+
+
+def _items(text: str) -> list[str]:
+    """Split on commas that are outside brackets: "[],[1]" is two items."""
+    return [item for item in re.findall(r"\[[^\]]*\]|[^,]+", text) if item.strip()]
+
+
+def _literal(kind: str, text: str) -> Any:
+    text = text.strip()
+    if kind == "string":
+        return text[1:-1] if text.startswith('"') else text
+    if kind == "bool":
+        return text == "true"
+    if kind == "int":
+        return int(text)
+    if kind == "float":
+        return float(text)
+    if kind == "type":
+        return _type(text)
+    if kind == "shape":
+        return None if text == "?" else tuple(int(n) for n in _split(text[1:-1]))
+    return text
+
+
+def _type(name: str) -> DType:
+    return dtypes.as_dtype(name)

@@ -1,0 +1,84 @@
+"""The user's own line: finding it cheaply, and keeping our frames out of tracebacks.
+
+A frame belongs to the user when its file lies outside this package. Imported by rooms that create nodes or raise
+errors.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+from ebbflow.core import context
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class Line(NamedTuple):
+    """A place in a user's file."""
+
+    file: str
+    number: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}"
+
+
+class LazyLine:
+    """A place in a user's file, kept as code and offset: the line number is worked out when it is shown."""
+
+    __slots__ = ("_code", "_offset")
+
+    def __init__(self, code: CodeType, offset: int):
+        self._code = code
+        self._offset = offset
+
+    def resolve(self) -> Line:
+        """Return the place with its line number."""
+        number = self._code.co_firstlineno
+        for start, end, line in self._code.co_lines():
+            if start <= self._offset < end and line is not None:
+                number = line
+        return Line(self._code.co_filename, number, self._code.co_name)
+
+    def __str__(self) -> str:
+        return str(self.resolve())
+
+
+user_codes: dict[int, CodeType] = {}
+"""Code met before that is not this package's, by identity: hashing code would compare its contents."""
+
+
+def outside(frame: FrameType) -> FrameType:
+    """Return the frame itself or the first around it whose code is the user's, and remember that code."""
+    while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:
+        frame = frame.f_back
+    if len(user_codes) > 10_000:  # a program that makes code as it goes
+        user_codes.clear()
+    user_codes[id(frame.f_code)] = frame.f_code
+    return frame
+
+
+def user_frame(depth: int = 1) -> FrameType | None:
+    """Return the innermost frame outside this package, or None when there is none."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    return frame
+
+
+def user_line(depth: int = 2) -> Line | None:
+    """Return the user's line that led here."""
+    frame = user_frame(depth)
+    return None if frame is None else Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+def short(error: BaseException) -> BaseException:
+    """Return `error` without the frames it has passed inside this package, ready to be raised again."""
+    if context.full_traceback:
+        return error
+    error.__suppress_context__ = True
+    return error.with_traceback(None)

@@ -1,0 +1,139 @@
+"""Specs: what is known of a tensor before there is one. Shape, dtype, name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.composite import TypeSpec
+from ebbflow.core.shape import TensorShape
+from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import Tensor
+
+
+class TensorSpec(TypeSpec):
+    """The type of a tensor: its shape, as far as it is known, and its dtype.
+
+    >>> TensorSpec([None, 2])
+    TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)
+    """
+
+    __slots__ = ("_dtype", "_name", "_shape")
+    _is_dense = True
+
+    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None):
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._name = name
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """Return a spec with the shape and dtype of another."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """Return the spec of a tensor; a symbolic one's node gives the name."""
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
+        own = getattr(getattr(tensor, "_op", None), "name", None)
+        return cls(tensor.shape, tensor.dtype, name or own)
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    @property
+    def value_type(self) -> type:
+        return Tensor
+
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+        """Return whether a tensor of the other type can stand where this one is asked for."""
+        other = getattr(spec_or_tensor, "dtype", None)
+        if other is None:
+            return False
+        return self._dtype.is_compatible_with(other) and self._shape.is_compatible_with(spec_or_tensor.shape)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Return whether every tensor of this type is of the other type too."""
+        return (
+            type(other) is type(self)
+            and self._dtype is other.dtype
+            and self._shape.is_subtype_of(other.shape)
+            and (other.name is None or self._name == other.name)
+        )
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorSpec | None:
+        """Return the narrowest spec that this and all `others` fit, or None."""
+        if any(type(o) is not type(self) or o.dtype is not self._dtype for o in others):
+            return None
+        shape = self._shape.most_specific_common_supertype([o.shape for o in others])
+        return None if shape is None else TensorSpec(shape, self._dtype, self._name)
+
+    def most_specific_compatible_type(self, other: Any) -> TensorSpec:
+        """Return the narrowest spec that this and the other fit."""
+        if self._dtype is not other.dtype:
+            raise ValueError(f"Types are not compatible: {self} vs {other}")
+        return TensorSpec(self._shape.most_specific_compatible_shape(other.shape), self._dtype, self._name)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and self._dtype is other._dtype
+            and self._shape._dims == other._shape._dims
+            and self._name == other._name
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape._dims, self._dtype))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._shape, self._dtype, self._name)
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
+class IndexedSlicesSpec(TypeSpec):
+    """The type of IndexedSlices."""
+
+    __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape")
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        indices_dtype: Any = dtypes.int64,
+        dense_shape_dtype: Any = None,
+        indices_shape: Any = None,
+    ):
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._indices_dtype = dtypes.as_dtype(indices_dtype)
+        self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
+        self._indices_shape = TensorShape(indices_shape).with_rank(1)
+
+    @property
+    def value_type(self) -> type:
+        return IndexedSlices
+
+    def _fields(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IndexedSlicesSpec) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash((self._dtype, self._indices_dtype))
+
+    def __repr__(self) -> str:
+        return f"IndexedSlicesSpec({', '.join(repr(f) for f in self._fields())})"

@@ -1,0 +1,310 @@
+"""Tensors: the base class, and the eager tensor that holds a value.
+
+A host value is a NumPy array: `EagerTensor._array`, next to its `DType`. Arithmetic, indexing and comparison operators
+are ops and are put on these classes by `ops/operators`; this file knows only how to hold, show and hand out a value.
+`graph/` derives the symbolic tensor. Imported by everybody above `core`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.dtypes import DType
+from ebbflow.core.shape import TensorShape, from_dims, is_compatible
+
+ndarray = np.ndarray
+_new = object.__new__
+
+HOST_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class Tensor:
+    """A multi-dimensional array of one dtype: with a value (eager), or the promise of one (in a graph)."""
+
+    __slots__ = ("__weakref__", "assign")  # `assign` is set on slices of variables only: v[1:].assign(...)
+    __array_priority__ = 100  # ndarray + Tensor is Tensor.__radd__
+    is_tensor_like = True
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        raise AttributeError("a bare tf.Tensor has no dtype: tensors are made by ops")
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape, as far as it is known."""
+        raise AttributeError("a bare tf.Tensor has no shape: tensors are made by ops")
+
+    def get_shape(self) -> TensorShape:
+        """Return the static shape."""
+        return self.shape
+
+    @property
+    def ndim(self) -> int | None:
+        return self.shape.rank
+
+    def ref(self) -> Reference:
+        """Return a hashable stand-in for this tensor, to be used as a dictionary key."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    def __hash__(self) -> int:
+        if compares_by_value(self):
+            raise TypeError(
+                "Tensor is unhashable. Instead, use tensor.ref() as the key."
+                if isinstance(self, EagerTensor)
+                else "Symbolic tensors of a function are unhashable. Use tensor.ref() as the key."
+            )
+        return id(self)
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    @classmethod
+    def _override_operator(cls, operator: str, func: Any) -> None:
+        setattr(cls, operator, func)
+
+
+class Reference:
+    """A hashable reference to a tensor or variable; two are equal when they refer to the same object."""
+
+    __slots__ = ("_target",)
+
+    def __init__(self, target: Any):
+        self._target = target
+
+    def deref(self) -> Any:
+        """Return the object referred to."""
+        return self._target
+
+    def __hash__(self) -> int:
+        return id(self._target)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._target is other._target
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._target!r}>"
+
+
+def compares_by_value(tensor: Tensor) -> bool:
+    """Return whether `==` on this tensor compares elements (TF 2) and not identity (TF 1, plain graphs)."""
+    if not context.switches.tensor_equality:
+        return False
+    if tensor.__class__ is EagerTensor:
+        return True
+    graph = getattr(tensor, "graph", None)
+    return context.switches.eager_by_default and graph is not None and graph.building_function
+
+
+class EagerTensor(Tensor):
+    """A tensor with its value."""
+
+    __slots__ = ("_array", "_dtype")
+
+    def __init__(self, array: np.ndarray, dtype: DType):
+        self._array = array
+        self._dtype = dtype
+
+    # --- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> DType:
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return from_dims(self._array.shape)
+
+    @property
+    def _dims(self) -> tuple[int, ...]:
+        return self._array.shape
+
+    @property
+    def _shape_tuple(self) -> tuple[int, ...]:
+        return self._array.shape
+
+    @property
+    def device(self) -> str:
+        return HOST_DEVICE
+
+    backing_device = device
+
+    def cpu(self) -> EagerTensor:
+        """Return this tensor: its value lies in host memory already."""
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> EagerTensor:
+        """Return this tensor where it is: without a GPU, placement falls back to the host."""
+        return self
+
+    def set_shape(self, shape: Any) -> None:
+        """Check that `shape` is compatible with the value's shape."""
+        if not is_compatible(self._array.shape, TensorShape(shape)._dims):
+            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}")
+
+    def _undefined(self, what: str) -> AttributeError:
+        return AttributeError(f"Tensor.{what} is undefined when eager execution is enabled.")
+
+    @property
+    def name(self) -> str:
+        raise self._undefined("name")
+
+    @property
+    def op(self) -> Any:
+        raise self._undefined("op")
+
+    @property
+    def graph(self) -> Any:
+        raise self._undefined("graph")
+
+    @property
+    def value_index(self) -> int:
+        raise self._undefined("value_index")
+
+    def consumers(self) -> Any:
+        raise NotImplementedError(
+            "Tensor.consumers is undefined when eager execution is enabled: an eager value "
+            "keeps no list of its users; build a tf.Graph to inspect one"
+        )
+
+    # --- its value --------------------------------------------------------------------------------------------------
+
+    def numpy(self) -> Any:
+        """Return a copy of the value as a NumPy array (a NumPy scalar, or bytes, for a scalar)."""
+        array = self._array
+        if self._dtype is dtypes.resource or self._dtype is dtypes.variant:
+            raise errors.InvalidArgumentError(
+                None, None, f"Cannot convert a Tensor of dtype {self._dtype.name} to a NumPy array."
+            )
+        return array.copy() if array.ndim else array[()]
+
+    def _numpy(self) -> Any:
+        return self._array
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+        )
+
+    def constant_value(self) -> np.ndarray:
+        return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self._array
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        if copy:
+            return array.copy()
+        view = array.view()
+        view.flags.writeable = False  # tensors do not change; np.array(t) gives a copy to write to
+        return view
+
+    def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
+        return self._array.__dlpack__(stream=stream, **options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(self._array).toreadonly()  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return self._array.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._array.ndim:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(self._array.shape[0]))  # type: ignore[index]
+
+    def __bool__(self) -> bool:
+        array = self._array
+        if array.size != 1 or array.ndim:
+            array = self._one_element("bool")
+        return bool(array)
+
+    def __int__(self) -> int:
+        return int(self._one_element("int"))
+
+    def __float__(self) -> float:
+        return float(self._one_element("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one_element("complex"))
+
+    def __index__(self) -> int:
+        if self._array.ndim or not self._dtype.is_integer:
+            raise TypeError(f"only integer scalar tensors can be converted to an index, got {self!r}")
+        return int(self._array)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        value: Any = self._array[()]
+        return round(value) if digits is None else round(value, digits)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array if self._array.ndim else self._array[()], spec)
+
+    def _one_element(self, kind: str) -> np.ndarray:
+        if self._array.size != 1:
+            if kind == "bool":
+                raise ValueError(
+                    "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+                    if self._array.size
+                    else "The truth value of an empty tensor is ambiguous"
+                )
+            raise TypeError(f"only length-1 tensors can be converted to Python {kind}, got shape {self._array.shape}")
+        return self._array.reshape(())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle, (self._array, self._dtype.name)
+
+    def __deepcopy__(self, memo: Any) -> EagerTensor:
+        return EagerTensor(self._array.copy(), self._dtype)
+
+    # --- how it prints ----------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({_text(self, str)}, shape={self._array.shape}, dtype={self._dtype.name})"
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: shape={self._array.shape}, dtype={self._dtype.name}, numpy={_text(self, repr)}>"
+
+
+def _text(tensor: EagerTensor, form: Any) -> str:
+    """Return the value as text: several lines begin on a line of their own, a scalar looks like a Python number."""
+    array = tensor._array
+    if tensor._dtype is dtypes.resource or tensor._dtype is dtypes.variant:
+        return "<unprintable>"
+    if array.ndim:
+        text = form(array)
+        return "\n" + text if "\n" in text else text
+    value = array[()]
+    if isinstance(value, (bytes, str)):
+        return form(value)
+    if form is str:
+        return str(value)
+    return repr(value.item() if isinstance(value.item(), (int, float, complex)) else float(value))
+
+
+def _unpickle(array: np.ndarray, dtype: str) -> EagerTensor:
+    return EagerTensor(array, dtypes.as_dtype(dtype))
+
+
+def wrap(array: Any, dtype: DType) -> EagerTensor:
+    """Return an eager tensor around `array`, which is not copied."""
+    tensor = _new(EagerTensor)
+    tensor._array = array if array.__class__ is ndarray and array.dtype is dtype.np else np.asarray(array, dtype.np)
+    tensor._dtype = dtype
+    return tensor
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether `value` is a tensor or something that stands for tensors (a variable, a composite)."""
+    return isinstance(value, Tensor) or getattr(type(value), "is_tensor_like", False) is True
