@@ -1,0 +1,200 @@
+"""Casts: the same numbers in another dtype.
+
+What does not fit is cut as C cuts it (a fraction falls, an integer wraps, NaN becomes the smallest int32 or int64);
+`saturate_cast` goes to the nearest number that fits instead. Knows dtypes and arrays; other ops only by name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.convert import convert
+from ebbflow.core.dtypes import DType, as_dtype
+from ebbflow.core.op import op, record
+from ebbflow.core.scopes import name_scope
+from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import EagerTensor, Tensor, wrap
+from ebbflow.ops.declare import dense, raw, same
+
+Cast = op("Cast(x:SrcT) -> (y:DstT) | SrcT: type; DstT: type; Truncate: bool = false", shape=same, elementwise=True)
+
+_TINY = (dtypes.int4, dtypes.uint4, dtypes.int2, dtypes.uint2)
+_OPAQUE = (dtypes.string, dtypes.resource, dtypes.variant)
+_DIFFERENTIABLE = frozenset(dtypes.FLOATS_COMPLEX)
+_C_NAMES = {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}
+
+# Bits of a float's mantissa, for casts that cut the mantissa off where others round.
+_MANTISSA = {dtypes.float64: 52, dtypes.float32: 23, dtypes.float16: 10, dtypes.bfloat16: 7}
+
+
+@Cast.kernel
+def _(xp, x, *, SrcT, DstT, Truncate):
+    if SrcT is DstT:
+        return x
+    if SrcT in _OPAQUE or DstT in _OPAQUE:
+        source, target = (_C_NAMES.get(t, t.name) for t in (SrcT, DstT))
+        raise errors.UnimplementedError(None, None, f"Cast {source} to {target} is not supported")
+    if Truncate and SrcT in _MANTISSA and DstT in _MANTISSA:
+        x = _cut_mantissa(x, _MANTISSA[SrcT] - _MANTISSA[DstT])
+    return cast_array(x, SrcT, DstT)
+
+
+def cast_array(x: Any, source: DType, target: DType) -> Any:
+    """Return an array of numbers in another dtype."""
+    if source.is_complex and not target.is_complex:
+        x = x.real
+    if source.is_quantized:
+        x = x[source.name]
+    if target.is_quantized:
+        stored = target.np[0]
+        return np.ascontiguousarray(x.astype(stored)).view(target.np)
+    if source in _TINY and target in _TINY:
+        x = x.astype(np.int8)  # ml_dtypes has no way between two of its own small integers
+    return x.astype(target.np)
+
+
+def _cut_mantissa(x: Any, bits: int) -> Any:
+    if bits <= 0:
+        return x
+    words = x.view(f"u{x.dtype.itemsize}")
+    return (words & ~words.dtype.type((1 << bits) - 1)).view(x.dtype)
+
+
+@Cast.gradient
+def _(call, grad):
+    source, target = call.attrs["SrcT"], call.attrs["DstT"]
+    return cast(dense(grad), source) if source in _DIFFERENTIABLE and target in _DIFFERENTIABLE else None
+
+
+# --- public functions -------------------------------------------------------------------------------------------------
+
+
+def cast(x, dtype, name=None):
+    """Return `x` with its elements turned into `dtype`.
+
+    >>> cast([1.8, -2.2], "int32").numpy().tolist()
+    [1, -2]
+    """
+    target = dtype if dtype.__class__ is DType else as_dtype(dtype)
+    target = target.base_dtype
+    if isinstance(x, Tensor):
+        found = x.dtype
+        if found is target:
+            return x
+        if x.__class__ is EagerTensor and not context.graph_scopes and found not in _OPAQUE and target not in _OPAQUE:
+            result = wrap(cast_array(x._array, found, target), target)
+            if context.recorders:
+                record(Cast, (x,), (result,), {"SrcT": found, "DstT": target, "Truncate": False})
+            return result
+    elif isinstance(x, IndexedSlices):
+        return IndexedSlices(cast(x.values, target, name), x.indices, x.dense_shape)
+    elif hasattr(x, "with_values"):  # a sparse or ragged tensor
+        return x.with_values(cast(x.values, target, name))
+    else:
+        with name_scope(name, "Cast", [x]) as scope:
+            x = convert(x, name="x")
+            return x if x.dtype.base_dtype is target else Cast(x, DstT=target, name=scope or None)
+    return x if found.base_dtype is target else Cast(x, DstT=target, name=name or "Cast")
+
+
+def saturate_cast(value, dtype, name=None):
+    """Return `value` in another dtype, with what does not fit set to the nearest number that does.
+
+    >>> saturate_cast([-3.0, 1e9], "uint8").numpy().tolist()
+    [0, 255]
+    """
+    target = as_dtype(dtype).base_dtype
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value = convert(value, name="value")
+        if value.dtype.is_complex:
+            if target.is_complex:
+                parts = [_clamped(part, target.real_dtype) for part in (raw.Real, raw.Imag)]
+                value = raw.Complex(*[part(value) for part in parts], Tout=value.dtype)
+            else:
+                value = raw.Real(value, Tout=value.dtype.real_dtype)
+        if not value.dtype.is_complex:
+            value = _clamp(value, target.real_dtype)
+        return cast(value, target, name=scope or None)
+
+
+def _clamped(part, target):
+    return lambda value: _clamp(part(value, Tout=value.dtype.real_dtype), target)
+
+
+def _clamp(value, target):
+    source = value.dtype.base_dtype
+    if target.is_bool or source.is_bool:
+        return value
+    low, high = inner_limit(source, target, "min"), inner_limit(source, target, "max")
+    return raw.ClipByValue(value, convert(low, source), convert(high, source), name="clamp")
+
+
+def inner_limit(source: DType, target: DType, which: str) -> Any:
+    """Return the smallest ("min") or largest ("max") number of `source` that `target` can hold.
+
+    >>> int(inner_limit(dtypes.float32, dtypes.int32, "max"))
+    2147483520
+    """
+    own, other = getattr(source, which), getattr(target, which)
+    exact = (max if which == "min" else min)(own, other, key=_exactly)
+    if source.is_integer:
+        return int(exact)
+    limit = source.as_numpy_dtype(exact)
+    beyond = _exactly(limit) < _exactly(other) if which == "min" else _exactly(limit) > _exactly(other)
+    return np.nextafter(limit, source.as_numpy_dtype(0)) if beyond else limit
+
+
+def _exactly(number: Any) -> int | float:
+    """Return a number as Python compares it without loss: integers as they are, floats as doubles."""
+    return int(number) if isinstance(number, (int, np.integer)) else float(number)
+
+
+def saturate_cast_tf1(value, dtype, name=None):
+    """`saturate_cast` as TensorFlow 1 puts it into a graph: a Maximum and a Minimum before the Cast."""
+    target = as_dtype(dtype).base_dtype
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value = convert(value, name="value")
+        source = value.dtype.base_dtype
+        if source.min < target.min:
+            value = raw.Maximum(value, convert(inner_limit(source, target, "min"), source, name="min"))
+        if source.max > target.max:
+            value = raw.Minimum(value, convert(inner_limit(source, target, "max"), source, name="max"))
+        return cast(value, target, name=scope or None)
+
+
+def to_float(x, name="ToFloat"):
+    """Return `x` as float32."""
+    return cast(x, dtypes.float32, name=name)
+
+
+def to_double(x, name="ToDouble"):
+    """Return `x` as float64."""
+    return cast(x, dtypes.float64, name=name)
+
+
+def to_int32(x, name="ToInt32"):
+    """Return `x` as int32."""
+    return cast(x, dtypes.int32, name=name)
+
+
+def to_int64(x, name="ToInt64"):
+    """Return `x` as int64."""
+    return cast(x, dtypes.int64, name=name)
+
+
+def to_bfloat16(x, name="ToBFloat16"):
+    """Return `x` as bfloat16."""
+    return cast(x, dtypes.bfloat16, name=name)
+
+
+def to_complex64(x, name="ToComplex64"):
+    """Return `x` as complex64."""
+    return cast(x, dtypes.complex64, name=name)
+
+
+def to_complex128(x, name="ToComplex128"):
+    """Return `x` as complex128."""
+    return cast(x, dtypes.complex128, name=name)

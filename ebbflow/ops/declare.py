@@ -1,0 +1,431 @@
+"""How op families are declared: rows for element-wise ops, shape rules that many ops share, quick public functions.
+
+A row is one statement: name, array function, slope, and the types where they are not the usual ones. `FLAT` says that
+no gradient flows; silence would mean that somebody forgot. Gradients of broadcasting ops are summed down to the inputs'
+shapes by `reduce_to`. Knows no single op; reaches them by name through `raw`. Imported by the files of this room.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.context import thread
+from ebbflow.core.convert import convert
+from ebbflow.core.dtypes import DType
+from ebbflow.core.op import TYPED, Known, Op, op, registry
+from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import Dims, broadcast_dims, merge_dims
+from ebbflow.core.signature import GROUPS
+from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import EagerTensor, _new, ndarray, wrap
+
+# An infinity or a NaN is an answer, not an event: NumPy's remarks about them stay inside the kernels.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"ebbflow\.")
+
+
+class _Flat:
+    def __repr__(self) -> str:
+        return "FLAT"
+
+
+FLAT: Any = _Flat()
+"""The gradient of an op through which none flows."""
+
+
+class _Undefined:
+    def __repr__(self) -> str:
+        return "UNDEFINED"
+
+
+UNDEFINED: Any = _Undefined()
+"""The gradient of an op that has none though its values are differentiable: asking for it is an error."""
+
+
+class _Raw:
+    """All declared ops by name: `raw.Sum(x, axes, keep_dims=True)`.
+
+    Gradient rules and compositions reach ops of other families through it, so that the families need not import each
+    other in a circle. An op not met yet is looked for in the catalogue of all families.
+    """
+
+    def __getattr__(self, name: str) -> Op:
+        if name not in registry:
+            importlib.import_module("ebbflow.ops.catalogue")
+        try:
+            found = registry[name]
+        except KeyError:
+            raise AttributeError(f"no op named {name!r} is declared") from None
+        self.__dict__[name] = found
+        return found
+
+
+raw: Any = _Raw()
+
+
+# --- shape rules ------------------------------------------------------------------------------------------------------
+
+
+def mismatch(message: str, **args: Known) -> errors.StaticShapeError:
+    """Return the error for inputs that do not go together; the arguments named are shown with their shapes."""
+    shown = "".join(f"\n  {name}: {arg!r}" for name, arg in args.items())
+    return errors.StaticShapeError(message + shown)
+
+
+def show(dims: Dims) -> str:
+    """Return dims as TensorFlow's messages write them: [2,3], or <unknown>."""
+    return "<unknown>" if dims is None else "[" + ",".join("?" if n is None else str(n) for n in dims) + "]"
+
+
+def same(x: Known, *others: Known) -> Dims:
+    """The output has the shape of the first input."""
+    return x.dims
+
+
+def merged(x: Known, *others: Known) -> Dims:
+    """All inputs have one shape, and so has the output."""
+    dims = x.dims
+    for other in others:
+        try:
+            dims = merge_dims(dims, other.dims)
+        except ValueError:
+            raise errors.StaticShapeError(f"Dimensions must be equal: {show(x.dims)} and {show(other.dims)}") from None
+    return dims
+
+
+def broadcast(x: Known, y: Known) -> Dims:
+    """The output has the shape that the two inputs broadcast to."""
+    try:
+        return broadcast_dims(x.dims, y.dims)
+    except ValueError:
+        error = errors.StaticShapeError(f"Incompatible shapes: {show(x.dims)} vs. {show(y.dims)}")
+        error.when_building = f"Dimensions must be equal, but are {_first_clash(x.dims, y.dims)}"
+        raise error from None
+
+
+def _first_clash(x: Dims, y: Dims) -> str:
+    """Return the last two lengths that do not broadcast, as words."""
+    for a, b in zip(reversed(x or ()), reversed(y or ()), strict=False):
+        if a is not None and b is not None and a != b and 1 not in (a, b):
+            return f"{a} and {b}"
+    return "not"
+
+
+def scalar(*inputs: Known) -> Dims:
+    """The output is a scalar."""
+    return ()
+
+
+def unknown(*inputs: Known) -> Dims:
+    """Nothing is known about the output's shape before running."""
+    return None
+
+
+def with_rank(arg: Known, rank: int, name: str) -> Dims:
+    """Return the input's dims, which must have this rank (all unknown where the rank is)."""
+    if arg.dims is None:
+        return (None,) * rank
+    if len(arg.dims) != rank:
+        raise errors.StaticShapeError(
+            f"{name} must be {_RANKS.get(rank, f'of rank {rank}')}, but its shape is {show(arg.dims)}"
+        )
+    return arg.dims
+
+
+def with_rank_at_least(arg: Known, rank: int, name: str) -> Dims:
+    """Return the input's dims, which must have at least this rank (None where the rank is unknown)."""
+    if arg.dims is not None and len(arg.dims) < rank:
+        raise errors.StaticShapeError(f"{name} must be at least of rank {rank}, but its shape is {show(arg.dims)}")
+    return arg.dims
+
+
+_RANKS = {0: "a scalar", 1: "a vector", 2: "a matrix"}
+
+
+def one_axis(axis: int, rank: int, name: str = "axis", extra: int = 0) -> int:
+    """Return `axis` counted from the front, for a tensor of this rank (`extra` 1 lets it point behind the last)."""
+    room = rank + extra
+    if not -room <= axis < room:
+        raise errors.StaticShapeError(f"{name} = {axis} is not in [{-room}, {room})")
+    return int(axis) + room if axis < 0 else int(axis)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def unary(
+    name: str,
+    fn: str | Callable[..., Any],
+    slope: Any = None,
+    types: str = "floats_complex",
+    result: str = "T",
+    arg: str = "x",
+    out: str = "y",
+    backward: Callable[..., Any] | None = None,
+) -> Op:
+    """Declare y = f(x), element by element.
+
+    `fn` is the name of an array function, or a kernel `(xp, x)`. `slope(x, y)` is dy/dx in terms of ops, or FLAT; of
+    complex numbers it sees conjugates. Where the gradient is an op of its own, `backward(grad, x, y)` says it instead.
+    """
+    declared = op(f"{name}({arg}:T) -> ({out}:{result}) | T: {_types(types)}", shape=same, elementwise=True)
+    declared.kernel(array_function(fn))
+    declared.gradient(FLAT if slope is FLAT else _slope_rule(slope) if backward is None else _backward_rule(backward))
+    return declared
+
+
+def binary(
+    name: str,
+    fn: str | Callable[..., Any],
+    dx: Any,
+    dy: Any,
+    types: str = "numbers",
+    result: str = "T",
+    flags: str = "",
+    args: str = "x y",
+    out: str = "z",
+    conjugates: bool = True,
+) -> Op:
+    """Declare z = f(x, y), element by element with broadcasting.
+
+    `dx(grad, x, y, z)` and `dy(grad, x, y, z)` are the gradients before they are summed down to the inputs' shapes, or
+    FLAT. Of complex numbers they see conjugates, unless TensorFlow's rule for this op forgets to.
+    """
+    first, second = args.split()
+    text = f"{name}({first}:T, {second}:T) -> ({out}:{result}) | T: {_types(types)}" + (f" | {flags}" if flags else "")
+    declared = op(text, shape=broadcast, elementwise=True)
+    declared.kernel(array_function(fn))
+    declared.gradient(FLAT if dx is FLAT and dy is FLAT else binary_gradient(dx, dy, conjugates))
+    return declared
+
+
+def _types(types: str) -> str:
+    return types if types in GROUPS else f"type in [{types}]"
+
+
+def array_function(fn: str | Callable[..., Any]) -> Callable[..., Any]:
+    """Return the kernel that calls the array function named `fn`; a function is a kernel already."""
+    if not isinstance(fn, str):
+        return fn
+    ufunc = getattr(np, fn)
+
+    def kernel(xp: Any, *arrays: Any) -> Any:
+        return ufunc(*arrays) if xp is np else getattr(xp, fn)(*arrays)
+
+    kernel.ufunc = ufunc  # type: ignore[attr-defined]
+    return kernel
+
+
+def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a kernel of floats (one without attrs) compute 16-bit ones in float32 and round once, as TensorFlow does."""
+
+    @functools.wraps(kernel)
+    def widened(xp: Any, *arrays: Any) -> Any:
+        dtype = arrays[0].dtype
+        if dtype.itemsize != 2:
+            return kernel(xp, *arrays)
+        return kernel(xp, *[a.astype(np.float32) for a in arrays]).astype(dtype)
+
+    return widened
+
+
+# --- gradient rules ---------------------------------------------------------------------------------------------------
+
+
+def dense(grad: Any) -> Any:
+    """Return a gradient as a tensor, adding up the rows of IndexedSlices."""
+    return convert(grad) if grad.__class__ is IndexedSlices else grad
+
+
+def _slope_rule(slope: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def gradient(call: Any, grad: Any) -> Any:
+        x, y = call.inputs[0], call.outputs[0]
+        if x.dtype.is_complex:
+            x, y = raw.Conj(x), raw.Conj(y)
+        return dense(grad) * slope(x, y)
+
+    return gradient
+
+
+def _backward_rule(backward: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
+    return lambda call, grad: backward(dense(grad), call.inputs[0], call.outputs[0])
+
+
+def binary_gradient(dx: Any, dy: Any, conjugates: bool = True) -> Callable[..., Any]:
+    """Return the gradient rule of a broadcasting op from `dx(grad, x, y, z)` and `dy(grad, x, y, z)`."""
+
+    def gradient(call: Any, grad: Any) -> tuple[Any, Any]:
+        (x, y), z = call.inputs, call.outputs[0]
+        grad = dense(grad)
+        wants_x, wants_y = call.wants(0) and dx is not FLAT, call.wants(1) and dy is not FLAT
+        if conjugates and x.dtype.is_complex:
+            x, y, z = raw.Conj(x), raw.Conj(y), raw.Conj(z)
+        return (
+            reduce_to(dx(grad, x, y, z), x, y) if wants_x else None,
+            reduce_to(dy(grad, x, y, z), y, x) if wants_y else None,
+        )
+
+    return gradient
+
+
+def reduce_to(grad: Any, x: Any, other: Any) -> Any:
+    """Return `grad` summed over the axes along which `x` was stretched to meet `other`: it has the shape of `x`."""
+    wanted = x._dims
+    if wanted is not None and wanted == grad._dims and None not in wanted:
+        return grad
+    stretched = stretched_axes(wanted, other._dims)
+    if stretched is None:
+        shape = raw.Shape(x)
+        axes, _ = raw.BroadcastGradientArgs(shape, raw.Shape(other))
+        return raw.Reshape(raw.Sum(grad, axes), shape)
+    added, lengthened = stretched
+    if added:
+        grad = sum_over(grad, added)
+    return sum_over(grad, lengthened, keep_dims=True) if lengthened else grad
+
+
+def stretched_axes(wanted: Dims, other: Dims) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return the axes that broadcasting against `other` added in front, and those of length 1 that it lengthened.
+
+    The second are counted after the first are gone. None: that cannot be told before running.
+
+    >>> stretched_axes((1, 3), (2, 4, 3)), stretched_axes((None, 3), (3,)), stretched_axes((None,), (5,))
+    (((0,), (0,)), ((), ()), None)
+    """
+    if wanted is None or other is None:
+        return None
+    lead = len(other) - len(wanted)
+    lengthened = []
+    for axis, length in enumerate(wanted):
+        beside = other[axis + lead] if axis + lead >= 0 else 1
+        if beside == 1 or (length is not None and length != 1):
+            continue
+        if length is None:
+            return None
+        lengthened.append(axis)
+    return tuple(range(max(lead, 0))), tuple(lengthened)
+
+
+def sum_over(x: Any, axes: tuple[int, ...], keep_dims: bool = False) -> Any:
+    """Return `x` summed over axes known beforehand."""
+    return raw.Sum.function(x, axes, keep_dims)
+
+
+@functools.lru_cache(maxsize=256)
+def axes_tensor(axes: tuple[int, ...]) -> EagerTensor:
+    """Return axes (or dims) as an eager int32 vector, the same one for the same axes."""
+    return wrap(np.array(axes, np.int32), dtypes.int32)
+
+
+# --- quick public functions -------------------------------------------------------------------------------------------
+#
+# On eager tensors the kernel is called straight away when nothing unusual is going on. Which dtypes the op takes, and
+# what it gives, is learnt from the first call with each dtype, which goes the long way (or is refused there).
+
+
+def quick_unary(op: Op, name: str, doc: str, arg: str = "x", scope: str | None = None) -> Callable[..., Any]:
+    """Return the public function of a one-input op, which costs little more than its kernel on eager tensors.
+
+    The node in a graph has the op's name; where TensorFlow has it in a scope, `scope` says which.
+    """
+    long_way, label, engines = _scoped(op, scope), scope or op.name, op.engines
+    learnt: dict[DType, tuple[DType, Callable[..., Any]]] = {}
+
+    def function(x, name=None):  # type: ignore[no-untyped-def]
+        if x.__class__ is EagerTensor and not context.graph_scopes and not engines:
+            found = learnt.get(x._dtype)
+            if found is not None:
+                out, kernel = found
+                try:
+                    value = kernel(x._array)
+                except Exception:  # the long way explains it
+                    return op(x)
+                result = _new(EagerTensor)
+                result._array = value if value.__class__ is ndarray else np.asarray(value, out.np)
+                result._dtype = out
+                if context.recorders:
+                    for recorder in thread.recorders:
+                        recorder.record(op, (x,), (result,), TYPED[x._dtype])
+                return result
+        result = long_way(x, name=name or label)
+        if result.__class__ is EagerTensor is x.__class__:
+            learnt[x._dtype] = result._dtype, array_kernel(op, x._dtype)
+        return result
+
+    return public(function, name, doc, op, arg)
+
+
+def quick_binary(
+    op: Op, name: str, doc: str, args: str = "x y", node: str | None = None, scope: str | None = None
+) -> Callable[..., Any]:
+    """Return the public function of a two-input op, quick where both are eager tensors of one dtype.
+
+    The node in a graph has the op's name, or the name `node`; where TensorFlow has it in a scope, `scope` says which.
+    """
+    long_way, label, engines = _scoped(op, scope), scope or node or op.name, op.engines
+    learnt: dict[DType, tuple[DType, Callable[..., Any]]] = {}
+
+    def function(x, y, name=None):  # type: ignore[no-untyped-def]
+        if x.__class__ is EagerTensor is y.__class__ and not context.graph_scopes and not engines:
+            dtype = x._dtype
+            found = learnt.get(dtype)
+            if found is not None and y._dtype is dtype:
+                out, kernel = found
+                try:
+                    value = kernel(x._array, y._array)
+                except Exception:  # the long way explains it
+                    return op(x, y)
+                result = _new(EagerTensor)
+                result._array = value if value.__class__ is ndarray else np.asarray(value, out.np)
+                result._dtype = out
+                if context.recorders:
+                    for recorder in thread.recorders:
+                        recorder.record(op, (x, y), (result,), TYPED[dtype])
+                return result
+        result = long_way(x, y, name=name or label)
+        if result.__class__ is EagerTensor is x.__class__:
+            learnt[x._dtype] = result._dtype, array_kernel(op, x._dtype)
+        return result
+
+    return public(function, name, doc, op, args)
+
+
+def _scoped(op: Op, scope: str | None) -> Callable[..., Any]:
+    """Return the op, or a function that calls it under its own name inside the scope it is given as name."""
+    if scope is None:
+        return op
+
+    def call(*inputs: Any, name: str) -> Any:
+        with name_scope(name, None, inputs):
+            return op(*inputs)
+
+    return call
+
+
+def array_kernel(op: Op, dtype: DType) -> Callable[..., Any]:
+    """Return an op's kernel (one without attrs) as a function of NumPy arrays of one dtype.
+
+    A kernel may have a quicker form for a dtype: `kernel.for_dtype(dtype)` gives it, or None.
+    """
+    kernel: Any = op.kernel_fn
+    found = getattr(kernel, "ufunc", None) or getattr(kernel, "for_dtype", lambda dtype: None)(dtype)
+    return functools.partial(kernel, np) if found is None else found
+
+
+def public(function: Any, name: str, doc: str, op: Op, args: str) -> Callable[..., Any]:
+    """Name a function made here as its users know it: itself, its arguments, its module, its docstring."""
+    names = args.split()
+    code = function.__code__
+    function.__code__ = code.replace(co_varnames=(*names, *code.co_varnames[len(names) :]))
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = sys._getframe(2).f_globals["__name__"]
+    function.__doc__ = doc
+    function.op = op
+    return function

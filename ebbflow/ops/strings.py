@@ -1,0 +1,123 @@
+"""Numbers as text, and texts joined. Strings are arrays of bytes objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import dtypes, errors
+from ebbflow.core.op import op
+from ebbflow.core.shape import is_compatible
+from ebbflow.ops.declare import FLAT, same, show
+from ebbflow.ops.sizes import invalid
+
+AsString = op(
+    "AsString(input:T) -> (output:string) | T: type in [reals,complex64,complex128,bool,variant,string];"
+    ' precision: int = -1; scientific: bool = false; shortest: bool = false; width: int = -1; fill: string = ""',
+    shape=same,
+    gradient=FLAT,
+)
+
+
+def text_format(T: Any, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> str:
+    """Return the printf format of one number (one part of a complex one)."""
+    if scientific and shortest:
+        raise invalid("Cannot select both scientific and shortest notation")
+    if len(fill) > 1:
+        raise invalid("Fill string must be one or fewer characters")
+    if fill and fill not in " +-0#":
+        raise invalid(f'Fill argument not supported: "{fill}"')
+    fractional = T.is_floating or T.is_complex
+    if not fractional and (scientific or shortest):
+        raise invalid(f"scientific and shortest format not supported for datatype {T.name}")
+    if not fractional and precision >= 0:
+        raise invalid(f"precision not supported for datatype {T.name}")
+    letter = (
+        "s"
+        if T in (dtypes.bool, dtypes.string)
+        else "d"
+        if not fractional
+        else "e"
+        if scientific
+        else "g"
+        if shortest
+        else "f"
+    )
+    size = str(width) if width > -1 else ""
+    return f"%{fill}{size}{f'.{precision}' if precision > -1 else ''}{letter}"
+
+
+@AsString.kernel
+def _(xp, input, *, T, precision, scientific, shortest, width, fill):
+    form = text_format(T, precision, scientific, shortest, width, fill)
+    if T is dtypes.string and width < 0:
+        return input
+    result = np.empty(input.shape, object)
+    flat, values = result.reshape(-1), input.reshape(-1)
+    values = values.astype(np.float64) if T.is_floating else values
+    for i, value in enumerate(values.tolist()):
+        if T is dtypes.bool:
+            text = form % ("true" if value else "false")
+        elif T is dtypes.string:
+            flat[i] = form.encode() % value
+            continue
+        elif T.is_complex:
+            text = f"({form % value.real},{form % value.imag})"
+        else:
+            text = form % value
+        flat[i] = text.encode()
+    return result
+
+
+StringJoin = op('StringJoin(inputs:N*string) -> (output:string) | N: int >= 0; separator: string = ""', gradient=FLAT)
+
+
+@StringJoin.shape
+def _(inputs):
+    dims: Any = ()
+    for x in inputs:
+        if x.dims is None:
+            return None
+        if dims and x.dims and not is_compatible(dims, x.dims):
+            raise errors.StaticShapeError(f"Input shapes do not match: {show(dims)} vs. {show(x.dims)}")
+        dims = x.dims or dims
+    return dims
+
+
+@StringJoin.kernel
+def _(xp, inputs, *, separator):
+    dims: tuple[int, ...] = next((x.shape for x in inputs if x.ndim), ())
+    for x in inputs:
+        if x.ndim and x.shape != dims:
+            raise invalid(f"Input shapes do not match: {show(dims)} vs. {show(x.shape)}")
+    joint = separator.encode() if isinstance(separator, str) else separator
+    columns = [np.broadcast_to(x, dims).reshape(-1) for x in inputs]
+    result = np.empty(dims, object)
+    flat = result.reshape(-1)
+    for i in range(flat.size):
+        flat[i] = joint.join(column[i] for column in columns)
+    return result
+
+
+# --- public -----------------------------------------------------------------------------------------------------------
+
+
+def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
+    """Return each number as text.
+
+    >>> as_string([1.5, 2.0], precision=1).numpy().tolist()
+    [b'1.5', b'2.0']
+    """
+    return AsString(
+        input, precision=precision, scientific=scientific, shortest=shortest, width=width, fill=fill, name=name
+    )
+
+
+def string_join(inputs, separator="", name=None):
+    """Return the texts of all `inputs` joined, element by element; a scalar goes with every element.
+
+    >>> string_join([["a", "b"], "z"], "-").numpy().tolist()
+    [b'a-z', b'b-z']
+    """
+    return StringJoin(list(inputs), separator=separator, name=name)

@@ -1,0 +1,151 @@
+"""Every op answers as TensorFlow 2.21 did: values, dtypes, shapes, gradients, refusals; eagerly and in graphs.
+
+The answers are in `tests/golden/ops/` (recorded by `tools/record/ops.py`, format in `golden.py`). One test is one op in
+one mode; it runs all the op's cases and reports every failing one.
+"""
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from tests.ops import golden
+
+OPS = [(family, op) for family in golden.families() for op in golden.load(family)]
+RUNNER = golden.Runner(tf)
+
+
+def is_declared(op: str) -> bool:
+    return hasattr(tf.raw_ops, op)
+
+
+@pytest.mark.parametrize("mode", golden.MODES)
+@pytest.mark.parametrize("family, op", OPS, ids=[op for _, op in OPS])
+def test_answers_as_recorded(family, op, mode):
+    if not is_declared(op):
+        pytest.skip("not declared")
+    failures = []
+    for case in golden.load(family)[op]:
+        if mode not in case.get("skip", ()):
+            failures += [f"{case['id']}: {text}" for text in golden.problems(case, mode, RUNNER.answer(case, mode))]
+    assert not failures, f"{len(failures)} departures from TensorFlow\n" + "\n".join(failures)
+
+
+def test_every_recorded_op_is_declared():
+    missing = sorted({op for _, op in OPS if not is_declared(op)})
+    if missing:
+        pytest.skip(f"not declared: {' '.join(missing)}")
+
+
+def test_the_record_is_broad():
+    counts = {op: len(golden.load(family)[op]) for family, op in OPS}
+    answered = sum("outputs" in case for family, op in OPS for case in golden.load(family)[op])
+    assert len(counts) == 274
+    assert min(counts.values()) >= 4
+    assert answered >= 4000
+    assert sum(path.stat().st_size for path in golden.FOLDER.glob("*.jsonl")) < 6_000_000
+
+
+# ---------------------------------------------------------------------------------------------- the judge is judged
+
+
+def exact(case: dict) -> golden.Answer:
+    """Return the recorded answer itself."""
+    decoded = {name: form and golden.decode(form) for name, form in case["grads"].items()}
+    sliced = {name for name, form in case["grads"].items() if form and form.get("slices")}
+    outputs = [golden.decode(form) for form in case["outputs"]]
+    static = [None if s is None else tuple(s) for s in case["static"]]
+    return golden.Answer(outputs, static, decoded, None, sliced)
+
+
+def with_output(change):
+    return lambda answer: answer.outputs.__setitem__(0, change(answer.outputs[0]))
+
+
+def with_gradient(change):
+    return lambda answer: answer.grads.update(x=change(answer.grads["x"]))
+
+
+def with_static(static):
+    return lambda answer: answer.static.__setitem__(0, static)
+
+
+DEPARTURES = {
+    "value wrong by a thousandth": with_output(lambda y: y * np.float32(1.001)),
+    "value wrong in one place": with_output(
+        lambda y: np.where(np.arange(6).reshape(2, 3) == 4, y + 1, y).astype(y.dtype)
+    ),
+    "value of another dtype": with_output(lambda y: y.astype(np.float64)),
+    "value of another shape": with_output(lambda y: y.reshape(3, 2)),
+    "value not a number": with_output(lambda y: y * np.float32(np.nan)),
+    "gradient wrong by a thousandth": with_gradient(lambda g: g * np.float32(1.001)),
+    "gradient missing": with_gradient(lambda g: None),
+    "gradient of another dtype": with_gradient(lambda g: g.astype(np.float64)),
+    "static shape unknown": with_static(None),
+    "static shape half known": with_static((2, None)),
+    "static shape wrong": with_static((3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", DEPARTURES)
+def test_judge_sees(name):
+    case = golden.load("unary")["Exp"][0]
+    answer = exact(case)
+    assert golden.problems(case, "graph", answer) == []
+    DEPARTURES[name](answer)
+    assert golden.problems(case, "graph", answer) != []
+
+
+def test_judge_sees_a_dense_gradient_where_slices_belong():
+    case = next(c for c in golden.load("index")["GatherV2"] if c.get("grads", {}).get("params", {}).get("slices"))
+    answer = exact(case)
+    assert golden.problems(case, "eager", answer) == []
+    answer.slices.clear()
+    assert golden.problems(case, "eager", answer) != []
+
+
+REFUSALS = {
+    "not refused": (None, "build"),
+    "another class": (KeyError("axis"), "build"),
+    "too late": (ValueError("axis"), "run"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_judge_sees_a_refusal(name):
+    error, stage = REFUSALS[name]
+    case = {"op": "Sum", "id": "Sum/x", "error": {"graph": ["ValueError", "Invalid reduction dimension", "build"]}}
+    right = golden.Answer(refusal=golden.Refusal(ValueError("axis"), "build"))
+    assert golden.problems(case, "graph", right) == []
+    wrong = golden.Answer(outputs=[], refusal=error and golden.Refusal(error, stage))
+    assert golden.problems(case, "graph", wrong) != []
+
+
+def test_errors_match_through_their_bases_and_twins():
+    invalid = type("InvalidArgumentError", (Exception,), {})
+    assert golden.is_a(type("Special", (invalid,), {})(), "InvalidArgumentError")
+    assert golden.is_a(invalid(), "ValueError")
+    assert golden.is_a(ValueError(), "InvalidArgumentError")
+    assert golden.is_a(ValueError(), "InternalError")
+    assert not golden.is_a(TypeError(), "ValueError")
+
+
+ARRAYS = [
+    np.array([0.1, -0.0, np.nan, np.inf, 1e-40], np.float32),
+    np.array([[0.1, 65504.0]], np.float16),
+    np.array(0.1),
+    np.array([1.5 - 2.5j, np.inf], np.complex64),
+    np.array([2**63 - 1, -(2**63)], np.int64),
+    np.array([True, False]),
+    np.array([b"", b"\xff\x00", "ü".encode()], object),
+    np.zeros((2, 0, 3), golden.np_dtype("bfloat16")),
+    np.array([0.1, 3.140625], golden.np_dtype("bfloat16")),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=golden.dtype_name)
+def test_arrays_survive_their_text(array):
+    again = golden.decode(golden.encode(array))
+    assert again.dtype == array.dtype
+    assert again.shape == array.shape
+    assert again.tobytes() == array.tobytes() or array.dtype == object
+    assert golden.differ(again, array, factor=0, signed_zeros=True) is None
