@@ -1,0 +1,1 @@
+"""Gradients while ops run: the tape, backpropagation, forward mode, custom gradients."""

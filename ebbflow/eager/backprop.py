@@ -1,0 +1,177 @@
+"""Backpropagation: walks calls backwards and adds up gradients.
+
+One walk for all: the tape gives it the calls it recorded, `tf.gradients` the nodes between ys and xs. Gradient rules
+are asked through the op (or the rule a call carries in `_gradient_op_type`). A loop, not a recursion: depth is no
+limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ebbflow.core import dtypes, errors
+from ebbflow.core.call import Call
+from ebbflow.core.slices import IndexedSlices
+from ebbflow.ops.declare import FLAT, UNDEFINED, raw
+
+Scope = Callable[[Call], contextlib.AbstractContextManager[Any]]
+
+gradient_registry: dict[str, Any] = {}
+"""Rules registered under a name by the user: `@tf.RegisterGradient("Name")`."""
+
+
+FLOWING = frozenset(d for d in dtypes.ALL if d.is_floating or d.is_complex) | {dtypes.resource, dtypes.variant}
+"""The dtypes through which gradients flow."""
+
+
+def differentiable(dtype: Any) -> bool:
+    """Return whether gradients flow through values of this dtype."""
+    return dtype.base_dtype in FLOWING
+
+
+def rule_of(call: Call) -> Any:
+    """Return the gradient rule of a call: FLAT for none, or a function."""
+    override = call.attrs.get("_gradient_op_type")
+    name = override if override is not None else call.op.name
+    found = gradient_registry.get(name)
+    if found is None and override is None:
+        found = call.op.gradient_fn
+    if found is None or found is UNDEFINED:
+        raise LookupError(
+            f"No gradient defined for operation '{call.name}' (op type: {name}). "
+            "Register one with @tf.RegisterGradient, or say there is none with tf.no_gradient"
+        )
+    return found
+
+
+class Sums:
+    """Gradients collected so far, by tensor; parts are added up when the sum is asked for."""
+
+    def __init__(self, aggregate: Callable[[list[Any]], Any] | None = None) -> None:
+        self._parts: dict[int, list[Any]] = {}
+        self._keep: list[Any] = []
+        self._aggregate = aggregate or add_up
+
+    def add(self, tensor: Any, part: Any) -> None:
+        parts = self._parts.get(id(tensor))
+        if parts is None:
+            self._parts[id(tensor)] = [part]
+            self._keep.append(tensor)  # ids stay valid as long as the tensors live
+        else:
+            parts.append(part)
+
+    def get(self, tensor: Any) -> Any:
+        parts = self._parts.get(id(tensor))
+        if parts is None:
+            return None
+        if len(parts) > 1:
+            parts[:] = [self._aggregate(parts)]
+        return parts[0]
+
+    def take(self, tensor: Any) -> Any:
+        found = self.get(tensor)
+        self._parts.pop(id(tensor), None)
+        return found
+
+
+def add_up(parts: list[Any]) -> Any:
+    """Return the sum of dense gradients and row gradients; rows stay rows when all are rows."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(isinstance(p, IndexedSlices) for p in parts):
+        return IndexedSlices(
+            raw.ConcatV2([p.values for p in parts], 0, name="concat"),
+            raw.ConcatV2([p.indices for p in parts], 0, name="concat"),
+            parts[0].dense_shape,
+        )
+    return raw.AddN(parts)
+
+
+def propagate(
+    calls: Iterable[Call],
+    sums: Sums,
+    keep: set[int],
+    needed: Callable[[Any], bool],
+    scope: Scope | None = None,
+) -> None:
+    """Push the gradients in `sums` back through `calls`, which come last first.
+
+    `keep` holds the ids of tensors whose sums must survive (the sources); `needed(tensor)` says whether a gradient for
+    an input leads to any source.
+    """
+    for call in calls:
+        outputs = call.outputs
+        found = [(sums.get(o) if id(o) in keep else sums.take(o)) for o in outputs]
+        if found.count(None) == len(found):
+            continue
+        rule = rule_of(call)
+        if rule is FLAT:
+            continue
+        call.wanted = [needed(x) for x in call.inputs]
+        if True not in call.wanted:
+            continue
+        if scope is None:
+            _push(call, rule, found, sums)
+        else:
+            with scope(call):
+                _push(call, rule, found, sums)
+
+
+def _push(call: Call, rule: Any, found: list[Any], sums: Sums) -> None:
+    """Ask a call's rule, and add what it gives to the sums of the inputs."""
+    grads = _ask(rule, call, _filled(found, call.outputs))
+    for tensor, part, wanted in zip(call.inputs, grads, call.wanted, strict=True):  # type: ignore[arg-type]
+        if wanted and part is not None:
+            sums.add(tensor, part)
+
+
+def _filled(grads: list[Any], outputs: Sequence[Any]) -> list[Any]:
+    """Give outputs that nobody used a zero gradient, where they could have had one."""
+    if len(grads) == 1:
+        return grads
+    return [
+        raw.ZerosLike(o) if g is None and (o.dtype.is_floating or o.dtype.is_complex) else g
+        for g, o in zip(grads, outputs, strict=True)
+    ]
+
+
+def _ask(rule: Any, call: Call, grads: list[Any]) -> Sequence[Any]:
+    given = rule(call, *grads)
+    if not isinstance(given, (list, tuple)):
+        given = [given]
+    if len(given) != len(call.inputs):
+        raise ValueError(
+            f"Num gradients {len(given)} generated for op {call.name} ({call.op.name}) do not match num inputs "
+            f"{len(call.inputs)}"
+        )
+    return given
+
+
+class GradientFn:
+    """Stands where an Op stands in a Call whose gradient is a given function (custom gradients)."""
+
+    def __init__(self, name: str, gradient: Callable[..., Any]):
+        self.name = name
+        self.gradient_fn = lambda call, *grads: gradient(*grads)
+
+    def __repr__(self) -> str:
+        return f"<custom gradient of {self.name}>"
+
+
+def zeros_for(source: Any) -> Any:
+    """Return zeros shaped like a source: a tensor, or a variable."""
+    read = getattr(source, "read_value", None)
+    return raw.ZerosLike(read() if read is not None else source)
+
+
+def unconnected(tensor: Any, mode: Any) -> Any:
+    """Return the gradient of a source that the target does not depend on."""
+    if getattr(mode, "value", mode) == "zero":
+        return zeros_for(tensor)
+    if getattr(mode, "value", mode) != "none":
+        raise errors.InvalidArgumentError(
+            None, None, f"Unknown value for unconnected_gradients: '{mode}'; it is 'none' or 'zero'"
+        )
+    return None

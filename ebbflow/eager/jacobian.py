@@ -1,0 +1,80 @@
+"""Jacobians: one walk of the tape for each entry of the target, stacked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import nest
+from ebbflow.core.convert import convert
+from ebbflow.eager.backprop import unconnected
+from ebbflow.ops.declare import raw
+
+
+def jacobian(tape: Any, target: Any, sources: Any, mode: Any) -> Any:
+    """Return d target / d source for each source."""
+    _use(tape)
+    flat = nest.flatten(sources)
+    handles = [getattr(s, "_tape_handle", s) for s in flat]
+    dims = _static(target, "jacobian")
+    rows: list[list[Any]] = [[] for _ in flat]
+    for index in range(int(np.prod(dims, dtype=np.int64))):
+        pick = np.zeros(dims, target.dtype.np)
+        pick.reshape(-1)[index] = 1
+        for row, grad in zip(rows, tape.backward([target], handles, [convert(pick)]), strict=True):
+            row.append(grad)
+    found = [_stack(row, dims, source, mode) for row, source in zip(rows, flat, strict=True)]
+    return nest.pack_sequence_as(sources, found)
+
+
+def batch_jacobian(tape: Any, target: Any, source: Any, mode: Any) -> Any:
+    """Return the Jacobian of each batch entry's target for its own source: the entries do not mix."""
+    dims, source_dims = _static(target, "batch_jacobian"), _static(source, "batch_jacobian")
+    if not dims or not source_dims or dims[0] != source_dims[0]:
+        raise ValueError(
+            f"Need first dimension of target shape ({list(dims)}) and source shape ({list(source_dims)}) to match."
+        )
+    _use(tape)
+    handle = getattr(source, "_tape_handle", source)
+    inner = dims[1:]
+    rows = []
+    for index in range(int(np.prod(inner, dtype=np.int64))):
+        pick = np.zeros((dims[0], int(np.prod(inner, dtype=np.int64))), target.dtype.np)
+        pick[:, index] = 1
+        rows.append(tape.backward([target], [handle], [convert(pick.reshape(dims))])[0])
+    if not rows or rows[0] is None:
+        return unconnected(raw.Fill(list(dims) + list(source_dims[1:]), convert(np.zeros((), target.dtype.np))), mode)
+    stacked = raw.Pack([_dense(r) for r in rows], axis=1)
+    return raw.Reshape(stacked, list(dims) + list(source_dims[1:]))
+
+
+def _use(tape: Any) -> None:
+    if tape._used and not tape._persistent:
+        raise RuntimeError(
+            "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+        )
+    if tape._recording and not tape._persistent:
+        tape._pop()
+    tape._used = True
+
+
+def _static(tensor: Any, what: str) -> tuple[int, ...]:
+    dims = tensor._dims
+    if dims is None or None in dims:
+        raise ValueError(f"{what} needs a target of fully known shape, got {tensor!r}")
+    return dims
+
+
+def _dense(grad: Any) -> Any:
+    return convert(grad)
+
+
+def _stack(row: list[Any], dims: tuple[int, ...], source: Any, mode: Any) -> Any:
+    source_dims = list(_static(source, "jacobian"))
+    if not row or row[0] is None:
+        if row or getattr(mode, "value", mode) != "none":
+            zeros = raw.Fill(list(dims) + source_dims, convert(np.zeros((), source.dtype.base_dtype.np)))
+            return unconnected(zeros, mode)
+        return None
+    return raw.Reshape(raw.Pack([_dense(g) for g in row], axis=0), list(dims) + source_dims)

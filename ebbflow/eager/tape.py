@@ -1,0 +1,276 @@
+"""The tape: remembers which ops ran, and walks them backwards.
+
+Knows ops and tensors. Knows nothing of graphs, sessions or XLA: `tf.gradients` has its own walk in `graph/`, over the
+same gradient rules. A call is kept when one of its inputs is watched; its outputs are watched from then on. Imported
+by `function/` and `api/`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+from ebbflow.core import context, nest, source
+from ebbflow.core.call import Call
+from ebbflow.core.convert import convert
+from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.source import LazyLine, outside, user_codes
+from ebbflow.core.tensor import Tensor
+from ebbflow.eager import explain
+from ebbflow.eager import jacobian as jacobians
+from ebbflow.eager.backprop import FLAT, FLOWING, Sums, differentiable, propagate, unconnected
+from ebbflow.ops.declare import raw
+
+
+class UnconnectedGradients(Enum):
+    """What the gradient of a source is that the target does not depend on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def handle_of(source: Any) -> Any:
+    """Return the tensor that stands for `source` on a tape: itself, or a variable's handle."""
+    return getattr(source, "_tape_handle", source)
+
+
+class GradientTape:
+    """Records ops for differentiation.
+
+    >>> x = raw.Fill([], 3.0)
+    >>> with GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> float(tape.gradient(y, x))
+    6.0
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
+        self._persistent = persistent
+        self._watch_accessed = watch_accessed_variables
+        self._calls: list[tuple[Any, ...]] | None = []
+        self._breaks: list[tuple[Any, ...]] = []
+        self._watched: set[int] = set()
+        self._keep: list[Any] = []  # tensors watched by name: their ids stay their own while they live
+        self._variables: dict[int, Any] = {}
+        self._recording = False
+        self._used = False
+
+    # --- recording --------------------------------------------------------------------------------------------------
+
+    def record(self, op: Any, inputs: Sequence[Any], outputs: Sequence[Any], attrs: dict[str, Any]) -> None:
+        """Note a call, when one of its inputs is watched. (Called by every op while the tape is open.)"""
+        watched = self._watched
+        for x in inputs:
+            if id(x) in watched:
+                break
+        else:
+            return
+        frame = sys._getframe(2)  # the caller of a quick op: walking up to it frame by frame would cost 0.4 µs
+        if id(frame.f_code) not in user_codes:
+            frame = outside(frame)
+        call = (op, inputs, outputs, attrs, frame.f_code, frame.f_lasti)
+        if op.gradient_fn is not FLAT:
+            flows = False
+            for y in outputs:
+                if y._dtype in FLOWING:
+                    watched.add(id(y))  # the call keeps y alive, and so its id its own
+                    flows = True
+            if flows:
+                self._calls.append(call)  # type: ignore[union-attr]
+                return
+        self._breaks.append(call)
+
+    def watch(self, tensor: Any) -> None:
+        """Have what is computed from `tensor` (or each tensor of a nested structure) recorded."""
+        for item in nest.flatten(tensor, expand_composites=False):
+            if isinstance(item, IndexedSlices):
+                self._watch(item.values)
+                continue
+            if not (isinstance(item, Tensor) or hasattr(item, "_tape_handle")):
+                raise ValueError(
+                    f"Passed in object {item!r} of type {type(item).__name__}, not tf.Tensor or tf.Variable or "
+                    f"ExtensionType."
+                )
+            self._watch(item)
+
+    def _watch(self, item: Any) -> None:
+        if not differentiable(item.dtype.base_dtype):
+            explain.warn_not_differentiable(item)
+        handle = handle_of(item)
+        self._add(handle)
+        if handle is not item:
+            self._variables[id(handle)] = item
+
+    def _add(self, tensor: Any) -> None:
+        self._watched.add(id(tensor))
+        self._keep.append(tensor)
+
+    def variable_accessed(self, variable: Any) -> None:
+        """A trainable variable is read: watch it, unless the user does the watching."""
+        if self._watch_accessed:
+            handle = variable._tape_handle
+            if id(handle) not in self._watched:
+                self._add(handle)
+            self._variables.setdefault(id(handle), variable)
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """Return the variables watched so far, in the order of their first use."""
+        return tuple(self._variables.values())
+
+    def __enter__(self) -> GradientTape:
+        if self._recording:
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+        if self._calls is None:
+            self._calls = []
+        self._recording = True
+        context.thread.recorders.append(self)
+        context.count_recorders(1)
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        if self._recording:
+            self._pop()
+
+    def _pop(self) -> None:
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        self._recording = False
+        context.thread.recorders.remove(self)
+        context.count_recorders(-1)
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Record nothing inside the block."""
+        if not self._recording:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._pop()
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+    def reset(self) -> None:
+        """Forget everything recorded and watched, as if the tape were new."""
+        self._calls, self._breaks, self._keep, self._watched, self._variables = [], [], [], set(), {}
+        self._used = False
+
+    # --- gradients --------------------------------------------------------------------------------------------------
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """Return the gradient of the (summed) target for each source, in the structure of `sources`."""
+        if self._used and not self._persistent:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+            )
+        if self._recording and not self._persistent:
+            self._pop()
+        try:
+            grads = self._gradient(target, sources, output_gradients, unconnected_gradients)
+        except Exception as error:
+            raise source.short(error) from None
+        if not self._persistent:
+            self._used = True
+            self._calls, self._keep, self._watched = None, [], set()
+        return grads
+
+    def _gradient(self, target: Any, sources: Any, output_gradients: Any, mode: Any) -> Any:
+        targets = [_dense(t) for t in nest.flatten(target) if t is not None]
+        flat_sources = nest.flatten(sources)
+        for item in flat_sources:
+            if not isinstance(item, (Tensor, IndexedSlices)) and not hasattr(item, "_tape_handle"):
+                raise ValueError(
+                    f"{item!r} of type {type(item).__name__} is not a tf.Tensor or tf.Variable to differentiate by"
+                )
+        if output_gradients is not None:
+            given = [None if g is None else convert(g) for g in nest.flatten(output_gradients)]
+            if len(given) != len(targets):
+                raise ValueError(f"output_gradients has {len(given)} entries for {len(targets)} targets")
+        else:
+            given = [None] * len(targets)
+        handles = [handle_of(s) for s in flat_sources]
+        grads = self.backward(targets, handles, given)
+        filled = [g if g is not None else unconnected(s, mode) for g, s in zip(grads, flat_sources, strict=True)]
+        return nest.pack_sequence_as(sources, filled)
+
+    def backward(self, targets: Sequence[Any], sources: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+        """Return the gradient of `targets` for each source tensor, or None where there is none."""
+        sums = Sums()
+        watched = self._watched
+        for tensor, grad in zip(targets, given, strict=True):
+            if differentiable(tensor.dtype.base_dtype):
+                sums.add(tensor, grad if grad is not None else raw.OnesLike(tensor))
+        keep = {id(s) for s in sources}
+        recorded = self._calls or []
+        self._calls = list(recorded) if self._recording else recorded  # a persistent tape may grow under our feet
+        calls = (
+            Call(op, inputs, outputs, attrs, LazyLine(code, offset))
+            for op, inputs, outputs, attrs, code, offset in reversed(list(recorded))
+        )
+        propagate(calls, sums, keep, lambda x: id(x) in watched)
+        return [sums.get(s) for s in sources]
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Return d target[i…] / d source[j…] for each source, shaped target.shape + source.shape."""
+        return jacobians.jacobian(self, target, sources, unconnected_gradients)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Return, for each entry b of the batch, d target[b, i…] / d source[b, j…]."""
+        return jacobians.batch_jacobian(self, target, source, unconnected_gradients)
+
+    def explain(self, target: Any, source: Any) -> str:
+        """Say why the gradient of `target` for `source` is None, or that it is not, with the line to look at."""
+        return explain.explain(self._calls or [], self._breaks, self._watched, target, handle_of(source))
+
+
+def _dense(target: Any) -> Any:
+    if isinstance(target, IndexedSlices):
+        return target.values
+    return target if isinstance(target, Tensor) else convert(target)
+
+
+@contextmanager
+def stop_recording() -> Iterator[None]:
+    """Have no tape of this thread record what happens inside the block."""
+    stack = context.thread.recorders
+    held, stack[:] = list(stack), []
+    try:
+        yield
+    finally:
+        stack[:] = held
+
+
+def record_call(op: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Tell this thread's tapes of a call that is no plain op (a custom gradient, a function)."""
+    for recorder in context.thread.recorders:
+        recorder.record(op, inputs, outputs, {})
+
+
+def variable_accessed(variable: Any) -> None:
+    """Tell this thread's tapes that a trainable variable is read."""
+    if variable.trainable:
+        for recorder in context.thread.recorders:
+            recorder.variable_accessed(variable)
