@@ -1,0 +1,1 @@
+"""Graphs: nodes, names, scopes, collections, and gradients over them."""

@@ -1,0 +1,228 @@
+"""What a graph alone already decides: constant values, and shapes held in integer tensors.
+
+Static shape inference lives on this: `tf.reshape(x, [tf.shape(x)[0], 4])` has a known last dimension because the
+pieces of its shape argument are followed backwards here. Only small, stateless nodes are evaluated; depth is bounded
+by an explicit stack.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core.shape import Dims
+
+MAX_ELEMENTS = 4096
+"""Larger values are not computed while building: nothing about a shape needs them."""
+
+_FOLLOWED = frozenset(
+    [
+        "Identity",
+        "Cast",
+        "Shape",
+        "ShapeN",
+        "Size",
+        "Rank",
+        "Pack",
+        "ConcatV2",
+        "StridedSlice",
+        "Slice",
+        "Fill",
+        "Range",
+        "Reshape",
+        "Squeeze",
+        "ExpandDims",
+        "Add",
+        "AddV2",
+        "Sub",
+        "Mul",
+        "FloorDiv",
+        "FloorMod",
+        "Maximum",
+        "Minimum",
+        "Neg",
+        "Sum",
+        "Prod",
+        "Mean",
+        "Max",
+        "Min",
+        "GatherV2",
+        "Gather",
+        "Transpose",
+        "ZerosLike",
+        "OnesLike",
+        "Split",
+        "SplitV",
+        "Unpack",
+        "Tile",
+        "Equal",
+        "NotEqual",
+        "Less",
+        "LessEqual",
+        "Greater",
+        "GreaterEqual",
+        "LogicalAnd",
+        "LogicalOr",
+        "LogicalNot",
+        "Select",
+        "SelectV2",
+        "BroadcastArgs",
+        "BroadcastGradientArgs",
+        "InvertPermutation",
+        "ReverseV2",
+        "ListDiff",
+        "Where",
+        "Const",
+        "StopGradient",
+        "ConcatOffset",
+        "Diag",
+        "BroadcastTo",
+    ]
+)
+
+
+def evaluate(tensor: Any) -> np.ndarray | None:
+    """Return the value of `tensor` if the graph decides it, else None."""
+    stack = [tensor]
+    while stack:
+        top = stack[-1]
+        if _settled(top):
+            stack.pop()
+            continue
+        waiting = [x for x in _operands(top) if not _settled(x)]
+        if waiting:
+            stack.extend(waiting)
+            continue
+        top._known = _compute(top)
+        stack.pop()
+    return tensor._known
+
+
+def _settled(tensor: Any) -> bool:
+    known = tensor._known
+    return known is None or isinstance(known, np.ndarray)
+
+
+def _operands(tensor: Any) -> list[Any]:
+    node = tensor.op
+    if node.type not in _FOLLOWED or node.type in ("Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"):
+        return []
+    return node._inputs
+
+
+def _compute(tensor: Any) -> np.ndarray | None:
+    node = tensor.op
+    kind = node.type
+    if kind == "Const":
+        return np.asarray(node._attrs["value"])
+    if kind not in _FOLLOWED:
+        return None
+    if kind in ("Shape", "ShapeN", "Size", "Rank"):
+        return _of_shape(kind, node._inputs[tensor.value_index if kind == "ShapeN" else 0]._dims, tensor)
+    if kind in ("ZerosLike", "OnesLike"):
+        dims = node._inputs[0]._dims
+        return None if not _small(dims) else np.full(dims, kind == "OnesLike", tensor.dtype.np)
+    values = [x._known for x in node._inputs]
+    if kind == "StridedSlice" and values[0] is None:
+        return _known_part(tensor)
+    if any(v is None for v in values) or not _small(tensor._dims):
+        return None
+    return _run(node, values, tensor)
+
+
+def _known_part(tensor: Any) -> np.ndarray | None:
+    """Return a slice of a partly known shape, where the slice itself is known."""
+    if tensor._dims == ():
+        one = _one(tensor, look=False)
+        return None if one is None else np.array(one, tensor.dtype.np)
+    part = _sliced(tensor.op, tensor)
+    return None if part is None or None in part else np.array(part, tensor.dtype.np)
+
+
+def _of_shape(kind: str, dims: Dims, tensor: Any) -> np.ndarray | None:
+    if dims is None:
+        return None
+    if kind == "Rank":
+        return np.array(len(dims), tensor.dtype.np)
+    if None in dims:
+        return None
+    value = np.prod(dims, dtype=np.int64) if kind == "Size" else dims
+    return np.array(value, tensor.dtype.np)
+
+
+def _small(dims: Dims) -> bool:
+    return dims is not None and None not in dims and int(np.prod(dims, dtype=np.float64)) <= MAX_ELEMENTS
+
+
+def _run(node: Any, values: list[np.ndarray], tensor: Any) -> np.ndarray | None:
+    arrays, at = [], 0
+    for arg in node._op.signature.inputs:
+        if arg.is_list:
+            count = node._attrs[arg.number_attr] if arg.number_attr else len(node._attrs[arg.type_attr])
+            arrays.append(values[at : at + count])
+            at += count
+        else:
+            arrays.append(values[at])
+            at += 1
+    try:
+        with np.errstate(all="ignore"):
+            results = node._op.run(arrays, node._attrs)
+    except Exception:  # what is wrong with it will be said when it runs
+        return None
+    several = len(node._outputs) > 1 or node._op.signature.outputs[0].is_list
+    return np.asarray(results[tensor.value_index] if several else results, tensor.dtype.np)
+
+
+def partial_dims(tensor: Any) -> Dims:
+    """Return the shape that an integer vector spells, as far as it is known (-1 counts as unknown)."""
+    value = tensor.constant_value()
+    if value is not None:
+        return tuple(None if n < 0 else int(n) for n in value.reshape(-1))
+    while tensor.op.type in ("Identity", "Cast"):
+        tensor = tensor.op._inputs[0]
+    node = tensor.op
+    if node.type == "Shape":
+        return node._inputs[0]._dims
+    if node.type == "ShapeN":
+        return node._inputs[tensor.value_index]._dims
+    if node.type == "Pack" and node._attrs.get("axis", 0) == 0:
+        return tuple(_one(x) for x in node._inputs)
+    if node.type == "ConcatV2":
+        return _joined([partial_dims(x) for x in node._inputs[:-1]])
+    if node.type == "StridedSlice":
+        return _sliced(node, tensor)
+    dims = tensor._dims
+    return None if dims is None or len(dims) != 1 or dims[0] is None else (None,) * dims[0]
+
+
+def _one(scalar: Any, look: bool = True) -> int | None:
+    value = scalar.constant_value() if look else None
+    if value is not None:
+        return None if value < 0 else int(value)
+    if scalar.op.type == "StridedSlice" and scalar._dims == ():
+        whole = partial_dims(scalar.op._inputs[0])
+        begin = scalar.op._inputs[1].constant_value()
+        if whole is not None and begin is not None and begin.size == 1 and -len(whole) <= int(begin[0]) < len(whole):
+            return whole[int(begin[0])]
+    return None
+
+
+def _joined(parts: list[Dims]) -> Dims:
+    if any(p is None for p in parts):
+        return None
+    return tuple(n for part in parts for n in part)  # type: ignore[union-attr]
+
+
+def _sliced(node: Any, tensor: Any) -> Dims:
+    whole = partial_dims(node._inputs[0])
+    begin, end, strides = (x.constant_value() for x in node._inputs[1:4])
+    masks = node._attrs
+    if whole is None or begin is None or end is None or strides is None or begin.size != 1:
+        dims = tensor._dims
+        return None if dims is None or len(dims) != 1 or dims[0] is None else (None,) * dims[0]
+    if masks["shrink_axis_mask"] or masks["new_axis_mask"] or masks["ellipsis_mask"]:
+        return None
+    start = None if masks["begin_mask"] & 1 else int(begin[0])
+    stop = None if masks["end_mask"] & 1 else int(end[0])
+    return whole[slice(start, stop, int(strides[0]))]

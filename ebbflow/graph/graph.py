@@ -1,0 +1,369 @@
+"""The graph: where op calls become nodes.
+
+Keeps nodes in the order they were made (which is a topological order) and their names; the scopes that are open are
+`graph_scopes`, the collections `collections`. `call` is the graph's half of calling an op: convert the arguments, infer
+types and shapes, add the node. Knows nothing of how graphs run.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow import messages
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.convert import convert
+from ebbflow.core.dtypes import DType
+from ebbflow.core.op import Known, Op, record
+from ebbflow.core.source import PACKAGE
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.graph import graph_def
+from ebbflow.graph.collections import Collections
+from ebbflow.graph.graph_scopes import VALID_NAME, GraphScopes
+from ebbflow.graph.symbolic import Operation, SymbolicTensor
+from ebbflow.ops.declare import raw
+
+
+class Graph(GraphScopes, Collections):
+    """A set of nodes and the tensors that flow between them."""
+
+    building_function = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._nodes: list[Operation] = []
+        self._by_name: dict[str, Operation] = {}
+        self._names_in_use: dict[str, int] = {}
+        self._scope = threading.local()
+        self._lock = threading.RLock()
+        self._seed: int | None = None
+        self._finalized = False
+        self._unfeedable: set[int] = set()
+        self._unfetchable: set[Any] = set()
+        self._overrides: dict[str, str] = {}
+        self._attr_overrides: dict[str, Any] = {}
+        self._container = ""
+        self._functions: dict[str, Any] = {}
+        self._version = 0
+        self._mutations = 0  # changes to nodes that were there already: plans made before are stale
+
+    # --- making nodes
+    # ---------------------------------------------------------------------------------------------------
+
+    def call(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
+        """Add a node for a call of `op` and return its outputs as the op gives them (the node itself if it has
+        none).
+        """
+        home = self._home(inputs)
+        if home is not self:
+            with context.scope(home):
+                return home.call(op, inputs, attrs, name)
+        node, settled = self._call(op, inputs, attrs, name)
+        if context.recorders:
+            record(op, node._inputs, node._outputs, node._attrs)
+        if not op.signature.outputs:
+            return node
+        return op.pack_outputs(node._outputs, settled)
+
+    def _home(self, inputs: Sequence[Any]) -> Graph:
+        """Return the graph that the inputs belong to: the one a call is added to, whichever is the default."""
+        for x in inputs:
+            for item in x if x.__class__ is list else (x,):
+                if item.__class__ is SymbolicTensor:
+                    return item._op._graph
+        return self
+
+    def _call(self, op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> tuple[Operation, Any]:
+        name = name or op.name
+        full = name[:-1] if name.endswith("/") else self.unique_name(name)
+        if not attrs:
+            kinds = tuple(
+                [x._dtype if x.__class__ is SymbolicTensor and x._op._graph is self else None for x in inputs]
+            )
+            plan = op._plans.get(kinds)  # types were settled before, for the same dtypes: nothing to convert
+            if plan is not None:
+                return self._add(op, full, list(inputs), inputs, plan[0]), plan[0]
+        outer = self._name_stack
+        self._name_stack = full
+        try:
+            tensors, settled = op.settle(inputs, attrs, convert)
+        finally:
+            self._name_stack = outer
+        flat = [t for group in tensors for t in (group if group.__class__ is list else (group,))]
+        if not attrs and None not in kinds and len(flat) == len(inputs):
+            op._plans.setdefault(kinds, (settled, op._output_types(settled), ()))
+        return self._add(op, full, flat, tensors, settled), settled
+
+    def _add(self, op: Op, name: str, flat: list[Any], grouped: Sequence[Any], attrs: dict[str, Any]) -> Operation:
+        self._check_not_finalized()
+        if not VALID_NAME.match(name):
+            raise ValueError(f"'{name}' is not a valid node name")
+        for tensor in flat:
+            if tensor._op._graph is not self:
+                raise ValueError(f"{tensor!r} must be from the same graph as the node '{name}' it goes into.")
+        frame = sys._getframe(2)
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+            frame = frame.f_back
+        dims = self._infer(op, name, grouped, attrs)
+        with self._lock:
+            node = Operation(
+                self,
+                op,
+                name,
+                flat,
+                attrs,
+                self._control_inputs_for(flat),
+                len(self._nodes),
+                (frame.f_code, frame.f_lasti),
+            )
+            types = op.flat_output_types(attrs)
+            if dims.__class__ is not list:
+                dims = [dims]
+            node._outputs = [SymbolicTensor(node, i, t, d) for i, (t, d) in enumerate(zip(types, dims, strict=True))]
+            self._nodes.append(node)
+            self._by_name[name] = node
+            self._version += 1
+        self._apply_scopes(node)
+        if flat and flat[0]._dtype._is_ref_dtype:
+            self._stay_with_references(node)
+        return node
+
+    def _stay_with_references(self, node: Operation) -> None:
+        """Place a node that changes variables where they are, whatever was asked for."""
+        args = node._op.signature.inputs
+        refs = [t.op for t, arg in zip(node._inputs, args, strict=False) if arg.is_ref and t._dtype._is_ref_dtype]
+        if refs:
+            groups = {group for ref in refs for group in ref.colocation_groups()}
+            node._attrs = {**node._attrs, "_class": tuple(sorted({*node._attrs.get("_class", ()), *groups}))}
+            node._set_device(refs[0].device)
+
+    def _infer(self, op: Op, name: str, grouped: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        if op.shape_fn is None:
+            return [None] * len(op.flat_output_types(attrs))
+        knowns = [
+            [Known(t._dims, t._dtype, t) for t in g] if g.__class__ is list else Known(g._dims, g._dtype, g)
+            for g in grouped
+        ]
+        try:
+            dims = op.infer(knowns, attrs)
+        except errors.StaticShapeError as error:
+            said = getattr(error, "when_building", None) or error.message
+            raise errors.StaticShapeError(
+                f"{said} for '{{{{node {name}}}}} = {op.name}' with input shapes: {_shapes(knowns)}."
+            ) from None
+        if not op.signature.outputs:
+            return []
+        one = len(op.signature.outputs) == 1 and not op.signature.outputs[0].is_list
+        return [dims] if one else list(dims)
+
+    def constant(self, array: np.ndarray, dtype: DType, name: str | None = None) -> SymbolicTensor:
+        """Add a Const node."""
+        name = name or "Const"
+        full = name[:-1] if name.endswith("/") else self.unique_name(name)
+        array.flags.writeable = False  # a node's value does not change
+        return self._add(raw.Const, full, [], [], {"value": array, "dtype": dtype})._outputs[0]
+
+    def take(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        """Return `tensor` as one of this graph: itself, or a Const with an eager tensor's value."""
+        if tensor.__class__ is EagerTensor:
+            if tensor._dtype is dtypes.resource or tensor._dtype is dtypes.variant:
+                raise RuntimeError(
+                    "Attempting to capture an EagerTensor without building a function: a variable (or other "
+                    "resource) made "
+                    "eagerly cannot be used in a graph; make it inside `with graph.as_default()`"
+                )
+            return self.constant(tensor._array, tensor._dtype, name)
+        return tensor
+
+    # --- looking up
+    # -----------------------------------------------------------------------------------------------------
+
+    def get_operations(self) -> list[Operation]:
+        """Return all nodes, in the order they were made."""
+        return list(self._nodes)
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """Return the node called `name`."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+        return self.as_graph_element(name, allow_tensor=False, allow_operation=True)
+
+    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
+        """Return the tensor called `name`, in the form NODE:INDEX."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+        return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
+
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+        """Return the node or tensor of this graph that `obj` is or names."""
+        if not allow_tensor and not allow_operation:
+            raise ValueError("allow_tensor and allow_operation can't both be False.")
+        kinds = "Tensor or Operation" if allow_tensor and allow_operation else "Tensor" if allow_tensor else "Operation"
+        convert_obj = getattr(obj, "_as_graph_element", None)
+        if convert_obj is not None:
+            obj = convert_obj()
+        if isinstance(obj, bytes):
+            obj = obj.decode()
+        if isinstance(obj, str):
+            return self._named(obj, allow_tensor, allow_operation)
+        if (isinstance(obj, SymbolicTensor) and allow_tensor) or (isinstance(obj, Operation) and allow_operation):
+            if obj.graph is not self:
+                raise ValueError(
+                    f"{type(obj).__name__.replace('SymbolicTensor', 'Tensor')} {obj} is not an element of this graph."
+                )
+            return obj
+        raise TypeError(f"Can not convert a {type(obj).__name__.replace('SymbolicTensor', 'Tensor')} into a {kinds}.")
+
+    def _named(self, name: str, allow_tensor: bool, allow_operation: bool) -> Any:
+        if ":" in name and allow_tensor:
+            op_name, _, index = name.rpartition(":")
+            if not index.isdigit():
+                raise ValueError(
+                    f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be "
+                    f'of the form "<op_name>:<output_index>".'
+                )
+            node = self._by_name.get(op_name)
+            if node is None:
+                raise KeyError(
+                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does "
+                    f"not exist in the graph."
+                )
+            if int(index) >= len(node._outputs):
+                raise KeyError(
+                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, "
+                    f"exists but "
+                    f"only has {len(node._outputs)} outputs."
+                )
+            return node._outputs[int(index)]
+        if ":" in name:
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
+        node = self._by_name.get(name)
+        if not allow_operation:
+            if node is not None:
+                raise ValueError(
+                    f"The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form "
+                    f'"<op_name>:<output_index>".'
+                )
+            raise ValueError(
+                f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names must be of "
+                f'the form "<op_name>:<output_index>".'
+            )
+        if node is None:
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+        return node
+
+    # --- as messages
+    # ---------------------------------------------------------------------------------------------------
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+        """Return this graph as a GraphDef message."""
+        with self._lock:
+            return graph_def.graph_def(self, from_version, add_shapes)
+
+    @property
+    def graph_def_versions(self) -> Any:
+        """The versions of the GraphDef this graph is written as."""
+        return messages.VersionDef(producer=graph_def.PRODUCER)
+
+    def _node_def_of(self, node: Operation) -> Any:
+        return graph_def.node_def(node)
+
+    def _op_def_of(self, op: Op) -> Any:
+        return graph_def.op_def(op)
+
+    def _tensor_proto_of(self, value: np.ndarray) -> Any:
+        return graph_def.tensor_proto(value)
+
+    # --- properties
+    # -----------------------------------------------------------------------------------------------------
+
+    @property
+    def version(self) -> int:
+        return self._version
+
+    @property
+    def seed(self) -> int | None:
+        return self._seed
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        self._seed = seed
+
+    @property
+    def finalized(self) -> bool:
+        return self._finalized
+
+    def finalize(self) -> None:
+        """Allow no more nodes in this graph."""
+        self._finalized = True
+
+    def _unsafe_unfinalize(self) -> None:
+        self._finalized = False
+
+    def _check_not_finalized(self) -> None:
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    def prevent_feeding(self, tensor: Any) -> None:
+        """Let nobody feed `tensor`."""
+        self._unfeedable.add(id(tensor))
+
+    def is_feedable(self, tensor: Any) -> bool:
+        """Return whether `tensor` may be fed."""
+        return id(tensor) not in self._unfeedable
+
+    def prevent_fetching(self, op: Any) -> None:
+        """Let nobody fetch `op`."""
+        self._unfetchable.add(op)
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """Return whether `tensor_or_op` may be fetched."""
+        return tensor_or_op not in self._unfetchable and getattr(tensor_or_op, "op", None) not in self._unfetchable
+
+    def __enter__(self) -> Any:
+        raise TypeError("a Graph is entered with graph.as_default()")
+
+    def __exit__(self, *exc: Any) -> None:
+        """Only there so that `with graph` reaches the message above."""
+
+
+def _shapes(knowns: list[Any]) -> str:
+    flat = [k for group in knowns for k in (group if isinstance(group, list) else (group,))]
+    return ", ".join(
+        "<unknown>" if k.dims is None else "[" + ",".join("?" if n is None else str(n) for n in k.dims) + "]"
+        for k in flat
+    )
+
+
+# --- the process-wide default
+# -------------------------------------------------------------------------------------------
+
+_default: list[Graph] = []
+
+
+def _process_default() -> Graph:
+    if not _default:
+        _default.append(Graph())
+    return _default[0]
+
+
+context.provide_default_graph(_process_default)
+
+
+def get_default_graph() -> Graph:
+    """Return the graph that a symbolic op called here would be added to."""
+    return context.default_graph()
+
+
+def reset_default_graph() -> None:
+    """Start afresh with an empty default graph."""
+    if any(scope is not context.EAGER for scope in context.thread.scopes):
+        raise AssertionError(
+            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the "
+            "nesting and create a new graph."
+        )
+    _default.clear()

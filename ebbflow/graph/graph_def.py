@@ -1,0 +1,269 @@
+"""Graphs as messages: GraphDef, NodeDef, OpDef in TensorFlow's exact forms.
+
+Every declared attr is written, defaults included, as TensorFlow does; attrs that start with an underscore are written
+with the kind their value shows. Function bodies that nodes call go into the library, each under a name of its own.
+Knows the messages (loaded on first use) and the graph's nodes.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+
+from ebbflow import messages
+from ebbflow.core import context, dtypes
+from ebbflow.core.dtypes import DType
+from ebbflow.graph.younger_attrs import younger_attrs
+from ebbflow.messages.attrs import attr_value
+from ebbflow.messages.tensors import make_tensor_proto, shape_proto
+
+PRODUCER = 2474
+"""The GraphDef version that TensorFlow 2.21 writes."""
+
+RELEASE = "2.21.0"
+"""The release of TensorFlow whose forms are written."""
+
+_KINDS = {bool: "bool", int: "int", float: "float", str: "string", bytes: "string", DType: "type"}
+
+
+def graph_def(graph: Any, from_version: int | None = None, add_shapes: bool = False) -> Any:
+    """Return the nodes (made after `from_version`) as a GraphDef."""
+    result = messages.GraphDef()
+    result.versions.producer = PRODUCER
+    library = Library()
+    for node in graph._nodes:
+        if from_version is not None and node._id < from_version:
+            continue
+        written = result.node.add()
+        fill_node(written, node, library)
+        if add_shapes and node._outputs:
+            written.attr["_output_shapes"].CopyFrom(attr_value("list(shape)", [t._dims for t in node._outputs]))
+    for function in graph._functions.values():
+        result.library.function.add().CopyFrom(function.definition)
+    for body in library.bodies:  # grows while it is walked: a body may call others
+        fill_function(result.library.function.add(), body, library)
+    if result.library.function:
+        result.versions.min_consumer = 12
+    return result
+
+
+def node_def(node: Any) -> Any:
+    """Return one node as a NodeDef."""
+    result = messages.NodeDef()
+    fill_node(result, node, Library())
+    return result
+
+
+def fill_node(message: Any, node: Any, library: Library) -> None:
+    """Write a node into a NodeDef."""
+    message.name = node.name
+    message.op = node.type
+    message.device = node.device
+    message.input.extend(t._as_node_def_input() for t in node._inputs)
+    message.input.extend(f"^{n.name}" for n in sorted(node._control_inputs, key=lambda n: n._id))
+    declared = node._op.signature.attrs
+    younger = frozenset() if context.switches.v2_behavior else younger_attrs().get(node.type, frozenset())
+    for name, value in node._attrs.items():
+        attr = declared.get(name)
+        if name in younger and (value == attr.default or name == "debug_name"):
+            continue
+        kind = attr.kind if attr is not None else _kind(value)
+        if kind == "tensor":
+            message.attr[name].tensor.CopyFrom(tensor_proto(value, node._attrs.get("dtype")))
+        elif value is None and kind != "shape":
+            continue
+        elif kind == "func":
+            message.attr[name].CopyFrom(attr_value(kind, library.name_of(value)))
+        elif kind == "list(func)":
+            message.attr[name].CopyFrom(attr_value(kind, [library.name_of(one) for one in value]))
+        else:
+            message.attr[name].CopyFrom(attr_value(kind, value))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"list({_kind(value[0]) if value else 'string'})"
+    return _KINDS.get(type(value), "string")
+
+
+def tensor_proto(value: Any, dtype: Any = None) -> Any:
+    """Return an array as a TensorProto; one value spread over a shape is written once.
+
+    Text is a declared default, `tensor([255, 0, 0, 255])`: bytes, which TensorFlow writes one by one.
+    """
+    if isinstance(value, str):
+        numbers = ast.literal_eval(value.removeprefix("tensor(").removesuffix(")"))
+        result = messages.TensorProto(dtype=dtypes.uint8.as_datatype_enum, int_val=numbers)
+        result.tensor_shape.dim.add(size=len(numbers))
+        return result
+    if value.dtype == np.float16 and value.size and not context.switches.v2_behavior:
+        return _halves(value)
+    if value.size > 1 and not any(value.strides):
+        return make_tensor_proto(value.reshape(-1)[0], dtype, list(value.shape), allow_broadcast=True)
+    return make_tensor_proto(value, dtype, list(value.shape))
+
+
+def _halves(value: np.ndarray) -> Any:
+    """Return half floats as TF 1 writes them: bit by bit, each in an integer of its own."""
+    result = messages.TensorProto(dtype=dtypes.float16.as_datatype_enum)
+    result.tensor_shape.CopyFrom(shape_proto(value.shape))
+    result.half_val.extend(np.ascontiguousarray(value).view(np.uint16).reshape(-1).tolist())
+    return result
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+
+class Library:
+    """The function bodies that nodes call, and the name each is written under."""
+
+    def __init__(self) -> None:
+        self.bodies: list[Any] = []
+        self._names: dict[int, str] = {}
+        self._taken: set[str] = set()
+
+    def name_of(self, body: Any) -> Any:
+        """Return the name of a body; what is a name already stays as it is."""
+        if not hasattr(body, "outputs"):
+            return body
+        if id(body) not in self._names:
+            self._names[id(body)] = distinct(body.name.strip("_/") or "body", self._taken)
+            self.bodies.append(body)
+        return self._names[id(body)]
+
+
+def distinct(name: str, taken: set[str]) -> str:
+    """Return `name`, with a number behind it where it is taken, and take it.
+
+    >>> taken = set()
+    >>> distinct("a", taken), distinct("a", taken)
+    ('a', 'a_1')
+    """
+    choices = itertools.chain([name], (f"{name}_{n}" for n in itertools.count(1)))
+    found = next(choice for choice in choices if choice not in taken)
+    taken.add(found)
+    return found
+
+
+def fill_function(message: Any, body: Any, library: Library) -> None:
+    """Write a body into a FunctionDef: arguments are no nodes there, and edges name the outputs they leave by."""
+    signature = message.signature
+    signature.name = library.name_of(body)
+    taken: set[str] = set()
+    arguments = {id(t): distinct(_argument_name(t.op.name), taken) for t in body.inputs}
+    nodes = {t.op for t in body.inputs}
+    for tensor in body.inputs:
+        signature.input_arg.add(name=arguments[id(tensor)], type=tensor.dtype.base_dtype.as_datatype_enum)
+    for tensor in body.outputs:
+        name = distinct(_argument_name(tensor.op.name), taken)
+        signature.output_arg.add(name=name, type=tensor.dtype.base_dtype.as_datatype_enum)
+        message.ret[name] = _edge(tensor, arguments)
+    for node in body._nodes:
+        if node in nodes:
+            continue
+        written = message.node_def.add()
+        fill_node(written, node, library)
+        written.input[: len(node._inputs)] = [_edge(t, arguments) for t in node._inputs]
+        if node._op.stateful:  # TensorFlow drops a side effect that is not named here
+            signature.is_stateful = True
+            signature.control_output.append(node.name)
+            message.control_ret[node.name] = node.name
+
+
+def _argument_name(name: str) -> str:
+    clean = re.sub(r"[^a-z0-9_]", "_", name.lower())
+    return clean if clean[:1].isalpha() else f"arg_{clean}"
+
+
+def _edge(tensor: Any, arguments: dict[int, str]) -> str:
+    """Return how a function body names a tensor: an argument, or NODE:OUTPUT:INDEX."""
+    if id(tensor) in arguments:
+        return arguments[id(tensor)]
+    node, at = tensor.op, 0
+    for arg in node._op.signature.outputs:
+        count = 1
+        if arg.number_attr is not None:
+            count = node._attrs[arg.number_attr]
+        elif arg.is_type_list:
+            count = len(node._attrs[arg.type_attr])
+        if tensor._value_index < at + count:
+            return f"{node.name}:{arg.name}:{tensor._value_index - at}"
+        at += count
+    raise AssertionError(f"{tensor!r} is no output of its node")
+
+
+# --- graphs with their collections ------------------------------------------------------------------------------------
+
+
+def meta_graph_def(graph: Any) -> Any:
+    """Return a graph, the interfaces of its ops and its collections as a MetaGraphDef."""
+    result = messages.MetaGraphDef()
+    result.graph_def.CopyFrom(graph_def(graph, add_shapes=True))
+    info = result.meta_info_def
+    info.tensorflow_version = RELEASE
+    for _, op in sorted({node.type: node._op for node in graph._nodes}.items()):
+        info.stripped_op_list.op.add().CopyFrom(op_def(op))
+    for key in graph.get_all_collection_keys():
+        fill_collection(result, key, graph.get_collection(key))
+    return result
+
+
+def fill_collection(message: Any, key: str, items: list[Any]) -> None:
+    """Write a collection into a MetaGraphDef: nodes by name, what has a message as its bytes; the rest has no form."""
+    if not items:
+        return
+    if all(hasattr(item, "to_proto") for item in items):
+        values = [messages.serialize(item.to_proto()) for item in items]
+        message.collection_def[key].bytes_list.value.extend(values)
+    elif all(hasattr(item, "graph") and hasattr(item, "name") for item in items):
+        message.collection_def[key].node_list.value.extend(item.name for item in items)
+
+
+# --- interfaces -------------------------------------------------------------------------------------------------------
+
+
+def op_def(op: Any) -> Any:
+    """Return an op's interface as an OpDef."""
+    signature = op.signature
+    result = messages.OpDef(name=op.name)
+    for args, field in ((signature.inputs, result.input_arg), (signature.outputs, result.output_arg)):
+        for arg in args:
+            _fill_arg(field.add(), arg)
+    for attr in signature.attrs.values():
+        written = result.attr.add()
+        written.name, written.type = attr.name, attr.kind
+        if attr.has_default:
+            if attr.kind == "tensor":
+                written.default_value.tensor.CopyFrom(tensor_proto(attr.default))
+            else:
+                written.default_value.CopyFrom(attr_value(attr.kind, attr.default))
+        if attr.minimum is not None:
+            written.has_minimum, written.minimum = True, attr.minimum
+        if attr.allowed is not None:
+            base = "type" if "type" in attr.kind else "string"
+            written.allowed_values.CopyFrom(attr_value(f"list({base})", list(attr.allowed)))
+    for flag in signature.flags:
+        if flag.startswith("deprecated@"):
+            result.deprecation.version = int(flag.removeprefix("deprecated@"))
+    result.is_stateful = "stateful" in signature.flags
+    result.is_commutative = "commutative" in signature.flags
+    result.is_aggregate = "aggregate" in signature.flags
+    result.allows_uninitialized_input = "allows_uninitialized_input" in signature.flags
+    return result
+
+
+def _fill_arg(message: Any, arg: Any) -> None:
+    message.name = arg.name
+    message.is_ref = arg.is_ref
+    if arg.type is not None:
+        message.type = arg.type.as_datatype_enum
+    elif arg.is_type_list:
+        message.type_list_attr = arg.type_attr
+    else:
+        message.type_attr = arg.type_attr
+    if arg.number_attr is not None:
+        message.number_attr = arg.number_attr

@@ -1,0 +1,280 @@
+"""The scopes of a graph: names, devices, colocation, control dependencies, gradient overrides, containers.
+
+Each thread has its own stacks, so that threads can build one graph together. `_apply_scopes` writes what is open onto
+a new node. A mixin of `Graph`, which keeps the names in use and the lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ebbflow.core import context, device
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.graph.symbolic import Operation
+
+VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+_VALID_SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
+
+
+class GraphScopes:
+    """The part of a Graph that keeps open scopes."""
+
+    _scope: Any
+    _lock: Any
+    _names_in_use: dict[str, int]
+    _overrides: dict[str, str]
+    _attr_overrides: dict[str, Any]
+    _container: str
+
+    # --- scopes: each thread has its own
+    # -------------------------------------------------------------------------------
+
+    @property
+    def _name_stack(self) -> str:
+        return getattr(self._scope, "names", "")
+
+    @_name_stack.setter
+    def _name_stack(self, value: str) -> None:
+        self._scope.names = value
+
+    def _stack(self, which: str) -> list[Any]:
+        found = self._scope.__dict__.get(which)
+        if found is None:
+            found = self._scope.__dict__[which] = []
+        return found
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[Any]:
+        """Make this the graph that ops are added to inside the block."""
+        with context.scope(self):
+            yield self
+
+    @contextlib.contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Name nodes made inside the block under `name`; gives the scope's full name with a slash behind it.
+
+        A name that ends in a slash is taken as it is (to enter a scope again); None or "" is the top level.
+        """
+        if name and not isinstance(name, str):
+            raise TypeError(f"name for name_scope must be a string, got {name!r}")
+        if name:
+            if self._name_stack:
+                if not _VALID_SCOPE.match(name):
+                    raise ValueError(f"'{name}' is not a valid scope name")
+            elif not VALID_NAME.match(name):
+                raise ValueError(
+                    f"'{name}' is not a valid scope name. A scope name has to match the following pattern: "
+                    f"^[A-Za-z0-9.][A-Za-z0-9_.\\\\/>-]*$"
+                )
+        old = self._name_stack
+        if not name:
+            new = ""
+        elif name.endswith("/"):
+            new = name[:-1]
+        else:
+            new = self.unique_name(name)
+        self._name_stack = new
+        try:
+            yield new + "/" if new else ""
+        finally:
+            self._name_stack = old
+
+    def get_name_scope(self) -> str:
+        """Return the name of the innermost open name scope."""
+        return self._name_stack
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """Return `name` under the open scope, with _1, _2, … behind it where it is taken (case does not count)."""
+        full = f"{self._name_stack}/{name}" if self._name_stack else name
+        key = full.lower()
+        with self._lock:
+            used = self._names_in_use
+            count = used.get(key, 0)
+            if mark_as_used:
+                used[key] = count + 1
+            if not count:
+                return full
+            candidate = key
+            while candidate in used:
+                candidate = f"{key}_{count}"
+                count += 1
+            if mark_as_used:
+                used[candidate] = 1
+        return f"{full}_{count - 1}"
+
+    @contextlib.contextmanager
+    def device(self, device_name_or_function: Any) -> Iterator[None]:
+        """Ask for a device for nodes made inside the block: a name, a function of the node, or None to ask for
+        nothing.
+        """
+        stack = self._stack("devices")
+        entry = device_name_or_function
+        if entry is not None and not callable(entry):
+            entry = device.DeviceSpec.from_string(
+                device.canonical_name(entry)
+            )  # refuses bad names here, at the user's line
+        stack.append(entry)
+        try:
+            yield
+        finally:
+            stack.pop()
+
+    @contextlib.contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """Place nodes made inside the block where `op` is placed."""
+        if op is None and not ignore_existing:
+            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+        node = None if op is None else _node_of(op)
+        stack = self._stack("colocation")
+        held = list(stack)
+        devices = self._stack("devices")
+        held_devices = list(devices)
+        if ignore_existing:
+            stack.clear()
+        if node is not None:
+            stack.append(node)
+            devices[:] = []
+        try:
+            yield
+        finally:
+            stack[:] = held
+            devices[:] = held_devices
+
+    def control_dependencies(self, control_inputs: Any) -> ControlDependencies:
+        """Have nodes made inside the block run after `control_inputs`; None forgets outer dependencies."""
+        if control_inputs is None:
+            return ControlDependencies(self, None)
+        nodes: list[Operation] = []
+        for item in control_inputs if isinstance(control_inputs, (list, tuple, set)) else [control_inputs]:
+            node = self._control_input(item)
+            if node not in nodes:
+                nodes.append(node)
+        return ControlDependencies(self, nodes)
+
+    def _control_input(self, item: Any) -> Operation:
+        if isinstance(item, EagerTensor):
+            raise TypeError(f"an eager tensor cannot be a control input: {item!r} has its value already")
+        found = self.as_graph_element(_element_of(item), allow_tensor=True, allow_operation=True)
+        return found if isinstance(found, Operation) else found.op
+
+    def _control_inputs_for(self, inputs: Sequence[Any]) -> list[Operation]:
+        controllers = self._scope.__dict__.get("controllers")
+        if not controllers:
+            return []
+        before = {t.op for t in inputs}
+        result: list[Operation] = []
+        for controller in controllers:
+            if any(node in controller.inside for node in before):
+                continue  # an input made in the block waits for the same nodes already
+            result.extend(n for n in controller.nodes if n not in before and n not in result)
+        return result
+
+    @contextlib.contextmanager
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+        """Use the gradient registered as `op_type_map[T]` for nodes of type T made inside the block."""
+        if not isinstance(op_type_map, dict):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        for key, value in op_type_map.items():
+            if not isinstance(key, str) or not isinstance(value, str):
+                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        held = dict(self._overrides)
+        self._overrides.update(op_type_map)
+        try:
+            yield
+        finally:
+            self._overrides = held
+
+    @contextlib.contextmanager
+    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+        held = dict(self._attr_overrides)
+        self._attr_overrides.update(attr_map)
+        try:
+            yield
+        finally:
+            self._attr_overrides = held
+
+    @contextlib.contextmanager
+    def container(self, container_name: str) -> Iterator[str]:
+        """Keep variables and other resources made inside the block in the container of this name."""
+        held, self._container = self._container, container_name
+        try:
+            yield container_name
+        finally:
+            self._container = held
+
+    def _apply_scopes(self, node: Operation) -> None:
+        scope = self._scope.__dict__
+        if scope.get("controllers"):
+            for controller in scope["controllers"]:
+                controller.inside.add(node)
+        if scope.get("devices"):
+            self._apply_devices(node, scope["devices"])
+        if scope.get("colocation"):
+            names = sorted({g for other in scope["colocation"] for g in other.colocation_groups()})
+            node._attrs = {**node._attrs, "_class": tuple(dict.fromkeys([*node._attrs.get("_class", ()), *names]))}
+            for other in scope["colocation"]:
+                if other.device and not node.device:
+                    node._set_device(other.device)
+        override = self._overrides.get(node.type)
+        if override is not None:
+            node._attrs = {**node._attrs, "_gradient_op_type": override}
+        if self._attr_overrides:
+            node._attrs = {**node._attrs, **{k: v for k, v in self._attr_overrides.items() if v is not None}}
+        if self._container and "container" in node._attrs and not node._attrs["container"]:
+            node._attrs = {**node._attrs, "container": self._container}
+
+    def _apply_devices(self, node: Operation, stack: list[Any]) -> None:
+        for entry in reversed(stack):
+            if entry is None:
+                break
+            if callable(entry):
+                asked = entry(node)
+                node._set_device(
+                    asked if asked is None or isinstance(asked, str) else asked.to_string()
+                ) if asked is not None else None
+                continue
+            node._set_device(entry.make_merged_spec(device.DeviceSpec.from_string(node.device)).to_string())
+
+
+class ControlDependencies:
+    """`with graph.control_dependencies([...])`: the nodes to wait for, and the nodes made in the block."""
+
+    def __init__(self, graph: Any, nodes: list[Operation] | None):
+        self._graph = graph
+        self.nodes = nodes or []
+        self.inside: set[Operation] = set()
+        self._clears = nodes is None
+        self._held: list[Any] | None = None
+
+    def __enter__(self) -> None:
+        stack = self._graph._stack("controllers")
+        if self._clears:
+            self._held = list(stack)
+            stack.clear()
+        stack.append(self)
+
+    def __exit__(self, *exc: Any) -> None:
+        stack = self._graph._stack("controllers")
+        stack.remove(self)
+        if self._held is not None:
+            stack[:] = self._held
+
+
+def _element_of(item: Any) -> Any:
+    """Return what a control dependency on `item` waits for (a variable's handle, the values of slices)."""
+    if hasattr(item, "handle") and hasattr(item, "op"):  # waiting for a variable must not read it
+        return item.op
+    values = getattr(item, "values", None)
+    return values if isinstance(values, Tensor) else item
+
+
+def _node_of(item: Any) -> Operation:
+    if isinstance(item, Operation):
+        return item
+    found = getattr(item, "op", None)
+    if isinstance(found, Operation):
+        return found
+    raise TypeError(f"expected a node, tensor or variable of a graph, got {item!r}")

@@ -1,0 +1,261 @@
+"""The public scopes: names, devices, control dependencies, colocation, and what hangs on them.
+
+Each asks the current mode: in a graph they are the graph's scopes; eagerly a name scope only prefixes the names of
+variables, and order is program order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from ebbflow.core import context, device, nest
+from ebbflow.core.convert import convert
+from ebbflow.core.scopes import eager_scopes
+from ebbflow.core.scopes import name_scope as quick_scope
+from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.graph.symbolic import Operation, SymbolicTensor
+from ebbflow.ops.declare import raw
+
+
+class name_scope:  # noqa: N801  (TensorFlow's name)
+    """Name what is made inside the block under `name` (TF 2: a name is required)."""
+
+    def __init__(self, name: str):
+        if not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = name
+        self._exit_fns: list[Any] = []
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __enter__(self) -> str:
+        scope = quick_scope(self._name)
+        entered = scope.__enter__()
+        self._exit_fns.append(scope)
+        return entered
+
+    def __exit__(self, *exc: Any) -> Any:
+        return self._exit_fns.pop().__exit__(*exc)
+
+
+class name_scope_v1:  # noqa: N801
+    """TF 1's name scope: `name`, or `default_name` when that is None; `values` say which graph is meant."""
+
+    def __init__(self, name: Any = None, default_name: str | None = None, values: Any = None):
+        if not (name is None or isinstance(name, str)):
+            raise TypeError("`name` must be a string or None.")
+        if default_name is not None and not isinstance(default_name, str):
+            raise TypeError(
+                f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass this "
+                f"into the `values` kwarg."
+            )
+        if name is None and default_name is None and values is not None:
+            raise ValueError(f"At least one of name ({name}) and default_name ({default_name}) must be provided.")
+        self._name = name if name is not None else default_name
+        self._values = values
+        self._stack: Any = None
+
+    @property
+    def name(self) -> Any:
+        return self._name
+
+    def __enter__(self) -> Any:
+        self._stack = contextlib.ExitStack()
+        graph = _graph_of(self._values)
+        if graph is not None and graph is not context.current_graph() and not context.executing_eagerly():
+            self._stack.enter_context(graph.as_default())
+        return self._stack.enter_context(quick_scope(self._name))
+
+    def __exit__(self, *exc: Any) -> Any:
+        return self._stack.__exit__(*exc)
+
+
+def op_scope(values: Any, name: str | None, default_name: str | None = None) -> name_scope_v1:
+    """`name_scope` with the arguments in the order they had before 1.0."""
+    return name_scope_v1(name, default_name=default_name, values=values)
+
+
+def _graph_of(values: Any) -> Any:
+    for value in values or ():
+        if isinstance(value, (SymbolicTensor, Operation)):
+            return value.graph
+    return None
+
+
+@contextlib.contextmanager
+def device_scope(device_name: Any) -> Iterator[None]:
+    """Ask for a device. Where it is not there the work is done on a device that is (soft placement)."""
+    if context.executing_eagerly():
+        if callable(device_name):
+            raise RuntimeError("tf.device does not support functions when eager execution is enabled.")
+        if device_name is not None:
+            device.DeviceSpec.from_string(device.canonical_name(device_name))
+        stack = context.thread.devices
+        stack.append(device_name)
+        try:
+            yield
+        finally:
+            stack.pop()
+        return
+    with context.default_graph().device(device_name):
+        yield
+
+
+def control_dependencies(control_inputs: Any) -> Any:
+    """Have ops called inside the block run after `control_inputs`. (Eagerly they do anyway.)"""
+    if context.executing_eagerly():
+        if callable(control_inputs):
+            control_inputs()
+        return contextlib.nullcontext()
+    return context.default_graph().control_dependencies(control_inputs)
+
+
+@contextlib.contextmanager
+def colocate_with(op: Any, ignore_existing: bool = False) -> Iterator[None]:
+    """Place ops called inside the block with `op`."""
+    if context.executing_eagerly():
+        yield
+        return
+    with context.default_graph().colocate_with(op, ignore_existing):
+        yield
+
+
+@contextlib.contextmanager
+def init_scope() -> Iterator[None]:
+    """Lift what is called inside out of control dependencies and function bodies."""
+    graph = context.current_graph()
+    if graph is None:
+        yield
+        return
+    if graph.building_function:
+        outer = next((s for s in reversed(context.thread.scopes) if s is None or not s.building_function), None)
+        with context.scope(
+            outer if outer is not None or context.switches.eager_by_default else context.default_graph()
+        ):
+            yield
+        return
+    scope = graph.get_name_scope()
+    with graph.control_dependencies(None), graph.name_scope(scope + "/" if scope else None):
+        yield
+
+
+def container(container_name: str) -> Any:
+    """Keep resources made inside the block in the container of this name."""
+    return context.default_graph().container(container_name)
+
+
+def get_name_scope() -> str:
+    """Return the name of the innermost name scope, without a slash behind it."""
+    if context.executing_eagerly():
+        return eager_scopes.current.rstrip("/")
+    return context.default_graph().get_name_scope()
+
+
+# --- putting things in order
+# --------------------------------------------------------------------------------------------
+
+
+def no_op(name: str | None = None) -> Any:
+    """Return a node that does nothing, to hang dependencies on. (Eagerly: None.)"""
+    return raw.NoOp(name=name)
+
+
+def group(*inputs: Any, **kwargs: Any) -> Any:
+    """Return one operation that is done when all `inputs` are. (Eagerly: None.)"""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}.")
+    if context.executing_eagerly():
+        return None
+    graph = context.default_graph()
+    with graph.name_scope(name or "group_deps") as scope:
+        nodes = []
+        for item in nest.flatten(list(inputs), expand_composites=True):
+            if item is None:
+                continue
+            if (
+                not hasattr(item, "op")
+                and not isinstance(item, (Operation, Tensor))
+                and not hasattr(item, "_as_graph_element")
+            ):
+                raise TypeError(
+                    f"'inputs' should be zero or more (nested) Tensors. Received '{item}' with type '{type(item)}'."
+                )
+            nodes.append(graph._control_input(item))
+        return _wait_for(graph, nodes, scope)
+
+
+def _wait_for(graph: Any, nodes: list[Any], scope: str) -> Any:
+    """Return a node that waits for `nodes`; where they are on several devices, through one node on each."""
+    by_device: dict[str, list[Any]] = {}
+    for node in nodes:
+        by_device.setdefault(node.device, []).append(node)
+    if len(by_device) <= 1:
+        return _no_op_on(graph, next(iter(by_device), ""), nodes, scope)
+    gathered = [_no_op_on(graph, name, by_device[name], None) for name in sorted(by_device)]
+    return _no_op_on(graph, "", gathered, scope)
+
+
+def _no_op_on(graph: Any, device_name: str, nodes: list[Any], name: str | None) -> Any:
+    placed = graph.device(device_name) if device_name else contextlib.nullcontext()
+    with placed, graph.control_dependencies(nodes):
+        return raw.NoOp(name=name)
+
+
+def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
+    """Return `tensors`, none of which is there before all of them are."""
+    if context.executing_eagerly():
+        return tensors
+    graph = context.default_graph()
+    with graph.name_scope(name or "tuple") as scope:
+        waits = [t if isinstance(t, Operation) else _op_of(t) for t in tensors if t is not None]
+        for item in control_inputs or ():
+            waits.append(item if isinstance(item, Operation) else _op_of(item))
+        if not waits:
+            raise ValueError(f"`tensors` must have at least one Tensor. Received: {tensors}.")
+        gate = group(*waits)
+        results = []
+        for item in tensors:
+            if item is None:
+                results.append(None)
+            elif isinstance(item, Operation):
+                results.append(group(gate, item))
+            else:
+                results.append(with_dependencies([gate], item))
+        del scope
+        return results
+
+
+def _op_of(item: Any) -> Any:
+    return item.values.op if isinstance(item, IndexedSlices) else item.op
+
+
+def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = None) -> Any:
+    """Return `output_tensor` once `dependencies` have run."""
+    if context.executing_eagerly():
+        return output_tensor
+    graph = context.default_graph()
+    with graph.name_scope(name or "control_dependency") as scope:
+        if isinstance(output_tensor, IndexedSlices):
+            with graph.colocate_with(output_tensor), graph.control_dependencies(dependencies):
+                return IndexedSlices(
+                    raw.Identity(output_tensor.values), output_tensor.indices, output_tensor.dense_shape
+                )
+        tensor = output_tensor if isinstance(output_tensor, Tensor) else convert(output_tensor)
+        with graph.colocate_with(tensor), graph.control_dependencies(dependencies):
+            return raw.Identity(tensor, name=scope)
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Return whether `tensor` is a symbolic tensor."""
+    return isinstance(tensor, SymbolicTensor)
+
+
+def is_eager(tensor: Any) -> bool:
+    """Return whether `tensor` holds a value."""
+    return isinstance(tensor, EagerTensor)

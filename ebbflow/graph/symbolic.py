@@ -1,0 +1,366 @@
+"""Nodes and their outputs: `Operation` and the symbolic tensor.
+
+An Operation is one op in a graph: inputs, control inputs, attrs, device, and the user's line that made it. A
+SymbolicTensor is one of its outputs: a dtype, a shape as far as it is known, and no value. Knows nothing of sessions:
+`eval` and `run` go to whatever session the thread has as its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, errors
+from ebbflow.core.dtypes import DType
+from ebbflow.core.shape import Dims, TensorShape, as_dims, dims_str, from_dims, merge_dims
+from ebbflow.core.source import LazyLine, Line
+from ebbflow.core.tensor import Tensor
+from ebbflow.graph import constants
+
+_UNKNOWN: Any = object()
+
+
+class SymbolicTensor(Tensor):
+    """An output of an Operation: what `Session.run` gives a value to."""
+
+    __slots__ = ("_consumers", "_dims", "_dtype", "_known", "_op", "_value_index")
+
+    def __init__(self, op: Operation, value_index: int, dtype: DType, dims: Dims):
+        self._op = op
+        self._value_index = value_index
+        self._dtype = dtype
+        self._dims = dims
+        self._consumers: list[Operation] = []
+        self._known: Any = _UNKNOWN
+
+    __hash__ = object.__hash__  # a dictionary key for feeds: no Python code on that path
+
+    @property
+    def op(self) -> Operation:
+        return self._op
+
+    @property
+    def dtype(self) -> DType:
+        return self._dtype
+
+    @property
+    def graph(self) -> Any:
+        return self._op.graph
+
+    @property
+    def name(self) -> str:
+        return f"{self._op.name}:{self._value_index}"
+
+    @property
+    def device(self) -> str:
+        return self._op.device
+
+    @property
+    def value_index(self) -> int:
+        return self._value_index
+
+    @property
+    def shape(self) -> TensorShape:
+        return from_dims(self._dims)
+
+    @property
+    def _shape_tuple(self) -> Dims:
+        return self._dims
+
+    def _shape_as_list(self) -> list[int | None] | None:
+        return None if self._dims is None else list(self._dims)
+
+    def set_shape(self, shape: Any) -> None:
+        """Add to what is known of the shape; raise ValueError where it contradicts what is known."""
+        dims = as_dims(shape)
+        try:
+            self._dims = merge_dims(self._dims, dims)
+        except ValueError:
+            raise ValueError(_contradiction(self._dims, dims)) from None
+
+    def consumers(self) -> list[Operation]:
+        """Return the operations that take this tensor."""
+        return list(dict.fromkeys(self._consumers))
+
+    def constant_value(self) -> np.ndarray | None:
+        """Return the value, where the graph alone decides it, else None."""
+        if self._known is _UNKNOWN:
+            self._known = constants.evaluate(self)
+        return self._known
+
+    def constant_dims(self) -> Dims:
+        """Return the value read as a shape, as far as it is known."""
+        return constants.partial_dims(self)
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Return the value in `session`, or in the default session."""
+        return _session_for(session, self.graph, "evaluate tensor using `eval()`", "eval").run(self, feed_dict)
+
+    def _as_node_def_input(self) -> str:
+        return self._op.name if self._value_index == 0 else self.name
+
+    def __str__(self) -> str:
+        shape = "" if self._dims is None else f", shape={dims_str(self._dims)}"
+        device = f", device={self.device}" if self.device else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self._dtype.name}{device})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={dims_str(self._dims)} dtype={self._dtype.name}>"
+
+    def __bool__(self) -> bool:
+        raise errors.OperatorNotAllowedInGraphError(
+            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: it has no value while the graph is built. "
+            "Use tf.cond to choose by a tensor's value, or `if t is not None` to test whether it is defined."
+        )
+
+    def __iter__(self) -> Any:
+        raise errors.OperatorNotAllowedInGraphError(
+            "Iterating over a symbolic `tf.Tensor` is not allowed: Tensor objects are only iterable when eager "
+            "execution is "
+            "enabled. To iterate over this tensor use tf.map_fn, or tf.unstack where its length is known."
+        )
+
+    def __len__(self) -> int:
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({self.name}). "
+            "Please call `x.shape` rather than `len(x)` for shape information."
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. "
+            "This error may indicate that you're trying to pass a Tensor to a NumPy call, which is not supported; "
+            "fetch its value with Session.run, or use the op of the same name"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        hint = ": it has no value; fetch it with Session.run" if name == "numpy" else ""
+        raise AttributeError(f"'Tensor' object has no attribute {name!r}{hint}")
+
+    def __int__(self) -> int:
+        raise self._no_number("int")
+
+    def __float__(self) -> float:
+        raise self._no_number("float")
+
+    def __index__(self) -> int:
+        raise self._no_number("index")
+
+    def _no_number(self, kind: str) -> TypeError:
+        return TypeError(f"a symbolic tensor ({self.name}) cannot be made a Python {kind}: it has no value yet")
+
+    def __deepcopy__(self, memo: Any) -> SymbolicTensor:
+        return self
+
+
+class Operation:
+    """A node of a graph."""
+
+    __slots__ = (
+        "__weakref__",
+        "_attrs",
+        "_control_inputs",
+        "_control_outputs",
+        "_device",
+        "_graph",
+        "_id",
+        "_inputs",
+        "_line",
+        "_name",
+        "_op",
+        "_original_op",
+        "_outputs",
+    )
+
+    def __init__(
+        self,
+        graph: Any,
+        op: Any,
+        name: str,
+        inputs: Sequence[Any],
+        attrs: dict[str, Any],
+        control_inputs: Sequence[Operation],
+        number: int,
+        line: Any,
+    ):
+        self._graph = graph
+        self._op = op
+        self._name = name
+        self._inputs = list(inputs)
+        self._attrs = attrs
+        self._control_inputs = list(control_inputs)
+        self._control_outputs: list[Operation] = []
+        self._id = number
+        self._line = line
+        self._device = ""
+        self._original_op = None
+        self._outputs: list[SymbolicTensor] = []
+        for tensor in self._inputs:
+            tensor._consumers.append(self)
+        for other in self._control_inputs:
+            other._control_outputs.append(self)
+
+    @property
+    def graph(self) -> Any:
+        return self._graph
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def type(self) -> str:
+        return self._op.name
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        return tuple(self._inputs)
+
+    @property
+    def outputs(self) -> list[SymbolicTensor]:
+        return self._outputs
+
+    @property
+    def control_inputs(self) -> list[Operation]:
+        return list(self._control_inputs)
+
+    @property
+    def _control_inputs_list(self) -> list[Operation]:
+        return self._control_inputs
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        return self._attrs
+
+    @property
+    def device(self) -> str:
+        return self._device
+
+    @property
+    def op_def(self) -> Any:
+        """The op's interface as an OpDef message."""
+        return self._graph._op_def_of(self._op)
+
+    @property
+    def node_def(self) -> Any:
+        """This node as a NodeDef message."""
+        return self._graph._node_def_of(self)
+
+    @property
+    def line(self) -> Line | None:
+        """The user's line that made this node."""
+        return None if self._line is None else LazyLine(*self._line).resolve()
+
+    @property
+    def traceback(self) -> list[tuple[str, int, str, str]]:
+        """Where the node was made: the user's line, as a stack of one frame."""
+        return [] if self.line is None else [(self.line.file, self.line.number, self.line.function, "")]
+
+    @property
+    def output_types(self) -> list[DType]:
+        return [t.dtype for t in self._outputs]
+
+    @property
+    def input_types(self) -> list[DType]:
+        return [t.dtype for t in self._inputs]
+
+    def get_attr(self, name: str) -> Any:
+        """Return an attr's value: bytes for strings, lists for lists, as TensorFlow gives them."""
+        if name not in self._attrs:
+            raise ValueError(f"Operation '{self._name}' has no attr named '{name}'.")
+        return _public(self._attrs[name], self._op.signature.attrs.get(name), self._graph)
+
+    def _set_attr(self, name: str, value: Any) -> None:
+        value = value.s if hasattr(value, "s") and hasattr(value, "SerializeToString") else value
+        self._attrs = {**self._attrs, name: value}  # nodes of one kind share their attrs
+
+    def _set_device(self, device: Any) -> None:
+        self._device = device if isinstance(device, str) else device.to_string()
+
+    def colocation_groups(self) -> list[bytes]:
+        """Return the groups of nodes that this one must share a device with."""
+        return list(self._attrs.get("_class", ())) or [f"loc:@{self._name}".encode()]
+
+    def values(self) -> tuple[SymbolicTensor, ...]:
+        """Return the outputs."""
+        return tuple(self._outputs)
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run this operation in `session`, or in the default session."""
+        _session_for(session, self._graph, "execute operation using `run()`", "run").run(self, feed_dict)
+
+    def _add_control_inputs(self, operations: Sequence[Operation]) -> None:
+        for operation in operations:
+            if operation not in self._control_inputs:
+                self._control_inputs.append(operation)
+                operation._control_outputs.append(self)
+                self._graph._mutations += 1
+
+    def _add_control_input(self, operation: Operation) -> None:
+        self._add_control_inputs([operation])
+
+    def _update_input(self, index: int, tensor: SymbolicTensor) -> None:
+        self._inputs[index]._consumers.remove(self)
+        self._inputs[index] = tensor
+        tensor._consumers.append(self)
+        self._graph._mutations += 1
+
+    def __str__(self) -> str:
+        return str(self.node_def)
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self._name}' type={self._op.name}>"
+
+
+def _contradiction(known: Dims, given: Dims) -> str:
+    shown = " and ".join(
+        "[" + ",".join("?" if n is None else str(n) for n in dims or ()) + "]" for dims in (known, given)
+    )
+    if len(known or ()) == len(given or ()):
+        for i, (a, b) in enumerate(zip(known or (), given or (), strict=True)):
+            if a is not None and b is not None and a != b:
+                rule = f"Dimension {i} in both shapes must be equal, but are {a} and {b}"
+                return f"{rule}. Shapes are {shown}: they are not compatible."
+    rule = f"Shapes must be equal rank, but are {len(known or ())} and {len(given or ())}"
+    return f"{rule}. Shapes are {shown}: they are not compatible."
+
+
+def _public(value: Any, attr: Any, graph: Any) -> Any:
+    kind = attr.kind if attr is not None else ""
+    if kind == "shape":
+        return from_dims(value).as_proto()
+    if kind == "list(shape)":
+        return [from_dims(v).as_proto() for v in value]
+    if kind == "tensor":
+        return graph._tensor_proto_of(value)
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, (tuple, list)):
+        return [v.encode() if isinstance(v, str) else v for v in value]
+    return value
+
+
+def _session_for(session: Any, graph: Any, doing: str, method: str) -> Any:
+    if session is None:
+        stack = context.thread.sessions
+        if not stack:
+            raise ValueError(
+                f"Cannot {doing}: No default session is registered. Use `with sess.as_default()` or pass an explicit "
+                f"session to `{method}(session=sess)`"
+            )
+        session = stack[-1]
+        if session.graph is not graph:
+            raise ValueError(
+                f"Cannot use the default session to {doing.split(' using')[0]}: the "
+                f"{'tensor' if method == 'eval' else 'operation'}'s graph "
+                f"is different from the session's graph. Pass an explicit session to `{method}(session=sess)`."
+            )
+    elif session.graph is not graph:
+        raise ValueError(
+            f"Cannot use the given session to {doing.split(' using')[0]}: the "
+            f"{'tensor' if method == 'eval' else 'operation'}'s graph "
+            "is different from the session's graph."
+        )
+    return session
