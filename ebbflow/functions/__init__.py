@@ -1,0 +1,1 @@
+"""Functions: graphs with arguments and results, and the ops that call them."""

@@ -1,0 +1,1 @@
+"""How graphs run: sessions, the executor, fetches and feeds."""

@@ -1,0 +1,398 @@
+"""The plain executor: a graph's nodes, one after the other.
+
+A `Plan` is made once for a set of fetches and feeds: the nodes that are needed, in order, each with its kernel bound
+to its attrs and the slots its arguments come from. Running it is one loop. It is the reference that compiled Programs
+are compared with. Knows kernels and nodes; knows nothing of fetch structures or feed conversion.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import errors
+from ebbflow.core.op import flatten_results
+from ebbflow.graph.symbolic import Operation, SymbolicTensor
+
+ndarray = np.ndarray
+_PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+
+
+class NodeRun:
+    """What a kernel that keeps state may ask of its surroundings: the session's resources, and its own node."""
+
+    __slots__ = ("node", "resources", "session")
+
+    def __init__(self, session: Any, node: Operation):
+        self.session = session
+        self.resources = session.resources
+        self.node = node
+
+
+class Step:
+    """One node, ready to run: `values[outs] = call(*values[ins])`."""
+
+    __slots__ = ("call", "ins", "last", "node", "outs", "types")
+
+    def __init__(self, node: Operation, call: Callable[..., Any], ins: tuple[int, ...], outs: Any, types: Any):
+        self.node = node
+        self.call = call
+        self.ins = ins
+        self.outs = outs
+        self.types = types
+        self.last: tuple[int, ...] = ()  # slots that nobody needs after this step
+
+
+class Plan:
+    """The steps that give the fetched tensors from the fed ones."""
+
+    def __init__(self, session: Any, fetches: Sequence[Any], feeds: Sequence[SymbolicTensor]):
+        self._slots: dict[int, int] = {}
+        self._keep = (list(fetches), list(feeds))  # ids stay valid
+        self._session = session
+        for tensor in feeds:
+            self._slot(tensor)
+        fed = {id(t) for t in feeds}
+        self.steps: list[Step] = []
+        for node in needed_nodes(fetches, fed):
+            self._add(node, fed)
+        self.fetched: list[int | None] = [self._slot(f) if isinstance(f, SymbolicTensor) else None for f in fetches]
+        self.dereferenced = [isinstance(f, SymbolicTensor) and by_reference(f) for f in fetches]
+        self.count = len(self._slots)
+        self.feeds = len(feeds)
+        self._note_last_uses()
+
+    def _note_last_uses(self) -> None:
+        """A value is let go of after its last use: a variable that was read may then be updated in place."""
+        seen = {slot for slot in self.fetched if slot is not None} | {-1}
+        for step in reversed(self.steps):
+            used = {*step.ins, *((step.outs,) if step.outs.__class__ is int else step.outs)}
+            step.last = tuple(used - seen)
+            seen |= used
+
+    def _slot(self, tensor: SymbolicTensor) -> int:
+        return self._slots.setdefault(id(tensor), len(self._slots))
+
+    def _add(self, node: Operation, fed: set[int]) -> None:
+        if node.type in _PLACEHOLDERS:
+            raise unfed(node)
+        ins = tuple(self._slot(t) for t in node._inputs)
+        outs = tuple(self._slot(t) if id(t) not in fed else -1 for t in node._outputs)
+        types = tuple(None if by_reference(t) else t.dtype.np for t in node._outputs)
+        call = bind(node, NodeRun(self._session, node))
+        if len(outs) == 1 and not node._op.signature.outputs[0].is_list:
+            self.steps.append(Step(node, call, ins, outs[0], types[0]))
+        else:
+            self.steps.append(Step(node, call, ins, outs, types))
+
+    def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> list[Any]:
+        """Return the fetched values (None for operations), given the fed ones in order."""
+        values: list[Any] = [None] * (self.count + 1)  # the last slot takes what is fed anyway
+        values[: self.feeds] = fed
+        try:
+            for step in self.steps if trace is None else _traced(self.steps, trace):
+                run_step(step, values)
+                for slot in step.last:
+                    values[slot] = None
+        except BaseException:
+            values.clear()  # an error's traceback must not keep arrays, or locks, alive
+            raise
+        results = []
+        for slot, reference, fetch in zip(self.fetched, self.dereferenced, self._keep[0], strict=True):
+            if slot is None:
+                results.append(None)
+                continue
+            value = values[slot]
+            results.append(_read(value, fetch.op) if reference and is_reference(value) else value)
+        return results
+
+
+def _read(value: Any, node: Operation) -> Any:
+    """Return the value of a fetched reference variable."""
+    try:
+        return value.item().read()
+    except errors.OpError as error:
+        raise (error if node._inputs else located(error, node, [])) from None
+
+
+def run_step(step: Step, values: list[Any]) -> None:
+    """Run one node."""
+    try:
+        result = step.call(*[values[i] for i in step.ins])
+    except Exception as error:
+        result = _recover(error, step, [values[i] for i in step.ins])
+    outs, types = step.outs, step.types
+    if outs.__class__ is int:
+        values[outs] = (
+            result
+            if types is None or (result.__class__ is ndarray and result.dtype is types)
+            else np.asarray(result, types)
+        )
+        return
+    if outs:
+        signature = step.node._op.signature
+        groups = [list if a.is_list else None for a in signature.outputs]
+        flat = flatten_results(result, [[] if g is list else g for g in groups])
+        for out, value, dtype in zip(outs, flat, types, strict=True):
+            values[out] = (
+                value
+                if dtype is None or (value.__class__ is ndarray and value.dtype is dtype)
+                else np.asarray(value, dtype)
+            )
+
+
+def _recover(error: Exception, step: Step, inputs: list[Any]) -> Any:
+    """Answer a failure: run again where the user made floating-point warnings errors, else say what went wrong."""
+    if isinstance(error, RuntimeWarning):
+        with np.errstate(all="ignore"):
+            return step.call(*inputs)
+    raise located(error, step.node, inputs) from None
+
+
+def _traced(steps: Sequence[Step], trace: list[Any]) -> Any:
+    for step in steps:
+        start = time.time_ns()
+        yield step
+        trace.append((step.node, start, time.time_ns()))
+
+
+def by_reference(tensor: SymbolicTensor) -> bool:
+    """Return whether a tensor's value is a variable, to be read where it is used: a reference, or the `v/read` of one.
+
+    What reads `v/read` under control dependencies sees the updates it waited for, as in TensorFlow, where it shares
+    memory with `v`.
+    """
+    if tensor.dtype._is_ref_dtype:
+        return True
+    return tensor.op.type == "Identity" and tensor.op._inputs[0].dtype._is_ref_dtype
+
+
+def _read_later(value: Any) -> Any:
+    """The kernel of `v/read`: see that there is a value, and leave reading it to whoever uses it."""
+    if is_reference(value):
+        value.item().read()
+    return value
+
+
+def is_reference(value: Any) -> bool:
+    """Return whether a value is the storage of a reference variable, not a fed array."""
+    return value.dtype == object and value.ndim == 0 and hasattr(value.item(), "read")
+
+
+def bind(node: Operation, run: Any) -> Callable[..., Any]:
+    """Return a function from the node's input values to its results."""
+    op, attrs = node._op, node._attrs
+    call: Callable[..., Any]
+    if op.kernel_fn is None:
+        raise errors.UnimplementedError(None, node, f"op {op.name} (node '{node.name}') has no kernel")
+    if op.name == "Identity" and by_reference(node._outputs[0]):
+        return _read_later
+    lists = any(a.is_list for a in op.signature.inputs)
+    if op.engines or op.checks_first or lists:
+        call = _grouped(node, run)
+    else:
+        named = {key: attrs[key] for key in op.kernel_attrs}
+        if op.needs_run:
+            named["run"] = run
+        ufunc = getattr(op.kernel_fn, "ufunc", None)
+        call = ufunc if ufunc is not None else partial(op.kernel_fn, np, **named)
+    has_body = any(
+        "func" in attr.kind for attr in op.signature.attrs.values()
+    )  # a body may assign to a reference it is given
+    reads = [
+        i
+        for i, (tensor, arg) in enumerate(zip(node._inputs, _flat_args(node), strict=True))
+        if by_reference(tensor) and not arg.is_ref and not (has_body and tensor.dtype._is_ref_dtype)
+    ]
+    return _dereferencing(call, reads) if reads else call
+
+
+def _flat_args(node: Operation) -> list[Any]:
+    flat: list[Any] = []
+    for arg in node._op.signature.inputs:
+        if arg.number_attr is not None:
+            flat.extend([arg] * node._attrs[arg.number_attr])
+        elif arg.is_type_list:
+            flat.extend([arg] * len(node._attrs[arg.type_attr]))
+        else:
+            flat.append(arg)
+    return flat
+
+
+def _grouped(node: Operation, run: Any) -> Callable[..., Any]:
+    op, attrs = node._op, node._attrs
+
+    def call(*values: Any) -> Any:
+        arrays = group(node, values)
+        if op.checks_first:
+            op.check(arrays, attrs)
+        return op.run(arrays, attrs, run)
+
+    return call
+
+
+def group(node: Operation, values: Sequence[Any]) -> list[Any]:
+    """Return flat input values as the kernel takes them: lists where the op declares lists."""
+    arrays: list[Any] = []
+    at = 0
+    for arg in node._op.signature.inputs:
+        if arg.is_list:
+            count = node._attrs[arg.number_attr] if arg.number_attr else len(node._attrs[arg.type_attr])
+            arrays.append(list(values[at : at + count]))
+            at += count
+        else:
+            arrays.append(values[at])
+            at += 1
+    return arrays
+
+
+def _dereferencing(call: Callable[..., Any], reads: list[int]) -> Callable[..., Any]:
+    """Read reference variables at the moment the node that uses their value runs."""
+
+    def read_first(*values: Any) -> Any:
+        taken = list(values)
+        for i in reads:
+            if is_reference(taken[i]):
+                taken[i] = taken[i].item().read()
+        return call(*taken)
+
+    return read_first
+
+
+def needed_nodes(fetches: Sequence[Any], fed: set[int]) -> list[Operation]:
+    """Return the nodes that the fetches need, each after those it depends on."""
+    found: dict[int, Operation] = {}
+    stack = [f.op if isinstance(f, SymbolicTensor) else f for f in fetches if id(f) not in fed]
+    ordered = True
+    while stack:
+        node = stack.pop()
+        if node._id in found:
+            continue
+        found[node._id] = node
+        for before in _before(node, fed):
+            ordered = ordered and before._id < node._id
+            if before._id not in found:
+                stack.append(before)
+    if ordered:
+        return [found[number] for number in sorted(found)]
+    return _sorted(found, fed)
+
+
+def _before(node: Operation, fed: set[int]) -> list[Operation]:
+    before = [t.op for t in node._inputs if id(t) not in fed]
+    for other in node._control_inputs:  # waiting for a placeholder that is fed is waiting for nothing
+        if other.type not in _PLACEHOLDERS or id(other._outputs[0]) not in fed:
+            before.append(other)
+    return before
+
+
+def _sorted(nodes: dict[int, Operation], fed: set[int]) -> list[Operation]:
+    """Order nodes of a graph that was changed after the fact; a cycle is an error."""
+    waiting = {number: {b._id for b in _before(node, fed)} for number, node in nodes.items()}
+    users: dict[int, list[int]] = {}
+    for number, before in waiting.items():
+        for other in before:
+            users.setdefault(other, []).append(number)
+    # What may wait for others (a lock) comes when nothing else can run: whoever holds the lock is done by then.
+    ready: list[int] = []
+    later: list[int] = []
+    for number in sorted((n for n, before in waiting.items() if not before), reverse=True):
+        (later if nodes[number]._op.facts.get("waits") else ready).append(number)
+    order = []
+    while ready or later:
+        number = ready.pop() if ready else later.pop()
+        order.append(nodes[number])
+        for user in users.get(number, ()):
+            waiting[user].discard(number)
+            if not waiting[user]:
+                (later if nodes[user]._op.facts.get("waits") else ready).append(user)
+    if len(order) != len(nodes):
+        left = next(nodes[n].name for n, before in waiting.items() if before and nodes[n] not in order)
+        raise errors.InvalidArgumentError(None, None, f"Graph is invalid, contains a cycle through node '{left}'")
+    return order
+
+
+# --- errors
+# -------------------------------------------------------------------------------------------------------------
+
+
+def unfed(node: Operation) -> errors.InvalidArgumentError:
+    """Return the error for a placeholder that nobody fed."""
+    dims = node._outputs[0]._dims
+    shape = "" if dims is None else f" and shape [{','.join('?' if n is None else str(n) for n in dims)}]"
+    name = {"float32": "float", "float64": "double", "float16": "half"}.get(
+        node._outputs[0].dtype.name, node._outputs[0].dtype.name
+    )
+    return errors.InvalidArgumentError(
+        node.node_def,
+        node,
+        f"You must feed a value for placeholder tensor '{node.name}' with dtype {name}{shape}{place(node)}",
+    )
+
+
+def place(node: Operation) -> str:
+    """Return the second line of an error: the node, and the user's line that made it."""
+    defined = f" (defined at {node.line})" if node.line is not None else ""
+    return f"\n\t [[{{{{node {node.name}}}}}]]{defined}"
+
+
+def located(error: Exception, node: Operation, values: list[Any]) -> Exception:
+    """Return the error to show for a failure of `node`: explained, with the node and the user's line."""
+    if isinstance(error, errors.OpError) and error.op is not None:
+        return error
+    arrays = group(
+        node, [v.item().read() if is_reference_arg(v, t) else v for v, t in zip(values, node._inputs, strict=True)]
+    )
+    try:
+        explained = node._op.explain(error, arrays, node._attrs)
+    except Exception as failed:  # explaining must not hide the failure itself
+        explained = failed if isinstance(failed, errors.OpError) else error
+    if not isinstance(explained, errors.OpError):
+        return explained
+    tag = f" [Op:{node.type}]"
+    message = explained.message.replace(tag, "") + place(node) + _operands(node, values)
+    cls = (
+        type(explained)
+        if not isinstance(explained, (errors.StaticShapeError, errors.WrongTypeError))
+        else errors.InvalidArgumentError
+    )
+    return cls(node.node_def, node, message)
+
+
+def is_reference_arg(value: Any, tensor: Any) -> bool:
+    return by_reference(tensor) and is_reference(value) and value.item().is_set()
+
+
+def _operands(node: Operation, values: list[Any]) -> str:
+    lines = []
+    for tensor, value in zip(node._inputs, values, strict=True):
+        line = tensor.op.line
+        where = f"   {line}" if line is not None else ""
+        shape = "" if value is None else f"{tensor.dtype.base_dtype.name}{list(value.shape)}"
+        lines.append(f"\n  {tensor.name}: {shape}   made by {tensor.op.type}{where}")
+    return "".join(lines)
+
+
+def exclusive(values: list[Any], i: int) -> Any:
+    """Return the fetched array `values[i]`, or a copy where somebody else holds it or it is part of something
+    that lives on.
+    """
+    if _references(values, i) > _REFERENCES_ALONE:
+        return values[i].copy()
+    value = values[i]
+    return value if value.__class__ is ndarray and value.base is None and value.flags.writeable else value.copy()
+
+
+def _references(values: list[Any], i: int) -> int:
+    return sys.getrefcount(values[i])
+
+
+# How many references an array has that only its list holds differs between interpreters: it is measured. Where
+# threads run
+# without a global lock, counts say nothing and every fetched array is copied.
+_REFERENCES_ALONE = _references([np.empty(1)], 0) if getattr(sys, "_is_gil_enabled", lambda: True)() else 0

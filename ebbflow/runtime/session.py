@@ -1,0 +1,304 @@
+"""Sessions: run parts of a graph.
+
+`Session.run` finds (or makes) the plan for the fetches and feeds and runs it; the second time round that is two
+dictionary look-ups. A session owns the values of its graph's variables and other resources. Runs may overlap in
+threads: a plan keeps no state.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ebbflow.core import context, errors, source
+from ebbflow.core.tensor import HOST_DEVICE
+from ebbflow.graph.graph import get_default_graph
+from ebbflow.graph.symbolic import Operation, SymbolicTensor
+from ebbflow.runtime.executor import Plan, exclusive
+from ebbflow.runtime.fetches import Fetch, expand_feeds, feed_array
+from ebbflow.runtime.partial_run import PartialRun
+from ebbflow.runtime.step_stats import wants_trace, write_metadata
+
+MAX_PLANS = 1000
+"""A session keeps this many plans; the oldest go first."""
+
+
+class BaseSession:
+    """What Session and InteractiveSession share."""
+
+    def __init__(self, target: Any = "", graph: Any = None, config: Any = None):
+        if graph is None:
+            graph = get_default_graph()
+        elif not hasattr(graph, "get_operations"):
+            raise TypeError(f'Argument `graph` must be a tf.Graph, but got "{type(graph).__name__}"')
+        if target and not isinstance(target, (str, bytes)):
+            raise TypeError(f'Argument `target` must be a string, but got "{type(target).__name__}"')
+        if config is not None and not hasattr(config, "SerializeToString"):
+            raise TypeError(f'Argument `config` must be a tf.ConfigProto, but got "{type(config).__name__}"')
+        if target and target not in ("local", b"local"):
+            raise errors.NotFoundError(
+                None,
+                None,
+                f'No session factory registered for the given session options: {{target: "{target}"}}: only '
+                f"this process ('')",
+            )
+        self._graph = graph
+        self._target = target if isinstance(target, bytes) else target.encode()
+        self._config = config
+        self._closed = False
+        self._plans: dict[Any, tuple[Any, ...]] = {}
+        self._lock = threading.Lock()
+        self._partial_runs: dict[str, PartialRun] = {}
+        self.resources: dict[Any, Any] = {}
+
+    @property
+    def graph(self) -> Any:
+        return self._graph
+
+    @property
+    def graph_def(self) -> Any:
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> bytes:
+        return self._target
+
+    # --- running
+    # --------------------------------------------------------------------------------------------------------
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """Run what `fetches` needs and return the values, in the structure of `fetches` (None for operations)."""
+        try:
+            return self._run(fetches, feed_dict, options, run_metadata)
+        except MemoryError as error:
+            raise errors.ResourceExhaustedError(None, None, f"out of memory while running {fetches}: {error}") from None
+        except Exception as error:
+            raise source.short(error) from None
+
+    def _run(self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        key = (_key(fetches), tuple(feed_dict) if feed_dict else ())
+        found = None
+        if key[0] is not None:
+            try:
+                found = self._plans.get(key)
+            except TypeError:  # an unhashable feed key: the long way explains it
+                key = (None, ())
+        if found is None or found[3] != self._graph._mutations:
+            found = self._prepare(fetches, feed_dict, key)
+        fetch, plan, tensors, _ = found
+        if feed_dict:
+            if tensors is None:
+                fed = [feed_array(t, v) for t, v in expand_feeds(self._graph, feed_dict)]
+            else:
+                fed = [feed_array(t, v) for t, v in zip(tensors, feed_dict.values(), strict=True)]
+        else:
+            fed = []
+        trace: list[Any] | None = [] if run_metadata is not None and wants_trace(options) else None
+        values = plan.run(fed, trace)
+        if run_metadata is not None:
+            write_metadata(run_metadata, trace, self._graph, options)
+        for i in range(len(values)):
+            if values[i] is not None:
+                values[i] = _hand_out(exclusive(values, i))
+        return fetch.rebuild(values)
+
+    def _prepare(self, fetches: Any, feed_dict: Any, key: Any) -> tuple[Any, ...]:
+        """Make the plan for these fetches and feeds, and keep it."""
+        if not self._graph._nodes:
+            raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
+        if feed_dict is not None and not hasattr(feed_dict, "items"):
+            raise TypeError(f"feed_dict must be a dictionary, got {feed_dict!r}")
+        fetch = Fetch(self._graph, fetches)
+        pairs = expand_feeds(self._graph, feed_dict) if feed_dict else []
+        for tensor, value in pairs:
+            if not self._graph.is_feedable(tensor):
+                raise ValueError(f"Tensor {tensor.name} may not be fed.")
+            feed_array(tensor, value)
+        tensors = [t for t, _ in pairs]
+        simple = len(pairs) == len(feed_dict or ()) and all(not isinstance(k, (tuple, list)) for k in feed_dict or ())
+        plan = Plan(self, fetch.elements, tensors)
+        found = (fetch, plan, tensors if simple else None, self._graph._mutations)
+        if key[0] is not None:
+            with self._lock:
+                while len(self._plans) >= MAX_PLANS:
+                    self._plans.pop(next(iter(self._plans)))
+                self._plans[key] = found
+        return found
+
+    def make_callable(
+        self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """Return a function of the values for `feed_list` that runs `fetches`."""
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError(f"Argument `feed_list` must be a list or tuple. Received: feed_list={feed_list}")
+        elements = [self._graph.as_graph_element(f, allow_tensor=True, allow_operation=False) for f in feed_list or ()]
+
+        def call(*values: Any, **kwargs: Any) -> Any:
+            if len(values) != len(elements):
+                raise ValueError(f"this callable takes {len(elements)} feeds, got {len(values)}")
+            options = kwargs if accept_options else {}
+            return self.run(fetches, dict(zip(elements, values, strict=True)), **options)
+
+        return call
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
+        """Prepare a run whose feeds come and fetches go in several calls of `partial_run`."""
+        fetch = Fetch(self._graph, fetches)
+        feed_tensors = [self._graph.as_graph_element(f, True, False) for f in feeds or ()]
+        handle = f"partial_run_{len(self._partial_runs)}_{id(fetch)}"
+        self._partial_runs[handle] = PartialRun(self, fetch.elements, feed_tensors)
+        return handle
+
+    def partial_run(self, handle: str, fetches: Any, feed_dict: Any = None) -> Any:
+        """Go on with a partial run: give more feeds, get more fetches."""
+        run = self._partial_runs.get(handle)
+        if run is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"Must run 'setup' before performing partial runs: unknown handle {handle!r}"
+            )
+        fetch = Fetch(self._graph, fetches)
+        pairs = expand_feeds(self._graph, feed_dict or {})
+        fed = [(t, feed_array(t, v)) for t, v in pairs]
+        return fetch.rebuild([None if v is None else _hand_out(v.copy()) for v in run.go_on(fetch.elements, fed)])
+
+    # --- life ---------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Free what the session holds; it cannot be used any more."""
+        self._closed = True
+        self._plans.clear()
+        self._partial_runs.clear()
+        self.resources = {}
+
+    def reset(self, containers: Any = None) -> None:
+        """Forget the values of variables and other resources (of the named containers)."""
+        if containers is None:
+            self.resources.clear()
+            return
+        for key in [k for k in self.resources if isinstance(k, tuple) and k[0] in containers]:
+            del self.resources[key]
+
+    def as_default(self) -> DefaultSession:
+        """Make this the session that `eval()` and `run()` use inside the block."""
+        return DefaultSession(self)
+
+    def list_devices(self) -> list[Any]:
+        """Return the devices this session can use."""
+        return [DeviceAttributes(HOST_DEVICE, "CPU", 268435456, 0)]
+
+
+class Session(BaseSession):
+    """Runs a graph. `with Session() as sess:` makes it, and its graph, the default inside and closes it after."""
+
+    def __init__(self, target: Any = "", graph: Any = None, config: Any = None):
+        super().__init__(target, graph, config)
+        self._entered: list[Any] = []
+
+    def __enter__(self) -> Session:
+        graph_scope, session_scope = self._graph.as_default(), self.as_default()
+        graph_scope.__enter__()
+        session_scope.__enter__()
+        self._entered.append((graph_scope, session_scope))
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        graph_scope, session_scope = self._entered.pop()
+        session_scope.__exit__(*exc)
+        graph_scope.__exit__(*exc)
+        self.close()
+
+    @staticmethod
+    def reset_target(target: str, containers: Any = None, config: Any = None) -> None:
+        """Forget the resources of a remote target: there is none in this process."""
+        raise errors.NotFoundError(None, None, f"no server at {target!r}: use session.reset() for a local session")
+
+
+class InteractiveSession(BaseSession):
+    """A session that is the default from the moment it is made until it is closed."""
+
+    def __init__(self, target: Any = "", graph: Any = None, config: Any = None):
+        super().__init__(target, graph, config)
+        self._explicit_graph = graph
+        self._session_scope = self.as_default()
+        self._session_scope.__enter__()
+        self._graph_scope: Any = None
+        if graph is not None:
+            self._graph_scope = graph.as_default()
+            self._graph_scope.__enter__()
+
+    def close(self) -> None:
+        """Close the session and stop it being the default."""
+        if self._closed:
+            return
+        super().close()
+        if self._graph_scope is not None:
+            self._graph_scope.__exit__(None, None, None)
+        stack = context.thread.sessions
+        if self in stack:
+            stack.remove(self)
+
+    def __del__(self) -> None:
+        self._closed = True
+
+
+class DefaultSession:
+    """`with sess.as_default():` the session that `eval()` finds."""
+
+    def __init__(self, session: BaseSession):
+        self._session = session
+
+    def __enter__(self) -> BaseSession:
+        context.thread.sessions.append(self._session)
+        return self._session
+
+    def __exit__(self, *exc: Any) -> None:
+        stack = context.thread.sessions
+        if stack and stack[-1] is self._session:
+            stack.pop()
+        elif self._session in stack:
+            stack.remove(self._session)
+
+
+class DeviceAttributes:
+    """A device of a session: name, type, memory limit, incarnation."""
+
+    def __init__(self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int):
+        self.name, self.device_type = name, device_type
+        self.memory_limit_bytes, self.incarnation = memory_limit_bytes, incarnation
+
+    def __repr__(self) -> str:
+        return f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, {self.incarnation})"
+
+
+def get_default_session() -> Any:
+    """Return the innermost default session of this thread, or None."""
+    stack = context.thread.sessions
+    return stack[-1] if stack else None
+
+
+def _key(fetches: Any) -> Any:
+    """Return a hashable stand-in for a simple fetch, or None where only the long way will do."""
+    kind = fetches.__class__
+    if kind is SymbolicTensor or kind is Operation:
+        return id(fetches)
+    if kind is str:
+        return fetches
+    if kind is list or kind is tuple:
+        parts = []
+        for item in fetches:
+            part = _key(item)
+            if part is None:
+                return None
+            parts.append(part)
+        return (kind, *parts)
+    if getattr(kind, "_stable_fetch", False):  # a variable: its tensor lives as long as the graph
+        return _key(fetches._as_graph_element())
+    return None
+
+
+def _hand_out(value: Any) -> Any:
+    """Return a value as a user sees it: scalars as NumPy scalars (bytes for strings), arrays as arrays."""
+    return value if value.ndim else value[()]

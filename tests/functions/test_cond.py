@@ -1,0 +1,73 @@
+"""Choosing by value in graphs: values, gradients, nesting, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from ebbflow.functions.cond import cond
+
+
+def run(fetches, feeds):
+    return tf.compat.v1.Session().run(fetches, feeds)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_value_and_gradients_of_the_branch_taken(flag):
+    with tf.Graph().as_default():
+        p, x = tf.compat.v1.placeholder(tf.bool, []), tf.compat.v1.placeholder(tf.float32, [])
+        w = tf.constant(3.0)
+        y = cond(p, lambda: tf.tanh(x) * w * w, lambda: x * 2.0 + w)
+        first = tf.gradients(y, [x, w])
+        second = tf.gradients(first[0], [x])
+        got = run([y, *first, *second], {p: flag, x: 0.5})
+    t = np.tanh(0.5)
+    expected = [9 * t, 9 * (1 - t * t), 6 * t, -18 * t * (1 - t * t)] if flag else [4.0, 2.0, 1.0, 0.0]
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+def test_only_the_branch_taken_runs():
+    with tf.Graph().as_default():
+        p = tf.compat.v1.placeholder(tf.bool, [])
+        v = tf.Variable(1.0, name="v")
+        y = cond(p, lambda: v.assign_add(10.0).value(), lambda: v.assign_add(100.0).value())
+        with tf.compat.v1.Session() as sess:
+            sess.run(v.initializer)
+            assert [sess.run(y, {p: f}) for f in (True, False, True)] == [11.0, 111.0, 121.0]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"), [(True, True, 1.0), (True, False, 2.0), (False, True, 3.0), (False, False, 3.0)]
+)
+def test_nested(a, b, expected):
+    with tf.Graph().as_default():
+        p, q = tf.compat.v1.placeholder(tf.bool, []), tf.compat.v1.placeholder(tf.bool, [])
+        x = tf.compat.v1.placeholder(tf.float32, [])
+        y = cond(p, lambda: cond(q, lambda: x, lambda: 2.0 * x), lambda: 3.0 * x)
+        (g,) = tf.gradients(y, [x])
+        assert run([y, g], {p: a, q: b, x: 1.0}) == [expected, expected]
+
+
+def test_structures():
+    with tf.Graph().as_default():
+        p = tf.compat.v1.placeholder(tf.bool, [])
+        got = cond(p, lambda: {"a": 1.0, "b": (2, 3)}, lambda: {"a": 4.0, "b": (5, 6)})
+        assert run(got, {p: False}) == {"a": 4.0, "b": (5, 6)}
+
+
+REFUSED = [
+    (lambda: 1.0, lambda: 1, "float32 in true_fn and int32 in false_fn"),
+    (lambda: (1.0, 2.0), lambda: 1.0, "structure"),
+    (1.0, lambda: 1.0, "callable"),
+]
+
+
+@pytest.mark.parametrize(("true_fn", "false_fn", "words"), REFUSED)
+def test_refusals(true_fn, false_fn, words):
+    with tf.Graph().as_default(), pytest.raises(TypeError, match=words):
+        cond(tf.compat.v1.placeholder(tf.bool, []), true_fn, false_fn)
+
+
+def test_eagerly_the_function_is_called():
+    assert cond(tf.constant(False), lambda: 1, lambda: 2) == 2
