@@ -1,0 +1,1 @@
+"""State: variables in both worlds, variable scopes, initializers, regularizers, partitioners."""

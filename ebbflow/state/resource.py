@@ -1,0 +1,443 @@
+"""Resource variables: eager ones, and those of graphs in TF 2 manner.
+
+An eager variable owns its storage; a graph's stands behind a VarHandleOp and has its value in a session. Reading gives
+a snapshot that later assignments do not change. Node names are TensorFlow's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.convert import convert
+from ebbflow.core.op import record
+from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import TensorShape, dims_str, is_compatible
+from ebbflow.core.tensor import HOST_DEVICE, EagerTensor
+from ebbflow.eager.tape import variable_accessed
+from ebbflow.graph.collections import GraphKeys
+from ebbflow.graph.scopes import init_scope
+from ebbflow.ops.declare import raw
+from ebbflow.ops.partial_updates import assign_slice
+from ebbflow.ops.state import ReadVariableOp
+from ebbflow.ops.storage import Storage
+from ebbflow.state.base import (
+    Initial,
+    VariableAggregation,
+    VariableSynchronization,
+    VariableV1,
+    add_to_collections,
+    checked_collections,
+    settle,
+)
+from ebbflow.state.guard import guarded
+from ebbflow.state.variable_def import Elements
+
+_numbers = itertools.count()
+
+
+def _runs_at_once() -> bool:
+    return not context.graph_scopes or context.current_graph() is None
+
+
+class ResourceVariable(VariableV1):
+    """A variable behind a resource handle."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: Any = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        dtype: Any = None,
+        variable_def: Any = None,
+        import_scope: Any = None,
+        constraint: Any = None,
+        distribute_strategy: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+    ):
+        self._cached: Any = None
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            self._take_elements(Elements(variable_def, context.default_graph(), import_scope), constraint)
+            return
+        settle(self, name, trainable, constraint, synchronization, aggregation)
+        collections = checked_collections(collections)
+        initial = Initial(initial_value, dtype, shape)
+        with init_scope():
+            if context.executing_eagerly():
+                self._make_eagerly(initial, name)
+            else:
+                self._make_in_graph(initial, name, caching_device)
+                add_to_collections(self, collections)
+                return
+        if collections and GraphKeys.GLOBAL_STEP in collections:  # the one variable that is found again eagerly
+            context.default_graph().add_to_collection(GraphKeys.GLOBAL_STEP, self)
+
+    def _make_eagerly(self, initial: Initial, name: str | None) -> None:
+        with name_scope(name, "Variable") as scope:
+            self._name = scope.rstrip("/")
+            with name_scope("Initializer"):
+                value = initial.tensor()
+        self._in_graph = False
+        self._initial_value = self._initializer = None
+        self._dtype = value.dtype
+        self._can_add = value.dtype.is_floating or value.dtype.is_integer or value.dtype.is_complex
+        self._dims = initial.dims(value, True)
+        self._storage = Storage(self._name, self._dtype, self._dims)
+        self._storage.take(value._array)
+        self._handle = EagerTensor(self._storage.handle(), dtypes.resource)
+        self._unique_id = f"{self._name}_{next(_numbers)}"
+
+    def _make_in_graph(self, initial: Initial, name: str | None, caching_device: Any) -> None:
+        graph = context.current_graph()
+        with name_scope(name, "Variable") as scope:
+            self._name = self._unique_id = scope[:-1]
+            with graph._attr_scope({"_class": (f"loc:@{self._name}".encode(),)}):
+                with graph.name_scope("Initializer"), graph.device(None):
+                    value = initial.tensor()
+                self._in_graph = True
+                self._initial_value = value
+                self._dtype = value.dtype.base_dtype
+                self._dims = initial.dims(value, True)
+                self._handle = raw.VarHandleOp(
+                    shared_name=self._name, debug_name=scope, dtype=self._dtype, shape=self._dims, name=scope
+                )
+            with graph.name_scope("IsInitialized"):
+                raw.VarIsInitializedOp(self._handle)
+            with graph.name_scope("Assign") as assign, _beside(graph, self._handle):
+                safe = guarded(self._name, value)
+                self._initializer = raw.AssignVariableOp(self._handle, safe, name=assign)
+            with graph.name_scope("Read"):
+                with _beside(graph, self._handle):
+                    self._read = raw.ReadVariableOp(self._handle, dtype=self._dtype)
+                if caching_device is not None:
+                    with graph.colocate_with(None, ignore_existing=True), graph.device(caching_device):
+                        self._cached = raw.Identity(self._read)
+
+    def _take_elements(self, found: Elements, constraint: Any) -> None:
+        settle(
+            self, None, found.trainable, constraint,
+            VariableSynchronization(found.synchronization), VariableAggregation(found.aggregation),
+        )  # fmt: skip
+        self._in_graph = True
+        self._handle = found.variable
+        attrs = self._handle.op._attrs
+        self._name = self._unique_id = self._handle.op.name
+        self._dtype, self._dims = attrs["dtype"], attrs["shape"]
+        self._initializer, self._initial_value = found.initializer, found.initial_value
+        if found.snapshot is not None and found.snapshot.op.type != "ReadVariableOp":
+            self._cached = found.snapshot
+        self._read = (
+            found.snapshot if found.snapshot is not None else raw.ReadVariableOp(self._handle, dtype=self._dtype)
+        )
+        self._save_slice_info = found.save_slice_info
+
+    # --- what stands for it -------------------------------------------------------------------------------------------
+
+    @property
+    def handle(self) -> Any:
+        return self._handle
+
+    @property
+    def _tape_handle(self) -> Any:
+        return self._handle
+
+    @property
+    def _handle_name(self) -> str:
+        return self._name + ":0"
+
+    @property
+    def op(self) -> Any:
+        return self._handle.op
+
+    @property
+    def graph(self) -> Any:
+        return self._handle.graph
+
+    @property
+    def device(self) -> str:
+        return self._handle.device if self._in_graph else HOST_DEVICE
+
+    @property
+    def create(self) -> Any:
+        """The operation that initialises the variable."""
+        if not self._in_graph:
+            raise RuntimeError("This operation is not supported when eager execution is enabled.")
+        return self._initializer
+
+    @property
+    def initializer(self) -> Any:
+        return self._initializer
+
+    @property
+    def initial_value(self) -> Any:
+        if not self._in_graph:
+            raise RuntimeError("This property is not supported when eager execution is enabled.")
+        return self._initial_value
+
+    @property
+    def snapshot(self) -> Any:
+        """The tensor that reads the variable where it is fetched: the node NAME/Read/…"""
+        return self._cached if self._cached is not None else self._read
+
+    def _as_graph_element(self) -> Any:
+        return self._read if self._in_graph else self
+
+    def _graph_tensor(self) -> Any:
+        if not self._in_graph:
+            raise RuntimeError("This operation is not supported when eager execution is enabled.")
+        return self._read
+
+    def is_initialized(self, name: str | None = None) -> Any:
+        """Return whether the variable has a value."""
+        return raw.VarIsInitializedOp(self._handle, name=name)
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def value(self) -> Any:
+        """Return the value now, as a tensor."""
+        if not self._in_graph and _runs_at_once():
+            tensor = EagerTensor(self._storage.read(), self._dtype)
+            if context.recorders:
+                variable_accessed(self)
+                record(ReadVariableOp, (self._handle,), (tensor,), {"dtype": self._dtype})
+            return tensor
+        return self._cached if self._cached is not None else self._read_now()
+
+    def _read_now(self) -> Any:
+        if context.recorders:
+            variable_accessed(self)
+        graph = context.current_graph()
+        with graph.colocate_with(None, ignore_existing=True) if graph is not None else contextlib.nullcontext():
+            return raw.ReadVariableOp(self._handle, dtype=self._dtype)
+
+    def read_value(self) -> Any:
+        """Return the value now, as a tensor of its own."""
+        if not self._in_graph and _runs_at_once():
+            return self.value()
+        with name_scope("Read"):
+            value = self._read_now()
+        return raw.Identity(value)
+
+    def read_value_no_copy(self) -> Any:
+        """Return the value now."""
+        return self.read_value()
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """Return the rows that `indices` name; their gradient touches only those rows."""
+        with name_scope(name, "Gather") as scope:
+            if context.recorders:
+                variable_accessed(self)
+            found = raw.ResourceGather(self._handle, indices, dtype=self._dtype, name=scope or None)
+        # TensorFlow 1 put an Identity behind it.
+        return found if found.__class__ is EagerTensor or not context.switches.tf1 else raw.Identity(found)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """Return the entries at N-d `indices`."""
+        with name_scope(name, "GatherNd") as scope:
+            if context.recorders:
+                variable_accessed(self)
+            found = raw.ResourceGatherNd(self._handle, indices, dtype=self._dtype, name=scope or None)
+        return found if found.__class__ is EagerTensor else raw.Identity(found)
+
+    def numpy(self) -> Any:
+        """Return a copy of the value as a NumPy array."""
+        if self._in_graph:
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        return self.value().numpy()
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self.numpy(), dtype=dtype)
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def assign(self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
+        """Set the value; return the variable (in a graph: an operation, or what gives the value once assigned)."""
+        tensor = convert(value, self._dtype)
+        if tensor._dims != self._dims and not is_compatible(self._dims, tensor._dims):
+            raise ValueError(
+                f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
+                f"{dims_str(self._dims)}, "
+                f"and the assigned value shape {dims_str(tensor._dims)} are incompatible."
+            )
+        if not self._in_graph and _runs_at_once():
+            self._storage.take(tensor._array)
+            return self._changed(None, read_value)
+        checked = self._dims is not None and None not in self._dims and not context.switches.tf1
+        return self._changed(raw.AssignVariableOp(self._handle, tensor, validate_shape=checked, name=name), read_value)
+
+    def assign_add(self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
+        """Add to the value."""
+        return self._update(np.add, raw.AssignAddVariableOp, delta, name, read_value)
+
+    def assign_sub(self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
+        """Subtract from the value."""
+        return self._update(np.subtract, raw.AssignSubVariableOp, delta, name, read_value)
+
+    def _update(self, function: Any, op: Any, delta: Any, name: str | None, read_value: bool) -> Any:
+        delta = convert(delta, self._dtype)
+        if not self._in_graph and _runs_at_once() and self._can_add and not context.recorders:
+            try:
+                self._storage.update(function, delta._array)
+            except errors.OpError:  # the op itself says what is wrong
+                op(self._handle, delta)
+            return self._changed(None, read_value)
+        return self._changed(op(self._handle, delta, name=name), read_value)
+
+    def _changed(self, operation: Any, read_value: bool = True) -> Any:
+        """Return what a method that changes the variable gives: the variable as it is then, or the operation."""
+        if not read_value:
+            return operation
+        if operation is not None:
+            return UnreadVariable(self, operation)
+        same = object.__new__(UnreadVariable)
+        same.__dict__ = self.__dict__
+        return same
+
+    def _scatter_rows(self, kind: str, indices: Any, updates: Any, use_locking: bool, name: str | None) -> Any:
+        updates = convert(updates, self._dtype)
+        return self._changed(getattr(raw, f"ResourceScatter{kind}")(self._handle, indices, updates, name=name))
+
+    def _scatter_nd(self, kind: str, indices: Any, updates: Any, name: str | None) -> Any:
+        updates = convert(updates, self._dtype)
+        return self._changed(getattr(raw, f"ResourceScatterNd{kind}")(self._handle, indices, updates, name=name))
+
+    def _strided_slice_assign(self, ends: Any, masks: Any, value: Any, name: str | None, read_value: bool) -> Any:
+        value = convert(value, self._dtype)
+        if not self._in_graph and _runs_at_once() and not context.recorders:
+            try:
+                assign_slice(self._storage, ends, value._array, tuple(masks.values()))
+            except errors.OpError:  # the op itself says what is wrong
+                raw.ResourceStridedSliceAssign(self._handle, *ends, value, **masks)
+            return self._changed(None, read_value)
+        done = raw.ResourceStridedSliceAssign(self._handle, *ends, value, name=name, **masks)
+        return self._changed(done, read_value)
+
+    def count_up_to(self, limit: int) -> Any:
+        """Add one until `limit` is reached; return the value before."""
+        return raw.ResourceCountUpTo(self._handle, limit=limit, T=self._dtype)
+
+    def _no_augmented(self, other: Any) -> Any:
+        raise RuntimeError(
+            "`variable += value` with `tf.Variable`s is not supported. Use `variable.assign_add(value)` to modify "
+            "the variable, or "
+            "`out = variable + value` if you need to get a new output Tensor."
+        )
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _no_augmented
+
+    # --- as Python objects --------------------------------------------------------------------------------------------
+
+    def __deepcopy__(self, memo: Any) -> ResourceVariable:
+        if self._in_graph:
+            raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
+        copied = _copy(self._name, self.value(), self._trainable, self._constraint, self._dims)
+        copied._synchronization, copied._aggregation = self._synchronization, self._aggregation
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> Any:
+        return _copy, (self._name, self.numpy(), self._trainable, self._constraint, self._dims)
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    def __int__(self) -> int:
+        return int(self.value())
+
+    def __float__(self) -> float:
+        return float(self.value())
+
+    def __complex__(self) -> complex:
+        return complex(self.value())
+
+    def __iter__(self) -> Any:
+        return iter(self.value())
+
+    def __repr__(self) -> str:
+        tail = ""
+        if not self._in_graph:
+            text = "<unavailable>"
+            if self._storage.is_set():
+                text = repr(EagerTensor(self._storage.read(), self._dtype)).partition("numpy=")[2][:-1]
+            tail = f", numpy={text}"
+        return f"<tf.Variable '{self.name}' shape={dims_str(self._dims)} dtype={self._dtype.name}{tail}>"
+
+    __str__ = __repr__
+
+
+class UnreadVariable(ResourceVariable):
+    """What an assignment gives: the variable; in a graph, read only after the assignment."""
+
+    _after: Any = None
+
+    def __init__(self, variable: ResourceVariable, operation: Any):
+        self.__dict__.update(variable.__dict__)
+        self._after = operation
+        self._read = self.value()
+
+    @property
+    def name(self) -> str:
+        return self._after.name if self._after is not None else "UnreadVariable"
+
+    @property
+    def op(self) -> Any:
+        return self._after if self._after is not None else super().op
+
+    def _waiting(self) -> Any:
+        graph = context.current_graph() if self._after is not None else None
+        return contextlib.nullcontext() if graph is None else graph.control_dependencies([self._after])
+
+    def value(self) -> Any:
+        """Return the value once the assignment is done."""
+        return super().value() if self._after is None else self._read_now()
+
+
+def _waiting_first(method: Any) -> Any:
+    @functools.wraps(method)
+    def waiting(self: UnreadVariable, *args: Any, **kwargs: Any) -> Any:
+        with self._waiting():
+            return method(self, *args, **kwargs)
+
+    return waiting
+
+
+for _method in (
+    ResourceVariable._read_now,
+    ResourceVariable.read_value,
+    ResourceVariable.sparse_read,
+    ResourceVariable.gather_nd,
+    ResourceVariable.assign,
+    ResourceVariable.assign_add,
+    ResourceVariable.assign_sub,
+    ResourceVariable.count_up_to,
+    ResourceVariable._scatter_rows,
+    ResourceVariable._scatter_nd,
+    ResourceVariable._strided_slice_assign,
+):
+    setattr(UnreadVariable, _method.__name__, _waiting_first(_method))
+
+
+def _copy(name: str, value: Any, trainable: bool, constraint: Any, dims: Any) -> ResourceVariable:
+    """Return an eager variable of exactly this name, whatever name scope is open."""
+    with name_scope(None):
+        return ResourceVariable(value, trainable, name=name, constraint=constraint, shape=TensorShape(dims))
+
+
+def _beside(graph: Any, handle: Any) -> contextlib.ExitStack:
+    """Place nodes where the handle is placed, whatever else is asked for."""
+    stack = contextlib.ExitStack()
+    stack.enter_context(graph.colocate_with(None, ignore_existing=True))
+    stack.enter_context(graph.device(handle.device or None))
+    return stack

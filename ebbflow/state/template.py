@@ -1,0 +1,140 @@
+"""Templates: functions whose variables are made by the first call and shared by all later ones (`tf.make_template`)."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from ebbflow.core import context
+from ebbflow.graph.collections import GraphKeys
+from ebbflow.platform import logging
+from ebbflow.state.variable_scope import EagerVariableStore, VariableScope, scope_store, variable_scope
+
+
+def make_template(
+    name_: str,
+    func_: Callable[..., Any],
+    create_scope_now_: bool = False,
+    unique_name_: str | None = None,
+    custom_getter_: Any = None,
+    **kwargs: Any,
+) -> Template:
+    """Return `func_` as a function that makes its variables (`get_variable`) in its first call and shares them."""
+    if kwargs:
+        func_ = functools.partial(func_, **kwargs)
+    if context.executing_eagerly() and unique_name_ is not None:
+        raise ValueError("unique_name_ cannot be used when eager execution is enabled.")
+    return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
+
+
+class Template:
+    """A function with variables of its own."""
+
+    def __init__(
+        self,
+        name: str,
+        func: Callable[..., Any],
+        create_scope_now: bool = False,
+        unique_name: str | None = None,
+        custom_getter: Any = None,
+    ):
+        if name is None:
+            raise ValueError("name cannot be None.")
+        self._func = func
+        self._name = name
+        self._unique_name = unique_name
+        self._custom_getter = custom_getter
+        self._scope: VariableScope | None = None
+        self._called = False
+        self._store = EagerVariableStore() if context.executing_eagerly() else None
+        if create_scope_now:
+            with variable_scope(
+                unique_name or scope_store().unique(name), custom_getter=custom_getter, auxiliary_name_scope=False
+            ) as scope:
+                self._scope = scope
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with contextlib.ExitStack() as stack:
+            if self._store is not None:
+                stack.enter_context(self._store.as_default())
+            if self._scope is None:
+                opened = variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter)
+                self._scope = stack.enter_context(opened)
+            else:
+                stack.enter_context(variable_scope(self._scope, reuse=self._called))
+            return self._call(args, kwargs)
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        graph = context.default_graph()
+        before = {
+            key: len(graph.get_collection(key)) for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES)
+        }
+        result = self._func(*args, **kwargs)
+        if self._called and self._store is None:
+            made = {key: graph.get_collection(key)[count:] for key, count in before.items()}
+            if made[GraphKeys.TRAINABLE_VARIABLES]:
+                raise ValueError(
+                    "Trainable variable created when calling a template after the first time, perhaps you used "
+                    "tf.Variable "
+                    f"when you meant tf.get_variable: {made[GraphKeys.TRAINABLE_VARIABLES]}"
+                )
+            if made[GraphKeys.GLOBAL_VARIABLES]:
+                logging.info(
+                    "New variables created when calling a template after the first time, perhaps you used "
+                    "tf.Variable when you "
+                    f"meant tf.get_variable: {made[GraphKeys.GLOBAL_VARIABLES]}"
+                )
+        self._called = True
+        return result
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def func(self) -> Callable[..., Any]:
+        return self._func
+
+    @property
+    def variable_scope(self) -> VariableScope | None:
+        return self._scope
+
+    @property
+    def variable_scope_name(self) -> str | None:
+        """The name of the variable scope, with a slash behind it; known after the first call."""
+        return f"{self._scope.name}/" if self._scope is not None else None
+
+    @property
+    def variables(self) -> list[Any]:
+        """All variables of the template."""
+        if self._store is not None:
+            return self._store.variables()
+        return self.global_variables + self.local_variables
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        if self._store is not None:
+            return self._store.trainable_variables()
+        return self._collected(GraphKeys.TRAINABLE_VARIABLES)
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        trainable = {id(v) for v in self.trainable_variables}
+        return [v for v in self.variables if id(v) not in trainable]
+
+    @property
+    def global_variables(self) -> list[Any]:
+        return self._collected(GraphKeys.GLOBAL_VARIABLES) if self._store is None else self._store.variables()
+
+    @property
+    def local_variables(self) -> list[Any]:
+        return self._collected(GraphKeys.LOCAL_VARIABLES) if self._store is None else []
+
+    weights = variables
+    trainable_weights = trainable_variables
+    non_trainable_weights = non_trainable_variables
+
+    def _collected(self, key: str) -> list[Any]:
+        return [] if self._scope is None else self._scope.get_collection(key)

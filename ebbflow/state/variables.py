@@ -1,0 +1,139 @@
+"""Making variables: which kind `tf.Variable(...)` gives, and who else has a say in it.
+
+Eagerly, and in graphs in TF 2 manner, a variable is a `ResourceVariable`; in graphs in TF 1 manner it is a
+`RefVariable`. `variable_creator_scope` lets a program stand between. The public door to the kinds of variables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ebbflow.core import context
+from ebbflow.state.base import (
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+    VariableV1,
+    provide_creator,
+)
+from ebbflow.state.reference import RefVariable
+from ebbflow.state.resource import ResourceVariable, UnreadVariable
+from ebbflow.state.variable_def import SaveSliceInfo
+
+__all__ = [
+    "RefVariable",
+    "ResourceVariable",
+    "SaveSliceInfo",
+    "UnreadVariable",
+    "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
+    "VariableV1",
+    "variable_creator_scope",
+]
+
+SCOPE_KEY = ("__varscope",)
+"""The collection in which a graph keeps its variable scopes."""
+
+
+def _make_v2(
+    initial_value: Any = None,
+    trainable: Any = None,
+    validate_shape: bool = True,
+    caching_device: Any = None,
+    name: str | None = None,
+    variable_def: Any = None,
+    dtype: Any = None,
+    import_scope: str | None = None,
+    constraint: Callable[..., Any] | None = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
+    shape: Any = None,
+    experimental_enable_variable_lifting: bool = True,
+) -> Any:
+    """What `tf.Variable(...)` does in TF 2."""
+    arguments = dict(locals())
+    return _through_creators(lambda **given: _kind_of(ResourceVariable, given), arguments)
+
+
+def _make_v1(
+    initial_value: Any = None,
+    trainable: Any = None,
+    collections: Any = None,
+    validate_shape: bool = True,
+    caching_device: Any = None,
+    name: str | None = None,
+    variable_def: Any = None,
+    dtype: Any = None,
+    expected_shape: Any = None,
+    import_scope: str | None = None,
+    constraint: Callable[..., Any] | None = None,
+    use_resource: bool | None = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
+    shape: Any = None,
+) -> Any:
+    """What `tf.Variable(...)` does in TF 1."""
+    arguments = dict(locals())
+    return _through_creators(_default_kind, arguments)
+
+
+provide_creator(_make_v2, _make_v1)
+
+
+def _default_kind(**given: Any) -> Any:
+    use_resource = given.get("use_resource")
+    if use_resource is None:
+        use_resource = _wanted_by_scope()
+    if use_resource is None:
+        use_resource = context.switches.resource_variables
+    return _kind_of(ResourceVariable if use_resource or context.executing_eagerly() else RefVariable, given)
+
+
+def _wanted_by_scope() -> bool | None:
+    """Return what the open variable scope says about the kind of variables."""
+    stores = context.default_graph().get_collection_ref(SCOPE_KEY)
+    return stores[0].current_scope.use_resource if stores else None
+
+
+_TAKEN = (  # noqa: SIM905
+    "initial_value trainable collections validate_shape caching_device name variable_def dtype import_scope constraint "
+    "synchronization aggregation shape"
+).split()
+
+
+def _kind_of(kind: type, given: dict[str, Any]) -> Any:
+    return kind(**{key: given[key] for key in _TAKEN if key in given})
+
+
+# --- creators ---------------------------------------------------------------------------------------------------------
+
+
+def _through_creators(make: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    for creator in _creators():
+        make = functools.partial(creator, make)
+    return make(**arguments)
+
+
+def _creators() -> list[Callable[..., Any]]:
+    """Return this thread's creators for the graph being built, those of the graphs around a function's included."""
+    graph = context.default_graph()
+    graphs = [graph]
+    while graph.building_function and getattr(graph, "outer_graph", None) is not None:
+        graph = graph.outer_graph
+        graphs.insert(0, graph)
+    return [creator for graph in graphs for creator in graph._stack("variable_creators")]
+
+
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+    """Have `variable_creator(next_creator, **arguments)` make the variables asked for inside the block."""
+    stack = context.default_graph()._stack("variable_creators")
+    stack.append(variable_creator)
+    try:
+        yield
+    finally:
+        stack.remove(variable_creator)
