@@ -1,0 +1,1 @@
+"""Training: optimizers, learning-rate decay, moving averages, the global step."""
