@@ -1,0 +1,267 @@
+"""`tensorflow.python.util`'s small tools for functions: decorators that can be seen through, signatures, exports.
+
+Knows the standard library's `inspect`, and that a decorated function carries its `TFDecorator`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+
+class TFDecorator:
+    """How a function was decorated: by what, around which function."""
+
+    def __init__(
+        self, decorator_name: str, target: Any, decorator_doc: str = "", decorator_argspec: Any = None
+    ) -> None:
+        self.decorator_name, self.decorated_target = decorator_name, target
+        self.decorator_doc, self.decorator_argspec = decorator_doc, decorator_argspec
+        functools.update_wrapper(self, target)
+        if decorator_doc:
+            self.__doc__ = decorator_doc
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.decorated_target(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+
+def make_decorator(
+    target: Any,
+    decorator_func: Any,
+    decorator_name: str | None = None,
+    decorator_doc: str = "",
+    decorator_argspec: Any = None,
+) -> Any:
+    """Return `decorator_func` dressed as `target`, so that `unwrap` and signatures see through it."""
+    decorator = TFDecorator(decorator_name or inspect.stack()[1].function, target, decorator_doc, decorator_argspec)
+    decorator_func._tf_decorator = decorator
+    for name in ("__name__", "__qualname__", "__module__"):
+        if hasattr(target, name):
+            setattr(decorator_func, name, getattr(target, name))
+    decorator_func.__dict__.update(
+        {key: value for key, value in getattr(target, "__dict__", {}).items() if key not in decorator_func.__dict__}
+    )
+    decorator_func.__doc__ = decorator_doc or target.__doc__
+    decorator_func.__wrapped__ = target
+    with contextlib.suppress(TypeError, ValueError):
+        decorator_func.__signature__ = inspect.signature(target)
+    return decorator_func
+
+
+def unwrap(maybe_tf_decorator: Any) -> tuple[list[TFDecorator], Any]:
+    """Return the decorators of a function, outermost first, and the function inside."""
+    found: list[TFDecorator] = []
+    here = maybe_tf_decorator
+    while True:
+        decorator = here if isinstance(here, TFDecorator) else getattr(here, "_tf_decorator", None)
+        if decorator is None:
+            return found, here
+        found.append(decorator)
+        here = decorator.decorated_target
+
+
+def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
+    """Put another function inside a decorated one, in place of `previous_target`."""
+    decorators, target = unwrap(decorator_func)
+    if target is not previous_target or not decorators:
+        return new_target
+    innermost = decorators[-1]
+    innermost.decorated_target = new_target
+    return decorator_func
+
+
+# tf_inspect: the standard library's questions, asked of the function inside.
+
+FullArgSpec = inspect.FullArgSpec
+
+
+class ArgSpec(tuple):
+    """The arguments of a function, as `inspect.getargspec` gave them: args, varargs, keywords, defaults."""
+
+    __slots__ = ()
+
+    def __new__(cls, args: Any, varargs: Any, keywords: Any, defaults: Any) -> ArgSpec:
+        return super().__new__(cls, (args, varargs, keywords, defaults))
+
+    args = property(lambda self: self[0])
+    varargs = property(lambda self: self[1])
+    keywords = property(lambda self: self[2])
+    defaults = property(lambda self: self[3])
+
+
+def getfullargspec(obj: Any) -> inspect.FullArgSpec:
+    """Return the arguments of a function, seen through its decorators."""
+    decorators, target = unwrap(obj)
+    for decorator in decorators:
+        if decorator.decorator_argspec is not None:
+            return decorator.decorator_argspec
+    return inspect.getfullargspec(target)
+
+
+def getargspec(obj: Any) -> ArgSpec:
+    """Return the arguments of a function in the old four-part form."""
+    full = getfullargspec(obj)
+    return ArgSpec(full.args, full.varargs, full.varkw, full.defaults)
+
+
+def getcallargs(func: Any, *positional: Any, **named: Any) -> dict[str, Any]:
+    """Return which value each argument of a call would get."""
+    bound = inspect.signature(unwrap(func)[1]).bind(*positional, **named)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _through(question: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(question)
+    def ask(object: Any) -> Any:
+        return question(unwrap(object)[1])
+
+    return ask
+
+
+getdoc = inspect.getdoc
+getmro = inspect.getmro
+getmembers = inspect.getmembers
+currentframe = inspect.currentframe
+stack = inspect.stack
+ismodule = inspect.ismodule
+isframe = inspect.isframe
+isanytargetmethod = _through(inspect.ismethod)
+getfile = _through(inspect.getfile)
+getmodule = _through(inspect.getmodule)
+getsource = _through(inspect.getsource)
+getsourcefile = _through(inspect.getsourcefile)
+getsourcelines = _through(inspect.getsourcelines)
+isbuiltin = _through(inspect.isbuiltin)
+isclass = _through(inspect.isclass)
+isfunction = _through(inspect.isfunction)
+isgenerator = _through(inspect.isgenerator)
+isgeneratorfunction = _through(inspect.isgeneratorfunction)
+ismethod = _through(inspect.ismethod)
+isroutine = _through(inspect.isroutine)
+
+
+# function_utils
+
+
+def fn_args(fn: Any) -> tuple[str, ...]:
+    """Return the names of a function's arguments, without those a partial or a method already has."""
+    if isinstance(fn, functools.partial):
+        return tuple(name for name in fn_args(fn.func)[len(fn.args) :] if name not in set(fn.keywords or []))
+    call = fn if inspect.isroutine(unwrap(fn)[1]) or not hasattr(fn, "__call__") else fn.__call__  # noqa: B004
+    args = list(getfullargspec(call).args)
+    bound = inspect.ismethod(call) or getattr(call, "__self__", None) is not None
+    return tuple(args[1:] if bound else args)
+
+
+def has_kwargs(fn: Any) -> bool:
+    """Return whether a function takes any keyword."""
+    if isinstance(fn, functools.partial):
+        return has_kwargs(fn.func)
+    if not callable(fn):
+        raise TypeError(f"Argument `fn` should be a callable. Received: fn={fn} (of type {type(fn)})")
+    return getfullargspec(fn if inspect.isroutine(fn) else fn.__call__).varkw is not None
+
+
+def get_func_name(func: Any) -> str:
+    """Return what to call a function in a message."""
+    _, inner = unwrap(func)
+    if isinstance(inner, functools.partial):
+        return get_func_name(inner.func)
+    if not callable(inner):
+        raise ValueError(f"Argument `func` must be a callable. Received func={func} (of type {type(func)})")
+    return getattr(inner, "__name__", None) or str(type(inner))
+
+
+def get_func_code(func: Any) -> Any:
+    """Return a function's code object, or None where it has none."""
+    _, inner = unwrap(func)
+    if not callable(inner):
+        raise ValueError(f"Argument `func` must be a callable. Received func={func} (of type {type(func)})")
+    return getattr(inner, "__code__", None)
+
+
+def keyword_args_only(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function that takes no positional arguments."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            raise ValueError(
+                f"The function {func.__name__} only accepts keyword arguments. Do not pass positional ones."
+            )
+        return func(**kwargs)
+
+    return make_decorator(func, call, "keyword_args_only")
+
+
+def contextmanager(target: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a context manager of a generator function, as `contextlib.contextmanager` does."""
+    return make_decorator(target, contextlib.contextmanager(target), "contextmanager")
+
+
+# tf_export and all_util: nothing is exported by decorating; the tables in `api/` say what is public.
+
+
+class api_export:  # noqa: N801
+    """A decorator that says under which names TensorFlow showed a thing, and leaves it as it is."""
+
+    def __init__(self, *args: str, **kwargs: Any) -> None:
+        self.names = args
+
+    def __call__(self, thing: Any) -> Any:
+        return thing
+
+    def export_constant(self, module_name: str, name: str) -> None:
+        """Name a constant."""
+
+
+tf_export = keras_export = estimator_export = api_export
+
+
+def kwarg_only(f: Any) -> Any:
+    """Decorate a function that takes no positional arguments."""
+    return keyword_args_only(f)
+
+
+def get_canonical_name(api_names: Any, deprecated_api_names: Any) -> str | None:
+    """Return the first name that is not deprecated."""
+    return next((name for name in api_names if name not in set(deprecated_api_names or [])), None)
+
+
+def remove_undocumented(module_name: str, allowed_exception_list: Any = None, doc_string_modules: Any = None) -> None:
+    """Leave a module's names as they are: what is public is not decided by hiding."""
+
+
+def make_all(module_name: str, doc_string_modules: Any = None) -> list[str]:
+    """Return the public names of a module."""
+    return [name for name in dir(importlib.import_module(module_name)) if not name.startswith("_")]
+
+
+class LazyLoader(types.ModuleType):
+    """A module that is imported when first used, and then stands under `local_name` in its parent's globals."""
+
+    def __init__(
+        self, local_name: str, parent_module_globals: dict[str, Any], name: str, warning: str | None = None
+    ) -> None:
+        super().__init__(name)
+        self._local_name, self._parent_module_globals = local_name, parent_module_globals
+
+    def _load(self) -> types.ModuleType:
+        module = importlib.import_module(self.__name__)
+        self._parent_module_globals[self._local_name] = module
+        self.__dict__.update({k: v for k, v in module.__dict__.items() if not k.startswith("__")})
+        return module
+
+    def __getattr__(self, item: str) -> Any:
+        return getattr(self._load(), item)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._load())

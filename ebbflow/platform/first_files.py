@@ -1,0 +1,71 @@
+"""`tf.gfile` and `file_io` as TensorFlow 1 had them: the functions of `files`, with the names their arguments had.
+
+Knows `files`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ebbflow.platform import files
+
+
+def Exists(filename: Any) -> bool:
+    """Return whether there is a file or directory."""
+    return files.exists(filename)
+
+
+def IsDirectory(dirname: Any) -> bool:
+    """Return whether a path is a directory."""
+    return files.isdir(dirname)
+
+
+def ListDirectory(dirname: Any) -> list[str]:
+    """Return the names in a directory."""
+    return files.listdir(dirname)
+
+
+def MkDir(dirname: Any) -> None:
+    """Make a directory whose parent exists."""
+    files.mkdir(dirname)
+
+
+def MakeDirs(dirname: Any) -> None:
+    """Make a directory and what is missing above it."""
+    files.makedirs(dirname)
+
+
+def Remove(filename: Any) -> None:
+    """Remove a file."""
+    files.remove(filename)
+
+
+def DeleteRecursively(dirname: Any) -> None:
+    """Remove a directory and everything in it."""
+    files.rmtree(dirname)
+
+
+def Glob(filename: Any) -> list[str]:
+    """Return the paths that fit a pattern, or any of several."""
+    return files.glob(filename)
+
+
+def Copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
+    """Copy a file."""
+    files.copy(oldpath, newpath, overwrite)
+
+
+def Rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
+    """Move a file or directory."""
+    files.rename(oldname, newname, overwrite)
+
+
+def Stat(filename: Any) -> files.FileStatistics:
+    """Return length, time of change and kind of a file."""
+    return files.stat(filename)
+
+
+def Walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield (directory, its directories, its files) for a directory and all below it."""
+    return files.walk(top, in_order)

@@ -1,0 +1,503 @@
+"""`tf.test.TestCase`: unittest with tensors, in eager mode or in sessions.
+
+Knows sessions, graphs and structures. Values are compared as NumPy arrays: tensors are evaluated first, wherever they
+come from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import traceback
+import unittest
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from ebbflow import messages
+from ebbflow.core import context, dtypes, errors, nest
+from ebbflow.core.device import canonical_name
+from ebbflow.core.shape import as_shape
+from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import is_tensor
+from ebbflow.graph.graph import get_default_graph, reset_default_graph
+from ebbflow.platform.app import run as run_app
+from ebbflow.runtime.session import Session, get_default_session
+
+__all__ = ["mock"]
+
+SEED = 87654321
+"""What Python's, NumPy's and the graph's random numbers start from in every test."""
+
+_temp_dirs: list[str] = []
+
+
+class TestCase(unittest.TestCase):
+    """A test case whose assertions take tensors, arrays and nested structures of both."""
+
+    def __init__(self, methodName: str = "runTest") -> None:
+        super().__init__(methodName)
+        self._threads: list[_CheckedThread] = []
+        self._tempdir: str | None = None
+        self._cached_session: Any = None
+
+    def setUp(self) -> None:
+        """Start from the same random numbers and an empty default graph."""
+        self._clear_cached_session()
+        random.seed(SEED)
+        np.random.seed(SEED)
+        if not context.thread.scopes:
+            reset_default_graph()
+            get_default_graph().seed = SEED
+        super().setUp()
+
+    def tearDown(self) -> None:
+        """Let the threads of the test end, and its session."""
+        for thread in self._threads:
+            thread.check_termination()
+        self._clear_cached_session()
+        super().tearDown()
+
+    def get_temp_dir(self) -> str:
+        """Return a directory of this test's own."""
+        if self._tempdir is None:
+            self._tempdir = tempfile.mkdtemp(prefix=f"{type(self).__name__}_")
+            self.addCleanup(_remove, self._tempdir)
+        return self._tempdir
+
+    def create_tempfile(self, file_path: str | None = None, content: Any = None) -> str:
+        """Make a file in this test's own directory and return its path."""
+        path = os.path.join(self.get_temp_dir(), file_path or f"file{len(os.listdir(self.get_temp_dir()))}")
+        with open(path, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content or b"")
+        return path
+
+    # -- running ops
+
+    def evaluate(self, tensors: Any) -> Any:
+        """Return the values of tensors, in the structure they are given in."""
+        if context.executing_eagerly():
+            return nest.map_structure(self._value_now, tensors)
+        session = get_default_session()
+        if session is not None:
+            return session.run(tensors)
+        with self.cached_session() as own:
+            return own.run(tensors)
+
+    def _value_now(self, tensor: Any) -> Any:
+        if callable(tensor) and not is_tensor(tensor) and not hasattr(tensor, "numpy"):
+            return self.evaluate(tensor())
+        if isinstance(tensor, IndexedSlices):
+            return type(tensor)(*(self._value_now(part) for part in (tensor.values, tensor.indices)))
+        return tensor.numpy() if hasattr(tensor, "numpy") else tensor
+
+    @contextlib.contextmanager
+    def session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Iterator[Any]:
+        """Open a session for the block; in eager mode, nothing is opened and None is given."""
+        if context.executing_eagerly() and graph is None:
+            yield EagerSession(self)
+            return
+        with Session(graph=graph, config=config) as opened, opened.graph.as_default():
+            yield opened
+
+    @contextlib.contextmanager
+    def cached_session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> Iterator[Any]:
+        """Open a session, the same one each time within a test."""
+        if context.executing_eagerly():
+            yield EagerSession(self)
+            return
+        if self._cached_session is None:
+            self._cached_session = Session(graph=graph, config=config)
+        with self._cached_session.graph.as_default(), self._cached_session.as_default():
+            yield self._cached_session
+
+    def test_session(
+        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+    ) -> contextlib.AbstractContextManager[Any]:
+        """Open a session: the test's own, or one for a given graph."""
+        if self.id().endswith(".test_session"):
+            self.skipTest("Not a test.")  # runners take it for one, by its name
+        opened = self.cached_session if graph is None else self.session
+        return opened(graph, config, use_gpu, force_gpu)
+
+    def _clear_cached_session(self) -> None:
+        if self._cached_session is not None:
+            self._cached_session.close()
+            self._cached_session = None
+
+    def checkedThread(self, target: Callable[..., Any], args: Any = None, kwargs: Any = None) -> _CheckedThread:
+        """Return a thread whose error, if any, fails the test when it is joined."""
+        thread = _CheckedThread(self, target, args or (), kwargs or {})
+        self._threads.append(thread)
+        return thread
+
+    @contextlib.contextmanager
+    def captureWritesToStream(self, stream: Any) -> Iterator[Any]:
+        """Catch what is written to standard output or error inside the block."""
+        name = "stdout" if stream is sys.stdout else "stderr"
+        caught = _Caught()
+        with mock.patch.object(sys, name, caught):
+            yield caught
+
+    # -- comparing values
+
+    def _array(self, value: Any) -> np.ndarray:
+        if is_tensor(value) or hasattr(value, "read_value"):
+            value = self.evaluate(value)
+        if isinstance(value, IndexedSlices):
+            raise TypeError("compare the values and indices of IndexedSlices one by one")
+        return value if isinstance(value, np.ndarray) else np.array(value)
+
+    _GetNdArray = _array
+
+    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
+        """Fail unless two structures have the same shape and values within rtol * |b| + atol."""
+        self._all_close(a, b, rtol, atol, msg, "")
+
+    def _all_close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None, path: str) -> None:
+        where = f"\n{path}" if path else ""
+        a, b = _as_mapping(a), _as_mapping(b)
+        if isinstance(a, Mapping) or isinstance(b, Mapping):
+            if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
+                raise ValueError(f"Can't compare dict to non-dict, a{path} vs b{path}. {msg or ''}")
+            self.assertCountEqual(a.keys(), b.keys(), msg=f"mismatched keys: a{path}, b{path}. {msg or ''}")
+            for key in a:
+                self._all_close(a[key], b[key], rtol, atol, msg, f"{path}[{key}]")
+        elif isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)) and (_ragged(a) or _ragged(b)):
+            self.assertEqual(len(a), len(b), f"Mismatched length: a{path} has {len(a)} items, b{path} has {len(b)}.")
+            for place, (x, y) in enumerate(zip(a, b, strict=True)):
+                self._all_close(x, y, rtol, atol, msg, f"{path}[{place}]")
+        else:
+            self._arrays_close(self._array(a), self._array(b), rtol, atol, f"{msg or ''}{where}")
+
+    def _arrays_close(self, a: np.ndarray, b: np.ndarray, rtol: float, atol: float, msg: str) -> None:
+        self._same_shape(a, b, msg)
+        a, b = _comparable(a), _comparable(b)
+        if np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True):
+            return
+        far = np.abs(a - b) > atol + rtol * np.abs(b)
+        far |= np.isnan(a) != np.isnan(b)
+        words = [f"Mismatched value: a is different from b. {msg}", f"not close where = {np.where(far)}"]
+        words += [f"not close lhs = {a[far]}", f"not close rhs = {b[far]}", f"not close dif = {np.abs(a - b)[far]}"]
+        words += [f"not close tol = {(atol + rtol * np.abs(b))[far]}", f"rtol = {rtol}, atol = {atol}"]
+        self.fail("\n".join(words))
+
+    def _same_shape(self, a: np.ndarray, b: np.ndarray, msg: str | None) -> None:
+        if a.shape != b.shape:
+            self.fail(f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}\nContents: {a!r}\n{b!r}")
+
+    def assertAllCloseAccordingToType(
+        self,
+        a: Any,
+        b: Any,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        float_rtol: float = 1e-6,
+        float_atol: float = 1e-6,
+        half_rtol: float = 1e-3,
+        half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2,
+        msg: str | None = None,
+    ) -> None:
+        """Fail unless values are as close as their type lets one expect."""
+        (a, b) = (self._array(a), self._array(b))
+        kinds = {a.dtype.name, b.dtype.name}
+        for names, r, t in (
+            (("float32", "complex64"), float_rtol, float_atol),
+            (("float16",), half_rtol, half_atol),
+            (("bfloat16",), bfloat16_rtol, bfloat16_atol),
+        ):
+            if kinds & set(names):
+                rtol, atol = max(rtol, r), max(atol, t)
+        self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
+
+    def assertNotAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
+        """Fail if all values are close."""
+        try:
+            self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
+        except AssertionError:
+            return
+        raise AssertionError(f"The two values are close at all elements. {msg or ''}")
+
+    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """Fail unless two arrays have the same shape and the same values, NaN equal to NaN."""
+        a, b = self._array(a), self._array(b)
+        if a.size == b.size == 0 and a.ndim <= 1 and b.ndim <= 1:
+            return
+        self._same_shape(a, b, msg)
+        same = _texts(a) == _texts(b)
+        if a.dtype.kind in "fcV" and b.dtype.kind in "fcV":
+            same = np.logical_or(
+                same, np.logical_and(_comparable(a) != _comparable(a), _comparable(b) != _comparable(b))
+            )
+        if not np.all(same):
+            off = np.logical_not(same)
+            words = [f"Arrays are not equal. {msg or ''}", f"not equal where = {np.where(off)}"]
+            words += [f"not equal lhs = {a[off]!r}", f"not equal rhs = {b[off]!r}"] if a.ndim else [f"{a!r}\n{b!r}"]
+            self.fail("\n".join(words))
+
+    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """Fail if all values are the same."""
+        try:
+            self.assertAllEqual(a, b, msg)
+        except AssertionError:
+            return
+        raise AssertionError(f"The two values are equal at all elements. {msg or ''}")
+
+    def _all(self, target: Any, fits: Callable[[np.ndarray], Any], words: str) -> None:
+        values = self._array(target)
+        wrong = np.logical_not(fits(_comparable(values)))
+        if np.any(wrong):
+            self.fail(f"{words}: {np.count_nonzero(wrong)} of {values.size} values are not, first {values[wrong][:5]}")
+
+    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+        """Fail unless every value is greater."""
+        self._all(a, lambda v: v > comparison_target, f"Values are to be > {comparison_target}")
+
+    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+        """Fail unless every value is less."""
+        self._all(a, lambda v: v < comparison_target, f"Values are to be < {comparison_target}")
+
+    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+        """Fail unless every value is greater or equal."""
+        self._all(a, lambda v: v >= comparison_target, f"Values are to be >= {comparison_target}")
+
+    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+        """Fail unless every value is less or equal."""
+        self._all(a, lambda v: v <= comparison_target, f"Values are to be <= {comparison_target}")
+
+    def assertAllInRange(
+        self,
+        target: Any,
+        lower_bound: Any,
+        upper_bound: Any,
+        open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
+    ) -> None:
+        """Fail unless every value is between two others."""
+        above, below = (
+            (np.greater if open_lower_bound else np.greater_equal),
+            (np.less if open_upper_bound else np.less_equal),
+        )
+        span = f"{'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}{')' if open_upper_bound else ']'}"
+        self._all(target, lambda v: above(v, lower_bound) & below(v, upper_bound), f"Values are to be in {span}")
+
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+        """Fail unless every value is one of some."""
+        self._all(target, lambda v: np.isin(v, list(expected_set)), f"Values are to be in {expected_set}")
+
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
+        """Fail unless two numbers are within `err` of each other."""
+        near = f1 == f2 or abs(f1 - f2) <= err
+        self.assertTrue(near, f"{f1!r} != {f2!r} +/- {err!r}{f' ({msg})' if msg is not None else ''}")
+
+    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:
+        """Fail unless two rows of numbers are within `err` of each other."""
+        self.assertEqual(len(farray1), len(farray2), msg=msg)
+        for f1, f2 in zip(farray1, farray2, strict=True):
+            self.assertNear(float(f1), float(f2), err, msg=msg)
+
+    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None) -> None:
+        """Fail unless the distance of two arrays is below `err`."""
+        distance = np.linalg.norm(self._array(ndarray1) - self._array(ndarray2))
+        self.assertTrue(distance < err, msg=msg or f"distance {distance} is not < {err}")
+
+    # -- comparing other things
+
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
+        """Fail unless an array's (or tensor's) shape is a tensor's."""
+        a, b = (as_shape(np.shape(item) if isinstance(item, np.ndarray) else item.shape) for item in (input_a, input_b))
+        self.assertEqual(a.as_list(), b.as_list(), msg)
+
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+        """Fail unless values are of a type."""
+        self.assertEqual(dtypes.as_dtype(self._array(target).dtype), dtypes.as_dtype(expected_dtype))
+
+    def assertDeviceEqual(self, device1: Any, device2: Any, msg: str | None = None) -> None:
+        """Fail unless two names are of the same device."""
+        one, two = canonical_name(device1), canonical_name(device2)
+        self.assertEqual(one, two, f"Devices {one} and {two} are not equal. {msg or ''}")
+
+    def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
+        """Fail unless a text starts with another."""
+        if not actual.startswith(expected_start):
+            self.fail(self._formatMessage(msg, f"{actual!r} does not start with {expected_start!r}"))
+
+    def assertProtoEquals(
+        self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None, **kwargs: Any
+    ) -> None:
+        """Fail unless a message is equal to another, or to one given as text."""
+        expected = expected_message_maybe_ascii
+        if isinstance(expected, (str, bytes)):
+            expected = messages.parse_text(expected, type(message))
+        self.assertEqual(messages.to_text(expected), messages.to_text(message), msg)
+
+    def assertProtoEqualsVersion(
+        self,
+        expected: str,
+        actual: Any,
+        producer: int | None = None,
+        min_consumer: int | None = None,
+        msg: str | None = None,
+    ) -> None:
+        """Fail unless a GraphDef is what the text says, whatever its versions."""
+        stripped = type(actual)()
+        stripped.CopyFrom(actual)
+        stripped.ClearField("versions")
+        self.assertProtoEquals(expected, stripped, msg=msg)
+
+    @contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:
+        """Fail unless the block raises an error that a pattern matches or a function accepts."""
+        try:
+            yield
+        except exception_type as error:
+            if callable(expected_err_re_or_predicate):
+                fits = expected_err_re_or_predicate(error)
+            else:
+                text = error.message if isinstance(error, errors.OpError) else str(error)
+                fits = re.search(expected_err_re_or_predicate, f"{text}\n{error}")
+            if not fits:
+                raise AssertionError(f"Exception of type {type(error)}: {error}") from error
+            return
+        self.fail(f"{exception_type} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+        """Fail unless the block raises an error of an op that a pattern matches."""
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+    def assertRaisesIncompatibleShapesError(
+        self, exception_type: Any = errors.InvalidArgumentError, msg: str = "Incompatible shapes"
+    ) -> Any:
+        """Fail unless the block raises an error about shapes."""
+        return self.assertRaisesWithPredicateMatch(exception_type, msg)
+
+
+class EagerSession:
+    """What stands for a session in eager mode: it hands values over."""
+
+    def __init__(self, test: TestCase) -> None:
+        self._test = test
+        self.graph = None
+
+    def run(self, fetches: Any, feed_dict: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Return the values of tensors that are computed already."""
+        if feed_dict:
+            raise RuntimeError("nothing can be fed in eager mode: give the values to the ops, or build a graph")
+        return self._test.evaluate(fetches)
+
+
+class _CheckedThread:
+    """A thread whose error fails the test."""
+
+    def __init__(self, test: TestCase, target: Callable[..., Any], args: Any, kwargs: Any) -> None:
+        self._test, self._target, self._args, self._kwargs = test, target, args, kwargs
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run)
+        self._joined = False
+
+    def _run(self) -> None:
+        try:
+            self._target(*self._args, **self._kwargs)
+        except BaseException as error:
+            self._error = error
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def join(self) -> None:
+        """Wait for the thread, and fail if it failed."""
+        self._joined = True
+        self._thread.join()
+        if self._error is not None:
+            self._test.fail("Error in checkedThread: " + "".join(traceback.format_exception(self._error)))
+
+    def is_alive(self) -> bool:
+        """Return whether the thread is running."""
+        return self._thread.is_alive()
+
+    def check_termination(self) -> None:
+        """Fail if the thread was never joined and still runs."""
+        if not self._joined and self._thread.is_alive():
+            self._test.fail("A checked thread was not terminated upon test completion.")
+
+
+class _Caught:
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+
+    def write(self, text: str) -> int:
+        self._parts.append(text)
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+    def contents(self) -> str:
+        """Return what was written."""
+        return "".join(self._parts)
+
+
+def _remove(directory: str) -> None:
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _as_mapping(value: Any) -> Any:
+    return value._asdict() if hasattr(value, "_asdict") else value
+
+
+def _ragged(value: Any) -> bool:
+    """Return whether a list cannot be one array."""
+    try:
+        return (
+            any(isinstance(item, (list, tuple, Mapping)) or is_tensor(item) for item in value)
+            or np.array(value).dtype == object
+        )
+    except ValueError:
+        return True
+
+
+def _comparable(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.float32) if array.dtype.kind == "V" or array.dtype.name == "float16" else array
+
+
+def _texts(array: np.ndarray) -> np.ndarray:
+    """Return an array of texts as bytes, so that `str` and `bytes` compare."""
+    if array.dtype.kind in "UO":
+        return np.array([v.encode() if isinstance(v, str) else v for v in array.ravel()], object).reshape(array.shape)
+    return array.astype(object) if array.dtype.kind == "S" else array
+
+
+def main(argv: Any = None) -> None:
+    """Run the tests of the program's main module."""
+    words = sys.argv if argv is None else argv
+    run_app(lambda rest: unittest.main(module="__main__", argv=rest), words)
+
+
+def get_temp_dir() -> str:
+    """Return a directory for all tests of this process."""
+    if not _temp_dirs:
+        _temp_dirs.append(tempfile.mkdtemp())
+    return _temp_dirs[0]
+
+
+def test_src_dir_path(relative_path: str) -> str:
+    """Return the path of a file given relative to the directory tests are started from."""
+    return os.path.join(os.getcwd(), relative_path)
+
+
+test_src_dir_path.__test__ = False  # type: ignore[attr-defined]  # by its name, pytest would take it for a test

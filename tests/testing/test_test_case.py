@@ -1,0 +1,220 @@
+"""`tf.test.TestCase`: assertions that hold where they should and fail where they should, in both modes."""
+
+import os
+import unittest
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from ebbflow import messages
+from ebbflow.graph.graph import Graph
+from ebbflow.testing import modes
+from ebbflow.testing.benchmark import Benchmark
+from ebbflow.testing.test_case import TestCase
+
+
+@pytest.fixture
+def case():
+    test = TestCase("run")
+    test.setUp()
+    yield test
+    test.tearDown()
+    test.doCleanups()
+
+
+def constant(value):
+    return tf.constant(value)
+
+
+HOLDS = [
+    ("assertAllClose", ([1.0, 2.0], [1.0, 2.0 + 1e-7])),
+    ("assertAllClose", ({"a": [1.0], "b": 2}, {"a": [1.0], "b": 2})),
+    ("assertAllClose", ([[1.0], [2.0, 3.0]], [[1.0], [2.0, 3.0]])),
+    ("assertAllClose", (float("nan"), float("nan"))),
+    ("assertAllClose", (np.zeros((0, 3)), np.zeros((0, 3)))),
+    ("assertAllEqual", ([1, 2], np.array([1, 2]))),
+    ("assertAllEqual", (["a", b"b"], [b"a", "b"])),
+    ("assertAllEqual", ([], [])),
+    ("assertAllEqual", ([np.nan, 1.0], [np.nan, 1.0])),
+    ("assertNotAllClose", ([1.0], [1.1])),
+    ("assertNotAllEqual", ([1], [2])),
+    ("assertAllGreater", ([1, 2], 0)),
+    ("assertAllLess", ([1, 2], 3)),
+    ("assertAllGreaterEqual", ([1, 2], 1)),
+    ("assertAllLessEqual", ([1, 2], 2)),
+    ("assertAllInRange", ([1.0, 2.0], 1.0, 2.0)),
+    ("assertAllInSet", ([1, 2, 1], {1, 2})),
+    ("assertNear", (1.0, 1.05, 0.1)),
+    ("assertArrayNear", ([1.0, 2.0], [1.05, 2.0], 0.1)),
+    ("assertNDArrayNear", (np.ones(3), np.ones(3), 1e-6)),
+    ("assertAllCloseAccordingToType", (np.float16([1.0]), np.float16([1.0005]))),
+    ("assertDTypeEqual", (np.zeros(2, np.float32), np.float32)),
+    ("assertDeviceEqual", ("/cpu:0", "/device:CPU:0")),
+    ("assertStartsWith", ("abc", "ab")),
+]
+
+FAILS = [
+    ("assertAllClose", ([1.0], [1.001])),
+    ("assertAllClose", ([1.0], [1.0, 1.0])),
+    ("assertAllClose", ([1.0], [float("nan")])),
+    ("assertAllClose", ({"a": 1}, {"b": 1})),
+    ("assertAllEqual", ([1, 2], [1, 3])),
+    ("assertAllEqual", ([1, 2], [[1, 2]])),
+    ("assertAllEqual", (["a"], ["b"])),
+    ("assertNotAllClose", ([1.0], [1.0])),
+    ("assertNotAllEqual", ([1], [1])),
+    ("assertAllGreater", ([1, 2], 1)),
+    ("assertAllInRange", ([1.0, 2.0], 1.0, 2.0, False, True)),
+    ("assertAllInSet", ([1, 3], {1, 2})),
+    ("assertNear", (1.0, 1.2, 0.1)),
+    ("assertNDArrayNear", (np.ones(3), np.zeros(3), 1e-6)),
+    ("assertDTypeEqual", (np.zeros(2, np.float32), np.float64)),
+    ("assertDeviceEqual", ("/cpu:0", "/gpu:0")),
+    ("assertStartsWith", ("abc", "b")),
+]
+
+
+@pytest.mark.parametrize("name, args", HOLDS)
+def test_holds(case, name, args):
+    getattr(case, name)(*args)
+
+
+@pytest.mark.parametrize("name, args", FAILS)
+def test_fails(case, name, args):
+    with pytest.raises(AssertionError):
+        getattr(case, name)(*args)
+
+
+def test_tensors_are_evaluated(case):
+    case.assertAllClose(constant([1.0, 2.0]) * 2, [2.0, 4.0])
+    case.assertShapeEqual(np.zeros((2, 3)), constant(np.zeros((2, 3))))
+    assert case.evaluate({"a": constant(1), "b": [constant(2)]}) == {"a": 1, "b": [2]}
+    with case.session() as session:
+        assert session.run([constant(1), constant(2)]) == [1, 2]
+
+
+def test_tensors_of_graphs_are_run(case):
+    with Graph().as_default(), case.cached_session() as session:
+        x = constant([1.0, 2.0]) * 2
+        case.assertAllClose(x, [2.0, 4.0])
+        assert case.evaluate(x).tolist() == session.run(x).tolist()
+        with case.cached_session() as again:
+            assert again is session
+
+
+def test_errors_of_ops_are_recognised(case):
+    with case.assertRaisesOpError("not in"):
+        tf.gather([0, 1, 2], 7)
+    with pytest.raises(AssertionError), case.assertRaisesOpError("some other words"):
+        tf.gather([0, 1, 2], 7)
+    with pytest.raises(AssertionError, match="not raised"), case.assertRaisesOpError("x"):
+        pass
+
+
+def test_threads_are_checked(case):
+    good = case.checkedThread(lambda: None)
+    good.start()
+    good.join()
+    bad = case.checkedThread(lambda: 1 / 0)
+    bad.start()
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        bad.join()
+
+
+def test_temporary_directories_are_removed():
+    test = TestCase("run")
+    place = test.get_temp_dir()
+    assert os.path.isdir(place) and test.get_temp_dir() == place
+    test.doCleanups()
+    assert not os.path.exists(place)
+
+
+def test_messages(case):
+    case.assertProtoEquals("name: 'a' op: 'Add'", messages.NodeDef(name="a", op="Add"))
+    with pytest.raises(AssertionError):
+        case.assertProtoEquals("name: 'b'", messages.NodeDef(name="a"))
+
+
+class Recorded(TestCase):
+    seen: ClassVar[list] = []
+
+    @modes.run_in_graph_and_eager_modes
+    def test_both(self):
+        self.seen.append(("both", tf.executing_eagerly()))
+        self.assertAllClose(tf.add(1.0, 2.0), 3.0)
+
+    @modes.run_deprecated_v1
+    def test_graph(self):
+        self.seen.append(("graph", tf.executing_eagerly()))
+
+    @modes.run_v1_only("needs TF 1")
+    def test_first(self):
+        self.seen.append(("first", None))
+
+    @modes.run_gpu_only
+    def test_gpu(self):
+        self.seen.append(("gpu", None))
+
+
+Recorded.__test__ = False  # run below, by unittest
+
+
+def test_decorators_choose_the_mode():
+    Recorded.seen.clear()
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Recorded).run(result)
+    assert not result.failures and not result.errors, result.failures + result.errors
+    assert sorted(Recorded.seen, key=str) == [("both", False), ("both", True), ("graph", False)]
+    assert {test.id().rpartition(".")[2] for test, _ in result.skipped} == {"test_first", "test_gpu", "test_session"}
+
+
+def test_class_decorators_reach_every_test():
+    calls = []
+
+    @modes.run_all_in_graph_and_eager_modes
+    class Both(TestCase):
+        def test_one(self):
+            calls.append(tf.executing_eagerly())
+
+    unittest.defaultTestLoader.loadTestsFromTestCase(Both).run(unittest.TestResult())
+    assert calls == [False, True]
+
+
+def test_garbage_and_tensors_left_behind_are_noticed(case):
+    kept = []
+
+    @modes.assert_no_new_tensors
+    def clean(self):
+        constant(1.0)
+
+    @modes.assert_no_new_tensors
+    def leaky(self):
+        kept.append(constant(1.0))
+
+    clean(case)
+    with pytest.raises(AssertionError, match="not deallocated"):
+        leaky(case)
+
+    @modes.assert_no_garbage_created
+    def cycle(self):
+        item = []
+        item.append(item)
+
+    with pytest.raises(AssertionError, match="garbage collector"):
+        cycle(case)
+
+
+def test_benchmarks_report(capsys):
+    class Session:
+        def run(self, fetch, feed_dict=None):
+            return fetch
+
+    class Bench(Benchmark):
+        def benchmark_it(self):
+            return self.run_op_benchmark(Session(), "op", min_iters=3, extras={"k": 1})
+
+    found = Bench().benchmark_it()
+    assert found["iters"] == 3 and found["name"] == "Bench.benchmark_it"
+    assert "Bench.benchmark_it" in capsys.readouterr().out
