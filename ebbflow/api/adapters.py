@@ -1,0 +1,108 @@
+"""Functions whose two eras differ only in the order or the names of their arguments.
+
+Each is a thin form over the room's own function, which knows no era. Names end in the era they serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from ebbflow.core import convert
+from ebbflow.core.tensor import is_tensor as is_tensor_now
+from ebbflow.eager.tape import UnconnectedGradients
+from ebbflow.functions.cond import cond
+from ebbflow.graph import gradients as graph_gradients
+from ebbflow.graph import scopes
+from ebbflow.messages import tensors
+
+newaxis = None
+"""What adds an axis when it stands among indices."""
+
+
+def convert_to_tensor_v2(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
+    """Return a value as a tensor, of `dtype` if given, of `dtype_hint` if that can be."""
+    return convert.convert_to_tensor(value, dtype, name, dtype_hint)
+
+
+def gradients_v2(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> Any:
+    """Add nodes for the gradients of `ys` by each of `xs` to a graph."""
+    return graph_gradients.gradients(
+        ys, xs, grad_ys, name, True, gate_gradients, aggregation_method, stop_gradients, unconnected_gradients
+    )
+
+
+def hessians_v2(
+    ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
+) -> Any:
+    """Add nodes for the second derivatives of `ys` by each of `xs` to a graph."""
+    return graph_gradients.hessians(ys, xs, name, True, gate_gradients, aggregation_method)
+
+
+def tuple_v2(tensors: Any, control_inputs: Any = None, name: str | None = None) -> Any:
+    """Return tensors that are there only when all of them are."""
+    return scopes.tuple(tensors, name=name, control_inputs=control_inputs)
+
+
+def cond_v1(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    strict: bool = False,
+    name: str | None = None,
+    fn1: Callable[[], Any] | None = None,
+    fn2: Callable[[], Any] | None = None,
+) -> Any:
+    """Return what `true_fn` (or `fn1`) gives where `pred` holds, else what `false_fn` (or `fn2`) gives.
+
+    A list of one is given as its one, unless `strict`.
+    """
+    if (true_fn is not None and fn1 is not None) or (false_fn is not None and fn2 is not None):
+        raise TypeError("cond(): true_fn and fn1, and false_fn and fn2, are the same argument: give one of each.")
+    branches = [fn1 if true_fn is None else true_fn, fn2 if false_fn is None else false_fn]
+    for which, branch in zip(("true_fn", "false_fn"), branches, strict=True):
+        if branch is None:
+            raise TypeError(f"cond(): '{which}' argument required")
+        if not callable(branch):
+            raise TypeError(f"'{which}' must be callable.")
+    found = cond(pred, branches[0], branches[1], name=name)  # type: ignore[arg-type]
+    return found[0] if not strict and isinstance(found, (list, tuple)) and len(found) == 1 else found
+
+
+def device(device_name_or_function: Any) -> AbstractContextManager[None]:
+    """Ask for a device, by name or by a function that chooses one for each node."""
+    return scopes.device_scope(device_name_or_function)
+
+
+def device_v2(device_name: Any) -> AbstractContextManager[None]:
+    """Ask for a device, by name."""
+    if callable(device_name):
+        raise RuntimeError("tf.device does not support functions.")
+    return scopes.device_scope(device_name)
+
+
+def is_tensor(x: Any) -> bool:
+    """Return whether `x` is a tensor, or stands for one as a variable does."""
+    return is_tensor_now(x)
+
+
+def make_ndarray(tensor: Any) -> Any:
+    """Return the array a TensorProto holds."""
+    return tensors.make_ndarray(tensor)
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """Return the value of a tensor as an array if it is known before anything runs, else None."""
+    if not is_tensor_now(tensor):
+        raise TypeError(f"{tensor!r} is not a tensor")
+    return tensor.constant_value()

@@ -1,0 +1,91 @@
+"""TensorFlow before 1.0: functions that had another name or took their arguments in another order.
+
+Thin adapters over today's functions, shown at the TF 1 door only. Where a name kept its place but its arguments moved,
+both orders are taken: the kinds of the arguments tell which is meant, and where they do not, the order of 1.x holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import dtypes
+from ebbflow.core.tensor import is_tensor
+from ebbflow.ops.array import concat as concat_now
+from ebbflow.ops.array import split as split_now
+from ebbflow.ops.array import stack, unstack
+from ebbflow.ops.compare import where_v1
+from ebbflow.ops.matrix import matmul
+from ebbflow.ops.ordering import reverse as reverse_now
+from ebbflow.ops.sets import setdiff1d
+
+
+def is_axis(value: Any) -> bool:
+    """Return whether a value can only be an axis: one whole number.
+
+    >>> is_axis(1), is_axis([1]), is_axis(1.0)
+    (True, False, False)
+    """
+    if isinstance(value, (int, np.integer)):
+        return not isinstance(value, bool)
+    return is_tensor(value) and value.dtype.is_integer and value.shape.rank == 0
+
+
+def concat(*args: Any, **kwargs: Any) -> Any:
+    """Join tensors along an axis: `concat(values, axis)`, or `concat(axis, values)` as it was."""
+    if "concat_dim" in kwargs:
+        kwargs["axis"] = kwargs.pop("concat_dim")
+    elif len(args) >= 2 and is_axis(args[0]) and not is_axis(args[1]):
+        args = (args[1], args[0], *args[2:])
+    elif len(args) == 1 and is_axis(args[0]) and "values" in kwargs:
+        kwargs["axis"] = args[0]
+        args = ()
+    return concat_now(*args, **kwargs)
+
+
+def split(*args: Any, **kwargs: Any) -> Any:
+    """Cut a tensor along an axis: `split(value, number, axis)`, or `split(axis, number, value)` as it was."""
+    first_is_number = len(args) > 0 and isinstance(args[0], (int, np.integer))  # which nobody splits
+    third_is_value = "value" in kwargs or (len(args) > 2 and not is_axis(args[2]))
+    if "split_dim" in kwargs or "num_split" in kwargs or (first_is_number and third_is_value):
+        return _first_split(*args, **kwargs)
+    return split_now(*args, **kwargs)
+
+
+def _first_split(split_dim: Any, num_split: Any, value: Any, name: str = "split") -> Any:
+    return split_now(value, num_split, split_dim, name=name)
+
+
+def reverse(tensor: Any, axis: Any = None, name: str | None = None, dims: Any = None) -> Any:
+    """Reverse some axes: given by number, or by a truth value for each as it was."""
+    chosen = axis if dims is None else dims
+    flags = None if is_tensor(chosen) else np.asarray(chosen)
+    if flags is not None and flags.dtype == bool and flags.ndim == 1:
+        chosen = np.flatnonzero(flags).astype(np.int32)
+    return reverse_now(tensor, chosen, name=name)
+
+
+def pack(values: Any, axis: int = 0, name: str = "pack") -> Any:
+    """Stack tensors along a new axis: `tf.stack`."""
+    return stack(values, axis=axis, name=name)
+
+
+def unpack(value: Any, num: int | None = None, axis: int = 0, name: str = "unpack") -> Any:
+    """Take a tensor apart along an axis: `tf.unstack`."""
+    return unstack(value, num=num, axis=axis, name=name)
+
+
+def select(condition: Any, t: Any, e: Any, name: str | None = None) -> Any:
+    """Take elements from `t` where the condition holds and from `e` elsewhere: `tf.where`."""
+    return where_v1(condition, t, e, name=name)
+
+
+def batch_matmul(x: Any, y: Any, adj_x: bool = False, adj_y: bool = False, name: str | None = None) -> Any:
+    """Multiply matrices pair by pair: `tf.matmul`."""
+    return matmul(x, y, adjoint_a=adj_x, adjoint_b=adj_y, name=name)
+
+
+def listdiff(x: Any, y: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
+    """Return what is in `x` and not in `y`, and where: `tf.setdiff1d`."""
+    return setdiff1d(x, y, index_dtype=out_idx, name=name)

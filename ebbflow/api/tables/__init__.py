@@ -1,0 +1,16 @@
+"""The tables themselves, one file a family: BOTH doors' names, then those of V1 or V2 alone.
+
+A table is text, one row an object:
+
+    [ops.math]                                   the room its rows come from: ebbflow.ops.math
+    abs math.abs                                 ebbflow.ops.math:abs is tf.abs and tf.math.abs
+    reduce_sum_v1 as reduce_sum math.reduce_sum  ebbflow.ops.math:reduce_sum_v1 is tf.reduce_sum and tf.math.reduce_sum
+    errors.: OpError UnknownError                short for two rows, errors.OpError and errors.UnknownError
+
+`FAMILIES` is the list of files; a name may stand in one row of one era only (a test looks).
+"""
+
+from ebbflow.api.tables import arrays, graphs, math, messages, nets, platform, state, training, values
+
+FAMILIES = (values, math, nets, arrays, graphs, state, training, messages, platform)
+"""The families that have tables for both doors."""

@@ -1,0 +1,61 @@
+"""What only the TF 1 door shows: forms as 1.15 had them, and names and orders of arguments of before 1.0."""
+
+NAMES = """
+[api.before_one]
+batch_matmul
+concat
+listdiff
+pack
+reverse
+select
+split
+unpack
+[ops.array]
+concat as concat_v2
+[ops.elementwise]
+abs as complex_abs
+reciprocal as inv
+negative as neg
+[ops.math]
+multiply as mul
+subtract as sub
+[ops.activations]
+swish_tf1 as nn.swish
+[api.early_summaries]
+audio_summary
+histogram_summary
+image_summary
+scalar_summary
+[summary.ops]
+merge as merge_summary
+merge_all as merge_all_summaries
+[summary.writer]
+FileWriter as train.SummaryWriter
+FileWriterCache as train.SummaryWriterCache
+[ops.casts]
+saturate_cast_tf1 as saturate_cast dtypes.saturate_cast
+[ops.clip]
+clip_by_global_norm_tf1 as clip_by_global_norm
+[ops.counting]
+bincount_tf1 as bincount math.bincount
+[ops.cross_entropy]
+sigmoid_cross_entropy_with_logits_tf1 as nn.sigmoid_cross_entropy_with_logits
+softmax_cross_entropy_with_logits_tf1 as nn.softmax_cross_entropy_with_logits
+sparse_softmax_cross_entropy_with_logits_tf1 as nn.sparse_softmax_cross_entropy_with_logits
+weighted_cross_entropy_with_logits_tf1 as nn.weighted_cross_entropy_with_logits
+[ops.dropout]
+dropout_tf1 as nn.dropout
+[ops.einsum]
+einsum_tf1 as einsum linalg.einsum
+tensordot_tf1 as tensordot linalg.tensordot
+[ops.math]
+accumulate_n_tf1 as accumulate_n math.accumulate_n
+add_tf1 as add math.add
+[ops.reduce]
+reduce_logsumexp_tf1 as reduce_logsumexp math.reduce_logsumexp
+[ops.matrix]
+trace_tf1 as trace linalg.trace
+[ops.moments]
+normalize_moments_tf1 as nn.normalize_moments
+weighted_moments_tf1 as nn.weighted_moments
+"""

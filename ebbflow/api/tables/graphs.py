@@ -1,0 +1,73 @@
+"""The names of graphs, sessions, scopes, collections; gradients in both worlds."""
+
+BOTH = """
+[eager.custom_gradient]
+custom_gradient
+grad_pass_through
+no_gradient NoGradient NotDifferentiable
+recompute_grad
+RegisterGradient
+[eager.py_function]
+py_function
+[eager.tape]
+GradientTape
+UnconnectedGradients
+[graph.collections]
+add_to_collection
+add_to_collections
+get_collection
+get_collection_ref
+GraphKeys
+[graph.gradients]
+AggregationMethod
+[graph.graph]
+get_default_graph
+Graph
+reset_default_graph
+[graph.placeholders]
+placeholder sparse_placeholder sparse.placeholder
+placeholder_with_default
+[ops.printing]
+string_format as strings.format
+[graph.scopes]
+colocate_with
+container
+control_dependencies
+group
+init_scope
+is_symbolic_tensor
+no_op
+[graph.symbolic]
+Operation
+[runtime.handles]
+delete_session_tensor
+get_session_handle
+get_session_tensor
+[runtime.session]
+get_default_session
+InteractiveSession
+Session
+"""
+
+V1 = """
+[graph.gradients]
+gradients
+hessians
+[graph.scopes]
+name_scope_v1 as name_scope
+op_scope
+tuple
+"""
+
+V2 = """
+[eager.forward]
+autodiff.ForwardAccumulator
+[eager.tape]
+autodiff.GradientTape
+[functions.cond]
+cond
+[graph.graph_def]
+PRODUCER as GRAPH_DEF_VERSION version.GRAPH_DEF_VERSION
+[graph.scopes]
+name_scope
+"""

@@ -1,0 +1,46 @@
+"""The names of protocol messages, summaries and the files they are kept in."""
+
+BOTH = """
+[io.records]
+io.tf_record_iterator python_io.tf_record_iterator
+io.TFRecordCompressionType python_io.TFRecordCompressionType
+io.TFRecordOptions python_io.TFRecordOptions
+io.TFRecordWriter python_io.TFRecordWriter
+[messages]
+AttrValue
+ConfigProto
+Event summary.Event
+GPUOptions
+GraphDef
+GraphOptions
+HistogramProto
+LogMessage
+MetaGraphDef
+NameAttrList
+NodeDef
+OptimizerOptions
+RunMetadata
+RunOptions
+SessionLog summary.SessionLog
+Summary summary.Summary
+SummaryMetadata
+TensorInfo
+profiler.: AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto
+summary.TaggedRunMetadata
+summary.SummaryDescription
+train.: BytesList ClusterDef Example Feature FeatureList FeatureLists Features FloatList Int64List JobDef SaverDef
+train.: SequenceExample ServerDef
+[messages.tensors]
+make_tensor_proto
+[summary.ops]
+summary.: get_summary_description merge merge_all tensor_summary
+[summary.writer]
+summary.FileWriter
+summary.FileWriterCache
+train.summary_iterator
+"""
+
+V1 = """
+[summary.ops]
+summary.: audio histogram image scalar text
+"""

@@ -1,0 +1,113 @@
+"""The names of neural nets: activations, convolution, pooling, losses, embeddings, random numbers."""
+
+BOTH = """
+[ops.activations]
+log_sigmoid math.log_sigmoid
+math.softplus nn.softplus
+math.softsign nn.softsign
+nn.silu nn.swish
+nn.: elu leaky_relu relu relu6 selu
+[ops.convolve]
+nn.conv3d_backprop_filter nn.conv3d_backprop_filter_v2
+nn.: atrous_conv2d atrous_conv2d_transpose conv1d_transpose conv2d_backprop_filter conv2d_backprop_input
+nn.: conv_transpose
+[ops.cross_entropy]
+nn.: log_poisson_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits_v2
+[ops.depthwise]
+nn.depthwise_conv2d_backprop_filter nn.depthwise_conv2d_native_backprop_filter
+nn.depthwise_conv2d_backprop_input nn.depthwise_conv2d_native_backprop_input
+nn.depthwise_conv2d_native
+[ops.dropout]
+nn.experimental.general_dropout
+nn.experimental.stateless_dropout
+[ops.moments]
+nn.local_response_normalization nn.lrn
+nn.: batch_normalization fused_batch_norm normalize_moments
+[ops.nn]
+nn.: bias_add l2_loss relu_layer xw_plus_b
+[ops.pooling]
+avg_pool as nn.avg_pool_v2
+max_pool as nn.max_pool_v2
+nn.: avg_pool1d avg_pool3d max_pool1d max_pool2d max_pool3d
+[ops.random]
+multinomial random.multinomial
+random_crop image.random_crop
+random_gamma random.gamma
+random_normal random.normal
+random_poisson_v1 as random_poisson
+random_shuffle random.shuffle
+random_uniform random.uniform
+truncated_normal random.truncated_normal
+random.categorical
+[ops.random_seed]
+get_seed random.get_seed
+set_random_seed random.set_random_seed
+"""
+
+V1 = """
+[ops.activations]
+crelu_v1 as nn.crelu
+[ops.convolve]
+conv1d_v1 as nn.conv1d
+conv2d_v1 as nn.conv2d
+conv2d_transpose_v1 as nn.conv2d_transpose
+conv3d_v1 as nn.conv3d
+conv3d_transpose_v1 as nn.conv3d_transpose
+convolution_v1 as nn.convolution
+[ops.cross_entropy]
+softmax_cross_entropy_with_logits_v1 as nn.softmax_cross_entropy_with_logits
+sparse_softmax_cross_entropy_with_logits_v1 as nn.sparse_softmax_cross_entropy_with_logits
+weighted_cross_entropy_with_logits_v1 as nn.weighted_cross_entropy_with_logits
+[ops.depthwise]
+depthwise_conv2d_v1 as nn.depthwise_conv2d
+separable_conv2d_v1 as nn.separable_conv2d
+[ops.dropout]
+dropout_v1 as nn.dropout
+[ops.embedding]
+embedding_lookup_v1 as nn.embedding_lookup
+[ops.moments]
+batch_norm_with_global_normalization_v1 as nn.batch_norm_with_global_normalization
+moments_v1 as nn.moments
+sufficient_statistics_v1 as nn.sufficient_statistics
+weighted_moments_v1 as nn.weighted_moments
+[ops.nn]
+log_softmax_v1 as math.log_softmax nn.log_softmax
+softmax_v1 as math.softmax nn.softmax
+[ops.pooling]
+avg_pool_v1 as nn.avg_pool nn.avg_pool2d
+max_pool_v1 as nn.max_pool
+max_pool_with_argmax_v1 as nn.max_pool_with_argmax
+pool_v1 as nn.pool
+[ops.random]
+random_poisson_v1 as random.poisson
+"""
+
+V2 = """
+[ops.activations]
+nn.crelu
+nn.gelu
+[ops.convolve]
+nn.: conv1d conv2d conv2d_transpose conv3d conv3d_transpose convolution
+[ops.cross_entropy]
+softmax_cross_entropy_with_logits_v2 as nn.softmax_cross_entropy_with_logits
+nn.weighted_cross_entropy_with_logits
+nn.sparse_softmax_cross_entropy_with_logits
+[ops.depthwise]
+nn.depthwise_conv2d
+nn.separable_conv2d
+[ops.dropout]
+nn.dropout
+[ops.embedding]
+nn.embedding_lookup
+[ops.moments]
+nn.: batch_norm_with_global_normalization moments sufficient_statistics weighted_moments
+[ops.nn]
+math.log_softmax nn.log_softmax
+math.softmax nn.softmax
+[ops.pooling]
+nn.: avg_pool avg_pool2d max_pool max_pool_with_argmax pool
+[ops.random]
+random_poisson as random.poisson
+[ops.random_seed]
+random.set_seed
+"""

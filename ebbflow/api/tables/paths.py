@@ -1,0 +1,580 @@
+"""Dotted paths of TensorFlow's inside that programs import: second ways to the same objects.
+
+Names here are public names of TF 1 (`here=public.name` where they differ, `@2` for TF 2's meaning), or rows as in the
+other tables. A path that nobody imports need not be here."""
+
+MIRRORS = {"app.flags": "flags"}
+"""Whole namespaces that stand at two public paths."""
+
+INNER_MIRRORS = {
+    "python.framework.dtypes": "dtypes",
+    "python.framework.errors": "errors",
+    "python.framework.errors_impl": "errors",
+    "python.ops.nn": "nn",
+    "python.ops.bitwise_ops": "bitwise",
+    "python.summary.summary": "summary",
+    "python.training.training": "train",
+    "python.platform.flags": "flags",
+    "python.platform.app": "app",
+    "python.platform.tf_logging": "logging",
+    "python.platform.gfile": "gfile",
+    "python.platform.resource_loader": "resource_loader",
+    "python.platform.sysconfig": "sysconfig",
+    "python.util.compat": "compat",
+    "python.util.nest": "nest",
+    "python.platform.test": "test",
+    "python.platform.googletest": "test",
+    "python.layers.layers": "layers",
+}
+"""Inner paths that show the whole of a public namespace."""
+
+PYTHON = {
+    "python.client.session": "InteractiveSession Session",
+    "python.framework.constant_op": "constant constant_v1=constant",
+    "python.framework.device_spec": "DeviceSpecV1=DeviceSpec",
+    "python.framework.indexed_slices": "IndexedSlices convert_to_tensor_or_indexed_slices",
+    "python.framework.ops": """
+        Graph GraphKeys IndexedSlices NoGradient NotDifferentiable Operation RegisterGradient Tensor
+        add_to_collection add_to_collections colocate_with container control_dependencies convert_to_tensor
+        convert_to_tensor_or_indexed_slices convert_to_tensor_v2=convert_to_tensor@2 device device_v2=device@2
+        disable_eager_execution disable_tensor_equality enable_eager_execution enable_tensor_equality
+        executing_eagerly_outside_functions get_collection get_collection_ref get_default_graph
+        get_default_session init_scope is_symbolic_tensor name_scope name_scope_v1=name_scope
+        name_scope_v2=name_scope@2 no_gradient register_tensor_conversion_function reset_default_graph
+    """,
+    "python.framework.random_seed": "get_seed set_random_seed",
+    "python.framework.tensor": "Tensor disable_tensor_equality enable_tensor_equality",
+    "python.framework.tensor_conversion": """
+        convert_to_tensor_v1=convert_to_tensor convert_to_tensor_v1_with_dispatch=convert_to_tensor
+        convert_to_tensor_v2=convert_to_tensor@2 convert_to_tensor_v2_with_dispatch=convert_to_tensor
+    """,
+    "python.framework.tensor_shape": """
+        Dimension TensorShape dimension_at_index dimension_value disable_v2_tensorshape enable_v2_tensorshape
+    """,
+    "python.framework.tensor_util": """
+        MakeNdarray=make_ndarray constant_value=get_static_value is_tensor is_tf_type=is_tensor
+        make_tensor_proto
+    """,
+    "python.eager.backprop": "GradientTape",
+    "python.eager.context": """
+        LogicalDeviceConfiguration=config.LogicalDeviceConfiguration
+        VirtualDeviceConfiguration=config.experimental.VirtualDeviceConfiguration device executing_eagerly
+        executing_eagerly_v1=executing_eagerly get_log_device_placement=debugging.get_log_device_placement
+        list_devices=config.experimental_list_devices
+        set_log_device_placement=debugging.set_log_device_placement
+    """,
+    "python.eager.forwardprop": "ForwardAccumulator=autodiff.ForwardAccumulator",
+    "python.layers.base": "Layer=layers.Layer",
+    "python.layers.core": """
+        Dense=layers.Dense Dropout=layers.Dropout Flatten=layers.Flatten FullyConnected=layers.Dense
+        dense=layers.dense dropout=layers.dropout flatten=layers.flatten fully_connected=layers.dense
+    """,
+    "python.layers.convolutional": """
+        Conv1D=layers.Conv1D Conv2D=layers.Conv2D Conv3D=layers.Conv3D Convolution1D=layers.Conv1D
+        Convolution2D=layers.Conv2D Convolution3D=layers.Conv3D conv1d=layers.conv1d conv2d=layers.conv2d
+        conv3d=layers.conv3d convolution1d=layers.conv1d convolution2d=layers.conv2d
+        convolution3d=layers.conv3d
+    """,
+    "python.layers.normalization": """
+        BatchNorm=layers.BatchNormalization BatchNormalization=layers.BatchNormalization
+        batch_norm=layers.batch_normalization batch_normalization=layers.batch_normalization
+    """,
+    "python.layers.pooling": """
+        AveragePooling1D=layers.AveragePooling1D AveragePooling2D=layers.AveragePooling2D
+        AveragePooling3D=layers.AveragePooling3D AvgPool2D=layers.AveragePooling2D
+        MaxPool2D=layers.MaxPooling2D MaxPooling1D=layers.MaxPooling1D MaxPooling2D=layers.MaxPooling2D
+        MaxPooling3D=layers.MaxPooling3D average_pooling1d=layers.average_pooling1d
+        average_pooling2d=layers.average_pooling2d average_pooling3d=layers.average_pooling3d
+        avg_pool2d=layers.average_pooling2d max_pool2d=layers.max_pooling2d max_pooling1d=layers.max_pooling1d
+        max_pooling2d=layers.max_pooling2d max_pooling3d=layers.max_pooling3d
+    """,
+    "python.layers.layers": """
+        AveragePooling1D=layers.AveragePooling1D AveragePooling2D=layers.AveragePooling2D
+        AveragePooling3D=layers.AveragePooling3D BatchNormalization=layers.BatchNormalization
+        Conv1D=layers.Conv1D Conv2D=layers.Conv2D Conv3D=layers.Conv3D Convolution1D=layers.Conv1D
+        Convolution2D=layers.Conv2D Convolution3D=layers.Conv3D Dense=layers.Dense Dropout=layers.Dropout
+        Flatten=layers.Flatten Layer=layers.Layer MaxPooling1D=layers.MaxPooling1D
+        MaxPooling2D=layers.MaxPooling2D MaxPooling3D=layers.MaxPooling3D
+        average_pooling1d=layers.average_pooling1d average_pooling2d=layers.average_pooling2d
+        average_pooling3d=layers.average_pooling3d batch_normalization=layers.batch_normalization
+        conv1d=layers.conv1d conv2d=layers.conv2d conv3d=layers.conv3d dense=layers.dense
+        dropout=layers.dropout flatten=layers.flatten max_pooling1d=layers.max_pooling1d
+        max_pooling2d=layers.max_pooling2d max_pooling3d=layers.max_pooling3d
+    """,
+    "python.lib.io.tf_record": """
+        TFRecordCompressionType=io.TFRecordCompressionType TFRecordOptions=io.TFRecordOptions
+        TFRecordWriter=io.TFRecordWriter tf_record_iterator=io.tf_record_iterator
+    """,
+    "python.ops.array_ops": """
+        batch_gather batch_to_space batch_to_space_nd batch_to_space_v2=batch_to_space@2 bitcast boolean_mask
+        boolean_mask_v2=boolean_mask@2 broadcast_dynamic_shape broadcast_static_shape broadcast_to
+        check_numerics concat constant depth_to_space diag diag_part ensure_shape expand_dims
+        expand_dims_v2=expand_dims@2 extract_image_patches extract_image_patches_v2=image.extract_patches fill
+        gather gather_nd gather_nd_v2=gather_nd@2 gather_v2=gather@2 guarantee_const identity identity_n
+        invert_permutation matrix_band_part matrix_diag matrix_diag_part matrix_set_diag matrix_transpose
+        meshgrid one_hot ones ones_like ones_like_v2=ones_like@2 pad pad_v2=pad@2 parallel_stack placeholder
+        placeholder_with_default rank repeat required_space_to_batch_paddings reshape reverse reverse_sequence
+        reverse_sequence_v2=reverse_sequence@2 reverse_v2 scatter_nd searchsorted sequence_mask setdiff1d
+        shape shape_n shape_v2=shape@2 size size_v2=size@2 slice space_to_batch space_to_batch_nd
+        space_to_batch_v2=space_to_batch@2 space_to_depth sparse_placeholder split squeeze
+        squeeze_v2=squeeze@2 stack stop_gradient strided_slice tensor_diag_part=linalg.tensor_diag_part
+        tensor_scatter_add tensor_scatter_max=tensor_scatter_nd_max tensor_scatter_min=tensor_scatter_nd_min
+        tensor_scatter_nd_update tensor_scatter_sub tensor_scatter_update tile transpose
+        transpose_v2=transpose@2 unique unique_with_counts unstack where where_v2=where@2 zeros zeros_like
+        zeros_like_v2=zeros_like@2
+    """,
+    "python.ops.array_ops_stack": "stack unstack",
+    "python.ops.bincount_ops": "bincount=math.bincount bincount_v1=bincount",
+    "python.ops.check_ops": """
+        assert_equal assert_equal_v2=assert_equal@2 assert_greater assert_greater_equal
+        assert_greater_v2=assert_greater@2 assert_integer assert_less assert_less_equal
+        assert_less_v2=assert_less@2 assert_near assert_negative assert_non_negative assert_non_positive
+        assert_none_equal assert_positive assert_proper_iterable assert_rank assert_rank_at_least
+        assert_rank_in assert_rank_v2=assert_rank@2 assert_same_float_dtype assert_scalar
+        assert_shapes=debugging.assert_shapes assert_type ensure_shape is_non_decreasing is_numeric_tensor
+        is_strictly_increasing
+    """,
+    "python.ops.clip_ops": "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm",
+    "python.ops.cond": "cond cond_for_tf_v2=cond",
+    "python.ops.control_flow_assert": "Assert",
+    "python.ops.control_flow_ops": "Assert cond group no_op tuple tuple_v2=tuple@2",
+    "python.ops.critical_section_ops": "CriticalSection",
+    "python.ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
+    "python.ops.data_flow_ops": """
+        delete_session_tensor dynamic_partition dynamic_stitch get_session_handle get_session_tensor
+    """,
+    "python.ops.embedding_ops": "embedding_lookup=nn.embedding_lookup",
+    "python.ops.gradients": """
+        AggregationMethod ForwardAccumulator=autodiff.ForwardAccumulator GradientTape UnconnectedGradients
+        custom_gradient gradients hessians
+    """,
+    "python.ops.gradients_impl": "gradients gradients_v2=gradients@2 hessians",
+    "python.ops.gradient_checker": """
+        compute_gradient=test.compute_gradient compute_gradient_error=test.compute_gradient_error
+    """,
+    "python.ops.histogram_ops": "histogram_fixed_width histogram_fixed_width_bins",
+    "python.ops.init_ops": """
+        Constant=constant_initializer GlorotNormal=glorot_normal_initializer
+        GlorotUniform=glorot_uniform_initializer Identity=initializers.identity Ones=ones_initializer
+        Orthogonal=orthogonal_initializer RandomNormal=random_normal_initializer
+        RandomUniform=random_uniform_initializer TruncatedNormal=truncated_normal_initializer
+        UniformUnitScaling=uniform_unit_scaling_initializer VarianceScaling=variance_scaling_initializer
+        Zeros=zeros_initializer constant_initializer glorot_normal_initializer glorot_uniform_initializer
+        he_normal=initializers.he_normal he_uniform=initializers.he_uniform
+        identity_initializer=initializers.identity lecun_normal=initializers.lecun_normal
+        lecun_uniform=initializers.lecun_uniform ones_initializer orthogonal_initializer
+        random_normal_initializer random_uniform_initializer truncated_normal_initializer
+        uniform_unit_scaling_initializer variance_scaling_initializer zeros_initializer
+    """,
+    "python.ops.init_ops_v2": """
+        constant constant_initializer glorot_normal_initializer glorot_uniform_initializer identity ones
+        ones_initializer orthogonal_initializer random_normal random_normal_initializer random_uniform
+        random_uniform_initializer truncated_normal truncated_normal_initializer variance_scaling_initializer
+        zeros zeros_initializer
+    """,
+    "python.ops.linalg_ops": """
+        cholesky cholesky_solve einsum eye log_matrix_determinant=linalg.slogdet matrix_determinant
+        matrix_inverse matrix_solve matrix_solve_ls matrix_triangular_solve norm norm_v2=norm@2 qr
+        self_adjoint_eig self_adjoint_eigvals svd
+    """,
+    "python.ops.logging_ops": "Assert Print print_v2=print timestamp",
+    "python.ops.manip_ops": "roll",
+    "python.ops.math_ops": """
+        abs accumulate_n acos acosh add add_n angle arg_max arg_min argmax argmax_v2=argmax@2 argmin
+        argmin_v2=argmin@2 asin asinh atan atan2 atanh bessel_i0e=math.bessel_i0e bessel_i1e=math.bessel_i1e
+        betainc bincount bincount_v1=bincount cast ceil complex conj cos cosh count_nonzero cross cumprod
+        cumsum cumulative_logsumexp=math.cumulative_logsumexp digamma div div_no_nan divide equal erf erfc
+        erfcinv=math.erfcinv erfinv=math.erfinv exp expm1 floor floor_div floor_mod=mod floordiv floormod
+        greater greater_equal igamma igammac imag is_finite is_inf is_nan less less_equal lgamma lin_space
+        linspace linspace_nd=linspace log log1p log_sigmoid logical_and logical_not logical_or logical_xor
+        matmul matvec=linalg.matvec maximum minimum mod multiply multiply_no_nan=math.multiply_no_nan
+        ndtri=math.ndtri neg=negative negative next_after=math.nextafter nextafter=math.nextafter not_equal
+        polygamma polyval=math.polyval pow range real real_div=realdiv realdiv reciprocal
+        reciprocal_no_nan=math.reciprocal_no_nan reduce_all reduce_all_v1=reduce_all reduce_any
+        reduce_any_v1=reduce_any reduce_euclidean_norm=math.reduce_euclidean_norm reduce_logsumexp
+        reduce_logsumexp_v1=reduce_logsumexp reduce_max reduce_max_v1=reduce_max reduce_mean
+        reduce_mean_v1=reduce_mean reduce_min reduce_min_v1=reduce_min reduce_prod reduce_prod_v1=reduce_prod
+        reduce_std=math.reduce_std reduce_sum reduce_sum_v1=reduce_sum reduce_variance=math.reduce_variance
+        rint round rsqrt saturate_cast scalar_mul segment_max segment_mean segment_min segment_prod
+        segment_sum sigmoid sign sin sinh softplus=nn.softplus sparse_segment_mean sparse_segment_sqrt_n
+        sparse_segment_sum sqrt square squared_difference subtract tan tanh tensordot to_bfloat16
+        to_complex128 to_complex64 to_double to_float to_int32 to_int64 trace truediv truncate_div=truncatediv
+        truncate_mod=truncatemod truncatediv truncatemod unsorted_segment_max unsorted_segment_mean
+        unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum
+        xdivy=math.xdivy xlog1py=math.xlog1py xlogy=math.xlogy zeta
+    """,
+    "python.ops.nn_impl": """
+        batch_norm_with_global_normalization=nn.batch_norm_with_global_normalization
+        batch_normalization=nn.batch_normalization depthwise_conv2d=nn.depthwise_conv2d
+        fused_batch_norm=nn.fused_batch_norm l2_normalize=nn.l2_normalize log_poisson_loss=nn.log_poisson_loss
+        moments=nn.moments normalize=linalg.normalize normalize_moments=nn.normalize_moments
+        relu_layer=nn.relu_layer separable_conv2d=nn.separable_conv2d
+        sigmoid_cross_entropy_with_logits=nn.sigmoid_cross_entropy_with_logits
+        sufficient_statistics=nn.sufficient_statistics swish=nn.swish
+        weighted_cross_entropy_with_logits=nn.weighted_cross_entropy_with_logits
+        weighted_moments=nn.weighted_moments zero_fraction=nn.zero_fraction
+    """,
+    "python.ops.nn_ops": """
+        atrous_conv2d=nn.atrous_conv2d atrous_conv2d_transpose=nn.atrous_conv2d_transpose avg_pool=nn.avg_pool
+        avg_pool1d=nn.avg_pool1d avg_pool3d=nn.avg_pool3d avg_pool_v2=nn.avg_pool_v2 bias_add=nn.bias_add
+        conv1d=nn.conv1d conv1d_transpose=nn.conv1d_transpose conv2d=nn.conv2d
+        conv2d_backprop_filter=nn.conv2d_backprop_filter conv2d_backprop_input=nn.conv2d_backprop_input
+        conv2d_transpose=nn.conv2d_transpose conv3d_backprop_filter_v2=nn.conv3d_backprop_filter_v2
+        conv3d_transpose=nn.conv3d_transpose conv3d_v1=nn.conv3d conv_transpose=nn.conv_transpose
+        convolution=nn.convolution crelu=nn.crelu depthwise_conv2d_native=nn.depthwise_conv2d_native
+        depthwise_conv2d_native_backprop_filter=nn.depthwise_conv2d_native_backprop_filter
+        depthwise_conv2d_native_backprop_input=nn.depthwise_conv2d_native_backprop_input dropout=nn.dropout
+        elu=nn.elu gelu=nn.gelu general_dropout=nn.experimental.general_dropout in_top_k=nn.in_top_k
+        l2_loss=nn.l2_loss leaky_relu=nn.leaky_relu
+        local_response_normalization=nn.local_response_normalization log_softmax=nn.log_softmax lrn=nn.lrn
+        max_pool=nn.max_pool max_pool1d=nn.max_pool1d max_pool2d=nn.max_pool2d max_pool3d=nn.max_pool3d
+        max_pool_v2=nn.max_pool_v2 max_pool_with_argmax_v1=nn.max_pool_with_argmax pool=nn.pool relu=nn.relu
+        relu6=nn.relu6 selu=nn.selu softmax=nn.softmax
+        softmax_cross_entropy_with_logits=nn.softmax_cross_entropy_with_logits
+        softmax_cross_entropy_with_logits_v2_helper=nn.softmax_cross_entropy_with_logits_v2
+        softplus=nn.softplus softsign=nn.softsign
+        sparse_softmax_cross_entropy_with_logits=nn.sparse_softmax_cross_entropy_with_logits
+        stateless_dropout=nn.experimental.stateless_dropout top_k=nn.top_k xw_plus_b=nn.xw_plus_b
+    """,
+    "python.ops.numerics": "add_check_numerics_ops verify_tensor_all_finite",
+    "python.ops.partitioned_variables": """
+        create_partitioned_variables fixed_size_partitioner min_max_variable_partitioner
+        variable_axis_size_partitioner
+    """,
+    "python.ops.random_ops": """
+        categorical=random.categorical multinomial random_crop random_gamma random_normal random_poisson
+        random_shuffle random_uniform truncated_normal
+    """,
+    "python.ops.script_ops": "numpy_function py_func",
+    "python.ops.session_ops": "delete_session_tensor get_session_handle get_session_tensor",
+    "python.ops.sort_ops": "argsort sort",
+    "python.ops.special_math_ops": """
+        bessel_i0=math.bessel_i0 bessel_i0e=math.bessel_i0e bessel_i1=math.bessel_i1
+        bessel_i1e=math.bessel_i1e bessel_j0=math.special.bessel_j0 bessel_j1=math.special.bessel_j1
+        bessel_k0=math.special.bessel_k0 bessel_k0e=math.special.bessel_k0e bessel_k1=math.special.bessel_k1
+        bessel_k1e=math.special.bessel_k1e bessel_y0=math.special.bessel_y0 bessel_y1=math.special.bessel_y1
+        dawsn=math.special.dawsn einsum expint=math.special.expint fresnel_cos=math.special.fresnel_cos
+        fresnel_sin=math.special.fresnel_sin lbeta spence=math.special.spence
+    """,
+    "python.ops.standard_ops": """
+        AUTO_REUSE AggregationMethod Assert Constant=constant_initializer CriticalSection
+        ForwardAccumulator=autodiff.ForwardAccumulator GlorotNormal=glorot_normal_initializer
+        GlorotUniform=glorot_uniform_initializer GradientTape Identity=initializers.identity
+        Ones=ones_initializer Orthogonal=orthogonal_initializer Print RandomNormal=random_normal_initializer
+        UnconnectedGradients UniformUnitScaling=uniform_unit_scaling_initializer Variable VariableAggregation
+        VariableScope VariableSynchronization VariableV1=Variable VarianceScaling=variance_scaling_initializer
+        Zeros=zeros_initializer abs accumulate_n acos acosh add add_check_numerics_ops add_n all_variables
+        angle arg_max arg_min argmax argmax_v2=argmax@2 argmin argmin_v2=argmin@2 argsort as_string asin asinh
+        assert_equal assert_greater assert_greater_equal assert_integer assert_less assert_less_equal
+        assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive
+        assert_proper_iterable assert_rank assert_rank_at_least assert_rank_in assert_same_float_dtype
+        assert_scalar assert_shapes=debugging.assert_shapes assert_type assert_variables_initialized assign
+        assign_add assign_sub atan atan2 atanh batch_gather batch_to_space batch_to_space_nd
+        batch_to_space_v2=batch_to_space@2 bessel_i0=math.bessel_i0 bessel_i0e=math.bessel_i0e
+        bessel_i1=math.bessel_i1 bessel_i1e=math.bessel_i1e bessel_j0=math.special.bessel_j0
+        bessel_j1=math.special.bessel_j1 bessel_k0=math.special.bessel_k0 bessel_k0e=math.special.bessel_k0e
+        bessel_k1=math.special.bessel_k1 bessel_k1e=math.special.bessel_k1e bessel_y0=math.special.bessel_y0
+        bessel_y1=math.special.bessel_y1 betainc bincount bincount_v1=bincount bitcast boolean_mask
+        boolean_mask_v2=boolean_mask@2 broadcast_dynamic_shape broadcast_static_shape broadcast_to cast
+        categorical=random.categorical ceil check_numerics cholesky cholesky_solve clip_by_average_norm
+        clip_by_global_norm clip_by_norm clip_by_value complex concat cond conj constant constant_initializer
+        cos cosh count_nonzero count_up_to create_partitioned_variables cross cumprod cumsum
+        cumulative_logsumexp=math.cumulative_logsumexp custom_gradient dawsn=math.special.dawsn
+        delete_session_tensor depth_to_space diag diag_part digamma div div_no_nan divide dynamic_partition
+        dynamic_stitch einsum ensure_shape equal erf erfc erfcinv=math.erfcinv erfinv=math.erfinv exp
+        expand_dims expand_dims_v2=expand_dims@2 expint=math.special.expint expm1 extract_image_patches
+        extract_image_patches_v2=image.extract_patches eye fill fixed_size_partitioner floor floor_div
+        floor_mod=mod floordiv floormod fold_in=random.fold_in fresnel_cos=math.special.fresnel_cos
+        fresnel_sin=math.special.fresnel_sin gather gather_nd gather_nd_v2=gather_nd@2 gather_v2=gather@2
+        get_local_variable get_session_handle get_session_tensor get_variable get_variable_scope global_norm
+        global_variables global_variables_initializer glorot_normal_initializer glorot_uniform_initializer
+        gradients greater greater_equal group guarantee_const he_normal=initializers.he_normal
+        he_uniform=initializers.he_uniform hessians histogram_fixed_width histogram_fixed_width_bins identity
+        identity_initializer=initializers.identity identity_n igamma igammac imag initialize_all_variables
+        initialize_local_variables initialize_variables invert_permutation is_finite is_inf is_nan
+        is_non_decreasing is_numeric_tensor is_strictly_increasing is_variable_initialized lbeta
+        lecun_normal=initializers.lecun_normal lecun_uniform=initializers.lecun_uniform less less_equal lgamma
+        lin_space linspace linspace_nd=linspace local_variables local_variables_initializer log log1p
+        log_matrix_determinant=linalg.slogdet log_sigmoid logical_and logical_not logical_or logical_xor
+        make_template matmul matrix_band_part matrix_determinant matrix_diag matrix_diag_part matrix_inverse
+        matrix_set_diag matrix_solve matrix_solve_ls matrix_transpose matrix_triangular_solve
+        matvec=linalg.matvec maximum meshgrid min_max_variable_partitioner minimum mod model_variables
+        moving_average_variables multinomial multiply multiply_no_nan=math.multiply_no_nan ndtri=math.ndtri
+        neg=negative negative next_after=math.nextafter nextafter=math.nextafter no_op no_regularizer norm
+        norm_v2=norm@2 not_equal one_hot ones ones_initializer ones_like ones_like_v2=ones_like@2
+        orthogonal_initializer pad pad_v2=pad@2 parallel_stack placeholder placeholder_with_default polygamma
+        polyval=math.polyval pow py_func qr random_crop random_gamma random_normal random_normal_initializer
+        random_poisson random_shuffle random_uniform random_uniform_initializer range rank real
+        real_div=realdiv realdiv reciprocal reciprocal_no_nan=math.reciprocal_no_nan reduce_all
+        reduce_all_v1=reduce_all reduce_any reduce_any_v1=reduce_any
+        reduce_euclidean_norm=math.reduce_euclidean_norm reduce_logsumexp reduce_logsumexp_v1=reduce_logsumexp
+        reduce_max reduce_max_v1=reduce_max reduce_mean reduce_mean_v1=reduce_mean reduce_min
+        reduce_min_v1=reduce_min reduce_prod reduce_prod_v1=reduce_prod reduce_std=math.reduce_std reduce_sum
+        reduce_sum_v1=reduce_sum reduce_variance=math.reduce_variance repeat report_uninitialized_variables
+        required_space_to_batch_paddings reshape reverse reverse_sequence
+        reverse_sequence_v2=reverse_sequence@2 reverse_v2 rint roll round rsqrt saturate_cast scalar_mul
+        scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd scatter_nd_add scatter_nd_sub
+        scatter_nd_update scatter_sub scatter_update searchsorted segment_max segment_mean segment_min
+        segment_prod segment_sum self_adjoint_eig self_adjoint_eigvals sequence_mask setdiff1d shape shape_n
+        shape_v2=shape@2 sigmoid sign sin sinh size size_v2=size@2 slice softplus=nn.softplus sort
+        space_to_batch space_to_batch_nd space_to_batch_v2=space_to_batch@2 space_to_depth sparse_placeholder
+        sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum spence=math.special.spence split sqrt
+        square squared_difference squeeze squeeze_v2=squeeze@2 stack
+        stateless_categorical=random.stateless_categorical stateless_multinomial=random.stateless_multinomial
+        stateless_parameterized_truncated_normal=random.stateless_parameterized_truncated_normal
+        stateless_random_binomial=random.stateless_binomial stateless_random_gamma=random.stateless_gamma
+        stateless_random_normal=random.stateless_normal stateless_random_poisson=random.stateless_poisson
+        stateless_random_uniform=random.stateless_uniform
+        stateless_shuffle=random.experimental.stateless_shuffle
+        stateless_truncated_normal=random.stateless_truncated_normal stop_gradient strided_slice string_join
+        subtract svd tan tanh tensor_diag_part=linalg.tensor_diag_part tensor_scatter_add
+        tensor_scatter_max=tensor_scatter_nd_max tensor_scatter_min=tensor_scatter_nd_min
+        tensor_scatter_nd_update tensor_scatter_sub tensor_scatter_update tensordot tile timestamp to_bfloat16
+        to_complex128 to_complex64 to_double to_float to_int32 to_int64 trace trainable_variables transpose
+        transpose_v2=transpose@2 truediv truncate_div=truncatediv truncate_mod=truncatemod truncated_normal
+        truncated_normal_initializer truncatediv truncatemod tuple unary_op=math.bessel_i1e
+        uniform_unit_scaling_initializer unique unique_with_counts unsorted_segment_max unsorted_segment_mean
+        unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum unstack
+        variable_axis_size_partitioner variable_op_scope variable_scope variables_initializer
+        variance_scaling_initializer verify_tensor_all_finite where where_v2=where@2 xdivy=math.xdivy
+        xlog1py=math.xlog1py xlogy=math.xlogy zeros zeros_initializer zeros_like zeros_like_v2=zeros_like@2
+        zeta
+    """,
+    "python.ops.state_ops": """
+        Variable assign assign_add assign_sub batch_scatter_update count_up_to is_variable_initialized
+        scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_sub
+        scatter_nd_update scatter_sub scatter_update
+    """,
+    "python.ops.stateless_random_ops": """
+        fold_in=random.fold_in split=random.split stateless_categorical=random.stateless_categorical
+        stateless_multinomial=random.stateless_multinomial
+        stateless_parameterized_truncated_normal=random.stateless_parameterized_truncated_normal
+        stateless_random_binomial=random.stateless_binomial stateless_random_gamma=random.stateless_gamma
+        stateless_random_normal=random.stateless_normal stateless_random_poisson=random.stateless_poisson
+        stateless_random_uniform=random.stateless_uniform
+        stateless_shuffle=random.experimental.stateless_shuffle
+        stateless_truncated_normal=random.stateless_truncated_normal
+    """,
+    "python.ops.string_ops": "as_string string_join",
+    "python.ops.template": "make_template",
+    "python.ops.variable_scope": """
+        AUTO_REUSE VariableAggregation VariableScope VariableSynchronization disable_resource_variables
+        enable_resource_variables get_local_variable get_variable get_variable_scope no_regularizer
+        resource_variables_enabled variable=Variable variable_creator_scope
+        variable_creator_scope_v1=variable_creator_scope variable_op_scope variable_scope
+    """,
+    "python.ops.variables": """
+        Variable VariableAggregation VariableSynchronization VariableV1=Variable all_variables
+        assert_variables_initialized global_variables global_variables_initializer initialize_all_variables
+        initialize_local_variables initialize_variables is_variable_initialized local_variables
+        local_variables_initializer model_variables moving_average_variables report_uninitialized_variables
+        trainable_variables variables_initializer
+    """,
+    "python.summary.writer.writer": "FileWriter=summary.FileWriter",
+    "python.summary.writer.writer_cache": "FileWriterCache=summary.FileWriterCache",
+    "python.training.adadelta": "AdadeltaOptimizer=train.AdadeltaOptimizer",
+    "python.training.adagrad": "AdagradOptimizer=train.AdagradOptimizer",
+    "python.training.adagrad_da": "AdagradDAOptimizer=train.AdagradDAOptimizer",
+    "python.training.adam": "AdamOptimizer=train.AdamOptimizer",
+    "python.training.ftrl": "FtrlOptimizer=train.FtrlOptimizer",
+    "python.training.gradient_descent": "GradientDescentOptimizer=train.GradientDescentOptimizer",
+    "python.training.learning_rate_decay": """
+        cosine_decay=train.cosine_decay cosine_decay_restarts=train.cosine_decay_restarts
+        exponential_decay=train.exponential_decay inverse_time_decay=train.inverse_time_decay
+        linear_cosine_decay=train.linear_cosine_decay natural_exp_decay=train.natural_exp_decay
+        noisy_linear_cosine_decay=train.noisy_linear_cosine_decay piecewise_constant=train.piecewise_constant
+        polynomial_decay=train.polynomial_decay
+    """,
+    "python.training.momentum": "MomentumOptimizer=train.MomentumOptimizer",
+    "python.training.moving_averages": "ExponentialMovingAverage=train.ExponentialMovingAverage",
+    "python.training.optimizer": "Optimizer=train.Optimizer",
+    "python.training.proximal_adagrad": "ProximalAdagradOptimizer=train.ProximalAdagradOptimizer",
+    "python.training.proximal_gradient_descent": """
+        ProximalGradientDescentOptimizer=train.ProximalGradientDescentOptimizer
+    """,
+    "python.training.rmsprop": "RMSPropOptimizer=train.RMSPropOptimizer",
+    "python.training.training_util": """
+        assert_global_step=train.assert_global_step create_global_step=train.create_global_step
+        get_global_step=train.get_global_step get_or_create_global_step=train.get_or_create_global_step
+        global_step=train.global_step
+    """,
+}
+
+ROWS = """
+[platform.deprecation]
+python.util.deprecation.: deprecated deprecated_alias deprecated_arg_values deprecated_args deprecated_argument_lookup
+python.util.deprecation.: deprecated_endpoints rewrite_argument_docstring silence deprecate_moved_module
+python.util.deprecation.: _PRINT_DEPRECATION_WARNINGS
+[platform.decorators]
+python.util.tf_decorator.: TFDecorator make_decorator unwrap rewrap
+python.util.tf_inspect.: ArgSpec FullArgSpec currentframe getargspec getcallargs getdoc getfile getfullargspec
+python.util.tf_inspect.: getmembers getmodule getmro getsource getsourcefile getsourcelines isanytargetmethod isbuiltin
+python.util.tf_inspect.: isclass isframe isfunction isgenerator isgeneratorfunction ismethod ismodule isroutine stack
+python.util.tf_export.: api_export estimator_export get_canonical_name keras_export kwarg_only tf_export
+python.util.function_utils.: fn_args get_func_code get_func_name has_kwargs
+python.util.keyword_args.keyword_args_only
+python.util.tf_contextlib.contextmanager
+python.util.all_util.: make_all remove_undocumented
+python.util.lazy_loader.LazyLoader
+[platform.eras]
+tf2_enabled as python.tf2.enabled
+enable_eager_execution as python.framework.ops.enable_eager_execution_internal
+[platform.first_files]
+Exists as python.lib.io.file_io.file_exists
+Copy as python.lib.io.file_io.copy
+Glob as python.lib.io.file_io.get_matching_files
+IsDirectory as python.lib.io.file_io.is_directory
+ListDirectory as python.lib.io.file_io.list_directory
+MakeDirs as python.lib.io.file_io.recursive_create_dir
+MkDir as python.lib.io.file_io.create_dir
+Remove as python.lib.io.file_io.delete_file
+Rename as python.lib.io.file_io.rename
+DeleteRecursively as python.lib.io.file_io.delete_recursively
+Stat as python.lib.io.file_io.stat
+Walk as python.lib.io.file_io.walk
+[platform.files]
+GFile as python.lib.io.file_io.FileIO
+exists as python.lib.io.file_io.file_exists_v2
+copy as python.lib.io.file_io.copy_v2
+glob as python.lib.io.file_io.get_matching_files_v2
+isdir as python.lib.io.file_io.is_directory_v2
+listdir as python.lib.io.file_io.list_directory_v2
+makedirs as python.lib.io.file_io.recursive_create_dir_v2
+mkdir as python.lib.io.file_io.create_dir_v2
+remove as python.lib.io.file_io.delete_file_v2
+rename as python.lib.io.file_io.rename_v2
+rmtree as python.lib.io.file_io.delete_recursively_v2
+stat as python.lib.io.file_io.stat_v2
+walk as python.lib.io.file_io.walk_v2
+python.lib.io.file_io.: atomic_write_string_to_file file_crc32 filecmp read_file_to_string write_string_to_file join
+[platform.mnist]
+examples.tutorials.mnist.input_data.: DataSet Datasets SOURCE_URL dense_to_one_hot extract_images extract_labels
+examples.tutorials.mnist.input_data.: load_mnist read_data_sets
+[core.nest]
+python.util.nest.: assert_same_structure assert_shallow_structure flatten flatten_dict_items flatten_up_to
+python.util.nest.: flatten_with_joined_string_paths flatten_with_tuple_paths flatten_with_tuple_paths_up_to
+python.util.nest.: get_traverse_shallow_structure is_nested is_nested_or_composite is_sequence
+python.util.nest.: is_sequence_or_composite list_to_tuple map_structure map_structure_up_to
+python.util.nest.: map_structure_with_paths map_structure_with_tuple_paths map_structure_with_tuple_paths_up_to
+python.util.nest.: pack_sequence_as yield_flat_paths
+[testing.modes]
+python.framework.test_util.: IsBuiltWithROCm IsGoogleCudaEnabled IsMklEnabled InstallStackTraceHandler NCHWToNHWC
+python.framework.test_util.: NHWCToNCHW also_run_as_tf_function assert_equal_graph_def assert_equal_graph_def_v1
+python.framework.test_util.: assert_equal_graph_def_v2 assert_no_garbage_created assert_no_new_tensors
+python.framework.test_util.: assert_ops_in_graph deprecated_graph_mode_only device disable_control_flow_v2 disable_tfrt
+python.framework.test_util.: disable_xla enable_control_flow_v2 enable_output_all_intermediates for_all_test_methods
+python.framework.test_util.: force_cpu force_gpu is_xla_enabled no_xla_auto_jit run_all_in_graph_and_eager_modes
+python.framework.test_util.: run_cuda_only run_deprecated_v1 run_gpu_only run_in_graph_and_eager_modes run_v1_only
+python.framework.test_util.: run_v2_only skip_if use_deterministic_cudnn use_gpu with_control_flow_v2
+python.framework.test_util.xla_allow_fallback
+[testing.test_case]
+TestCase as python.framework.test_util.TensorFlowTestCase
+[platform.config]
+python.framework.test_util.: gpu_device_name is_gpu_available
+[core.shape]
+python.framework.tensor_shape.: as_shape unknown_shape scalar vector matrix as_dimension
+[core.dtypes]
+float4_e2m1fn as python.framework.dtypes.float4_e2m1fn
+python.framework.dtypes.: float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz int2 int4 uint2
+python.framework.dtypes.uint4
+[platform.early_eager]
+python.eager.context.: eager_mode graph_mode num_gpus
+[train.moving_averages]
+python.training.moving_averages.: assign_moving_average weighted_moving_average
+[train.slots]
+python.training.slot_creator.: create_slot create_slot_with_initializer create_zeros_slot
+[layers.input_spec]
+python.layers.base.InputSpec
+[layers.choice]
+python.layers.utils.smart_cond
+known_flag as python.layers.utils.constant_value
+[layers.arguments]
+sizes_of as python.layers.utils.normalize_tuple
+padding_named as python.layers.utils.normalize_padding
+data_format_named as python.layers.utils.normalize_data_format
+window_length as python.layers.utils.conv_output_length
+spread_length as python.layers.utils.deconv_output_length
+[train.losses]
+python.ops.losses.losses_impl.: Reduction absolute_difference compute_weighted_loss cosine_distance hinge_loss
+python.ops.losses.losses_impl.: huber_loss log_loss mean_pairwise_squared_error mean_squared_error
+python.ops.losses.losses_impl.: sigmoid_cross_entropy softmax_cross_entropy sparse_softmax_cross_entropy
+python.ops.losses.util.: add_loss get_losses get_total_loss
+[api.device_lib]
+python.client.device_lib.list_local_devices
+[runtime.timeline]
+python.client.timeline.Timeline
+[runtime.handles]
+python.ops.session_ops.TensorHandle
+[api.libraries]
+python.framework.load_library.load_op_library
+[api.adapters]
+get_static_value as python.framework.tensor_util.constant_value
+is_tensor as python.framework.tensor_util.is_tensor
+[messages]
+core.framework.allocation_description_pb2.: AllocationDescription
+core.framework.api_def_pb2.: ApiDef ApiDefs
+core.framework.attr_value_pb2.: AttrValue NameAttrList
+core.framework.cost_graph_pb2.: CostGraphDef
+core.framework.device_attributes_pb2.: DeviceAttributes DeviceLocality InterconnectLink LocalLinks
+core.framework.full_type_pb2.: FullTypeDef
+core.framework.function_pb2.: FunctionDef FunctionDefLibrary GradientDef RegisteredGradient
+core.framework.graph_debug_info_pb2.: GraphDebugInfo
+core.framework.graph_pb2.: GraphDef
+core.framework.kernel_def_pb2.: KernelDef KernelList
+core.framework.node_def_pb2.: NodeDef
+core.framework.op_def_pb2.: OpDef OpDeprecation OpList
+core.framework.resource_handle_pb2.: ResourceHandleProto
+core.framework.step_stats_pb2.: AllocationRecord AllocatorMemoryUsed DeviceStepStats MemoryStats NodeExecStats
+core.framework.step_stats_pb2.: NodeOutput StepStats
+core.framework.summary_pb2.: Summary SummaryDescription SummaryMetadata
+core.framework.tensor_description_pb2.: TensorDescription
+core.framework.tensor_pb2.: TensorProto VariantTensorDataProto
+core.framework.tensor_shape_pb2.: TensorShapeProto
+core.framework.tensor_slice_pb2.: TensorSliceProto
+core.framework.types_pb2.: SerializedDType
+core.framework.variable_pb2.: SaveSliceInfoDef VariableDef
+core.framework.versions_pb2.: VersionDef
+core.protobuf.cluster_pb2.: ClusterDef JobDef
+core.protobuf.composite_tensor_variant_pb2.: CompositeTensorVariantMetadata
+core.protobuf.config_pb2.: BatchingOptions CallableOptions ConfigProto GPUOptions GraphOptions OptimizerOptions
+core.protobuf.config_pb2.: RunMetadata RunOptions SessionMetadata TensorConnection ThreadPoolOptionProto
+core.protobuf.control_flow_pb2.: CondContextDef ControlFlowContextDef ValuesDef WhileContextDef
+core.protobuf.debug_pb2.: DebugOptions DebugTensorWatch DebuggedSourceFile DebuggedSourceFiles
+core.protobuf.device_filters_pb2.: ClusterDeviceFilters JobDeviceFilters TaskDeviceFilters
+core.protobuf.device_properties_pb2.: DeviceProperties NamedDevice
+core.protobuf.fingerprint_pb2.: FingerprintDef
+core.protobuf.meta_graph_pb2.: AssetFileDef CollectionDef MetaGraphDef SignatureDef TensorInfo
+core.protobuf.named_tensor_pb2.: NamedTensorProto
+core.protobuf.queue_runner_pb2.: QueueRunnerDef
+core.protobuf.rewriter_config_pb2.: AutoParallelOptions RewriterConfig ScopedAllocatorOptions
+core.protobuf.saved_model_pb2.: SavedModel
+core.protobuf.saved_object_graph_pb2.: CapturedTensor FunctionSpec SaveableObject SavedAsset
+core.protobuf.saved_object_graph_pb2.: SavedBareConcreteFunction SavedConcreteFunction SavedConstant
+core.protobuf.saved_object_graph_pb2.: SavedFunction SavedObject SavedObjectGraph SavedResource SavedUserObject
+core.protobuf.saved_object_graph_pb2.: SavedVariable
+core.protobuf.saver_pb2.: SaverDef
+core.protobuf.struct_pb2.: BoundedTensorSpecProto DictValue ListValue NamedTupleValue NoneValue PairValue
+core.protobuf.struct_pb2.: StructuredValue TensorSpecProto TupleValue TypeSpecProto
+core.protobuf.tensor_bundle_pb2.: BundleEntryProto BundleHeaderProto
+core.protobuf.tensorflow_server_pb2.: ServerDef
+core.protobuf.trackable_object_graph_pb2.: RegisteredSaver TrackableObjectGraph
+core.protobuf.verifier_config_pb2.: VerifierConfig
+core.util.event_pb2.: Event LogMessage RequestedExitCode SessionLog SourceMetadata TaggedRunMetadata
+core.util.event_pb2.: WatchdogConfig WorkerHeartbeatRequest WorkerHeartbeatResponse
+core.util.saved_tensor_slice_pb2.: SavedSlice SavedSliceMeta SavedTensorSliceMeta SavedTensorSlices
+core.example.example_pb2.: Example SequenceExample
+core.example.feature_pb2.: BytesList Feature FeatureList FeatureLists Features FloatList Int64List
+[api.data_types]
+core.framework.types_pb2.: DataType DT_INVALID DT_FLOAT DT_DOUBLE DT_INT32 DT_UINT8 DT_INT16 DT_INT8 DT_STRING
+core.framework.types_pb2.: DT_COMPLEX64 DT_INT64 DT_BOOL DT_QINT8 DT_QUINT8 DT_QINT32 DT_BFLOAT16 DT_QINT16
+core.framework.types_pb2.: DT_QUINT16 DT_UINT16 DT_COMPLEX128 DT_HALF DT_RESOURCE DT_VARIANT DT_UINT32 DT_UINT64
+core.framework.types_pb2.: DT_FLOAT8_E5M2 DT_FLOAT8_E4M3FN DT_FLOAT8_E4M3FNUZ DT_FLOAT8_E4M3B11FNUZ
+core.framework.types_pb2.: DT_FLOAT8_E5M2FNUZ DT_INT4 DT_UINT4 DT_INT2 DT_UINT2 DT_FLOAT4_E2M1FN DT_FLOAT_REF
+core.framework.types_pb2.: DT_DOUBLE_REF DT_INT32_REF DT_UINT8_REF DT_INT16_REF DT_INT8_REF DT_STRING_REF
+core.framework.types_pb2.: DT_COMPLEX64_REF DT_INT64_REF DT_BOOL_REF DT_QINT8_REF DT_QUINT8_REF DT_QINT32_REF
+core.framework.types_pb2.: DT_BFLOAT16_REF DT_QINT16_REF DT_QUINT16_REF DT_UINT16_REF DT_COMPLEX128_REF
+core.framework.types_pb2.: DT_HALF_REF DT_RESOURCE_REF DT_VARIANT_REF DT_UINT32_REF DT_UINT64_REF
+core.framework.types_pb2.: DT_FLOAT8_E5M2_REF DT_FLOAT8_E4M3FN_REF DT_FLOAT8_E4M3FNUZ_REF
+core.framework.types_pb2.: DT_FLOAT8_E4M3B11FNUZ_REF DT_FLOAT8_E5M2FNUZ_REF DT_INT4_REF DT_UINT4_REF DT_INT2_REF
+core.framework.types_pb2.: DT_UINT2_REF DT_FLOAT4_E2M1FN_REF
+"""

@@ -1,0 +1,109 @@
+"""The names of variables, their scopes, initializers and partitioners."""
+
+BOTH = """
+[state.base]
+VariableAggregation
+VariableSynchronization
+[state.critical_section]
+CriticalSection
+[state.functions]
+all_variables
+assert_variables_initialized
+assign
+assign_add
+assign_sub
+batch_scatter_update
+count_up_to
+global_variables
+global_variables_initializer initializers.global_variables
+initialize_all_variables
+initialize_local_variables
+initialize_variables
+is_variable_initialized
+local_variables
+local_variables_initializer initializers.local_variables
+model_variables
+moving_average_variables
+report_uninitialized_variables
+scatter_add
+scatter_div
+scatter_max
+scatter_min
+scatter_mul
+scatter_nd_add
+scatter_nd_sub
+scatter_nd_update
+scatter_sub
+scatter_update
+trainable_variables
+variables_initializer initializers.variables
+[state.initializers]
+GlorotNormal as glorot_normal_initializer
+GlorotUniform as glorot_uniform_initializer
+Orthogonal as orthogonal_initializer
+TruncatedNormal as truncated_normal_initializer
+UniformUnitScaling as uniform_unit_scaling_initializer initializers.uniform_unit_scaling
+VarianceScaling as variance_scaling_initializer
+[state.partitioners]
+fixed_size_partitioner
+min_max_variable_partitioner
+variable_axis_size_partitioner
+[state.random_generator]
+random.create_rng_state random.experimental.create_rng_state
+random.Generator random.experimental.Generator
+random.get_global_generator random.experimental.get_global_generator
+random.set_global_generator random.experimental.set_global_generator
+[state.template]
+make_template
+[state.variable_scope]
+create_partitioned_variables
+get_local_variable
+get_variable
+get_variable_scope
+no_regularizer
+variable_op_scope
+variable_scope
+VariableScope
+[state.variable_store]
+AUTO_REUSE
+[state.variables]
+variable_creator_scope
+"""
+
+V1 = """
+[state.base]
+VariableV1 as Variable
+[state.initializers]
+Constant as constant_initializer initializers.constant
+GlorotNormal as initializers.glorot_normal
+GlorotUniform as initializers.glorot_uniform
+Identity as initializers.identity
+Orthogonal as initializers.orthogonal
+TruncatedNormal as initializers.truncated_normal
+VarianceScaling as initializers.variance_scaling
+Ones as ones_initializer initializers.ones
+RandomNormal as random_normal_initializer initializers.random_normal
+RandomUniform as random_uniform_initializer initializers.random_uniform
+Zeros as zeros_initializer initializers.zeros
+initializers.: he_normal he_uniform lecun_normal lecun_uniform
+[state.regularizers]
+losses.: get_regularization_loss get_regularization_losses
+"""
+
+V2 = """
+[state.base]
+Variable
+[state.tf2_initializers]
+initializers.Constant constant_initializer initializers.constant
+initializers.GlorotNormal initializers.glorot_normal
+initializers.GlorotUniform initializers.glorot_uniform
+initializers.Identity initializers.identity
+initializers.Orthogonal initializers.orthogonal
+initializers.TruncatedNormal initializers.truncated_normal
+initializers.VarianceScaling initializers.variance_scaling
+initializers.Ones ones_initializer initializers.ones
+initializers.RandomNormal random_normal_initializer initializers.random_normal
+initializers.RandomUniform random_uniform_initializer initializers.random_uniform
+initializers.Zeros zeros_initializer initializers.zeros
+initializers.: Initializer he_normal he_uniform lecun_normal lecun_uniform
+"""

@@ -1,0 +1,84 @@
+"""The names of dtypes, shapes, tensors, errors, nested structures and device names: the vocabulary of `core`."""
+
+BOTH = """
+[core.spec]
+TensorSpec
+IndexedSlicesSpec
+[core.composite]
+TypeSpec data.experimental.Structure
+[core.containers]
+nest.is_nested
+[core.context]
+executing_eagerly
+[core.convert]
+register_tensor_conversion_function
+[core.dtypes]
+as_dtype dtypes.as_dtype
+bfloat16 dtypes.bfloat16
+bool dtypes.bool
+complex128 dtypes.complex128
+complex64 dtypes.complex64
+double float64 dtypes.double dtypes.float64
+DType dtypes.DType
+experimental.float4_e2m1fn dtypes.experimental.float4_e2m1fn
+experimental.float8_e4m3b11fnuz dtypes.experimental.float8_e4m3b11fnuz
+experimental.float8_e4m3fn dtypes.experimental.float8_e4m3fn
+experimental.float8_e4m3fnuz dtypes.experimental.float8_e4m3fnuz
+experimental.float8_e5m2 dtypes.experimental.float8_e5m2
+experimental.float8_e5m2fnuz dtypes.experimental.float8_e5m2fnuz
+experimental.int2 dtypes.experimental.int2
+experimental.int4 dtypes.experimental.int4
+experimental.uint2 dtypes.experimental.uint2
+experimental.uint4 dtypes.experimental.uint4
+float32 dtypes.float32
+half float16 dtypes.float16 dtypes.half
+int16 dtypes.int16
+int32 dtypes.int32
+int64 dtypes.int64
+int8 dtypes.int8
+qint16 dtypes.qint16
+qint32 dtypes.qint32
+qint8 dtypes.qint8
+quint16 dtypes.quint16
+quint8 dtypes.quint8
+resource dtypes.resource
+string dtypes.string
+uint16 dtypes.uint16
+uint32 dtypes.uint32
+uint64 dtypes.uint64
+uint8 dtypes.uint8
+variant dtypes.variant
+[core.errors]
+OpError errors.OpError
+errors.: ABORTED ALREADY_EXISTS AbortedError AlreadyExistsError CANCELLED CancelledError DATA_LOSS DEADLINE_EXCEEDED
+errors.: DataLossError DeadlineExceededError FAILED_PRECONDITION FailedPreconditionError INTERNAL INVALID_ARGUMENT
+errors.: InternalError InvalidArgumentError NOT_FOUND NotFoundError OK OUT_OF_RANGE OutOfRangeError PERMISSION_DENIED
+errors.: PermissionDeniedError RESOURCE_EXHAUSTED ResourceExhaustedError UNAUTHENTICATED UNAVAILABLE UNIMPLEMENTED
+errors.: UNKNOWN UnauthenticatedError UnavailableError UnimplementedError UnknownError error_code_from_exception_type
+errors.: exception_type_from_error_code raise_exception_on_not_ok_status
+[core.nest]
+nest.: assert_same_structure flatten map_structure pack_sequence_as
+[core.shape]
+Dimension
+dimension_at_index compat.dimension_at_index
+dimension_value compat.dimension_value
+TensorShape
+[core.slices]
+IndexedSlices
+[core.tensor]
+Tensor
+"""
+
+V1 = """
+[core.convert]
+convert_to_tensor
+[core.device]
+DeviceSpecV1 as DeviceSpec
+"""
+
+V2 = """
+[core.device]
+DeviceSpecV2 as DeviceSpec
+[core.errors]
+errors.OperatorNotAllowedInGraphError
+"""

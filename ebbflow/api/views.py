@@ -1,0 +1,147 @@
+"""What each door shows: the tables of all families, put together into one view for TF 2, TF 1 and `compat.v1`.
+
+Knows the text form of the tables and which era sees which; knows nothing of modules or imports. A view is built the
+first time a door is asked for a name.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ebbflow.api.tables import FAMILIES, contrib, first_door, paths
+
+
+class View(NamedTuple):
+    """The names one door shows: `names` maps `nn.relu` to `ops.nn:relu`, `spaces` maps `nn` to what stands in it."""
+
+    key: str
+    door: str
+    names: Mapping[str, str]
+    spaces: Mapping[str, Mapping[str, str | None]]  # None: a namespace of its own
+
+
+DOORS = {
+    "v2": "the TF 2 door (`import ebbflow as tf`, `ebbflow run --tf 2`)",
+    "v1": "the TF 1 door (`import ebbflow.v1 as tf`, `ebbflow run --tf 1`)",
+    "compat.v1": "tf.compat.v1",
+}
+"""Each view, as messages call it."""
+
+SWITCHES = {
+    "compat.v1": {"v2": "compat.v1", "v1": "v1", "compat.v1": "compat.v1"},
+    "compat.v2": dict.fromkeys(DOORS, "v2"),
+}
+"""Namespaces that show another view, and which, at each door: at TF 1's, `tf.compat.v1` is TF 1."""
+
+
+def parse(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (public name, target) for each row of a table; `tables` describes the form.
+
+    >>> list(parse("[ops.math]\\nadd_v1 as add math.add\\nabs"))
+    [('add', 'ops.math:add_v1'), ('math.add', 'ops.math:add_v1'), ('abs', 'ops.math:abs')]
+    """
+    room = ""
+    for line in text.splitlines():
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if words[0].startswith("["):
+            room = words[0].strip("[]")
+        elif words[0].endswith(".:"):
+            prefix = words[0][:-1]
+            yield from ((prefix + word, f"{room}:{word}") for word in words[1:])
+        else:
+            named = len(words) > 2 and words[1] == "as"
+            target = f"{room}:{words[0] if named else words[0].rpartition('.')[2]}"
+            yield from ((word, target) for word in (words[2:] if named else words))
+
+
+def follow(paths: Mapping[str, str], first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:
+    """Return the targets of a table of paths, whose entries are public names: TF 1's, or TF 2's where marked @2.
+
+    >>> follow({"ops": "abs ceil=math.ceil where_v2=where@2"}, {"abs": "a", "math.ceil": "c"}, {"where": "w"})
+    {'ops.abs': 'a', 'ops.ceil': 'c', 'ops.where_v2': 'w'}
+    """
+    found = {}
+    for path, words in paths.items():
+        for word in words.split():
+            here, _, there = word.partition("=")
+            name, _, era = (there or here).partition("@")
+            target = None if era else first.get(name)
+            target = target or second.get(name)
+            if target is not None:  # a test sees to it that none is missing
+                found[f"{path}.{here}"] = target
+    return found
+
+
+def mirrored(spaces: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    """Return a second path to every name of some namespaces.
+
+    >>> mirrored({"app.flags": "flags"}, {"flags.FLAGS": "f", "app.run": "r"})
+    {'app.flags.FLAGS': 'f'}
+    """
+    found: dict[str, str] = {}
+    for copy, original in spaces.items():
+        start = original + "."
+        found.update((f"{copy}.{name[len(start) :]}", names[name]) for name in names if name.startswith(start))
+    return found
+
+
+@functools.cache
+def tables_of(era: str) -> dict[str, str]:
+    """Return the rows of one era ("BOTH", "V1" or "V2") of all families."""
+    found: dict[str, str] = {}
+    for family in FAMILIES:
+        found.update(parse(getattr(family, era, "")))
+    return found
+
+
+@functools.cache
+def names_of(key: str) -> dict[str, str]:
+    """Return all names of a view, without the ways through `compat`."""
+    first, second = tables_of("BOTH") | tables_of("V1"), tables_of("V2")
+    first |= mirrored(paths.MIRRORS, first)
+    if key == "compat.v1":  # the manners of TF 1 in a package that is TF 2
+        return first | {name: target for name, target in second.items() if "VERSION" in name.upper()}
+    inner = mirrored(paths.INNER_MIRRORS, first) | follow(paths.PYTHON, first, second) | dict(parse(paths.ROWS))
+    if key == "v2":
+        return first | inner | second  # so a TF 1 name is there too where TF 2 has no other use for it
+    added = mirrored(contrib.MIRRORS, first | inner) | follow(contrib.PATHS, first, second) | dict(parse(contrib.ROWS))
+    return first | inner | added | dict(parse(first_door.NAMES))
+
+
+@functools.cache
+def view(key: str) -> View:
+    """Return the view called "v2", "v1" or "compat.v1"."""
+    names = names_of(key)
+    spaces: dict[str, dict[str, str | None]] = {"": {}}
+    for name, target in names.items():
+        space, _, leaf = name.rpartition(".")
+        _add_space(spaces, space)
+        spaces[space][leaf] = target
+    for switch in SWITCHES:
+        _add_space(spaces, switch)
+    return View(key, DOORS[key], names, spaces)
+
+
+def _add_space(spaces: dict[str, dict[str, str | None]], path: str) -> None:
+    if path not in spaces:
+        parent, _, leaf = path.rpartition(".")
+        _add_space(spaces, parent)
+        spaces[path] = {}
+        spaces[parent].setdefault(leaf, None)
+
+
+def locate(key: str, path: str) -> tuple[str, str]:
+    """Return the view and the path in it that `path` means at a door: `compat.v1.nn` at "v2" is `nn` at "compat.v1".
+
+    >>> locate("v2", "compat.v1.nn"), locate("v2", "nn")
+    (('compat.v1', 'nn'), ('v2', 'nn'))
+    """
+    switch = ".".join(path.split(".", 2)[:2])
+    while switch in SWITCHES:
+        key, path = SWITCHES[switch][key], path[len(switch) + 1 :]
+        switch = ".".join(path.split(".", 2)[:2])
+    return key, path

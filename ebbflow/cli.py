@@ -1,0 +1,109 @@
+"""The `ebbflow` command: run a program, say what is installed, tell the version.
+
+Knows the arguments; the work is in `doors`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ebbflow.api import versions
+
+RUN_USAGE = "ebbflow run [--tf {auto,1,2}] [--verbose] (script.py | -m module | -c code | -) [args ...]"
+
+RUN_HELP = f"""usage: {RUN_USAGE}
+
+Run a TensorFlow program as python would, with Ebbflow as its `tensorflow`.
+
+what to run (everything after it is the program's own):
+  script.py            a file, or a directory with a __main__.py
+  -m module            a module, found as python finds it
+  -c code              code given here
+  -                    code from standard input
+
+options:
+  --tf {{auto,1,2}}      which TensorFlow the program was written for (default: auto, read from its source)
+  -v, --verbose        say on standard error which era was taken, and why
+  -h, --help           show this and exit
+
+EBBFLOW_FULL_TRACEBACK=1 in the environment shows Ebbflow's own lines in tracebacks.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Do what the command line says, and exit as the program run would."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["run"]:
+        run(words[1:])
+    options = parser().parse_args(words)
+    if options.command == "doctor":
+        from ebbflow.doors.doctor import examine  # asks every engine: only when wanted
+
+        sys.exit(examine())
+    if options.command == "version" or options.version:
+        print(f"ebbflow {versions.EBBFLOW} (TensorFlow {versions.V2} and {versions.V1} programs)")
+        sys.exit(0)
+    parser().print_help()
+    sys.exit(2)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of everything but `run`, whose arguments belong to the program."""
+    top = argparse.ArgumentParser(
+        prog="ebbflow", description="The TensorFlow programming model, written again. Tensors flow, gradients ebb."
+    )
+    top.add_argument("--version", action="store_true", help="tell the version and exit")
+    commands = top.add_subparsers(dest="command", metavar="command")
+    commands.add_parser("run", help="run a TensorFlow program, old or new, as it is", add_help=False, usage=RUN_USAGE)
+    commands.add_parser("doctor", help="say what is installed, which engines serve, and what is missing")
+    commands.add_parser("version", help="tell the version")
+    return top
+
+
+def run(words: list[str]) -> NoReturn:
+    """Run the program that the words after `ebbflow run` name."""
+    tf, verbose = "auto", False
+    while words:
+        word = words.pop(0)
+        if word in ("-h", "--help"):
+            print(RUN_HELP, end="")
+            sys.exit(0)
+        elif word in ("-v", "--verbose"):
+            verbose = True
+        elif word == "--tf" or word.startswith("--tf="):
+            tf = word.partition("=")[2] or (words.pop(0) if words else "")
+            if tf not in ("auto", "1", "2"):
+                refuse(f"--tf is auto, 1 or 2, not {tf!r}")
+        elif word in ("-m", "-c"):
+            if not words:
+                refuse(f"{word} needs an argument")
+            start({"-m": "module", "-c": "code"}[word], words.pop(0), words, tf, verbose)
+        elif word == "-":
+            start("stdin", "-", words, tf, verbose)
+        elif word.startswith("-"):
+            refuse(f"unknown option {word}; options of the program come after its name")
+        else:
+            start("script", word, words, tf, verbose)
+    refuse("what is to be run? a script, -m module, -c code, or -")
+
+
+def refuse(why: str) -> NoReturn:
+    """Say what is wrong with a command line."""
+    print(f"usage: {RUN_USAGE}\nebbflow run: {why}", file=sys.stderr)
+    sys.exit(2)
+
+
+def start(kind: str, name: str, args: list[str], tf: str, verbose: bool) -> NoReturn:
+    """Run a program and exit as it does; its errors pass through."""
+    from ebbflow.doors.run import StartError  # only a program that is run needs these rooms
+    from ebbflow.doors.run import run as run_program
+
+    try:
+        run_program(kind, name, args, tf, verbose)
+    except StartError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2 if kind == "script" else 1)
+    sys.exit(0)

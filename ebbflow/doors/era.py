@@ -1,0 +1,217 @@
+"""Which TensorFlow a program was written for, read from its source without running it.
+
+Looks at the names used through `tensorflow`, in the script and in the modules of its own directory that it imports.
+Names that only one era had decide; the more of them, the surer; nothing to go by, or a draw, means TF 2. Source that
+is not Python 3 is searched as text.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+ROOT = "tensorflow"
+MOST_FILES = 500
+
+_FIRST = """
+    AUTO_REUSE ConfigProto FIFOQueue FixedLenFeature FixedLenSequenceFeature GPUOptions GraphDef GraphKeys
+    InteractiveSession MetaGraphDef NodeDef OptimizerOptions Print RunMetadata RunOptions Session Summary
+    TFRecordReader TextLineReader VarLenFeature WholeFileReader add_to_collection all_variables app assign assign_add
+    assign_sub batch_matmul contrib count_nonzero decode_csv decode_raw diag div enable_eager_execution
+    enable_resource_variables examples flags get_collection get_default_graph get_default_session get_variable
+    get_variable_scope gfile global_variables global_variables_initializer initialize_all_variables
+    initialize_local_variables initialize_variables is_nan layers local_variables local_variables_initializer log
+    logging make_template matrix_inverse merge_all_summaries merge_summary mod models mul multinomial neg pack
+    parse_example parse_single_example placeholder placeholder_with_default py_func python_io random_crop
+    random_normal random_shuffle random_uniform read_file reset_default_graph scalar_summary histogram_summary
+    image_summary set_random_seed sparse_tensor_to_dense sparse_to_dense string_split sub tables_initializer to_float
+    to_int32 to_int64 trainable_variables truncated_normal truncated_normal_initializer unpack
+    variable_axis_size_partitioner variable_scope variables_initializer data.make_initializable_iterator
+    data.make_one_shot_iterator estimator.inputs feature_column.input_layer graph_util.convert_variables_to_constants
+    image.resize_bicubic image.resize_bilinear image.resize_image_with_crop_or_pad image.resize_images
+    image.resize_nearest_neighbor losses.absolute_difference losses.add_loss losses.compute_weighted_loss
+    losses.get_regularization_losses losses.get_total_loss losses.huber_loss losses.log_loss losses.mean_squared_error
+    losses.sigmoid_cross_entropy losses.softmax_cross_entropy losses.sparse_softmax_cross_entropy metrics.accuracy
+    metrics.auc metrics.mean metrics.precision metrics.recall nn.bidirectional_dynamic_rnn nn.dynamic_rnn nn.rnn
+    nn.rnn_cell nn.softmax_cross_entropy_with_logits_v2 nn.static_rnn nn.xw_plus_b saved_model.builder
+    saved_model.loader saved_model.simple_save summary.FileWriter summary.merge summary.merge_all
+    train.AdadeltaOptimizer train.AdagradOptimizer train.AdamOptimizer train.FtrlOptimizer
+    train.GradientDescentOptimizer train.MomentumOptimizer train.MonitoredSession train.MonitoredTrainingSession
+    train.NewCheckpointReader train.Optimizer train.RMSPropOptimizer train.Saver train.SessionRunHook
+    train.SummaryWriter train.Supervisor train.SyncReplicasOptimizer train.batch train.exponential_decay
+    train.get_global_step train.get_or_create_global_step train.import_meta_graph train.piecewise_constant
+    train.polynomial_decay train.replica_device_setter train.shuffle_batch train.start_queue_runners
+    train.string_input_producer
+"""
+
+FIRST = set(_FIRST.split())
+"""Names that TensorFlow 1 had and TensorFlow 2 has not (a name stands for all below it: `app`, `app.run`)."""
+
+_SECOND = """
+    function Module GradientTape compat.v1 compat.v2 optimizers experimental.numpy config.LogicalDeviceConfiguration
+    config.list_logical_devices config.list_physical_devices config.run_functions_eagerly
+    config.set_logical_device_configuration config.set_visible_devices data.AUTOTUNE
+    distribute.MultiWorkerMirroredStrategy distribute.TPUStrategy image.resize_with_pad io.RaggedFeature
+    keras.optimizers.Adam nn.gelu nn.silu random.Generator random.normal random.set_seed random.uniform
+    saved_model.load saved_model.save summary.create_file_writer summary.record_if summary.trace_export
+    summary.trace_on type_spec_from_value
+"""
+
+SECOND = set(_SECOND.split())
+"""Names that TensorFlow 2 programs use and TensorFlow 1 programs hardly."""
+
+
+@dataclass
+class Era:
+    """What was found: the names that speak for each era, and the files that were read."""
+
+    first: set[str] = field(default_factory=set)
+    second: set[str] = field(default_factory=set)
+    files: list[str] = field(default_factory=list)
+    modules: set[str] = field(default_factory=set)  # every module the program imports, by full name
+
+    @property
+    def number(self) -> int:
+        """1 or 2."""
+        if any(name.split(".")[0] == "contrib" for name in self.first):
+            return 1  # nothing else ever had tf.contrib
+        return 1 if len(self.first) > len(self.second) else 2
+
+    def add(self, names: Iterable[str]) -> None:
+        """Take names used through `tensorflow`, without that word."""
+        for name in names:
+            parts = name.split(".")
+            starts = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+            self.first |= starts & FIRST
+            self.second |= starts & SECOND
+
+    def __str__(self) -> str:
+        said = {1: self.first, 2: self.second}[self.number]
+        reasons = ", ".join(sorted(f"tf.{name}" for name in said)[:5]) or "nothing speaks for TF 1"
+        return f"TF {self.number} ({reasons})"
+
+
+def of_source(source: str | bytes) -> Era:
+    """Return the era of one piece of source.
+
+    >>> of_source("import tensorflow as tf; tf.Session()").number, of_source("import tensorflow.compat.v1 as tf").number
+    (1, 2)
+    """
+    era = Era()
+    _read(source, era)
+    return era
+
+
+def of_program(script: str, path: Iterable[str] = ()) -> Era:
+    """Return the era of a script and the modules of its own that it imports, found on `path`."""
+    era = Era()
+    directories = [os.path.dirname(os.path.abspath(script)), *path]
+    waiting = [os.path.abspath(script)]
+    while waiting and len(era.files) < MOST_FILES:
+        file = waiting.pop()
+        if file in era.files:
+            continue
+        era.files.append(file)
+        try:
+            with open(file, "rb") as stream:
+                source = stream.read()
+        except OSError:
+            continue
+        imported = set(_read(source, era, package=os.path.dirname(file)))
+        era.modules |= imported
+        waiting += [found for name in sorted(imported) if (found := _own_file(name, directories)) is not None]
+    return era
+
+
+def _own_file(module: str, directories: Iterable[str]) -> str | None:
+    if os.path.isabs(module):  # a relative import, already followed
+        places = [module]
+    else:
+        places = [os.path.join(directory, *module.split(".")) for directory in directories]
+    for place in places:
+        for candidate in (place + ".py", os.path.join(place, "__init__.py")):
+            if os.path.isfile(candidate):
+                return candidate
+    return None
+
+
+def _read(source: str | bytes, era: Era, package: str = "") -> list[str]:
+    """Add what a source says to `era`; return the modules it imports."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _read_text(source, era)
+    names, imported = _names(tree), list(_imports(tree, package))
+    era.add(names)
+    return imported
+
+
+def _imports(tree: ast.AST, package: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                place = package
+                for _ in range(node.level - 1):
+                    place = os.path.dirname(place)
+                base = os.path.join(place, *base.split(".")) if base else place
+                yield from [base, *(os.path.join(base, alias.name) for alias in node.names)]
+            else:
+                yield from [base, *(f"{base}.{alias.name}" for alias in node.names)]
+
+
+def _names(tree: ast.AST) -> set[str]:
+    """Return every dotted name that a tree reaches through `tensorflow`, under whatever names it was imported."""
+    known: dict[str, set[str]] = {}  # a name in the program -> what it may be, below tensorflow
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first, _, rest = alias.name.partition(".")
+                if first == ROOT:
+                    found.add(rest)
+                    known.setdefault(alias.asname or ROOT, set()).add(rest if alias.asname else "")
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            first, _, rest = node.module.partition(".")
+            if first == ROOT:
+                for alias in node.names:
+                    full = f"{rest}.{alias.name}" if rest else alias.name
+                    found.add(full)
+                    known.setdefault(alias.asname or alias.name, set()).add(full)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            chain = _chain(node)
+            if chain and chain[0] in known:
+                for start in known[chain[0]]:
+                    found.add(".".join(filter(None, [start, *chain[1:]])))
+    return found - {""}
+
+
+def _chain(node: ast.expr) -> list[str]:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
+
+
+_WORDS = re.compile(r"\b(?:tf|tensorflow)\.([A-Za-z_][\w.]*)")
+_FROM = re.compile(r"^\s*from\s+tensorflow(?:\.([\w.]+))?\s+import\s+([\w, ]+)", re.MULTILINE)
+_PLAIN = re.compile(r"^\s*(?:import|from)\s+([\w.]+)", re.MULTILINE)
+
+
+def _read_text(source: str | bytes, era: Era) -> list[str]:
+    text = source.decode("utf-8", "replace") if isinstance(source, bytes) else source
+    text = re.sub(r"#.*", "", text)
+    as_tf = re.findall(r"import\s+tensorflow\.([\w.]+)\s+as\s+tf\b", text)
+    start = as_tf[0] + "." if as_tf else ""
+    names = {start + name for name in _WORDS.findall(text)}
+    for base, imported in _FROM.findall(text):
+        names |= {f"{base}.{name.split()[0]}".lstrip(".") for name in imported.split(",") if name.strip()}
+    era.add(names)
+    return _PLAIN.findall(text)

@@ -1,0 +1,212 @@
+"""Running a program as python would, with `tensorflow` answered by Ebbflow.
+
+Sets `sys.argv`, `sys.path[0]` and `__main__` like the interpreter does for a script, `-m module`, `-c code` or `-`,
+opens the `tensorflow` door of the right era, and lets the program's own exit, result and errors pass. Knows the other
+modules of this room and `api`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import linecache
+import os
+import sys
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any
+
+from ebbflow.api.namespace import finder, open_door
+from ebbflow.core.context import enter_v1
+from ebbflow.doors import era, metadata, tracebacks, watch
+from ebbflow.doors.program import Program, within
+from ebbflow.doors.vanished import Lender
+
+TENSORFLOW = "tensorflow"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A program to run: its code, the names it goes by, and where its own modules lie."""
+
+    code: CodeType
+    argv0: str
+    directory: str  # what sys.path[0] is to be
+    file: str | None = None
+    spec: Any = None
+
+
+class StartError(Exception):
+    """There is no such program; said in python's words, without a traceback."""
+
+
+def run(kind: str, name: str, args: list[str], tf: str = "auto", verbose: bool = False) -> None:
+    """Run a program to its end. `kind` is "script", "module", "code" or "stdin"; `tf` is "1", "2" or "auto"."""
+    directory = {"script": _script_directory(name), "module": os.getcwd()}.get(kind, "")
+    _set_path(directory)
+    sys.argv = [{"script": name, "code": "-c", "stdin": "-"}.get(kind, "-m"), *args]
+    found, source_text = _evidence(kind, name, directory)
+    number = found.number if tf == "auto" else int(tf)
+    program = Program(_homes(directory), sources=() if directory else ("<string>", "<stdin>"))
+    lender = open_doors(number, program, found.modules)
+    if verbose:
+        print(f"ebbflow: {found if tf == 'auto' else f'TF {number} (asked for)'}", file=sys.stderr)
+    tracebacks.install("v1" if number == 1 else "v2")
+    atexit.register(_tell, lender, os.getpid())
+    _execute(_load(kind, name, directory, source_text))
+
+
+def _set_path(directory: str) -> None:
+    """Put the program's directory where python puts it: in place of the one `ebbflow` itself was started from."""
+    if getattr(sys.flags, "safe_path", False):
+        sys.path.insert(0, directory)
+    else:
+        sys.path[0] = directory
+
+
+def _homes(directory: str) -> list[str]:
+    """Return the directories whose files are the program's own; where it was started counts if it is a project's."""
+    here = os.getcwd()
+    shared = here in ("/", os.path.expanduser("~"))
+    return [directory or here, *([here] if within(os.path.realpath(directory), here) and not shared else [])]
+
+
+def open_doors(number: int, program: Program, imports: set[str]) -> Lender:
+    """Make `import tensorflow` answer, lend what has vanished, and do the same in processes the program starts."""
+    if not _has_its_own_tensorflow():
+        sys.modules.pop(TENSORFLOW, None)
+        open_door(TENSORFLOW, "v1" if number == 1 else "v2", enter_v1 if number == 1 else None)
+        metadata.announce(TENSORFLOW, number)
+    lender = Lender(program)
+    lender.open(imports)
+    child = Child(number, sorted(program.directories), sorted(program.sources), sorted(imports))
+    watch.after_import("multiprocessing.spawn", child.follow)
+    return lender
+
+
+def _has_its_own_tensorflow() -> bool:
+    """Return whether the program's directory has a module of that name, which python would prefer as well."""
+    place = os.path.join(sys.path[0] or os.getcwd(), TENSORFLOW)
+    if os.path.isfile(os.path.join(place, "__init__.py")):
+        return True
+    return os.path.isfile(place + ".py") and place + ".py" != os.path.abspath(sys.argv[0])
+
+
+def _script_directory(script: str) -> str:
+    real = os.path.realpath(script)
+    return real if os.path.isdir(real) else os.path.dirname(real)
+
+
+def _main_file(script: str) -> str:
+    return os.path.join(script, "__main__.py") if os.path.isdir(script) else script
+
+
+def _evidence(kind: str, name: str, directory: str) -> tuple[era.Era, str]:
+    """Return what a program's source says about its era, and the source itself where it has no file."""
+    if kind == "script":
+        return era.of_program(_main_file(name), [directory]), ""
+    if kind == "module":
+        place = os.path.join(directory, *name.split("."))
+        files = [os.path.join(place, "__main__.py"), place + ".py"]
+        file = next((file for file in files if os.path.isfile(file)), None)
+        return (era.of_program(file, [directory]) if file else era.Era()), ""
+    text = name if kind == "code" else sys.stdin.read()
+    found = era.of_source(text)
+    return found, text
+
+
+def _load(kind: str, name: str, directory: str, text: str) -> Source:
+    if kind == "script":
+        return _load_script(name, directory)
+    if kind == "module":
+        return _load_module(name, directory)
+    file, argv0 = ("<string>", "-c") if kind == "code" else ("<stdin>", "-")
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    return Source(compile(text, file, "exec", dont_inherit=True), argv0, directory)
+
+
+def _load_script(script: str, directory: str) -> Source:
+    file = _main_file(script)
+    try:
+        with open(file, "rb") as stream:
+            text = stream.read()
+    except OSError as error:
+        raise StartError(
+            f"{sys.executable}: can't open file {os.path.abspath(file)!r}: [Errno {error.errno}] {error.strerror}"
+        ) from None
+    full = os.path.abspath(file)
+    return Source(compile(text, full, "exec", dont_inherit=True), script, directory, full)
+
+
+def _load_module(name: str, directory: str) -> Source:
+    spec = _find_module(name)
+    if spec is None:
+        raise StartError(f"{sys.executable}: No module named {name}")
+    if spec.submodule_search_locations is not None:
+        spec = _find_module(f"{name}.__main__")
+        if spec is None:
+            words = f"No module named {name}.__main__; {name!r} is a package and cannot be directly executed"
+            raise StartError(f"{sys.executable}: {words}")
+    code = spec.loader.get_code(spec.name) if spec.loader is not None and hasattr(spec.loader, "get_code") else None
+    if code is None:
+        raise StartError(f"{sys.executable}: No code object available for {name}")
+    return Source(code, spec.origin or name, directory, spec.origin, spec)
+
+
+def _find_module(name: str) -> Any:
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        if error.name and name.startswith(error.name):
+            return None
+        raise
+
+
+def _execute(source: Source) -> None:
+    """Run code in a new `__main__`, which stays it until the process ends."""
+    main = ModuleType("__main__")
+    here = vars(main)
+    package = source.spec.parent if source.spec else None
+    here.update(__builtins__=__builtins__, __spec__=source.spec, __package__=package)
+    if source.file is not None:
+        here.update(__file__=source.file, __cached__=source.spec.cached if source.spec else None)
+        here["__loader__"] = source.spec.loader if source.spec else SourceFileLoader("__main__", source.file)
+    sys.argv[0] = source.argv0
+    _kept.append(sys.modules.get("__main__"))
+    sys.modules["__main__"] = main
+    exec(source.code, here)
+
+
+_kept: list[Any] = []  # the `__main__` that called us: its globals must outlive this
+
+
+def _tell(lender: Lender, process: int) -> None:
+    line = lender.report()
+    if line and os.getpid() == process:
+        print(line, file=sys.stderr)
+
+
+class Child:
+    """What a process started by `multiprocessing` must do before it runs the program's main module."""
+
+    def __init__(self, number: int, directories: list[str], sources: list[str], imports: list[str]) -> None:
+        self.arguments = (number, directories, sources, imports)
+
+    def follow(self, spawn: Any) -> None:
+        """Send ourselves along whenever a child is prepared: unpickling opens the doors over there."""
+        prepare = spawn.get_preparation_data
+
+        def get_preparation_data(name: str) -> dict[str, Any]:
+            return {**prepare(name), "ebbflow": self}
+
+        spawn.get_preparation_data = get_preparation_data
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _begin_child, self.arguments
+
+
+def _begin_child(number: int, directories: list[str], sources: list[str], imports: list[str]) -> None:
+    if TENSORFLOW not in finder.doors:
+        open_doors(number, Program(directories, sources), set(imports))
+        tracebacks.install("v1" if number == 1 else "v2")

@@ -1,0 +1,159 @@
+"""Names that NumPy, SciPy, Pillow and Python have dropped, lent to the program being run and to nobody else.
+
+A module that lost a name gets a `__getattr__` that answers for it when the program's own code asks; code of any
+library gets the AttributeError it would get anyway. Modules that are gone altogether are lent the same way, through
+`import`. What was lent is remembered, to be told at the end.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import importlib
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from ebbflow.doors import replacements
+from ebbflow.doors.program import Program
+from ebbflow.doors.watch import after_import
+
+_ABSTRACT = """
+    Awaitable Coroutine AsyncIterable AsyncIterator AsyncGenerator Hashable Iterable Iterator Generator Reversible
+    Sized Container Callable Collection Set MutableSet Mapping MutableMapping MappingView KeysView ItemsView
+    ValuesView Sequence MutableSequence ByteString
+"""
+
+_PICTURES = """
+    bytescale comb derivative factorial fromimage imread imresize imrotate imsave imshow logsumexp toimage
+"""
+
+_WINDOWS = """
+    barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine exponential flattop gaussian
+    general_gaussian hamming hann kaiser nuttall parzen slepian triang tukey
+"""
+
+MOVED: dict[str, dict[str, Any]] = {
+    "numpy": {
+        **{name: getattr(builtins, name) for name in ("bool", "int", "float", "complex", "object", "str")},
+        **{"long": int, "unicode": str},
+        **{"float_": "float64", "complex_": "complex128", "unicode_": "str_", "string_": "bytes_", "bool8": "bool_"},
+        **{"int0": "intp", "uint0": "uintp", "longfloat": "longdouble", "singlecomplex": "complex64"},
+        **{"cfloat": "complex128", "clongfloat": "clongdouble", "longcomplex": "clongdouble"},
+        **dict.fromkeys(("NaN", "NAN"), math.nan),
+        **dict.fromkeys(("Inf", "Infinity", "infty", "PINF"), math.inf),
+        **{"NINF": -math.inf, "PZERO": 0.0, "NZERO": -0.0},
+        **{"product": "prod", "cumproduct": "cumprod", "alltrue": "all", "sometrue": "any", "round_": "round"},
+        **{"row_stack": "vstack", "trapz": "trapezoid", "rank": "ndim", "mat": "asmatrix", "typeDict": "sctypeDict"},
+        **{"asscalar": replacements.asscalar, "in1d": replacements.in1d, "msort": replacements.msort},
+    },
+    "collections": dict.fromkeys(_ABSTRACT.split(), "collections.abc"),
+    "time": {"clock": time.process_time if os.name == "posix" else time.perf_counter},
+    "inspect": {"getargspec": replacements.getargspec, "formatargspec": replacements.formatargspec},
+    "fractions": {"gcd": math.gcd},
+    "base64": {"encodestring": "encodebytes", "decodestring": "decodebytes"},
+    "locale": {"format": "format_string"},
+    "sys": {"setcheckinterval": replacements.nothing, "getcheckinterval": replacements.check_interval},
+    "importlib": {"find_loader": replacements.find_loader},
+    "pkgutil": {"find_loader": replacements.find_loader, "get_loader": replacements.find_loader},
+    "PIL.Image": {"ANTIALIAS": "LANCZOS", "LINEAR": "BILINEAR", "CUBIC": "BICUBIC"},
+    "scipy": {"misc": "ebbflow.doors.scipy_misc", "interp": "numpy", "rand": "numpy.random", "randn": "numpy.random"},
+    "scipy.misc": dict.fromkeys(_PICTURES.split(), "ebbflow.doors.scipy_misc"),
+    "scipy.integrate": {"simps": "simpson", "trapz": "trapezoid", "cumtrapz": "cumulative_trapezoid"},
+    "scipy.signal": dict.fromkeys(_WINDOWS.split(), "scipy.signal.windows"),
+    "sklearn": dict.fromkeys(("cross_validation", "grid_search"), "sklearn.model_selection"),
+    "sklearn.externals": {"joblib": "joblib"},
+    "xml.etree": {"cElementTree": "xml.etree.ElementTree"},
+    "matplotlib.cm": {"get_cmap": "matplotlib.pyplot"},
+}
+"""Module -> name -> what it was: a value, another name of the same module, or a module that has (or is) it now."""
+
+GONE = {
+    "imp": "ebbflow.doors.gone_imp",
+    "distutils": "ebbflow.doors.gone_distutils",
+    "distutils.version": "ebbflow.doors.gone_distutils",
+    "distutils.util": "ebbflow.doors.gone_distutils",
+    "distutils.dir_util": "ebbflow.doors.gone_distutils",
+    "distutils.spawn": "ebbflow.doors.gone_distutils",
+    "imghdr": "ebbflow.doors.gone_imghdr",
+    "pipes": "shlex",
+    "xml.etree.cElementTree": "xml.etree.ElementTree",
+    "scipy.misc": "ebbflow.doors.scipy_misc",
+    "sklearn.cross_validation": "sklearn.model_selection",
+    "sklearn.grid_search": "sklearn.model_selection",
+    "sklearn.externals.joblib": "joblib",
+}
+"""Modules that are no more -> what stands in for them."""
+
+
+class Lender:
+    """Lends vanished names to one program, and keeps the list."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.lent: dict[str, None] = {}  # in the order of first use
+
+    def open(self, imports: set[str]) -> None:
+        """Begin lending; `imports` are the modules the program is known to import."""
+        for module, names in MOVED.items():
+            after_import(module, functools.partial(self._teach, names))
+        if any(module in GONE or module.rpartition(".")[0] in GONE for module in imports):
+            builtins.__import__ = self._importer(builtins.__import__)
+
+    def report(self) -> str:
+        """Return one line that says what was lent, or nothing."""
+        shown = ", ".join(name.replace("numpy.", "np.", 1) for name in self.lent)
+        return f"ebbflow: lent to this program, because they no longer exist: {shown}" if shown else ""
+
+    def _teach(self, names: dict[str, Any], module: ModuleType) -> None:
+        """Let a module answer for the names it has lost, if the program's own code asks."""
+        ask_module = vars(module).get("__getattr__")
+
+        def answer(name: str) -> Any:
+            if name in names and self.program.asks(sys._getframe(1)):
+                value = _replacement(module, name, names[name])
+                self.lent[f"{module.__name__}.{name}"] = None
+                return value
+            if ask_module is not None:
+                return ask_module(name)
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}", name=name, obj=module)
+
+        vars(module)["__getattr__"] = answer
+
+    def _importer(self, python_import: Callable[..., Any]) -> Callable[..., Any]:
+        """Return an `__import__` that finds modules that are gone, for the program's own code."""
+
+        def lend(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+            try:
+                return python_import(name, globals, locals, fromlist, level)
+            except ModuleNotFoundError as error:
+                own = globals is not None and self.program.owns(globals.get("__file__") or "<string>")
+                if level or not own or name not in GONE or not f"{name}.".startswith(f"{error.name}."):
+                    raise
+            self.lent[name] = None
+            found = importlib.import_module(GONE[name])
+            return found if fromlist or "." not in name else _chain(name, found)
+
+        return lend
+
+
+def _replacement(module: ModuleType, name: str, what: Any) -> Any:
+    if not isinstance(what, str):
+        return what
+    if "." not in what and hasattr(module, what):
+        return getattr(module, what)
+    elsewhere = importlib.import_module(what)
+    return getattr(elsewhere, name, elsewhere)
+
+
+def _chain(name: str, module: ModuleType) -> ModuleType:
+    """Return what `import a.b` binds: `a`, with `b` in it, without touching `sys.modules`."""
+    first, _, rest = name.partition(".")
+    top = sys.modules.get(first) or ModuleType(first)
+    if first not in sys.modules:
+        setattr(top, rest, module)
+    return top

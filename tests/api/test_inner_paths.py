@@ -1,0 +1,48 @@
+"""TensorFlow's inner paths that have a little code of their own: device_lib, timeline, types_pb2, load_op_library."""
+
+import json
+
+import pytest
+
+import ebbflow as tf
+from ebbflow import messages
+from ebbflow.api import data_types, device_lib, libraries
+from ebbflow.runtime import timeline
+
+
+def test_devices_as_messages():
+    first = device_lib.list_local_devices()[0]
+    assert isinstance(first, messages.DeviceAttributes)
+    assert (first.name, first.device_type) == ("/device:CPU:0", "CPU")
+
+
+@pytest.mark.parametrize("name, number", [("DT_FLOAT", 1), ("DT_STRING", 7), ("DT_FLOAT_REF", 101)])
+def test_numbers_of_dtypes(name, number):
+    assert getattr(data_types, name) == number == data_types.DataType.Value(name)
+    with pytest.raises(AttributeError):
+        _ = data_types.DT_NOTHING
+
+
+def test_timeline():
+    stats = messages.StepStats()
+    device = stats.dev_stats.add(device="/device:CPU:0")
+    for name, start, length in (("a", 100, 50), ("b", 120, 10), ("c", 160, 5)):
+        device.node_stats.add(
+            node_name=name, all_start_micros=start, all_end_rel_micros=length, timeline_label=f"{name} = Add(x, y)"
+        )
+    events = json.loads(timeline.Timeline(stats).generate_chrome_trace_format())["traceEvents"]
+    spans = [event for event in events if event["ph"] == "X"]
+    assert [(e["args"]["name"], e["ts"], e["dur"], e["tid"]) for e in spans] == [
+        ("a", 100, 50, 0),
+        ("b", 120, 10, 1),
+        ("c", 160, 5, 0),
+    ]
+    assert spans[0]["name"] == "Add" and spans[0]["args"]["input1"] == "y"
+
+
+def test_compiled_ops_are_refused(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError, match="cannot open shared object file"):
+        libraries.load_op_library(str(tmp_path / "no.so"))
+    (tmp_path / "op.so").write_bytes(b"")
+    with pytest.raises(tf.errors.UnimplementedError, match="write the op in Python"):
+        libraries.load_op_library(str(tmp_path / "op.so"))

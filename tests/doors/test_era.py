@@ -1,0 +1,68 @@
+"""Which TensorFlow a program was written for, read from its source."""
+
+import pytest
+
+from ebbflow.doors import era
+
+SESSION = "import tensorflow as tf\nsess = tf.Session()\n"
+
+CASES = [
+    ("", 2),
+    ("import numpy", 2),
+    ("import tensorflow as tf\nprint(tf.add(1, 2))", 2),
+    (SESSION, 1),
+    ("import tensorflow\nx = tensorflow.placeholder(tensorflow.float32)", 1),
+    ("import tensorflow as tf\ntf.app.run()", 1),
+    ("import tensorflow as tf\nflags = tf.app.flags", 1),
+    ("import tensorflow.contrib.eager as tfe\ntfe.enable_eager_execution()", 1),
+    ("import tensorflow as tf\ntf.enable_eager_execution()\nwith tf.GradientTape() as t: pass", 2),
+    ("import tensorflow as tf\ntf.enable_eager_execution()\ntfe = tf.contrib.eager\ntf.function; tf.Module", 1),
+    ("from tensorflow.examples.tutorials.mnist import input_data", 1),
+    ("from tensorflow.contrib import slim", 1),
+    ("import tensorflow as tf\nw = tf.get_variable('w', [1])\nopt = tf.train.AdamOptimizer()", 1),
+    ("import tensorflow.compat.v1 as tf\ntf.disable_v2_behavior()\nsess = tf.Session()", 2),
+    ("import tensorflow as tf\nsess = tf.compat.v1.Session()", 2),
+    ("import tensorflow as tf\n@tf.function\ndef f(x): return x", 2),
+    ("from tensorflow import keras\nm = keras.Model()", 2),
+    ("import tensorflow as tf\nx = tf.random.normal([2])", 2),
+    ("import tensorflow as tf\ntf.Session; tf.compat.v1.Session", 2),
+    ("# tf.Session in a comment\ns = 'tf.placeholder'\nimport tensorflow as tf\ntf.add(1, 2)", 2),
+    ("import tensorflow as tf\nprint 'Python 2', tf.Session()", 1),
+    ("import tensorflow as tf\nprint 'Python 2', tf.random.normal([1]), tf.function", 2),
+    ("import tensorflow.compat.v1 as tf\nprint 'Python 2', tf.Session()", 2),
+    ("from tensorflow.contrib import learn\nprint 'x'", 1),
+    ("not python at all ((", 2),
+    ("\x00", 2),
+]
+
+
+@pytest.mark.parametrize("source, number", CASES, ids=range(len(CASES)))
+def test_era_of_source(source, number):
+    assert era.of_source(source).number == number
+    assert era.of_source(source.encode()).number == number
+
+
+def test_the_modules_a_script_imports_count_too(tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "__init__.py").write_text("from . import net\n")
+    (tmp_path / "models" / "net.py").write_text(SESSION)
+    script = tmp_path / "train.py"
+    script.write_text("import models\nimport train\nimport no_such_module\n")
+    found = era.of_program(str(script))
+    assert found.number == 1
+    assert sorted(file.rpartition("/")[2] for file in found.files) == ["__init__.py", "net.py", "train.py"]
+    assert "tf.Session" in str(found)
+
+
+def test_modules_elsewhere_do_not_count(tmp_path):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "helper.py").write_text(SESSION)
+    (tmp_path / "app").mkdir()
+    script = tmp_path / "app" / "train.py"
+    script.write_text("import helper\n")
+    assert era.of_program(str(script)).number == 2
+    assert era.of_program(str(script), [str(tmp_path / "lib")]).number == 1
+
+
+def test_an_unreadable_program_is_of_the_second_era(tmp_path):
+    assert era.of_program(str(tmp_path / "nothing.py")).number == 2
