@@ -1,0 +1,1 @@
+"""Ebbflow beside its peers, on the same work."""
