@@ -1,0 +1,51 @@
+"""The programs in examples/, run as a user runs them; each must end well and say what it promises."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+
+SAYS = {
+    "collatz.py": [
+        "tf.Tensor(3, shape=(), dtype=int32)",
+        "tf.Tensor(10, shape=(), dtype=int32)",
+        "tf.Tensor(1, shape=(), dtype=int32)",
+    ],
+    "early_eager_training.py": ["kernel: [ 2. -3.] bias: [0.5]"],
+    "early_gradients.py": ["9.0 6.0 2.0", "log1pexp 0.5 nan", "stable_log1pexp 0.5 1.0"],
+    "graph_and_eager.py": [
+        'Tensor("MatMul:0", shape=(1, 1), dtype=float32)',
+        "[[4.]]",
+        "tf.Tensor([[4.]], shape=(1, 1), dtype=float32)",
+        "InvalidArgumentError: indices = 7 is not in [0, 3) [Op:Gather]",
+    ],
+    "linear_regression.py": ["W: [-0.99999"],
+    "numpy_both_ways.py": ["ndarray [[7.0, 10.0], [15.0, 22.0]]", "[0. 1.]"],
+    "two_layer_net.py": ["last loss"],
+    "variables_and_order.py": [
+        "<tf.Variable 'Variable:0' shape=() dtype=int32_ref>",
+        "FailedPreconditionError: Attempting to use uninitialized value Variable",
+        "\n10\n100\n",
+        "[6. 7. 8.]",
+    ],
+}
+
+
+def test_every_example_is_checked():
+    assert {p.name for p in EXAMPLES.glob("*.py")} == set(SAYS)
+
+
+@pytest.mark.parametrize("name", sorted(SAYS))
+def test_example(name):
+    done = subprocess.run(
+        [sys.executable, "-m", "ebbflow", "run", str(EXAMPLES / name)], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    for words in SAYS[name]:
+        assert words in done.stdout, done.stdout
