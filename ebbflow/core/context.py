@@ -47,7 +47,6 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.scopes: list[Any] = []
         self.recorders: list[Any] = []
-        self.muted: list[Any] = []
         self.devices: list[Any] = []
         self.sessions: list[Any] = []
 

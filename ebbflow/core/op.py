@@ -40,7 +40,7 @@ MAX_PLANS = 500
 class Known:
     """What a shape rule may know of one input: its dims and dtype, and its value where that is known already."""
 
-    __slots__ = ("_dims_value", "_source", "dims", "dtype")
+    __slots__ = ("_source", "dims", "dtype")
 
     def __init__(self, dims: Dims, dtype: Any, source: Any = None):
         self.dims = dims

@@ -16,6 +16,7 @@ from typing import Any
 from ebbflow.core import context, nest, source
 from ebbflow.core.call import Call
 from ebbflow.core.convert import convert
+from ebbflow.core.op import record
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.source import LazyLine, outside, user_codes
 from ebbflow.core.tensor import Tensor
@@ -265,8 +266,7 @@ def stop_recording() -> Iterator[None]:
 
 def record_call(op: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
     """Tell this thread's tapes of a call that is no plain op (a custom gradient, a function)."""
-    for recorder in context.thread.recorders:
-        recorder.record(op, inputs, outputs, {})
+    record(op, inputs, outputs, {})
 
 
 def variable_accessed(variable: Any) -> None:

@@ -15,7 +15,7 @@ from ebbflow.core.call import Call
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.eager.backprop import Sums, differentiable, propagate, rule_of, unconnected
+from ebbflow.eager.backprop import Sums, add_up, differentiable, propagate, rule_of, unconnected
 from ebbflow.eager.tape import UnconnectedGradients
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import FLAT, raw
@@ -187,15 +187,11 @@ def _node_scope(graph: Any, call: Call, colocate: bool) -> Iterator[None]:
 
 
 def _add_up(parts: list[Any], scope: str) -> Any:
+    """Add up where we are for rows; a sum of tensors stands under the name of the whole."""
     if all(isinstance(p, IndexedSlices) for p in parts):
-        return IndexedSlices(
-            raw.ConcatV2([p.values for p in parts], 0, name="concat"),
-            raw.ConcatV2([p.indices for p in parts], 0, name="concat"),
-            parts[0].dense_shape,
-        )
-    graph = context.current_graph()
-    with graph.name_scope(scope):
-        return raw.AddN(parts)
+        return add_up(parts)
+    with context.current_graph().name_scope(scope):
+        return add_up(parts)
 
 
 def _gated(grads: list[Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, Op, record
-from ebbflow.core.source import PACKAGE
+from ebbflow.core.source import outside
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.graph import graph_def
 from ebbflow.graph.collections import Collections
@@ -105,9 +105,7 @@ class Graph(GraphScopes, Collections):
         for tensor in flat:
             if tensor._op._graph is not self:
                 raise ValueError(f"{tensor!r} must be from the same graph as the node '{name}' it goes into.")
-        frame = sys._getframe(2)
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-            frame = frame.f_back
+        frame = outside(sys._getframe(2))
         dims = self._infer(op, name, grouped, attrs)
         with self._lock:
             node = Operation(
