@@ -7,7 +7,6 @@ errors.
 from __future__ import annotations
 
 import os
-import sys
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -60,20 +59,6 @@ def outside(frame: FrameType) -> FrameType:
         user_codes.clear()
     user_codes[id(frame.f_code)] = frame.f_code
     return frame
-
-
-def user_frame(depth: int = 1) -> FrameType | None:
-    """Return the innermost frame outside this package, or None when there is none."""
-    frame: FrameType | None = sys._getframe(depth)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame = frame.f_back
-    return frame
-
-
-def user_line(depth: int = 2) -> Line | None:
-    """Return the user's line that led here."""
-    frame = user_frame(depth)
-    return None if frame is None else Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 def short(error: BaseException) -> BaseException:
