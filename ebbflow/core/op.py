@@ -15,6 +15,7 @@ the error. Knows nothing of NumPy kernels themselves, tapes or graphs: recorders
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections import namedtuple
 from collections.abc import Callable, Sequence
@@ -86,12 +87,17 @@ class Op:
         self.shape_attrs: tuple[str, ...] = ()
         self.gradient_fn: Any = None
         self.engines: list[tuple[Callable[..., bool], Callable[..., Any]]] = []
+        self.preparers: list[Callable[..., Any]] = []
+        self.lowering_fn: Any = None
+        self.lowering_attrs: tuple[str, ...] = ()
         self.checks_first = facts.pop("checks_first", False)
         self.needs_run = False
+        internal = facts.pop("internal", False)  # the compiler's own: no graph can name it
         self.facts = facts
         if self.name in registry:
             raise ValueError(f"op {self.name!r} is declared twice")
-        registry[self.name] = self
+        if not internal:
+            registry[self.name] = self
 
     # --- declaring --------------------------------------------------------------------------------------------------
 
@@ -125,9 +131,28 @@ class Op:
         """Offer a better kernel, used when `wins(arrays, attrs)` says so."""
         self.engines.append((wins, kernel))
 
-    @property
+    def prepare(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """Offer a kernel made for given shapes: `fn(knowns, attrs, output dims)` (all flat, dims fully known) gives a
+        function of the input arrays followed by the arrays to write the outputs into, or None where it would not pay.
+        """
+        self.preparers.append(fn)
+        return fn
+
+    def xla(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """Declare how XLA computes the op, where its kernel cannot serve jax: `fn(jnp, *arrays, **attrs named)`."""
+        self.lowering_fn = fn
+        self.lowering_attrs = _keywords(fn)
+        return fn
+
+    @functools.cached_property
     def stateful(self) -> bool:
         return "stateful" in self.signature.flags
+
+    @functools.cached_property
+    def keeps_state(self) -> bool:
+        """Whether it matters when the op runs, and how often: it is stateful, or touches reference variables."""
+        signature = self.signature
+        return self.stateful or any(a.is_ref for a in (*signature.inputs, *signature.outputs))
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -435,6 +460,7 @@ class EagerRun:
 
     def __init__(self) -> None:
         self.resources: dict[Any, Any] = {}
+        self.session = self
 
 
 eager_run = EagerRun()
