@@ -103,10 +103,7 @@ def _convert_tensor(value: Tensor, dtype: DType | None, name: str | None) -> Ten
         if graph is not None:
             return graph.take(value, name)
     if not isinstance(value, EagerTensor):
-        raise TypeError(
-            f"{value!r} is a symbolic tensor of a graph: it has no value here, where ops run eagerly. "
-            "Use it inside its graph (with graph.as_default()), or fetch it with Session.run"
-        )
+        raise value.out_of_scope()  # type: ignore[attr-defined]
     return value
 
 

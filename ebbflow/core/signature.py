@@ -9,6 +9,7 @@ last bar stand flags (`stateful`, `commutative`, `aggregate`). `GROUPS` are shor
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -156,7 +157,7 @@ def _items(text: str) -> list[str]:
 def _literal(kind: str, text: str) -> Any:
     text = text.strip()
     if kind == "string":
-        return text[1:-1] if text.startswith('"') else text
+        return ast.literal_eval(text) if text.startswith('"') else text
     if kind == "bool":
         return text == "true"
     if kind == "int":

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ebbflow.core import dtypes
+from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.spec import TensorSpec
 
 
-class IndexedSlices:
+class IndexedSlices(CompositeTensor):
     """Some rows of a tensor."""
 
     is_tensor_like = True
@@ -62,6 +65,15 @@ class IndexedSlices:
     def graph(self) -> Any:
         return self._values.graph
 
+    @property
+    def _type_spec(self) -> IndexedSlicesSpec:
+        rows = self._values.shape
+        shape = self.shape
+        if self._dense_shape is None and rows.rank:
+            shape = TensorShape([None]).concatenate(rows[1:])
+        dense = None if self._dense_shape is None else self._dense_shape.dtype
+        return IndexedSlicesSpec(shape, self.dtype, self._indices.dtype, dense, self._indices.shape)
+
     def consumers(self) -> Any:
         return self._values.consumers()
 
@@ -79,3 +91,69 @@ class IndexedSlices:
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
 
     __repr__ = __str__
+
+
+class IndexedSlicesSpec(TypeSpec):
+    """The type of IndexedSlices."""
+
+    __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape")
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        indices_dtype: Any = dtypes.int64,
+        dense_shape_dtype: Any = None,
+        indices_shape: Any = None,
+    ):
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._indices_dtype = dtypes.as_dtype(indices_dtype)
+        self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
+        self._indices_shape = TensorShape(indices_shape).with_rank(1)
+
+    @property
+    def value_type(self) -> type:
+        return IndexedSlices
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        rows = self._indices_shape.concatenate(self._shape[1:])
+        specs = [TensorSpec(rows, self._dtype), TensorSpec(self._indices_shape, self._indices_dtype)]
+        if self._dense_shape_dtype is not None:
+            specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
+        return specs
+
+    def _to_components(self, value: Any) -> tuple[Any, ...]:
+        return tuple(value._flatten())
+
+    def _from_components(self, components: Any) -> IndexedSlices:
+        return IndexedSlices(*components)
+
+    def _fields(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IndexedSlicesSpec) and repr(self) == repr(other)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Return whether rows of the other type can stand where this one is asked for."""
+        other = spec_or_value._type_spec if isinstance(spec_or_value, IndexedSlices) else spec_or_value
+        if not isinstance(other, IndexedSlicesSpec) or self._fields()[1:4] != other._fields()[1:4]:
+            return False
+        shapes = (self._shape, other._shape), (self._indices_shape, other._indices_shape)
+        return all(a.is_compatible_with(b) for a, b in shapes)
+
+    def __hash__(self) -> int:
+        return hash((self._dtype, self._indices_dtype))
+
+    def __repr__(self) -> str:
+        return f"IndexedSlicesSpec({', '.join(repr(f) for f in self._fields())})"

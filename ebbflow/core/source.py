@@ -7,7 +7,7 @@ errors.
 from __future__ import annotations
 
 import os
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
 
 from ebbflow.core import context
@@ -67,3 +67,19 @@ def short(error: BaseException) -> BaseException:
         return error
     error.__suppress_context__ = True
     return error.with_traceback(None)
+
+
+def trimmed(error: BaseException) -> BaseException:
+    """Return `error` with this package's frames taken out of its traceback, ready to be raised again."""
+    if context.full_traceback:
+        return error
+    kept, trace = [], error.__traceback__
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
+            kept.append(trace)
+        trace = trace.tb_next
+    chain: TracebackType | None = None
+    for trace in reversed(kept):
+        chain = TracebackType(chain, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+    error.__suppress_context__ = True
+    return error.with_traceback(chain)

@@ -8,7 +8,6 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.composite import TypeSpec
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
 
 
@@ -101,39 +100,3 @@ class TensorSpec(TypeSpec):
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
-
-
-class IndexedSlicesSpec(TypeSpec):
-    """The type of IndexedSlices."""
-
-    __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape")
-
-    def __init__(
-        self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        indices_dtype: Any = dtypes.int64,
-        dense_shape_dtype: Any = None,
-        indices_shape: Any = None,
-    ):
-        self._shape = TensorShape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
-        self._indices_dtype = dtypes.as_dtype(indices_dtype)
-        self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
-        self._indices_shape = TensorShape(indices_shape).with_rank(1)
-
-    @property
-    def value_type(self) -> type:
-        return IndexedSlices
-
-    def _fields(self) -> tuple[Any, ...]:
-        return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, IndexedSlicesSpec) and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash((self._dtype, self._indices_dtype))
-
-    def __repr__(self) -> str:
-        return f"IndexedSlicesSpec({', '.join(repr(f) for f in self._fields())})"

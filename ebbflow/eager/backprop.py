@@ -1,13 +1,13 @@
 """Backpropagation: walks calls backwards and adds up gradients.
 
-One walk for all: the tape gives it the calls it recorded, `tf.gradients` the nodes between ys and xs. Gradient rules
-are asked through the op (or the rule a call carries in `_gradient_op_type`). A loop, not a recursion: depth is no
-limit.
+The walk of the tape, over the calls it recorded; `tf.gradients` has its own over nodes (in `graph/`), with the same
+sums and the same rules. Rules are asked through the op, or the rule that a call carries in `_gradient_op_type`. A
+loop, not a recursion: depth is no limit.
 """
 
 from __future__ import annotations
 
-import contextlib
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -16,10 +16,11 @@ from ebbflow.core.call import Call
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.ops.declare import FLAT, UNDEFINED, raw
 
-Scope = Callable[[Call], contextlib.AbstractContextManager[Any]]
-
 gradient_registry: dict[str, Any] = {}
 """Rules registered under a name by the user: `@tf.RegisterGradient("Name")`."""
+
+local_rules: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+"""Rules of single nodes (custom gradients in graphs): they live as long as their graph, which holds them."""
 
 
 FLOWING = frozenset(d for d in dtypes.ALL if d.is_floating or d.is_complex) | {dtypes.resource, dtypes.variant}
@@ -36,8 +37,8 @@ def rule_of(call: Call) -> Any:
     override = call.attrs.get("_gradient_op_type")
     name = override if override is not None else call.op.name
     found = gradient_registry.get(name)
-    if found is None and override is None:
-        found = call.op.gradient_fn
+    if found is None:
+        found = call.op.gradient_fn if override is None else local_rules.get(name)
     if found is None or found is UNDEFINED:
         raise LookupError(
             f"No gradient defined for operation '{call.name}' (op type: {name}). "
@@ -49,10 +50,9 @@ def rule_of(call: Call) -> Any:
 class Sums:
     """Gradients collected so far, by tensor; parts are added up when the sum is asked for."""
 
-    def __init__(self, aggregate: Callable[[list[Any]], Any] | None = None) -> None:
+    def __init__(self) -> None:
         self._parts: dict[int, list[Any]] = {}
         self._keep: list[Any] = []
-        self._aggregate = aggregate or add_up
 
     def add(self, tensor: Any, part: Any) -> None:
         parts = self._parts.get(id(tensor))
@@ -67,8 +67,12 @@ class Sums:
         if parts is None:
             return None
         if len(parts) > 1:
-            parts[:] = [self._aggregate(parts)]
+            parts[:] = [add_up(parts)]
         return parts[0]
+
+    def parts(self, tensor: Any) -> list[Any]:
+        """Return what has been added for a tensor so far."""
+        return self._parts.get(id(tensor), [])
 
     def take(self, tensor: Any) -> Any:
         found = self.get(tensor)
@@ -94,7 +98,6 @@ def propagate(
     sums: Sums,
     keep: set[int],
     needed: Callable[[Any], bool],
-    scope: Scope | None = None,
 ) -> None:
     """Push the gradients in `sums` back through `calls`, which come last first.
 
@@ -112,19 +115,20 @@ def propagate(
         call.wanted = [needed(x) for x in call.inputs]
         if True not in call.wanted:
             continue
-        if scope is None:
-            _push(call, rule, found, sums)
-        else:
-            with scope(call):
-                _push(call, rule, found, sums)
+        _push(call, rule, found, sums)
 
 
 def _push(call: Call, rule: Any, found: list[Any], sums: Sums) -> None:
     """Ask a call's rule, and add what it gives to the sums of the inputs."""
-    grads = _ask(rule, call, _filled(found, call.outputs))
+    grads = ask(rule, call, found if takes_none(rule) else _filled(found, call.outputs))
     for tensor, part, wanted in zip(call.inputs, grads, call.wanted, strict=True):  # type: ignore[arg-type]
         if wanted and part is not None:
             sums.add(tensor, part)
+
+
+def takes_none(rule: Any) -> bool:
+    """Return whether a rule wants None for outputs without a gradient, and not zeros: `rule.takes_none` says so."""
+    return getattr(rule, "takes_none", False)
 
 
 def _filled(grads: list[Any], outputs: Sequence[Any]) -> list[Any]:
@@ -137,7 +141,8 @@ def _filled(grads: list[Any], outputs: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _ask(rule: Any, call: Call, grads: list[Any]) -> Sequence[Any]:
+def ask(rule: Any, call: Call, grads: list[Any]) -> Sequence[Any]:
+    """Return what a rule gives: a gradient, or None, for each input of the call."""
     given = rule(call, *grads)
     if not isinstance(given, (list, tuple)):
         given = [given]

@@ -16,7 +16,7 @@ from typing import Any
 from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.eager.backprop import GradientFn, gradient_registry
+from ebbflow.eager.backprop import GradientFn, gradient_registry, local_rules
 from ebbflow.eager.tape import GradientTape, record_call, stop_recording
 from ebbflow.ops.declare import FLAT, raw
 
@@ -96,6 +96,11 @@ class _Watcher:
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any) -> None:
         """Ops are of no interest here."""
 
+    asks_for_more = False
+
+    def watches(self, tensors: Any) -> list[bool]:
+        return [False] * len(tensors)
+
     def variable_accessed(self, variable: Any) -> None:
         self._found.setdefault(id(variable), variable)
 
@@ -158,7 +163,8 @@ def _attach_in_graph(name: str, results: list[Any], inputs: list[Any], backward:
     def rule(call: Any, *grads: Any) -> list[Any]:
         return [None] * kept + backward(*grads[:kept])
 
-    gradient_registry[rule_name] = rule
+    local_rules[rule_name] = rule
+    graph.__dict__.setdefault("_local_rules", []).append(rule)
     with graph.gradient_override_map({"IdentityN": rule_name}):
         return raw.IdentityN(results + inputs)[:kept]
 
@@ -208,6 +214,11 @@ class _VariablesOnly:
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any) -> None:
         """Ops are kept off."""
+
+    asks_for_more = False
+
+    def watches(self, tensors: Any) -> list[bool]:
+        return [False] * len(tensors)
 
 
 class RegisterGradient:

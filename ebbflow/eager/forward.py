@@ -65,6 +65,12 @@ class ForwardAccumulator:
     def variable_accessed(self, variable: Any) -> None:
         """Variables are watched by name only, never by being read."""
 
+    asks_for_more = True  # a product comes from the gradient of a gradient
+
+    def watches(self, tensors: Sequence[Any]) -> list[bool]:
+        """Return for each tensor whether it has a tangent to carry over."""
+        return [id(x) in self._tangents for x in tensors]
+
     def record(self, op: Any, inputs: Sequence[Any], outputs: Sequence[Any], attrs: dict[str, Any]) -> None:
         """Carry the inputs' tangents over to the outputs of a call."""
         tangents = [self._tangents.get(id(x)) for x in inputs]

@@ -85,6 +85,21 @@ class GradientTape:
                 return
         self._breaks.append(call)
 
+    def watches(self, tensors: Sequence[Any]) -> list[bool]:
+        """Return for each tensor whether a call that takes it would be noted."""
+        watched = self._watched
+        return [id(x) in watched for x in tensors]
+
+    def watch_beside(self, known: Sequence[Any], added: Any) -> None:
+        """A call that gave `known` was made to give one more tensor: watch it if they are watched."""
+        if self.watches(known):
+            self._add(added)
+
+    @property
+    def asks_for_more(self) -> bool:
+        """Whether gradients of gradients may be asked for, besides first ones."""
+        return self._persistent
+
     def watch(self, tensor: Any) -> None:
         """Have what is computed from `tensor` (or each tensor of a nested structure) recorded."""
         for item in nest.flatten(tensor, expand_composites=False):

@@ -1,13 +1,16 @@
 """`tf.gradients`: differentiation by adding nodes to the graph.
 
-Finds the nodes between xs and ys and lets `eager.backprop` walk them backwards; what the gradient rules call is added
-to the same graph, under the names TensorFlow gives: `gradients/NODE_grad/…`.
+Finds the nodes between xs and ys, walks them backwards and asks each one's gradient rule; what the rules call is added
+to the same graph, under the names and in the order in which TensorFlow adds it: `gradients/NODE_grad/…`, sums as
+`gradients/AddN`. TensorFlow asks rules for the gradients of all inputs, and so does this walk where names matter (not
+in the bodies of functions); sessions run only those that lead somewhere.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core import context, nest
@@ -15,8 +18,9 @@ from ebbflow.core.call import Call
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.eager.backprop import Sums, add_up, differentiable, propagate, rule_of, unconnected
+from ebbflow.eager.backprop import Sums, add_up, ask, differentiable, rule_of, takes_none, unconnected
 from ebbflow.eager.tape import UnconnectedGradients
+from ebbflow.graph.scopes import tuple as gated
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import FLAT, raw
 from ebbflow.ops.shaping import shape
@@ -56,23 +60,15 @@ def gradients(
     if len(given) != len(flat_ys):
         raise ValueError(f"Passed {len(given)} grad_ys for {len(flat_ys)} ys")
     graph = context.current_graph()
-    with graph.name_scope(name) as scope:
+    with graph.name_scope(name):
         targets = [_tensor(y, "y") for y in flat_ys]
         sources = [_source(x) for x in flat_xs]
         stops = {id(_source(s)) for s in flat_stops}
-        sums = Sums(lambda parts: _add_up(parts, scope))
-        _seed(graph, targets, given, sums)
-        walk = _Walk(targets, sources, stops)
-        propagate(
-            walk.calls(),
-            sums,
-            walk.keep,
-            walk.needed,
-            lambda call: _node_scope(graph, call, colocate_gradients_with_ops),
-        )
+        sums = Sums()
+        _seed(graph, targets, given, sums, colocate_gradients_with_ops)
+        walk = _Walk(graph, targets, sources, stops, sums)
+        walk.run(gate_gradients, colocate_gradients_with_ops, aggregation_method)
         found = [sums.get(s) for s in sources]
-        if gate_gradients:
-            found = _gated(found)
         return [
             g if g is not None else unconnected(x, unconnected_gradients) for g, x in zip(found, flat_xs, strict=True)
         ]
@@ -92,13 +88,26 @@ def _source(value: Any) -> Any:
     """Return the tensor a gradient is taken by: a variable's handle (or reference), or the tensor itself."""
     handle = getattr(value, "_tape_handle", None)
     if handle is not None:
-        return handle
+        return _inside(handle)
     if isinstance(value, IndexedSlices):
         return value.values
-    return value if isinstance(value, Tensor) else convert(value, name="x")
+    return _inside(value) if isinstance(value, Tensor) else convert(value, name="x")
 
 
-def _seed(graph: Any, targets: Sequence[Any], given: Sequence[Any], sums: Sums) -> None:
+def _inside(tensor: Any) -> Any:
+    """Return what stands in the body of a function for a tensor from around it."""
+    graph: Any = context.current_graph()
+    outer = graph.outer_graph if graph.building_function else None
+    if graph.building_function and not isinstance(tensor, SymbolicTensor):
+        return graph.take(tensor)
+    while outer is not None:
+        if tensor.graph is outer:
+            return graph.take(tensor)
+        outer = getattr(outer, "outer_graph", None)
+    return tensor
+
+
+def _seed(graph: Any, targets: Sequence[Any], given: Sequence[Any], sums: Sums, colocate: bool) -> None:
     for index, (y, grad) in enumerate(zip(targets, given, strict=True)):
         if grad is None:
             if not differentiable(y.dtype.base_dtype):
@@ -109,7 +118,8 @@ def _seed(graph: Any, targets: Sequence[Any], given: Sequence[Any], sums: Sums) 
                 continue
             if y.dtype.is_complex:
                 raise TypeError(f"Gradients of complex tensors ({y!r}) must set grad_ys (y.dtype = {y.dtype!r})")
-            grad = _ones(graph, y, f"grad_ys_{index}")
+            with _beside(graph, y.op, colocate):
+                grad = _ones(graph, y, f"grad_ys_{index}")
         else:
             grad = (
                 grad
@@ -134,73 +144,148 @@ def _ones(graph: Any, y: Any, name: str) -> Any:
 
 
 class _Walk:
-    """The nodes from the targets back to the sources."""
+    """The way from the targets back to the sources, node by node: a node's turn comes after all that use it."""
 
-    def __init__(self, targets: Sequence[Any], sources: Sequence[Any], stops: set[int]):
-        self.keep = {id(s) for s in sources}
+    def __init__(self, graph: Any, targets: Sequence[Any], sources: Sequence[Any], stops: set[int], sums: Sums):
+        self._graph = graph
+        self._sums = sums
+        self._keep = {id(s) for s in sources}
+        self._reached = _from_sources(sources)
+        self._between = self._from_targets(targets, stops)
         self._stops = stops
-        self._reached = self._from_sources(sources)
-        self._targets = targets
+        self._pending = Counter(
+            x.op._id for node in self._between.values() for x in node._inputs if x.op._id in self._between
+        )
+        first = dict.fromkeys(t.op for t in targets if t.op._id in self._between and not self._pending[t.op._id])
+        self._ready = deque(first)
 
-    def _from_sources(self, sources: Sequence[Any]) -> set[int]:
-        """Return the ids of all tensors that depend on a source."""
-        reached = {id(s) for s in sources}
-        stack = [s for s in sources if isinstance(s, SymbolicTensor)]
-        while stack:
-            for node in stack.pop()._consumers:
-                for output in node._outputs:
-                    if id(output) not in reached:
-                        reached.add(id(output))
-                        stack.append(output)
-        return reached
-
-    def needed(self, tensor: Any) -> bool:
-        return id(tensor) in self._reached and differentiable(tensor.dtype.base_dtype)
-
-    def calls(self) -> Iterator[Call]:
-        """Yield the calls between, last first: a node's number is higher than those of all it depends on."""
+    def _from_targets(self, targets: Sequence[Any], stops: set[int]) -> dict[int, Operation]:
+        """Return the nodes through which a target depends on a source, by number."""
         found: dict[int, Operation] = {}
-        stack = [t for t in self._targets if id(t) in self._reached]
+        stack = [t for t in targets if id(t) in self._reached]
         while stack:
             tensor = stack.pop()
-            if id(tensor) in self._stops:
-                continue
             node = tensor.op
             if node._id in found:
                 continue
             found[node._id] = node
-            stack.extend(x for x in node._inputs if id(x) in self._reached)
-        for number in sorted(found, reverse=True):
-            node = found[number]
-            call = Call(node._op, node._inputs, node._outputs, node._attrs, node.line, node)
-            if any(id(x) in self._reached for x in node._inputs) and rule_of(call) is not FLAT:
-                yield call
+            if id(tensor) not in stops:
+                stack.extend(x for x in node._inputs if id(x) in self._reached)
+        return found
+
+    def run(self, gate: bool, colocate: bool, aggregation_method: Any) -> None:
+        """Push the gradients in `sums` back to the sources."""
+        while self._ready:
+            node = self._ready.popleft()
+            with _beside(self._graph, node, colocate):
+                grads = [self._sum_of(tensor, aggregation_method) for tensor in node._outputs]
+                if grads.count(None) != len(grads) and not any(id(t) in self._stops for t in node._outputs):
+                    self._push(node, grads, gate)
+            for tensor in node._inputs:
+                number = tensor.op._id
+                if number in self._between:
+                    self._pending[number] -= 1
+                    if not self._pending[number]:
+                        self._ready.append(tensor.op)
+
+    def _sum_of(self, tensor: Any, aggregation_method: Any) -> Any:
+        """Return the whole gradient of a tensor; that of a source is kept for the end."""
+        parts = self._sums.parts(tensor)
+        if len(parts) > 1:
+            parts[:] = [_add_up(self._graph, parts, tensor, aggregation_method)]
+        return self._sums.get(tensor) if id(tensor) in self._keep else self._sums.take(tensor)
+
+    def _push(self, node: Operation, grads: list[Any], gate: bool) -> None:
+        """Ask a node's rule, and add what it gives to the sums of the inputs."""
+        call = Call(node._op, node._inputs, node._outputs, node._attrs, node.line, node)
+        rule = rule_of(call) if any(self._needs(x) for x in node._inputs) else FLAT
+        if rule is FLAT:
+            return
+        if self._graph.building_function or takes_none(rule):
+            call.wanted = [self._needs(x) for x in node._inputs]
+        filled = grads if takes_none(rule) else _filled(grads, node._outputs)
+        with self._graph.name_scope(node.name + "_grad"):
+            given = ask(rule, call, filled)
+            if gate and sum(g is not None for g in given) > 1:
+                given = self._gated(given, node)
+        for index, (tensor, grad) in enumerate(zip(node._inputs, given, strict=True)):
+            if grad is not None and self._needs(tensor):
+                _learn_shape(grad, tensor, node, index)
+                self._sums.add(tensor, grad)
+
+    def _needs(self, tensor: Any) -> bool:
+        return id(tensor) in self._reached and differentiable(tensor.dtype.base_dtype)
+
+    def _gated(self, grads: Sequence[Any], node: Operation) -> list[Any]:
+        """Have none of a node's gradients be there before all are; those that lead nowhere need not be made for it."""
+        with self._graph.device(None), self._graph.colocate_with(None, ignore_existing=True):
+            results = gated(grads)
+        needed = {_node_of(g) for g, x in zip(grads, node._inputs, strict=True) if g is not None and self._needs(x)}
+        idle = [n for n in (_node_of(g) for g in grads if g is not None) if n not in needed]
+        if idle:
+            gates = _node_of(next(r for r in results if r is not None))._control_inputs
+            for gate in [*gates, *[n for g in gates for n in g._control_inputs]]:
+                gate._idle_controls = idle
+        return results
 
 
-@contextlib.contextmanager
-def _node_scope(graph: Any, call: Call, colocate: bool) -> Iterator[None]:
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(graph.name_scope(call.node.name + "_grad"))
-        if colocate:
-            stack.enter_context(graph.colocate_with(call.node))
-        yield
+def _beside(graph: Any, node: Operation, colocate: bool) -> contextlib.AbstractContextManager[Any]:
+    return graph.colocate_with(node) if colocate else contextlib.nullcontext()
 
 
-def _add_up(parts: list[Any], scope: str) -> Any:
-    """Add up where we are for rows; a sum of tensors stands under the name of the whole."""
-    if all(isinstance(p, IndexedSlices) for p in parts):
+def _from_sources(sources: Sequence[Any]) -> set[int]:
+    """Return the ids of all tensors through which a source could be felt."""
+    reached = {id(s) for s in sources}
+    stack = [s for s in sources if isinstance(s, SymbolicTensor)]
+    while stack:
+        for node in stack.pop()._consumers:
+            for output in node._outputs:
+                if id(output) not in reached and differentiable(output.dtype.base_dtype):
+                    reached.add(id(output))
+                    stack.append(output)
+    return reached
+
+
+def _filled(grads: list[Any], outputs: Sequence[Any]) -> list[Any]:
+    """Give outputs that nobody used a zero gradient, where they could have had one."""
+    return [
+        raw.ZerosLike(y, name="zeros_like") if g is None and (y.dtype.is_floating or y.dtype.is_complex) else g
+        for g, y in zip(grads, outputs, strict=True)
+    ]
+
+
+def _node_of(grad: Any) -> Operation:
+    return grad.values.op if isinstance(grad, IndexedSlices) else grad.op
+
+
+def _learn_shape(grad: Any, tensor: Any, node: Operation, index: int) -> None:
+    """Note that a gradient has the shape of what it is the gradient of."""
+    if not isinstance(grad, SymbolicTensor) or not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+        return
+    try:
+        grad.set_shape(tensor._dims)
+    except ValueError:
+        raise ValueError(
+            f"Incompatible shapes between op input and calculated input gradient.  Forward operation: {node.name}.  "
+            f"Input index: {index}. Original input shape: {tensor.shape}.  "
+            f"Calculated input gradient shape: {grad.shape}"
+        ) from None
+
+
+def _add_up(graph: Any, parts: list[Any], tensor: Any, method: Any) -> Any:
+    """Return the sum of gradients, beside the first of them."""
+    if any(isinstance(p, IndexedSlices) for p in parts):
         return add_up(parts)
-    with context.current_graph().name_scope(scope):
-        return add_up(parts)
-
-
-def _gated(grads: list[Any]) -> list[Any]:
-    """Have no gradient be used before all are there."""
-    tensors = [g for g in grads if isinstance(g, Tensor)]
-    if len(tensors) < 2:
-        return grads
-    with context.current_graph().control_dependencies(tensors):
-        return [raw.Identity(g) if isinstance(g, Tensor) else g for g in grads]
+    if method == AggregationMethod.EXPERIMENTAL_TREE:
+        with graph.name_scope(f"{tensor.op.name}_gradient_sum"):
+            total = parts[0]
+            for part in parts[1:]:
+                total = raw.AddN([total, part])
+            return total
+    if isinstance(parts[0], SymbolicTensor) and parts[0].graph is graph:
+        with graph.colocate_with(parts[0].op, ignore_existing=True):
+            return raw.AddN(parts)
+    return raw.AddN(parts)
 
 
 def hessians(

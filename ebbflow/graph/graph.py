@@ -65,7 +65,7 @@ class Graph(GraphScopes, Collections):
         node, settled = self._call(op, inputs, attrs, name)
         if context.recorders:
             record(op, node._inputs, node._outputs, node._attrs)
-        if not op.signature.outputs:
+        if not node._outputs:  # the op declares none, or only a list that is empty here
             return node
         return op.pack_outputs(node._outputs, settled)
 

@@ -131,7 +131,8 @@ class Library:
         if not hasattr(body, "outputs"):
             return body
         if id(body) not in self._names:
-            self._names[id(body)] = distinct(body.name.strip("_/") or "body", self._taken)
+            name = getattr(body, "function_name", None) or body.name.strip("_/") or "body"
+            self._names[id(body)] = distinct(name, self._taken)
             self.bodies.append(body)
         return self._names[id(body)]
 
@@ -252,6 +253,7 @@ def op_def(op: Any) -> Any:
     result.is_stateful = "stateful" in signature.flags
     result.is_commutative = "commutative" in signature.flags
     result.is_aggregate = "aggregate" in signature.flags
+    result.is_distributed_communication = op.facts.get("distributed_communication", False)
     result.allows_uninitialized_input = "allows_uninitialized_input" in signature.flags
     return result
 

@@ -212,17 +212,17 @@ class GraphScopes:
                 controller.inside.add(node)
         if scope.get("devices"):
             self._apply_devices(node, scope["devices"])
-        if scope.get("colocation"):
-            names = sorted({g for other in scope["colocation"] for g in other.colocation_groups()})
-            node._attrs = {**node._attrs, "_class": tuple(dict.fromkeys([*node._attrs.get("_class", ()), *names]))}
-            for other in scope["colocation"]:
-                if other.device and not node.device:
-                    node._set_device(other.device)
         override = self._overrides.get(node.type)
         if override is not None:
             node._attrs = {**node._attrs, "_gradient_op_type": override}
         if self._attr_overrides:
             node._attrs = {**node._attrs, **{k: v for k, v in self._attr_overrides.items() if v is not None}}
+        if scope.get("colocation"):  # whatever else said where the node belongs, this decides
+            names = sorted({g for other in scope["colocation"] for g in other.colocation_groups()})
+            node._attrs = {**node._attrs, "_class": tuple(names)}
+            for other in scope["colocation"]:
+                if other.device and not node.device:
+                    node._set_device(other.device)
         if self._container and "container" in node._attrs and not node._attrs["container"]:
             node._attrs = {**node._attrs, "container": self._container}
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import as_dims
+from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.tensor import Tensor
 from ebbflow.ops.declare import raw
 
 
@@ -22,3 +26,35 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     if context.executing_eagerly():
         return convert(input)
     return raw.PlaceholderWithDefault(input, shape=as_dims(shape), name=name)
+
+
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """Return a SparseTensor whose parts must be fed.
+
+    The shape of the whole need not be fed where it is given here.
+    """
+    if context.executing_eagerly():
+        raise RuntimeError("`sparse_placeholder` is not compatible with eager execution.")
+
+    def named(part: str) -> str | None:
+        return None if name is None else f"{name}/{part}"
+
+    rank, known = None, None
+    if shape is None:
+        lengths = placeholder(dtypes.int64, [None], name=named("shape"))
+    elif isinstance(shape, Tensor):
+        lengths, rank = shape, shape._dims[0]
+        known = shape.constant_dims()
+    else:
+        known = as_dims(shape)
+        rank = len(known)
+        default = convert(
+            np.array([-1 if n is None else n for n in known], np.int64), name=named("shape_default") or "Const"
+        )
+        lengths = placeholder_with_default(default, [rank], name=named("shape"))
+    values = placeholder(dtype, [None], name=named("values"))
+    indices = placeholder(dtypes.int64, [None, rank], name=named("indices"))
+    made = SparseTensor(indices, values, lengths)
+    if known is not None:
+        made.set_shape(known)
+    return made

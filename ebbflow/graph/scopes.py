@@ -16,6 +16,7 @@ from ebbflow.core.scopes import eager_scopes
 from ebbflow.core.scopes import name_scope as quick_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.eager.tape import stop_recording
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
 
@@ -134,10 +135,14 @@ def init_scope() -> Iterator[None]:
         return
     if graph.building_function:
         outer = next((s for s in reversed(context.thread.scopes) if s is None or not s.building_function), None)
-        with context.scope(
-            outer if outer is not None or context.switches.eager_by_default else context.default_graph()
-        ):
-            yield
+        if outer is None and not context.switches.eager_by_default:
+            outer = next((s for s in reversed(context.thread.scopes) if s is not None), graph)
+            while outer is not None and outer.building_function:
+                outer = outer.outer_graph
+        names = graph.get_name_scope()
+        with context.scope(outer), quick_scope(names + "/" if names else None), stop_recording():  # noqa: SIM117
+            with contextlib.nullcontext() if outer is None else outer.control_dependencies(None):
+                yield
         return
     scope = graph.get_name_scope()
     with graph.control_dependencies(None), graph.name_scope(scope + "/" if scope else None):

@@ -154,6 +154,21 @@ class SymbolicTensor(Tensor):
     def __deepcopy__(self, memo: Any) -> SymbolicTensor:
         return self
 
+    def out_of_scope(self) -> errors.InaccessibleTensorError:
+        """Return the error for using this tensor where its graph is neither built nor run."""
+        line, graph = self._op.line, self._op.graph
+        made = "" if line is None else f' at\n    File "{line.file}", line {line.number}, in {line.function}'
+        how = (
+            "Return it from the function, or keep it in a tf.Variable that lives outside."
+            if graph.building_function
+            else "It is a symbolic tensor with no value here: use it inside its graph (with graph.as_default()), or "
+            "fetch it with Session.run."
+        )
+        return errors.InaccessibleTensorError(
+            f"{self!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
+            f"TensorFlow collections to access it.\n\n{self!r} was made by {self._op.type} in {graph}{made}\n\n{how}"
+        )
+
 
 class Operation:
     """A node of a graph."""
@@ -166,6 +181,7 @@ class Operation:
         "_device",
         "_graph",
         "_id",
+        "_idle_controls",
         "_inputs",
         "_line",
         "_name",
@@ -192,6 +208,7 @@ class Operation:
         self._attrs = attrs
         self._control_inputs = list(control_inputs)
         self._control_outputs: list[Operation] = []
+        self._idle_controls: Sequence[Operation] = ()
         self._id = number
         self._line = line
         self._device = ""
@@ -225,6 +242,12 @@ class Operation:
     @property
     def control_inputs(self) -> list[Operation]:
         return list(self._control_inputs)
+
+    @property
+    def waits_for(self) -> list[Operation]:
+        """The control inputs that running this node makes necessary: all, but gradients that lead nowhere."""
+        idle = self._idle_controls
+        return [n for n in self._control_inputs if n not in idle] if idle else self._control_inputs
 
     @property
     def _control_inputs_list(self) -> list[Operation]:

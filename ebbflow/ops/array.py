@@ -18,8 +18,9 @@ from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, TensorShape, from_dims, merge_dims
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.ops import spelled
 from ebbflow.ops.creation import building, zeros_like
-from ebbflow.ops.declare import FLAT, dense, raw, show
+from ebbflow.ops.declare import FLAT, dense, raw, show, spelled_out
 from ebbflow.ops.quick import all_eager, int32, result_of, results_of
 from ebbflow.ops.shaping import checked_scalar
 from ebbflow.ops.sizes import int_vector, invalid, is_static, scalar_value, vector
@@ -118,6 +119,8 @@ Concat.kernel(lambda xp, concat_dim, values: _concatenate(xp, values, concat_dim
 def _parted(grad: Any, values: Any, axis: Any) -> list[Any]:
     """Return the pieces of `grad` that belong to the `values` concatenated."""
     grad = dense(grad)
+    if spelled_out():
+        return spelled.parted(grad, values, axis)
     at = axis.constant_value()
     narrow = axis if axis.dtype is dtypes.int32 else raw.Cast(axis, DstT=dtypes.int32)
     if at is not None and all(v._dims is not None for v in values):
@@ -218,7 +221,7 @@ def _(xp, split_dim, value, *, num_split):
 
 @Split.gradient
 def _(call, *grads):
-    return None, ConcatV2(list(grads), call.split_dim) if len(grads) > 1 else grads[0]
+    return None, ConcatV2(list(grads), call.split_dim, name="concat") if len(grads) > 1 else grads[0]
 
 
 SplitV = op(
@@ -282,7 +285,7 @@ def _(xp, value, size_splits, split_dim, *, num_split):
 
 @SplitV.gradient
 def _(call, *grads):
-    return ConcatV2(list(grads), call.split_dim) if len(grads) > 1 else grads[0], None, None
+    return ConcatV2(list(grads), call.split_dim, name="concat") if len(grads) > 1 else grads[0], None, None
 
 
 # --- pack and unpack --------------------------------------------------------------------------------------------------
@@ -319,7 +322,7 @@ def _(xp, values, *, axis):
 
 @Pack.gradient
 def _(call, grad):
-    return Unpack(grad, num=call.N, axis=call.axis)
+    return Unpack(grad, num=call.N, axis=call.axis, name="unstack")
 
 
 Unpack = op("Unpack(value:T) -> (output:num*T) | num: int >= 0; T: type; axis: int = 0")
@@ -355,7 +358,7 @@ def _(xp, value, *, num, axis):
 
 @Unpack.gradient
 def _(call, *grads):
-    return Pack(list(grads), axis=call.axis) if grads else zeros_like(call.value)
+    return Pack(list(grads), axis=call.axis, name="stack") if grads else zeros_like(call.value)
 
 
 ParallelConcat = op("ParallelConcat(values:N*T) -> (output:T) | N: int >= 1; T: type; shape: shape", gradient=FLAT)

@@ -16,6 +16,7 @@ from ebbflow.core.op import Op, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import broadcast_dims
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
+from ebbflow.ops.creation import zeros_like
 from ebbflow.ops.declare import (
     FLAT,
     binary,
@@ -271,8 +272,8 @@ def _(xp, condition, t, e):
 
 @Select.gradient
 def _(call, grad):
-    condition, grad = call.inputs[0], dense(grad)
-    zeros = raw.ZerosLike(grad)
+    (condition, x, _), grad = call.inputs, dense(grad)
+    zeros = raw.ZerosLike(grad) if x.__class__ is EagerTensor else zeros_like(x)
     return None, raw.Select(condition, grad, zeros), raw.Select(condition, zeros, grad)
 
 

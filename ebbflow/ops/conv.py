@@ -18,7 +18,7 @@ from ebbflow.ops.conv_arrays import (
     convolve_depthwise_across,
     convolve_depthwise_back,
 )
-from ebbflow.ops.declare import raw, show
+from ebbflow.ops.declare import raw, show, spelled_out
 from ebbflow.ops.rules import equal_length, ranked, sizes_from
 from ebbflow.ops.sizes import invalid, shape_of
 from ebbflow.ops.windows import (
@@ -226,9 +226,10 @@ def _(xp, input, filter, *, strides, padding, explicit_paddings, data_format, di
 def _(call, grad):
     x, f = call.input, call.filter
     attrs = _attrs(call, "strides use_cudnn_on_gpu padding explicit_paddings data_format dilations")
+    sizes = raw.ShapeN([x, f]) if spelled_out() else (shape_of(x), shape_of(f))
     return (
-        raw.Conv2DBackpropInput(shape_of(x), f, grad, **attrs) if call.wants(0) else None,
-        raw.Conv2DBackpropFilter(x, shape_of(f), grad, **attrs) if call.wants(1) else None,
+        raw.Conv2DBackpropInput(sizes[0], f, grad, **attrs) if call.wants(0) else None,
+        raw.Conv2DBackpropFilter(x, sizes[1], grad, **attrs) if call.wants(1) else None,
     )
 
 

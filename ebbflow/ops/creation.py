@@ -25,6 +25,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.source import short
 from ebbflow.core.tensor import EagerTensor, Tensor, is_tensor, wrap
 from ebbflow.ops.declare import FLAT, raw, same, show
+from ebbflow.ops.list_value import zeros_like as zero_variants
 from ebbflow.ops.quick import numbers, result_of
 from ebbflow.ops.sizes import all_axes, int_vector, invalid, is_static, lengths, room_for
 
@@ -172,6 +173,8 @@ ZerosLike = op("ZerosLike(x:T) -> (y:T) | T: type", shape=same, gradient=FLAT)
 
 @ZerosLike.kernel
 def _(xp, x, *, T):
+    if T is dtypes.variant:
+        return zero_variants(x)
     return filled(x.shape, b"" if T is dtypes.string else 0, T) if x.dtype.hasobject else xp.zeros_like(x)
 
 
@@ -467,7 +470,8 @@ def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
     if building() is None:
         tensor = convert(tensor)
-        return zeros(tensor._dims, dtype or tensor.dtype)
+        dtype = dtype or tensor.dtype
+        return ZerosLike(tensor) if dtype is dtypes.variant else zeros(tensor._dims, dtype)
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert(tensor, None, None, "tensor")
         found = dtype or tensor.dtype.base_dtype

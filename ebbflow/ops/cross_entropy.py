@@ -71,12 +71,11 @@ def _(xp, features, labels):
 @SoftmaxCrossEntropyWithLogits.gradient
 def _(call, grad_loss, grad_backprop):
     logits = call.features
-    scale = raw.ExpandDims(grad_loss, -1)
     to_logits = to_labels = None
     if call.wants(0):
-        to_logits = _second_order(scale * call.backprop, grad_backprop, logits)
+        to_logits = _second_order(raw.ExpandDims(grad_loss, -1) * call.backprop, grad_backprop, logits)
     if call.wants(1):
-        to_labels = scale * -raw.LogSoftmax(logits)
+        to_labels = raw.ExpandDims(grad_loss, -1) * -raw.LogSoftmax(logits)
     return to_logits, to_labels
 
 

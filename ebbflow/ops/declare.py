@@ -192,17 +192,19 @@ def binary(
     args: str = "x y",
     out: str = "z",
     conjugates: bool = True,
+    settles_shapes: bool = False,
 ) -> Op:
     """Declare z = f(x, y), element by element with broadcasting.
 
     `dx(grad, x, y, z)` and `dy(grad, x, y, z)` are the gradients before they are summed down to the inputs' shapes, or
-    FLAT. Of complex numbers they see conjugates, unless TensorFlow's rule for this op forgets to.
+    FLAT. Of complex numbers they see conjugates, unless TensorFlow's rule for this op forgets to. `settles_shapes` is
+    explained at `binary_gradient`.
     """
     first, second = args.split()
     text = f"{name}({first}:T, {second}:T) -> ({out}:{result}) | T: {_types(types)}" + (f" | {flags}" if flags else "")
     declared = op(text, shape=broadcast, elementwise=True)
     declared.kernel(array_function(fn))
-    declared.gradient(FLAT if dx is FLAT and dy is FLAT else binary_gradient(dx, dy, conjugates))
+    declared.gradient(FLAT if dx is FLAT and dy is FLAT else binary_gradient(dx, dy, conjugates, settles_shapes))
     return declared
 
 
@@ -258,8 +260,11 @@ def _backward_rule(backward: Callable[[Any, Any, Any], Any]) -> Callable[..., An
     return lambda call, grad: backward(dense(grad), call.inputs[0], call.outputs[0])
 
 
-def binary_gradient(dx: Any, dy: Any, conjugates: bool = True) -> Callable[..., Any]:
-    """Return the gradient rule of a broadcasting op from `dx(grad, x, y, z)` and `dy(grad, x, y, z)`."""
+def binary_gradient(dx: Any, dy: Any, conjugates: bool = True, settles_shapes: bool = False) -> Callable[..., Any]:
+    """Return the gradient rule of a broadcasting op from `dx(grad, x, y, z)` and `dy(grad, x, y, z)`.
+
+    `settles_shapes`: TensorFlow's rule for the op looks at static shapes first, and leaves out what they make needless.
+    """
 
     def gradient(call: Any, grad: Any) -> tuple[Any, Any]:
         (x, y), z = call.inputs, call.outputs[0]
@@ -267,12 +272,92 @@ def binary_gradient(dx: Any, dy: Any, conjugates: bool = True) -> Callable[..., 
         wants_x, wants_y = call.wants(0) and dx is not FLAT, call.wants(1) and dy is not FLAT
         if conjugates and x.dtype.is_complex:
             x, y, z = raw.Conj(x), raw.Conj(y), raw.Conj(z)
+        if context.graph_scopes and spelled_out():
+            down = sums_down(x, y, settles_shapes)
+            return (
+                down(dx(grad, x, y, z), 0) if wants_x else None,
+                down(dy(grad, x, y, z), 1) if wants_y else None,
+            )
         return (
             reduce_to(dx(grad, x, y, z), x, y) if wants_x else None,
             reduce_to(dy(grad, x, y, z), y, x) if wants_y else None,
         )
 
     return gradient
+
+
+def spelled_out() -> bool:
+    """Return whether nodes are being made whose names programs may look up, by TensorFlow's names.
+
+    Rules then take TensorFlow's steps, even where fewer would do; eagerly, and in bodies of functions, they take fewer.
+    """
+    if not context.graph_scopes:
+        return False
+    graph = context.current_graph()
+    return graph is not None and not graph.building_function
+
+
+def sums_down(x: Any, y: Any, settles_shapes: bool = False) -> Callable[[Any, int], Any]:
+    """Return the function that sums a gradient of what `x` and `y` broadcast to down to the shape of one of them."""
+    if not spelled_out():
+        return lambda grad, side: reduce_to(grad, y, x) if side else reduce_to(grad, x, y)
+    if settles_shapes and all(t._dims is not None and None not in t._dims for t in (x, y)):
+        return _sums_down_as_known(x._dims, y._dims)
+    shapes = [raw.Shape(t) if settles_shapes else shape_node(t) for t in (x, y)]
+    axes = raw.BroadcastGradientArgs(*shapes)
+    return lambda grad, side: raw.Reshape(raw.Sum(grad, axes[side]), shapes[side])
+
+
+def shape_node(x: Any, name: str = "Shape", dtype: DType = dtypes.int32) -> Any:
+    """Return the shape of a tensor as a node of the graph: a Const where it is known, else a Shape."""
+    if x._dims is None or None in x._dims:
+        return raw.Shape(x, out_type=dtype, name=name)
+    return context.current_graph().constant(np.array(x._dims, dtype.np), dtype, name)
+
+
+def zeros_shaped_as(x: Any) -> Any:
+    """Return zeros of the shape and dtype of `x`; spelled out, they are made from its shape."""
+    if not spelled_out():
+        return raw.ZerosLike(x)
+    shape = shape_node(x)
+    with name_scope("zeros") as scope:
+        return raw.Fill(shape, constant_like(0, x), name=scope)
+
+
+def constant_like(value: float, x: Any, name: str = "Const") -> Any:
+    """Return a number as a scalar of the dtype of `x`; in a graph, as a node called `name`."""
+    if context.graph_scopes:
+        graph = context.current_graph()
+        if graph is not None:
+            dtype = x.dtype.base_dtype
+            return graph.constant(np.array(value, dtype.np), dtype, name)
+    return _scalar(value, x._dtype)
+
+
+@functools.lru_cache(maxsize=256)
+def _scalar(value: float, dtype: DType) -> EagerTensor:
+    return wrap(np.array(value, dtype.np), dtype)
+
+
+def _sums_down_as_known(x: Dims, y: Dims) -> Callable[[Any, int], Any]:
+    if x == y:
+        return lambda grad, side: grad
+    raw.BroadcastGradientArgs(list(x), list(y))  # used by nobody, and there in TensorFlow
+    dims = (x, y)
+
+    def down(grad: Any, side: int) -> Any:
+        axes = axes_to_sum(dims[side], dims[1 - side])
+        if not axes:
+            return grad
+        return raw.Reshape(raw.Sum(grad, axes_tensor(axes)), axes_tensor(dims[side]))
+
+    return down
+
+
+def axes_to_sum(wanted: Dims, other: Dims) -> tuple[int, ...]:
+    """Return the axes of what `wanted` and `other` broadcast to along which `wanted` was stretched."""
+    added, lengthened = stretched_axes(wanted, other)
+    return (*added, *[axis + len(added) for axis in lengthened])
 
 
 def reduce_to(grad: Any, x: Any, other: Any) -> Any:

@@ -12,12 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Op, op
 from ebbflow.core.tensor import EagerTensor
-from ebbflow.ops.declare import FLAT, dense, in_float32, merged, quick_binary, quick_unary, raw, unary
+from ebbflow.ops.declare import (
+    FLAT,
+    constant_like,
+    dense,
+    in_float32,
+    merged,
+    quick_binary,
+    quick_unary,
+    raw,
+    unary,
+    zeros_shaped_as,
+)
 
 REAL_SIGNED = "floats,int8,int16,int32,int64"
 SIGNED = REAL_SIGNED + ",complexes"
@@ -62,6 +73,19 @@ def slope_op(
 def _bar(x: Any) -> Any:
     """Return the complex conjugate of a tensor; a real one as it is."""
     return raw.Conj(x) if x.dtype.is_complex else x
+
+
+def _product(x: Any, y: Any) -> Any:
+    return raw.Mul.function(x, y)
+
+
+def _one_plus(x: Any) -> Any:
+    one = constant_like(1, x)
+    return (raw.Add if context.switches.tf1 else raw.AddV2)(one, x, name="Add")
+
+
+def _one_minus(x: Any) -> Any:
+    return raw.Sub(constant_like(1, x), x)
 
 
 def _conj(xp: Any, x: Any) -> Any:
@@ -197,14 +221,14 @@ def _reciprocal(xp: Any, x: Any) -> Any:
 
 #             op         array function    slope of y = f(x)
 Abs = unary("Abs", "absolute", lambda x, y: raw.Sign(x), types=REAL_SIGNED)
-Acos = unary("Acos", "arccos", lambda x, y: -raw.Reciprocal(sqrt(1 - square(x))))
+Acos = unary("Acos", "arccos", backward=lambda g, x, y: -g * raw.Reciprocal(sqrt(_one_minus(square(_bar(x))))))
 Acosh = unary("Acosh", "arccosh", lambda x, y: raw.Reciprocal(raw.Sinh(y)))
-Asin = unary("Asin", "arcsin", lambda x, y: raw.Reciprocal(sqrt(1 - square(x))))
+Asin = unary("Asin", "arcsin", lambda x, y: raw.Reciprocal(sqrt(_one_minus(square(x)))))
 Asinh = unary("Asinh", "arcsinh", lambda x, y: raw.Reciprocal(raw.Cosh(y)))
-Atan = unary("Atan", "arctan", lambda x, y: raw.Reciprocal(1 + square(x)))
-Atanh = unary("Atanh", "arctanh", lambda x, y: raw.Reciprocal(1 - square(x)))
+Atan = unary("Atan", "arctan", lambda x, y: raw.Reciprocal(_one_plus(square(x))))
+Atanh = unary("Atanh", "arctanh", lambda x, y: raw.Reciprocal(_one_minus(square(x))))
 Ceil = unary("Ceil", "ceil", FLAT, types="floats")
-Cos = unary("Cos", "cos", lambda x, y: -sin(x))
+Cos = unary("Cos", "cos", backward=lambda g, x, y: -g * sin(_bar(x)))
 Cosh = unary("Cosh", "cosh", lambda x, y: raw.Sinh(x))
 Exp = unary("Exp", "exp", lambda x, y: y)
 Expm1 = unary("Expm1", "expm1", lambda x, y: exp(x))
@@ -223,12 +247,15 @@ Rsqrt = unary(
     "Rsqrt", in_float32(lambda xp, x: xp.reciprocal(xp.sqrt(x))), backward=lambda g, x, y: raw.RsqrtGrad(y, g)
 )
 Sigmoid = unary("Sigmoid", _sigmoid, backward=lambda g, x, y: sigmoid_grad(_bar(y), g))
-Sign = unary("Sign", _sign, types=SIGNED, backward=lambda g, x, y: raw.ZerosLike(x))
+Sign = unary("Sign", _sign, types=SIGNED, backward=lambda g, x, y: zeros_shaped_as(x))
 Sin = unary("Sin", "sin", lambda x, y: cos(x))
 Sinh = unary("Sinh", "sinh", lambda x, y: raw.Cosh(x))
 Sqrt = unary("Sqrt", "sqrt", backward=lambda g, x, y: sqrt_grad(y, g))
-Square = unary("Square", "square", lambda x, y: 2.0 * x, types="floats,integers,complexes")
-Tan = unary("Tan", "tan", lambda x, y: square(raw.Reciprocal(cos(x))))
+Square = unary(
+    "Square", "square", types="floats,integers,complexes",
+    backward=lambda g, x, y: _product(g, _product(_bar(x), constant_like(2.0, x))),
+)  # fmt: skip
+Tan = unary("Tan", "tan", backward=lambda g, x, y: square(raw.Reciprocal(cos(_bar(x)))) * g)
 Tanh = unary("Tanh", "tanh", backward=lambda g, x, y: tanh_grad(_bar(y), g))
 
 # --- public functions -------------------------------------------------------------------------------------------------

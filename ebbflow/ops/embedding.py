@@ -10,6 +10,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import numpy as np
+
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
@@ -76,7 +78,7 @@ def _rows(table: Any, ids: Any, name: Any = None) -> Any:
 def _beside(table: Any) -> AbstractContextManager[Any]:
     """Place what is made inside next to the table, where it stands in a graph."""
     graph = building()
-    if graph is None or isinstance(table, EagerTensor):
+    if graph is None or isinstance(table, (EagerTensor, np.ndarray)):
         return nullcontext()
     return graph.colocate_with(getattr(table, "handle", table), ignore_existing=True)
 

@@ -20,9 +20,10 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, from_dims, is_compatible
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
+from ebbflow.ops import spelled
 from ebbflow.ops.array import concat, stack
 from ebbflow.ops.creation import building, constant, ones, zeros
-from ebbflow.ops.declare import FLAT, dense, raw, show
+from ebbflow.ops.declare import FLAT, dense, raw, show, spelled_out
 from ebbflow.ops.quick import numbers
 from ebbflow.ops.shaping import reshape, shape, size
 from ebbflow.ops.sizes import int_vector, invalid, is_static, room_for, scalar_value, shape_of
@@ -151,6 +152,8 @@ def _(call, grad):
 
 def _rows(params: Any, indices: Any, grad: Any) -> IndexedSlices:
     """Return the gradient of a gather along the first axis: each row of `grad` belongs to one row of `params`."""
+    if spelled_out():
+        return spelled.gathered_rows(params, indices, grad)
     whole = convert(shape_of(params))
     if params._dims is not None and None not in params._dims[1:] and is_static(indices):
         values = raw.Reshape(grad, int_vector((math.prod(indices._dims), *params._dims[1:]), grad))

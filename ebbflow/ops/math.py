@@ -12,24 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes, errors
+from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
-from ebbflow.core.op import op
+from ebbflow.core.op import Op, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_dims, is_compatible, merge_dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.ops.creation import ones_like_v1, zeros_like
 from ebbflow.ops.declare import (
     FLAT,
+    array_function,
     binary,
     binary_gradient,
     broadcast,
+    constant_like,
     dense,
     in_float32,
     merged,
     quick_binary,
     raw,
     show,
+    sums_down,
+    zeros_shaped_as,
 )
 from ebbflow.ops.elementwise import abs as absolute
 from ebbflow.ops.elementwise import log, negative, square
@@ -120,36 +125,68 @@ def _squared_difference(xp: Any, x: Any, y: Any) -> Any:
 
 def _pow_dy(g: Any, x: Any, y: Any, z: Any) -> Any:
     # Where the logarithm exists; elsewhere z * log x counts as its limit, 0.
-    mask = raw.NotEqual(x, raw.ZerosLike(x)) if x.dtype.is_complex else x > 0
-    safe = raw.SelectV2(mask, x, raw.OnesLike(x))
-    return g * z * raw.SelectV2(mask, log(safe), raw.ZerosLike(x))
+    mask = raw.NotEqual(x, raw.ZerosLike(x)) if x.dtype.is_complex else raw.Greater(x, 0.0)
+    safe = raw.Select(mask, x, ones_like_v1(x))
+    logarithm = raw.Select(mask, log(safe), zeros_like(x))
+    return g * z * logarithm
 
 
 def _not_zero(x: Any) -> Any:
-    return raw.Cast(raw.NotEqual(x, raw.ZerosLike(x)), DstT=x.dtype.base_dtype)
+    return raw.Cast(raw.NotEqual(x, constant_like(0, x, "NotEqual/y")), DstT=x.dtype.base_dtype)
+
+
+def _quotient(g: Any, x: Any, y: Any, z: Any) -> Any:
+    return realdiv(g, y)
 
 
 def _quotient_dy(g: Any, x: Any, y: Any, z: Any) -> Any:
-    return g * ((-x / y) / y)
+    return g * realdiv(realdiv(-x, y), y)
 
 
-def _where(mask: Any, grad: Any) -> Any:
-    return raw.SelectV2(mask, grad, raw.ZerosLike(grad))
+def _product_dy(g: Any, x: Any, y: Any, z: Any) -> Any:
+    if context.graph_scopes and x._dims is not None and None not in x._dims and x._dims == y._dims:
+        return multiply(g, x)  # the same; TensorFlow has the order so
+    return multiply(x, g)
 
 
-def _unless(mask: Any, grad: Any) -> Any:
-    return raw.SelectV2(mask, raw.ZerosLike(grad), grad)
+def _div_no_nan(x: Any, y: Any) -> Any:
+    return raw.DivNoNan(x, y, name="div_no_nan")
+
+
+def _extreme(name: str, fn: str, holds: str) -> Op:
+    """Declare the larger or the smaller of two: where `holds`, x is the one."""
+    declared = op(f"{name}(x:T, y:T) -> (z:T) | T: type in [floats,integers]", shape=broadcast, elementwise=True)
+    declared.kernel(array_function(fn))
+
+    @declared.gradient
+    def _(call, grad):
+        x, y = call.inputs
+        grad = dense(grad)
+        down = sums_down(x, y)
+        zeros = zeros_shaped_as(grad)
+        mask = getattr(raw, holds)(x, y)
+        return (
+            down(raw.Select(mask, grad, zeros), 0) if call.wants(0) else None,
+            down(raw.Select(mask, zeros, grad), 1) if call.wants(1) else None,
+        )
+
+    return declared
 
 
 _SUM = (lambda g, x, y, z: g, lambda g, x, y, z: g)
 
 #              op        array function    d/dx                            d/dy
-Add = binary("Add", "add", *_SUM, types="floats,uint8,int8,int16,int32,int64,complexes,string")
-AddV2 = binary("AddV2", "add", *_SUM, types=NUMBERS, flags="commutative aggregate")
-Sub = binary("Sub", "subtract", lambda g, x, y, z: g, lambda g, x, y, z: -g, types=NUMBERS)
-Mul = binary("Mul", "multiply", lambda g, x, y, z: g * y, lambda g, x, y, z: x * g, types=NUMBERS, flags="commutative")
-Div = binary("Div", _divide, lambda g, x, y, z: g / y, _quotient_dy, types=NUMBERS)
-RealDiv = binary("RealDiv", _divide, lambda g, x, y, z: g / y, _quotient_dy, types=NUMBERS)
+Add = binary("Add", "add", *_SUM, types="floats,uint8,int8,int16,int32,int64,complexes,string", settles_shapes=True)
+AddV2 = binary("AddV2", "add", *_SUM, types=NUMBERS, flags="commutative aggregate", settles_shapes=True)
+Sub = binary("Sub", "subtract", lambda g, x, y, z: g, lambda g, x, y, z: -g, types=NUMBERS, settles_shapes=True)
+Mul = binary(
+    "Mul", "multiply", lambda g, x, y, z: multiply(g, y), _product_dy,
+    types=NUMBERS, flags="commutative", settles_shapes=True,
+)  # fmt: skip
+Div = binary(
+    "Div", _divide, lambda g, x, y, z: raw.Div(g, y), lambda g, x, y, z: g * raw.Div(raw.Div(-x, y), y), types=NUMBERS
+)
+RealDiv = binary("RealDiv", _divide, _quotient, _quotient_dy, types=NUMBERS)
 TruncateDiv = binary("TruncateDiv", _truncate_div, FLAT, FLAT, types=NUMBERS)
 FloorDiv = binary("FloorDiv", _floor_div, FLAT, FLAT, types=NUMBERS)
 FloorMod = binary(
@@ -165,7 +202,7 @@ TruncateMod = binary(
 )  # fmt: skip
 DivNoNan = binary(
     "DivNoNan", lambda xp, x, y: _unless_zero(xp, y, xp.divide(x, y)),
-    lambda g, x, y, z: raw.DivNoNan(g, y), lambda g, x, y, z: g * raw.DivNoNan(raw.DivNoNan(-x, y), y),
+    lambda g, x, y, z: _div_no_nan(g, y), lambda g, x, y, z: g * _div_no_nan(_div_no_nan(-x, y), y),
     types="floats_complex",
 )  # fmt: skip
 MulNoNan = binary(
@@ -175,23 +212,16 @@ MulNoNan = binary(
 )  # fmt: skip
 Pow = binary(
     "Pow", _pow, lambda g, x, y, z: g * y * raw.Pow(x, y - 1), _pow_dy,
-    types="floats,int8,int16,int32,int64,complexes",
+    types="floats,int8,int16,int32,int64,complexes", settles_shapes=True,
 )  # fmt: skip
-Maximum = binary(
-    "Maximum", "maximum",
-    lambda g, x, y, z: _where(raw.GreaterEqual(x, y), g), lambda g, x, y, z: _unless(raw.GreaterEqual(x, y), g),
-    types="floats,integers",
-)  # fmt: skip
-Minimum = binary(
-    "Minimum", "minimum",
-    lambda g, x, y, z: _where(raw.LessEqual(x, y), g), lambda g, x, y, z: _unless(raw.LessEqual(x, y), g),
-    types="floats,integers",
-)  # fmt: skip
-SquaredDifference = binary(
-    "SquaredDifference", _squared_difference,
-    lambda g, x, y, z: 2.0 * g * (x - y), lambda g, x, y, z: -2.0 * g * (x - y),
-    types="floats,int32,int64,complexes", flags="commutative", conjugates=False,
-)  # fmt: skip
+Maximum = _extreme("Maximum", "maximum", "GreaterEqual")
+Minimum = _extreme("Minimum", "minimum", "LessEqual")
+SquaredDifference = op(
+    "SquaredDifference(x:T, y:T) -> (z:T) | T: type in [floats,int32,int64,complexes] | commutative",
+    shape=broadcast,
+    kernel=_squared_difference,
+    elementwise=True,
+)
 Atan2 = binary(
     "Atan2", "arctan2",
     lambda g, y, x, z: x * (g / (square(x) + square(y))), lambda g, y, x, z: -y * (g / (square(x) + square(y))),
@@ -212,6 +242,16 @@ Xlog1py = binary(
     lambda g, x, y, z: g * raw.Xlog1py(_not_zero(x), y), lambda g, x, y, z: g * raw.Xdivy(x, y + 1),
     types="floats_complex", conjugates=False,
 )  # fmt: skip
+
+
+@SquaredDifference.gradient
+def _(call, grad):
+    x, y = call.inputs
+    slope = multiply(constant_like(2.0, x, "scalar"), dense(grad)) * (x - y)
+    down = sums_down(x, y, settles_shapes=True)
+    return down(slope, 0) if call.wants(0) else None, -down(slope, 1) if call.wants(1) else None
+
+
 NextAfter = op(
     "NextAfter(x1:T, x2:T) -> (output:T) | T: type in [double,float] = float",
     shape=broadcast,
@@ -342,6 +382,7 @@ xdivy = quick_binary(Xdivy, "xdivy", "Return `x / y`, and 0 where `x` is 0.", sc
 xlog1py = quick_binary(Xlog1py, "xlog1py", "Return `x * log1p(y)`, and 0 where `x` is 0.", scope="xlog1py")
 xlogy = quick_binary(Xlogy, "xlogy", "Return `x * log(y)`, and 0 where `x` is 0.")
 add_tf1 = quick_binary(Add, "add", "Return `x + y` (as TensorFlow 1 puts it into a graph: an Add node).")
+Mul.function = multiply  # type: ignore[attr-defined]  # for families that come before this one
 mod = floormod
 divide_no_nan = div_no_nan
 

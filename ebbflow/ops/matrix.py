@@ -7,6 +7,7 @@ by letters in `einsum`.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, is_static
 from ebbflow.core.tensor import EagerTensor, Tensor, _new
-from ebbflow.ops import reduce
-from ebbflow.ops.declare import raw, show
+from ebbflow.ops import reduce, spelled
+from ebbflow.ops.declare import raw, show, spelled_out
 from ebbflow.ops.diagonals import diag_part
 from ebbflow.ops.operators import install_binary
 from ebbflow.ops.rules import agreed, broadcast_batches, equal_length, ranked, ranked_at_least
@@ -211,7 +212,7 @@ def _(xp, x, y, *, adj_x, adj_y, Tout):
 def _batch_grads(call, x, y, grad):
     """The gradients of a batched product, before batches that were broadcast are summed up again."""
     ax, ay = call.adj_x, call.adj_y
-    times = raw.BatchMatMulV2
+    times = functools.partial(raw.BatchMatMulV2, name="MatMul")
     left = right = None
     if call.wants(0):
         left = times(y, grad, adj_x=ay, adj_y=True) if ax else times(grad, y, adj_y=not ay)
@@ -229,6 +230,8 @@ def _(call, grad):
 def _(call, grad):
     x, y = call.x, call.y
     left, right = _batch_grads(call, x, y, grad)
+    if spelled_out():
+        return spelled.unbatched(left, right, x, y)
     return unbroadcast(left, x, y), unbroadcast(right, y, x)
 
 

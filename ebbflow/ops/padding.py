@@ -15,8 +15,9 @@ from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, from_dims
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
+from ebbflow.ops import spelled
 from ebbflow.ops.creation import filled
-from ebbflow.ops.declare import dense, raw, show
+from ebbflow.ops.declare import dense, raw, show, spelled_out
 from ebbflow.ops.shaping import reshape
 from ebbflow.ops.sizes import int_vector, invalid, is_static, room_for, shape_of, vector
 
@@ -64,6 +65,8 @@ def _(xp, input, multiples):
 
 @Tile.gradient
 def _(call, grad):
+    if spelled_out():
+        return spelled.untiled(call, dense(grad)), None
     x, grad, times = call.input, dense(grad), call.multiples.constant_value()
     if times is not None and is_static(x):
         dims = [n for pair in zip(times.tolist(), x._dims, strict=True) for n in pair]
@@ -181,6 +184,8 @@ def _(xp, input, paddings, constant_values):
 
 
 def _unpadded(call: Any, grad: Any) -> Any:
+    if spelled_out():
+        return spelled.unpadded(call, grad)
     paddings = call.paddings
     if paddings.__class__ is EagerTensor:
         begin: Any = wrap(np.ascontiguousarray(paddings._array[:, 0]), paddings.dtype)

@@ -34,6 +34,7 @@ class _Program:
         self.op_seeds = random.Random()
         self.drawn: dict[tuple[int, int], dict[Any, Stream]] = {}
         self.streams: dict[Any, Stream] = {}
+        self.nodes: weakref.WeakKeyDictionary[Any, Stream] = weakref.WeakKeyDictionary()
 
 
 _program = _Program()
@@ -55,6 +56,7 @@ def set_random_seed(seed):
         _program.op_seeds = random.Random(seed)
         _program.drawn.clear()
         _program.streams.clear()
+        _program.nodes.clear()
 
 
 set_seed = set_random_seed
@@ -126,6 +128,9 @@ def stream_of(run: Any, op: str, seed: int, seed2: int, *attrs: Any) -> Stream |
     """Return the stream a run of an op reads, or None where it is not seeded."""
     if not seed and not seed2:
         return None
+    if run.node is not None and run.session is eager_run:  # a node of a function: its stream goes when it goes
+        found = _program.nodes.get(run.node)
+        return found if found is not None else _program.nodes.setdefault(run.node, Stream(seed, seed2))
     if run.node is not None:
         key = (run.node, "stream")
         found = run.resources.get(key)

@@ -21,7 +21,8 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
-from ebbflow.ops.declare import FLAT, axes_tensor, dense, raw
+from ebbflow.ops import spelled
+from ebbflow.ops.declare import FLAT, axes_tensor, dense, raw, spelled_out
 from ebbflow.ops.shaping import rank
 from ebbflow.ops.sizes import int_vector, is_static, shape_of
 
@@ -212,6 +213,8 @@ def _front_axes(x: Any, indices: Any) -> Any:
 
 
 def _sum_gradient(call: Any, grad: Any) -> Any:
+    if spelled_out():
+        return spelled.spread(call, dense(grad)), None
     x = call.inputs[0]
     spread = put_back(call, dense(grad))
     return (spread if is_static(x) and spread._dims == x._dims else raw.BroadcastTo(spread, shape_of(x))), None
@@ -219,6 +222,8 @@ def _sum_gradient(call: Any, grad: Any) -> Any:
 
 def _mean_gradient(call: Any, grad: Any) -> Any:
     x, y = call.inputs[0], call.outputs[0]
+    if spelled_out():
+        return spelled.spread(call, dense(grad)) / spelled.mean_divisor(x, y), None
     if is_static(x) and is_static(y):
         count: Any = float(math.prod(x._dims) // max(math.prod(y._dims), 1))
     else:
@@ -259,6 +264,8 @@ def _all_but_one(x: Any, axis: int) -> Any:
 
 
 def _extreme_gradient(call: Any, grad: Any) -> Any:
+    if spelled_out():
+        return spelled.share_of_extremes(call, dense(grad)), None
     x, indices = call.inputs
     chosen = raw.Cast(raw.Equal(x, put_back(call, call.outputs[0])), DstT=x.dtype.base_dtype)
     count = raw.Sum(chosen, indices, keep_dims=True)

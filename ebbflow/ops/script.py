@@ -204,9 +204,7 @@ def in_graph(declared: Op, function: Function, inp: Any, Tout: Any, name: str | 
     types = [as_output_type(t) for t in (Tout if isinstance(Tout, (list, tuple)) else [Tout])]
     keep(function)
     outputs = declared(list(inp), token=function.token, Tout=types, name=name)
-    if isinstance(Tout, (list, tuple)):
-        return outputs or context.current_graph().get_operations()[-1]
-    return outputs[0]
+    return outputs if isinstance(Tout, (list, tuple)) else outputs[0]
 
 
 def as_output_type(given: Any) -> DType:

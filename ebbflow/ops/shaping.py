@@ -18,9 +18,10 @@ from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_dims, broadcast_dims, from_dims
+from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, wrap
 from ebbflow.ops.creation import building
-from ebbflow.ops.declare import FLAT, raw, show
+from ebbflow.ops.declare import FLAT, raw, show, spelled_out
 from ebbflow.ops.quick import int32, int32s, result_of
 from ebbflow.ops.sizes import (
     INT64_MAX,
@@ -32,6 +33,7 @@ from ebbflow.ops.sizes import (
     product,
     room_for,
     scalar_value,
+    shape_of,
     vector,
 )
 
@@ -277,7 +279,7 @@ def _(xp, x, perm):
 
 def _inverse(perm: Any) -> Any:
     value = perm.constant_value()
-    if value is None:
+    if value is None or (spelled_out() and value.min(initial=0) >= 0):
         return raw.InvertPermutation(perm)
     back = np.argsort(value % max(value.size, 1)).astype(value.dtype)
     return wrap(back, perm.dtype) if perm.__class__ is EagerTensor else back
@@ -285,12 +287,12 @@ def _inverse(perm: Any) -> Any:
 
 @Transpose.gradient
 def _(call, grad):
-    return Transpose(grad, _inverse(call.perm)), None
+    return Transpose(grad, _inverse(call.perm), name="transpose"), None
 
 
 @ConjugateTranspose.gradient
 def _(call, grad):
-    return ConjugateTranspose(grad, _inverse(call.perm)), None
+    return ConjugateTranspose(grad, _inverse(call.perm), name="transpose"), None
 
 
 InvertPermutation = op("InvertPermutation(x:T) -> (y:T) | T: index = int32", gradient=FLAT)
@@ -353,6 +355,9 @@ def _(xp, input, shape):
 @BroadcastTo.gradient
 def _(call, grad):
     x, dims, given = call.input, call.input._dims, grad._dims
+    if spelled_out():
+        shape = shape_of(x, call.shape.dtype)
+        return raw.Reshape(raw.Sum(grad, raw.BroadcastGradientArgs(call.shape, shape)[1]), shape), None
     if is_static(x) and given is not None:
         lead = len(given) - len(dims)
         axes = [*range(lead), *(lead + i for i, n in enumerate(dims) if n == 1 and given[lead + i] != 1)]
@@ -400,6 +405,8 @@ def shape(input, out_type=None, name=None):
     [1, 3]
     """
     kind = dtypes.int32 if out_type is None else as_dtype(out_type)
+    if isinstance(input, SparseTensor):
+        return raw.Cast(input.dense_shape, DstT=kind)
     graph = building()
     if graph is None:
         if kind is dtypes.int32 and input.__class__ is EagerTensor:
@@ -429,6 +436,8 @@ def size(input, out_type=None, name=None):
     3
     """
     kind = dtypes.int32 if out_type is None else as_dtype(out_type)
+    if isinstance(input, SparseTensor):
+        return raw.Prod(raw.Cast(input.dense_shape, DstT=kind), [0], name=name)
     graph = building()
     if graph is None:
         return Size(input if input.__class__ is EagerTensor else convert(input), out_type=kind)
@@ -450,6 +459,8 @@ def rank(input, name=None):
     >>> int(rank([[1, 2, 3]]))
     2
     """
+    if isinstance(input, SparseTensor):
+        return size(input.dense_shape, name=name)
     graph = building()
     if graph is None:
         return Rank(input if input.__class__ is EagerTensor else convert(input))

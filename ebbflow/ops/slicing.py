@@ -19,9 +19,10 @@ from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dimension, Dims
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, is_tensor, ndarray, wrap
+from ebbflow.ops import spelled
 from ebbflow.ops.array import stack
 from ebbflow.ops.creation import building, constant, filled, ones_like_v1, zeros_like
-from ebbflow.ops.declare import dense, raw, show
+from ebbflow.ops.declare import dense, raw, show, spelled_out
 from ebbflow.ops.sizes import INT32_MAX, invalid, is_static, lengths, room_for, shape_of, vector
 
 _MASKS = (
@@ -299,6 +300,8 @@ def _(xp, input, begin, size):
 
 @Slice.gradient
 def _(call, grad):
+    if spelled_out():
+        return spelled.padded(call, grad), None, None
     x, y, begin = call.input, call.output, call.begin
     if x.__class__ is EagerTensor:
         before = begin._array

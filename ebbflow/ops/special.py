@@ -19,7 +19,19 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import merge_dims
-from ebbflow.ops.declare import FLAT, binary, dense, in_float32, quick_binary, quick_unary, raw, reduce_to, show, unary
+from ebbflow.ops.declare import (
+    FLAT,
+    binary,
+    constant_like,
+    dense,
+    in_float32,
+    quick_binary,
+    quick_unary,
+    raw,
+    reduce_to,
+    show,
+    unary,
+)
 from ebbflow.ops.elementwise import exp, log, square
 
 
@@ -46,8 +58,14 @@ _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _HALF_ROOT_PI = math.sqrt(math.pi) / 2
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
-Erf = unary("Erf", special("erf"), lambda x, y: _TWO_OVER_ROOT_PI * exp(-square(x)), types="floats")
-Erfc = unary("Erfc", special("erfc"), lambda x, y: -_TWO_OVER_ROOT_PI * exp(-square(x)), types="floats")
+Erf = unary(
+    "Erf", special("erf"), types="floats",
+    backward=lambda g, x, y: g * constant_like(_TWO_OVER_ROOT_PI, x) * exp(-square(x)),
+)  # fmt: skip
+Erfc = unary(
+    "Erfc", special("erfc"), types="floats",
+    backward=lambda g, x, y: g * constant_like(-_TWO_OVER_ROOT_PI, x) * exp(-square(x)),
+)  # fmt: skip
 Erfinv = unary("Erfinv", special("erfinv"), lambda x, y: _HALF_ROOT_PI * exp(square(y)), types="floats")
 Ndtri = unary("Ndtri", special("ndtri"), lambda x, y: _ROOT_TWO_PI * exp(square(y) / 2.0), types="floats")
 
@@ -67,7 +85,7 @@ def _lgamma(xp: Any, x: Any) -> Any:
 Lgamma = unary("Lgamma", in_float32(_lgamma), lambda x, y: raw.Digamma(x), types="floats")
 Digamma = unary(
     "Digamma", in_float32(_digamma), types="floats",
-    backward=lambda g, x, y: g * raw.Polygamma(raw.OnesLike(x), x),
+    backward=lambda g, x, y: g * raw.Polygamma(constant_like(1, x), x),
 )  # fmt: skip
 
 

@@ -29,13 +29,16 @@ class Storage:
     references.
     """
 
-    __slots__ = ("__weakref__", "_being_written", "_depth", "_mutex", "dims", "dtype", "is_resource", "name", "value")
+    __slots__ = (
+        "__weakref__", "_being_written", "_depth", "_mutex", "dims", "dtype", "is_resource", "name", "owner", "value",
+    )  # fmt: skip
 
     def __init__(self, name: str, dtype: DType, dims: Dims, is_resource: bool = True):
         self.name = name
         self.dtype = dtype
         self.dims = dims
         self.is_resource = is_resource
+        self.owner: Any = None  # a weak reference to the variable, where there is one: functions ask for it
         self.value: np.ndarray | None = None
         self._being_written: np.ndarray | None = None
         self._mutex = threading.RLock()

@@ -8,7 +8,7 @@ storages and arrays; knows nothing of optimizers, graphs or sessions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,42 @@ def _declare(text: str, form: Form, flags: tuple[str, ...], formula: Formula) ->
 
     declared.kernel_fn = kernel
     declared.kernel_attrs = flags
+    if not form.sparse:
+        declared.facts["update"] = lambda storages, options: _bound(form, formula, kernel, storages, options)
+
+
+def _bound(form: Form, formula: Formula, kernel: Any, storages: list[Storage], options: dict[str, Any]) -> Any:
+    """Return the update of given variables as a function of the numbers: for Programs, which know them beforehand.
+
+    Where something does not go together the kernel is called, which says what.
+    """
+    locked = sorted(storages, key=id)
+    names, at = form.numbers, form.numbers.index(form.grad)
+    fits = storages[0].dtype in form.trains and len({s.dtype for s in storages}) == 1
+    boxes = [s.handle() for s in storages]
+    dtype = storages[0].dtype.np
+
+    def update(*numbers: Any) -> None:
+        grad = numbers[at]
+        odd = not fits or grad.dtype is not dtype or sum([n.ndim for n in numbers]) != grad.ndim
+        if odd or any([s.value is None or s.value.shape != grad.shape for s in storages]):
+            kernel(np, *boxes, *numbers, **options)
+            return
+        for storage in locked:
+            storage.__enter__()
+        try:
+            with np.errstate(all="ignore"):
+                arrays = [s.writable() for s in storages]
+                if grad.size < TILE:
+                    formula(*arrays, **dict(zip(names, numbers, strict=True)), **options)
+                else:
+                    for part, given in _tiles(arrays, dict(zip(names, numbers, strict=True))):
+                        formula(*part, **given, **options)
+        finally:
+            for storage in locked:
+                storage.__exit__()
+
+    return update
 
 
 # --- what goes together -----------------------------------------------------------------------------------------------
@@ -171,11 +207,29 @@ def _invalid(message: str) -> errors.InvalidArgumentError:
 # --- applying ---------------------------------------------------------------------------------------------------------
 
 
+TILE = 1 << 15
+"""Elements that a formula takes at a time: what it computes in between then stays in the cache."""
+
+
+def _tiles(arrays: list[np.ndarray], given: dict[str, Any]) -> Iterator[tuple[list[np.ndarray], dict[str, Any]]]:
+    """Yield the arguments of a formula piece by piece, where they are large: it goes element by element."""
+    size = arrays[0].size
+    whole = [*arrays, *[v for v in given.values() if v.ndim]]
+    if size < 2 * TILE or not all(a.flags.c_contiguous for a in whole):
+        yield arrays, given
+        return
+    flat, numbers = [a.reshape(-1) for a in arrays], {k: v.reshape(-1) if v.ndim else v for k, v in given.items()}
+    for start in range(0, size, TILE):
+        piece = slice(start, start + TILE)
+        yield [a[piece] for a in flat], {k: v[piece] if v.ndim else v for k, v in numbers.items()}
+
+
 def _apply(formula: Formula, storages: list[Storage], given: dict[str, Any], options: dict[str, Any]) -> None:
     arrays = [s.writable() for s in storages]
     indices = given.pop("indices", None)
     if indices is None:
-        formula(*arrays, **given, **options)
+        for part in _tiles(arrays, given):
+            formula(*part[0], **part[1], **options)
         return
     grad = given.pop("grad")
     alone = len(np.unique(indices)) == len(indices)

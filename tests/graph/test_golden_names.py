@@ -10,9 +10,6 @@ from tests.golden.programs import graphs, replay
 
 # Programs that wait for a part of TensorFlow that is not here yet, or that Ebbflow builds otherwise on purpose.
 LATER = {
-    "local_and_metric_variables": "tf.metrics",
-    "device_functions": "tf.train.replica_device_setter",
-    "variables_on_devices": "tf.train.replica_device_setter",
     "moving_averages": "initialized_value chooses by one If node, not by Switch and Merge",
     "moving_averages_with_updates": "the same",
     "countings": "tf.nn.zero_fraction counts in int64 at once, without TensorFlow's tf.cond on the size",
@@ -30,9 +27,7 @@ NAME, TYPE, INPUTS, CONTROLS, DEVICE, OUTPUTS = range(6)
 
 
 def words(nodes, *columns):
-    """The chosen columns of every node, by node name. What stands inside a gradient (`…_grad/…`) is the rules'
-    own affair.
-    """
+    """The chosen columns of every node, by node name; the insides of gradients are for test_golden_gradients."""
     split = [node.split(" ") for node in nodes if "_grad/" not in node.split(" ")[NAME]]
     return {node[NAME]: tuple(node[column] for column in columns) for node in split}
 

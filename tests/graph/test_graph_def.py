@@ -171,4 +171,4 @@ def test_one_node_by_itself():
     with Graph().as_default():
         x = placeholder(dtypes.float32, [], name="x")
         y = cond(x > 0.0, lambda: x, lambda: constant(1.0))
-        assert y.op.node_def.attr["then_branch"].func.name
+        assert y.op.inputs[0].op.node_def.attr["then_branch"].func.name

@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-import ebbflow.functions.cond
+import ebbflow.functions.op_catalogue
 import ebbflow.ops.catalogue
 import ebbflow.summary.ops  # noqa: F401  (declares ops)
 from ebbflow.core.op import registry

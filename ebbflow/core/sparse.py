@@ -1,0 +1,235 @@
+"""SparseTensor: a tensor given by the places of its elements that matter.
+
+`values[i]` stands at place `indices[i]` of a tensor shaped `dense_shape`; everywhere else there is nothing (ops say
+what that counts as). Only the three parts and their types live here; what can be done with them is in `ops/sparse`.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+from ebbflow.core import context, dtypes
+from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.convert import convert
+from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import TensorShape
+from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import Tensor
+
+SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+"""What a fetched SparseTensor is, and what one is fed with: three arrays."""
+
+
+class SparseTensor(CompositeTensor):
+    """Elements of a tensor, and where they are."""
+
+    is_tensor_like = True
+
+    def __init__(self, indices: Any, values: Any, dense_shape: Any):
+        with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
+            self._indices = convert(indices, dtypes.int64, name="indices")
+            self._values = convert(values, name="values")
+            self._dense_shape = convert(dense_shape, dtypes.int64, name="dense_shape")
+        places, rows = self._indices.shape.with_rank(2), self._values.shape.with_rank(1)
+        lengths = self._dense_shape.shape.with_rank(1)
+        _agree(places.as_list()[0], rows.as_list()[0])
+        _agree(places.as_list()[1], lengths.as_list()[0])
+        self._static = TensorShape(None)  # what `set_shape` says beyond `dense_shape`
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+        """Return a SparseTensor from three arrays (or itself)."""
+        if not is_sparse(sparse_tensor_value):
+            raise TypeError(
+                "Argument sparse_tensor_value must be either SparseTensor or SparseTensorValue. "
+                f"Received: {sparse_tensor_value}."
+            )
+        if isinstance(sparse_tensor_value, SparseTensor):
+            return sparse_tensor_value
+        return cls(*sparse_tensor_value)
+
+    @property
+    def indices(self) -> Any:
+        """The places, [n, rank]."""
+        return self._indices
+
+    @property
+    def values(self) -> Any:
+        """The elements there, [n]."""
+        return self._values
+
+    @property
+    def dense_shape(self) -> Any:
+        """The shape of the whole, [rank]."""
+        return self._dense_shape
+
+    def with_values(self, new_values: Any) -> SparseTensor:
+        """Return other elements at the same places."""
+        made = SparseTensor(self._indices, new_values, self._dense_shape)
+        made._static = self._static
+        return made
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._values.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape of the whole, as far as it is known."""
+        return TensorShape(_lengths(self._dense_shape)).merge_with(self._static)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Add to what is known of the shape."""
+        self._static = self.shape.merge_with(TensorShape(shape))
+
+    @property
+    def op(self) -> Any:
+        return self._values.op  # type: ignore[attr-defined]
+
+    @property
+    def name(self) -> str:
+        return self._values.name  # type: ignore[attr-defined]
+
+    @property
+    def graph(self) -> Any:
+        return self._values.graph  # type: ignore[attr-defined]
+
+    @property
+    def device(self) -> str:
+        return self._values.device  # type: ignore[attr-defined]
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> SparseTensorValue:
+        """Return the value in `session`, or in the default session."""
+        session = session or (context.thread.sessions[-1] if context.thread.sessions else None)
+        if session is None:
+            return self._values.eval(feed_dict, None)  # type: ignore[attr-defined]  # says that there is none
+        return session.run(self, feed_dict)
+
+    def consumers(self) -> list[Any]:
+        return [node for part in self._flatten() for node in part.consumers()]
+
+    @property
+    def _type_spec(self) -> SparseTensorSpec:
+        return SparseTensorSpec(self.shape, self.dtype)
+
+    def _flatten(self) -> list[Any]:
+        return [self._indices, self._values, self._dense_shape]
+
+    def _numpy(self) -> SparseTensorValue:
+        return SparseTensorValue(*[part.numpy() for part in self._flatten()])
+
+    def __str__(self) -> str:
+        parts = f"indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s}"
+        return f"SparseTensor({parts})"
+
+    __repr__ = __str__
+
+
+def _lengths(shape: Any) -> Any:
+    """Return what is known of the lengths in a shape vector."""
+    value = shape.constant_value()
+    if value is not None:
+        return [None if n < 0 else int(n) for n in value]
+    return shape.constant_dims()
+
+
+def _agree(a: int | None, b: int | None) -> None:
+    if a is not None and b is not None and a != b:
+        raise ValueError(f"Dimensions {a} and {b} are not compatible")
+
+
+def is_sparse(x: Any) -> bool:
+    """Return whether `x` is a SparseTensor, or the value of one."""
+    return isinstance(x, (SparseTensor, SparseTensorValue))
+
+
+class SparseTensorSpec(TypeSpec):
+    """The type of a SparseTensor.
+
+    >>> SparseTensorSpec([None, 3], dtypes.int32)
+    SparseTensorSpec(TensorShape([None, 3]), tf.int32)
+    """
+
+    __slots__ = ("_dtype", "_shape")
+
+    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32):
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """Return the spec of a SparseTensor, or of the value of one."""
+        if isinstance(value, SparseTensor):
+            return cls(value.shape, value.dtype)
+        if isinstance(value, SparseTensorValue):
+            return SparseTensor.from_value(value)._type_spec
+        raise TypeError("Expected SparseTensor or SparseTensorValue.")
+
+    @property
+    def value_type(self) -> type:
+        return SparseTensor
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        rank = self._shape.rank
+        places = TensorSpec([None, rank], dtypes.int64)
+        return [places, TensorSpec([None], self._dtype), TensorSpec([rank], dtypes.int64)]
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return list(value) if isinstance(value, SparseTensorValue) else value._flatten()
+
+    def _from_components(self, components: Sequence[Any]) -> Any:
+        if not any(isinstance(part, Tensor) for part in components):
+            return SparseTensorValue(*components)
+        made = SparseTensor(*components)
+        made._static = self._shape
+        return made
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Return whether a sparse tensor of the other type can stand where this one is asked for."""
+        other = spec_or_value if isinstance(spec_or_value, SparseTensorSpec) else None
+        if is_sparse(spec_or_value):
+            other = SparseTensorSpec.from_value(spec_or_value)
+        return other is not None and self._dtype is other._dtype and self._shape.is_compatible_with(other._shape)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Return whether every sparse tensor of this type is of the other type too."""
+        return type(other) is type(self) and self._dtype is other._dtype and self._shape.is_subtype_of(other._shape)
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> SparseTensorSpec | None:
+        """Return the narrowest type that this and all `others` belong to, or None."""
+        if any(type(o) is not type(self) or o._dtype is not self._dtype for o in others):
+            return None
+        shape = self._shape.most_specific_common_supertype([o._shape for o in others])
+        return None if shape is None else SparseTensorSpec(shape, self._dtype)
+
+    def most_specific_compatible_type(self, other: Any) -> SparseTensorSpec:
+        """Return the narrowest type that this and the other belong to."""
+        if not isinstance(other, SparseTensorSpec) or self._dtype is not other._dtype:
+            raise ValueError(f"Types are not compatible: {self} vs {other}")
+        return SparseTensorSpec(self._shape.most_specific_compatible_shape(other._shape), self._dtype)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SparseTensorSpec) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash((self._shape._dims, self._dtype))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._shape, self._dtype)
+
+    def __repr__(self) -> str:
+        return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
