@@ -264,9 +264,15 @@ def get_intra_op_parallelism_threads() -> int:
     return wishes.intra_op_threads
 
 
+on_intra_op_threads: list[Callable[[int], None]] = []
+"""Who else is told how many threads one op may use: engines that keep threads of their own."""
+
+
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
     """Say how many threads one op may use."""
     wishes.intra_op_threads = num_threads
+    for tell in on_intra_op_threads:
+        tell(num_threads)
 
 
 def get_jit() -> Any:
