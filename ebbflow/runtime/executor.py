@@ -17,7 +17,9 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import flatten_results
+from ebbflow.engines import memory
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
+from ebbflow.ops.storage import Storage
 
 ndarray = np.ndarray
 _PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
@@ -181,7 +183,7 @@ def _read_later(value: Any) -> Any:
 
 def is_reference(value: Any) -> bool:
     """Return whether a value is the storage of a reference variable, not a fed array."""
-    return value.dtype == object and value.ndim == 0 and hasattr(value.item(), "read")
+    return value.dtype == object and value.ndim == 0 and isinstance(value.item(), Storage)
 
 
 def bind(node: Operation, run: Any) -> Callable[..., Any]:
@@ -285,7 +287,7 @@ def needed_nodes(fetches: Sequence[Any], fed: set[int]) -> list[Operation]:
 
 def _before(node: Operation, fed: set[int]) -> list[Operation]:
     before = [t.op for t in node._inputs if id(t) not in fed]
-    for other in node._control_inputs:  # waiting for a placeholder that is fed is waiting for nothing
+    for other in node.waits_for:  # waiting for a placeholder that is fed is waiting for nothing
         if other.type not in _PLACEHOLDERS or id(other._outputs[0]) not in fed:
             before.append(other)
     return before
@@ -345,10 +347,8 @@ def located(error: Exception, node: Operation, values: list[Any]) -> Exception:
     """Return the error to show for a failure of `node`: explained, with the node and the user's line."""
     if isinstance(error, errors.OpError) and error.op is not None:
         return error
-    arrays = group(
-        node, [v.item().read() if is_reference_arg(v, t) else v for v, t in zip(values, node._inputs, strict=True)]
-    )
     try:
+        arrays = group(node, [v.item().read() if is_reference_arg(v, t) else v for v, t in _paired(values, node)])
         explained = node._op.explain(error, arrays, node._attrs)
     except Exception as failed:  # explaining must not hide the failure itself
         explained = failed if isinstance(failed, errors.OpError) else error
@@ -364,18 +364,33 @@ def located(error: Exception, node: Operation, values: list[Any]) -> Exception:
     return cls(node.node_def, node, message)
 
 
+def _paired(values: list[Any], node: Operation) -> Any:
+    """Return values beside the inputs they are for; a node that never got them has none."""
+    return zip(values, node._inputs, strict=True) if values else ()
+
+
 def is_reference_arg(value: Any, tensor: Any) -> bool:
     return by_reference(tensor) and is_reference(value) and value.item().is_set()
 
 
 def _operands(node: Operation, values: list[Any]) -> str:
+    """Return a line for each input: what it was, which node or variable it came from, and the user's line for that."""
     lines = []
-    for tensor, value in zip(node._inputs, values, strict=True):
+    for value, tensor in _paired(values, node):
         line = tensor.op.line
         where = f"   {line}" if line is not None else ""
-        shape = "" if value is None else f"{tensor.dtype.base_dtype.name}{list(value.shape)}"
-        lines.append(f"\n  {tensor.name}: {shape}   made by {tensor.op.type}{where}")
+        lines.append(f"\n  {tensor.name}: {_described(value, tensor)}{where}")
     return "".join(lines)
+
+
+def _described(value: Any, tensor: SymbolicTensor) -> str:
+    kind = tensor.dtype.base_dtype.name
+    held = value.item() if value is not None and value.dtype == object and value.ndim == 0 else None
+    if hasattr(held, "is_set"):  # a variable, by reference or by handle
+        shape = list(held.read().shape) if held.is_set() else " not initialized"
+        return f"{held.dtype.name}{shape}   variable '{held.name}'"
+    shape = "" if value is None else f"{kind}{list(value.shape)}"
+    return f"{shape}   made by {tensor.op.type}"
 
 
 def exclusive(values: list[Any], i: int) -> Any:
@@ -385,14 +400,23 @@ def exclusive(values: list[Any], i: int) -> Any:
     if _references(values, i) > _REFERENCES_ALONE:
         return values[i].copy()
     value = values[i]
-    return value if value.__class__ is ndarray and value.base is None and value.flags.writeable else value.copy()
+    if value.__class__ is not ndarray or not value.flags.writeable:
+        return value.copy()
+    if value.base is None or (value.base.__class__ is ndarray and _base_references(value) <= _BASE_REFERENCES_ALONE):
+        return value
+    return value.copy()
 
 
 def _references(values: list[Any], i: int) -> int:
     return sys.getrefcount(values[i])
 
 
+def _base_references(value: Any) -> int:
+    return sys.getrefcount(value.base)
+
+
 # How many references an array has that only its list holds differs between interpreters: it is measured. Where
 # threads run
 # without a global lock, counts say nothing and every fetched array is copied.
 _REFERENCES_ALONE = _references([np.empty(1)], 0) if getattr(sys, "_is_gil_enabled", lambda: True)() else 0
+_BASE_REFERENCES_ALONE = _base_references(memory.empty([1])) if _REFERENCES_ALONE else 0

@@ -15,6 +15,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.shape import dims_str, is_compatible
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 
@@ -65,6 +66,9 @@ class Fetch:
                 return lambda values: contract([p(values) for p in parts])
         if isinstance(fetch, IndexedSlices):
             return self._slices(fetch)
+        if isinstance(fetch, SparseTensor):
+            parts = [self._follow(t) for t in fetch._flatten()]
+            return lambda values: SparseTensorValue(*[p(values) for p in parts])
         return self._one(fetch)
 
     def _sequence(self, fetch: Any) -> Rebuild:
@@ -149,7 +153,7 @@ def _expand_feed(key: Any, value: Any) -> Sequence[tuple[Any, Any]]:
     for known, _, feed_function, _ in _conversions:
         if isinstance(key, known) and feed_function is not None:
             return list(feed_function(key, value))
-    if isinstance(key, IndexedSlices):
+    if isinstance(key, (IndexedSlices, SparseTensor)):
         return list(zip(key._flatten(), value, strict=False))
     return [(key, value)]
 

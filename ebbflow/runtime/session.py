@@ -15,7 +15,9 @@ from ebbflow.core import context, errors, source
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
-from ebbflow.runtime.executor import Plan, exclusive
+from ebbflow.platform import config as platform_config
+from ebbflow.runtime.compiled import Runner
+from ebbflow.runtime.executor import exclusive
 from ebbflow.runtime.fetches import Fetch, expand_feeds, feed_array
 from ebbflow.runtime.partial_run import PartialRun
 from ebbflow.runtime.step_stats import wants_trace, write_metadata
@@ -46,11 +48,14 @@ class BaseSession:
         self._graph = graph
         self._target = target if isinstance(target, bytes) else target.encode()
         self._config = config
+        if config is not None and config.intra_op_parallelism_threads > 0:
+            platform_config.set_intra_op_parallelism_threads(config.intra_op_parallelism_threads)
         self._closed = False
         self._plans: dict[Any, tuple[Any, ...]] = {}
         self._lock = threading.Lock()
         self._partial_runs: dict[str, PartialRun] = {}
         self.resources: dict[Any, Any] = {}
+        self.bodies: dict[Any, Any] = {}  # how the functions that nodes call are run here
 
     @property
     def graph(self) -> Any:
@@ -97,13 +102,12 @@ class BaseSession:
         else:
             fed = []
         trace: list[Any] | None = [] if run_metadata is not None and wants_trace(options) else None
-        values = plan.run(fed, trace)
+        values, shared = plan.run(fed, trace)
         if run_metadata is not None:
             write_metadata(run_metadata, trace, self._graph, options)
-        for i in range(len(values)):
-            if values[i] is not None:
-                values[i] = _hand_out(exclusive(values, i))
-        return fetch.rebuild(values)
+        for i in shared:
+            values[i] = exclusive(values, i)
+        return fetch.rebuild([v if v is None or v.ndim else v[()] for v in values])
 
     def _prepare(self, fetches: Any, feed_dict: Any, key: Any) -> tuple[Any, ...]:
         """Make the plan for these fetches and feeds, and keep it."""
@@ -119,7 +123,7 @@ class BaseSession:
             feed_array(tensor, value)
         tensors = [t for t, _ in pairs]
         simple = len(pairs) == len(feed_dict or ()) and all(not isinstance(k, (tuple, list)) for k in feed_dict or ())
-        plan = Plan(self, fetch.elements, tensors)
+        plan = Runner(self, fetch.elements, tensors)
         found = (fetch, plan, tensors if simple else None, self._graph._mutations)
         if key[0] is not None:
             with self._lock:
@@ -127,6 +131,19 @@ class BaseSession:
                     self._plans.pop(next(iter(self._plans)))
                 self._plans[key] = found
         return found
+
+    def explain(self, fetches: Any, feeds: Any = ()) -> str:
+        """Return the Programs that give `fetches` when `feeds` (a list, or a feed_dict) are fed, as readable source.
+
+        Behind a line stands the user's line that asked for it. What has not run yet is shown for the placeholders'
+        shapes.
+        """
+        key = (_key(fetches), tuple(feeds))
+        found = self._plans.get(key) if key[0] is not None else None
+        if found is not None and found[3] == self._graph._mutations:
+            return found[1].explain()
+        elements = [self._graph.as_graph_element(f, True, False) for f in feeds]
+        return Runner(self, Fetch(self._graph, fetches).elements, elements).explain()
 
     def make_callable(
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
@@ -170,11 +187,13 @@ class BaseSession:
         """Free what the session holds; it cannot be used any more."""
         self._closed = True
         self._plans.clear()
+        self.bodies.clear()
         self._partial_runs.clear()
         self.resources = {}
 
     def reset(self, containers: Any = None) -> None:
         """Forget the values of variables and other resources (of the named containers)."""
+        self._plans.clear()  # compiled ones know their variables
         if containers is None:
             self.resources.clear()
             return

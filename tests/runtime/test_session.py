@@ -201,3 +201,16 @@ def test_a_cycle_is_an_error(graph):
     b.op._add_control_input(c.op)
     with v1.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="cycle"):
         sess.run(c)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_an_error_shows_a_variable_among_the_operands_by_its_own_shape(use_resource):
+    with tf.Graph().as_default(), v1.Session() as session:
+        w = v1.get_variable("w", [3, 2], initializer=v1.ones_initializer(), use_resource=use_resource)
+        x = v1.placeholder(tf.float32, None, name="x")
+        update = v1.assign_sub(w, x)
+        session.run(w.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run(update, {x: np.ones(5)})
+    assert "float32[3, 2]   variable 'w'" in str(caught.value)
+    assert "x:0: float32[5]   made by Placeholder" in str(caught.value)

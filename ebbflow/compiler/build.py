@@ -1,0 +1,202 @@
+"""From a graph's nodes to a Flow, specialised on the shapes at hand.
+
+`build` takes the nodes that are needed, in order, with what is fed and fetched. Reference variables are read by a node
+of their own in front of every use, as their value is the one at that moment. Shapes are inferred anew from those of the
+fed values, and small integer values (shapes, axes) are computed along the way, because the shapes of others hang on
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.compiler.flow import READ, Flow, Node, Value
+from ebbflow.core.shape import Dims, merge_dims
+
+SMALL = 4096
+"""Values with at most so many elements are computed while shapes are inferred."""
+
+
+def build(
+    nodes: Sequence[Any], feeds: Sequence[Any], dims: Sequence[Dims], fetches: Sequence[Any], values: bool = True
+) -> Flow:
+    """Return the flow of graph nodes; `dims` are the shapes of the fed values, `fetches` tensors (or operations)."""
+    made: dict[int, Value] = {}
+    inputs = []
+    for tensor, shape in zip(feeds, dims, strict=True):
+        value = made[id(tensor)] = Value(None, len(inputs), tensor.dtype, shape, tensor)
+        inputs.append(value)
+    flow = Flow(inputs, [], [])
+    for origin in nodes:
+        _add(flow, origin, made)
+    flow.outputs = [_fetched(flow, made[id(t)]) for t in fetches if hasattr(t, "_value_index")]
+    taken = {v for node in flow.nodes for v in node.inputs}
+    asked = {id(n) for n in _asked_for(fetches)}
+    flow.roots = {
+        n
+        for n in flow.nodes
+        if not taken.intersection(n.outputs)
+        and (id(n.origin) in asked or n.op.name in _COMPLAIN)
+        and n.op.name != "Const"
+    }
+    return flow
+
+
+_COMPLAIN = frozenset(["CheckNumerics", "CheckNumericsV2", "EnsureShape"])
+"""Stateless ops that are there for the error they may raise."""
+
+
+def _asked_for(fetches: Sequence[Any]) -> list[Any]:
+    """Return the operations that are fetched, and through groups of them those that are meant."""
+    stack = [f for f in fetches if not hasattr(f, "_value_index")]
+    found: list[Any] = []
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        found.append(node)
+        if node.type == "NoOp":
+            stack.extend(node._control_inputs)
+    return found
+
+
+def _add(flow: Flow, origin: Any, made: dict[int, Value]) -> None:
+    op = origin._op
+    if op.name == "NoOp":
+        return
+    taken = [made[id(t)] for t in origin._inputs]
+    body = _body(origin, taken)
+    if body is not None:
+        _inline(flow, origin, body, taken[len(taken) - len(body.inputs) :], made)
+        return
+    if op.name == "Identity" and taken[0].dtype._is_ref_dtype:  # `v/read` is read where it is used
+        fresh = made.setdefault(id(origin._outputs[0]), taken[0])
+        if fresh is taken[0]:
+            return
+    node = Node(op, _dereferenced(flow, origin, taken), origin._attrs, origin)
+    for tensor in origin._outputs:
+        value = Value(node, tensor._value_index, tensor.dtype, tensor._dims, tensor)
+        node.outputs.append(value)
+        made.setdefault(id(tensor), value)  # what is fed stays as fed
+    _infer(node)
+    flow.nodes.append(node)
+
+
+def _body(origin: Any, taken: list[Value]) -> Any:
+    """Return the function whose nodes take the place of this one: of a call, or of a choice that is made already."""
+    kind, attrs = origin._op.name, origin._attrs
+    if kind in ("PartitionedCall", "StatefulPartitionedCall"):
+        return attrs["f"]
+    if kind in ("If", "StatelessIf") and taken[0].known is not None:
+        known = taken[0].known
+        return attrs["then_branch" if (known.size > 0 if known.ndim else bool(known)) else "else_branch"]
+    return None
+
+
+def _inline(flow: Flow, origin: Any, body: Any, given: list[Value], made: dict[int, Value]) -> None:
+    """Put a function's nodes in the place of the node that calls it."""
+    inside = {id(t): v for t, v in zip(body.inputs, given, strict=True)}
+    for node in body._nodes:
+        if id(node._outputs[0] if node._outputs else node) not in inside:
+            _add(flow, node, inside)
+    for tensor, result in zip(origin._outputs, body.outputs, strict=True):
+        made.setdefault(id(tensor), inside[id(result)])
+
+
+def _dereferenced(flow: Flow, origin: Any, taken: list[Value]) -> list[Value]:
+    """Return the inputs with references read where the op wants values."""
+    if not any(v.dtype._is_ref_dtype for v in taken):
+        return taken
+    op = origin._op
+    has_body = any("func" in attr.kind for attr in op.signature.attrs.values())
+    flat: list[Any] = []
+    for arg in op.signature.inputs:
+        count = origin._attrs[arg.number_attr] if arg.number_attr else 1
+        flat += [arg] * (len(origin._attrs[arg.type_attr]) if arg.is_type_list else count)
+    found = []
+    for value, tensor, arg in zip(taken, origin._inputs, flat, strict=True):
+        passed_on = arg.is_ref or (has_body and tensor.dtype._is_ref_dtype)
+        if value.dtype._is_ref_dtype and not passed_on:
+            value = _read(flow, value, tensor.op if tensor.op.type == "Identity" else origin)
+        found.append(value)
+    return found
+
+
+def _read(flow: Flow, ref: Value, origin: Any) -> Value:
+    dtype = ref.dtype.base_dtype
+    node = Node(READ, [ref], {"T": dtype}, origin)
+    value = Value(node, 0, dtype, ref.dims, ref.tensor)
+    node.outputs = [value]
+    flow.nodes.append(node)
+    return value
+
+
+def _fetched(flow: Flow, value: Value) -> Value:
+    return _read(flow, value, value.op) if value.dtype._is_ref_dtype else value
+
+
+# --- shapes and small values ------------------------------------------------------------------------------------------
+
+
+def _infer(node: Node) -> None:
+    """Find the shapes of the outputs, and their values where they are small and decided by the inputs'."""
+    for value, dims in zip(node.outputs, node.infer(), strict=True):
+        try:
+            value.dims = merge_dims(value.dims, dims)
+        except ValueError:
+            value.dims = dims
+    if node.op.name == "FusedBatchNormV3":
+        node.outputs[5].dims = ()  # room for other devices' notes: nothing is in it here
+    if not node.stateful and node.outputs and (all(_small(v) for v in node.outputs) or node.op.name in _NEVER_LARGE):
+        compute(node)
+
+
+def _small(value: Value) -> bool:
+    return value.is_static and value.size <= SMALL and not value.dtype._is_ref_dtype
+
+
+_NEVER_LARGE = frozenset(["BroadcastGradientArgs", "ListDiff", "ConcatOffset"])  # no larger than the inputs
+_OF_SHAPE = {"Shape", "Size", "Rank", "ShapeN"}
+
+
+def compute(node: Node) -> None:
+    """Note the values of a stateless node's outputs, if its inputs' decide them."""
+    name = node.op.name
+    if name == "Const":
+        node.outputs[0].known = np.asarray(node.attrs["value"])
+        return
+    if name in _OF_SHAPE:
+        for value, of in zip(node.outputs, node.inputs, strict=True):
+            value.known = _of_shape(name, of, value)
+        return
+    if name in ("ZerosLike", "OnesLike") and node.outputs[0].dtype.np.kind in "fiubc":
+        node.outputs[0].known = np.full(node.outputs[0].dims, name == "OnesLike", node.outputs[0].dtype.np)
+        return
+    inputs = [v.known for v in node.inputs]
+    if not node.inputs or any(v is None for v in inputs) or node.op.needs_run or node.op.kernel_fn is None:
+        return
+    try:
+        with np.errstate(all="ignore"):
+            results: Any = node.op.run(node.grouped(inputs), node.attrs)
+    except Exception:  # running it will say what is wrong
+        return
+    if len(node.outputs) == 1 and not node.op.signature.outputs[0].is_list:
+        results = (results,)
+    for value, result in zip(node.outputs, results, strict=True):
+        value.known = np.asarray(result, value.dtype.np)
+        value.dims = value.known.shape
+
+
+def _of_shape(name: str, of: Value, value: Value) -> np.ndarray | None:
+    if of.dims is None:
+        return None
+    if name == "Rank":
+        return np.array(len(of.dims), value.dtype.np)
+    if None in of.dims:
+        return None
+    return np.array(of.size if name == "Size" else of.dims, value.dtype.np)

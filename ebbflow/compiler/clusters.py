@@ -1,0 +1,102 @@
+"""Running a cluster: by NumPy at first, by XLA when that is compiled and quicker.
+
+Compiling goes on in the background while the host answers, so nobody waits for it. Once it is done, both are timed on
+the next runs and the quicker one stays. Where XLA refuses, or `determinism` is asked for, the host goes on alone.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ebbflow.compiler.flow import Flow, Node
+from ebbflow.compiler.program import Program
+from ebbflow.compiler.tiles import Tiles, fits
+
+TRIALS = 4
+"""So often each engine is timed before one is chosen."""
+
+_waiting: queue.Queue[Any] = queue.Queue()
+_worker: list[threading.Thread] = []
+_lock = threading.Lock()
+
+
+class Cluster:
+    """A function from the arrays that go in to those that come out."""
+
+    def __init__(self, region: Flow, bind: Callable[[Node], Callable[..., Any]]):
+        self.region = region
+        self.host: Callable[..., Any] = Tiles(region) if fits(region) else partial(_run, Program(region, bind))
+        self.executable: Any = None
+        self.refusal: str | None = None
+        self._times: dict[str, list[float]] = {"host": [], "xla": []}
+        self._chosen: Callable[..., Any] | None = None
+        self.done = threading.Event()
+        _submit(self)
+
+    def __call__(self, *arrays: Any) -> Any:
+        chosen = self._chosen
+        if chosen is not None:
+            return chosen(*arrays)
+        if self.executable is None:
+            return self.host(*arrays)
+        return self._trial(arrays)
+
+    def _trial(self, arrays: Any) -> Any:
+        name = "xla" if len(self._times["xla"]) <= len(self._times["host"]) else "host"
+        call = self.executable if name == "xla" else self.host
+        start = time.perf_counter()
+        results = call(*arrays)
+        self._times[name].append(time.perf_counter() - start)
+        if min(len(t) for t in self._times.values()) >= TRIALS:
+            better = min(self._times["xla"]) <= min(self._times["host"])
+            self._chosen = self.executable if better else self.host
+        return results
+
+    @property
+    def engine(self) -> str:
+        """Which engine serves now."""
+        return "xla" if self._chosen is not None and self._chosen is self.executable else "host"
+
+    def compile(self) -> None:
+        """Compile the region for XLA; called by the worker."""
+        # Loads jax, which takes a second: only here, behind the scenes.
+        from ebbflow.engines.xla.executable import compile
+
+        try:
+            self.executable = compile(self.region)
+        except Exception as error:  # the host serves on, and `explain` says why
+            self.refusal = str(error)
+            self._chosen = self.host
+        finally:
+            self.done.set()
+
+
+def _run(program: Program, *arrays: Any) -> Any:
+    return program.run(arrays)
+
+
+def _submit(cluster: Cluster) -> None:
+    with _lock:
+        _waiting.put(cluster)
+        if not _worker:
+            thread = threading.Thread(target=_work, name="ebbflow-xla-compiler", daemon=True)
+            _worker.append(thread)
+            thread.start()
+
+
+def _work() -> None:
+    while True:
+        _waiting.get().compile()
+        _waiting.task_done()
+
+
+def settle(timeout: float = 60.0) -> None:
+    """Wait until all clusters asked for so far are compiled: for measurements and tests."""
+    end = time.monotonic() + timeout
+    while _waiting.unfinished_tasks and time.monotonic() < end:
+        time.sleep(0.01)

@@ -1,0 +1,340 @@
+"""From a Flow to source: one straight-line Python function.
+
+Each node becomes a line (or a few): NumPy functions with an array to write into, kernels made by an engine for the
+shapes at hand, and otherwise the op's own kernel. Intermediate results of known shape lie in planned memory and are
+arrays with a name; everything else is a local variable that is let go of after its last use. Behind each line stands
+the user's own. The text is what runs, and what `sess.explain` shows.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.compiler import sharing, steps, views
+from ebbflow.compiler.buffers import Block
+from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.core import dtypes
+from ebbflow.core.op import Known
+from ebbflow.engines import memory
+from ebbflow.ops.storage import Storage
+
+HANDLES = frozenset(["VarHandleOp", "VariableV2", "Variable"])
+READS = frozenset(["_ReadReference", "ReadVariableOp"])
+
+BIG = 1 << 16
+"""A result of at least so many bytes that leaves the Program starts at a multiple of 64."""
+
+
+class Source:
+    """The text of a program, what its names mean, and which node each line belongs to."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.nodes: list[Node | None] = []
+        self.names: dict[str, Any] = {}
+        self.places: dict[str, tuple[int, Value]] = {}
+        self.views: dict[str, str] = {}
+        self.size = 0
+        self.owned: list[bool] = []
+        self.operands: dict[Node, list[str]] = {}
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+class Writer:
+    """Writes one flow; `bind(node)` gives a node's kernel as a function of its flat inputs."""
+
+    def __init__(self, flow: Flow, bind: Callable[[Node], Callable[..., Any]]):
+        self.flow = flow
+        self.bind = bind
+        self.source = Source()
+        self.source.names |= {"empty": np.empty, "fit": fit, "aligned": memory.empty}
+        self._taken: set[str] = {"program", *keyword.kwlist, *self.source.names, *steps.namespace()}
+        self._named: dict[Value, str] = {}
+        self._made: dict[Node, Callable[..., Any]] = {}
+        self._block = Block()
+        self._offsets: dict[Value, int] = {}
+        self._flat: set[str] = set()  # views that are contiguous
+        self._looks_into: dict[Value, set[Value]] = {}  # values whose memory a value may share, itself included
+
+    def write(self) -> Source:
+        flow = self.flow
+        chosen = {node: self._choose(node) for node in flow.nodes}
+        fresh = {node for node, (kind, _) in chosen.items() if kind in ("rows", "made")}
+        for node in flow.nodes:
+            into = {w for v in sharing.shared_inputs(node, fresh) for w in self._looks_into.get(v, (v,))}
+            for value in node.outputs:
+                self._looks_into[value] = {value, *into}
+        self._escaping = sharing.escaping(flow, fresh)
+        self._last = sharing.last_uses(flow, fresh)
+        self._dying = _by_number(self._last)
+        arguments = [self._name(v, v.op.name if v.op is not None else f"x{i}") for i, v in enumerate(flow.inputs)]
+        self._line(f"def program({', '.join(arguments)}):", None)
+        for number, node in enumerate(flow.nodes):
+            self._write(number, node, *chosen[node])
+        self._finish(fresh)
+        self.source.size = self._block.size
+        return self.source
+
+    # --- one node -----------------------------------------------------------------------------------------------------
+
+    def _choose(self, node: Node) -> tuple[str, Any]:
+        """Return how a node is written: known already, a view, rows of NumPy, made by an engine, or by its kernel."""
+        if node.op.name == "Const":
+            return "const", node.attrs["value"]
+        if node.op.name in HANDLES:
+            return "handle", None
+        if node.op.name in READS and node.inputs[0].node is not None and node.inputs[0].node.op.name in HANDLES:
+            return "read", None
+        single = len(node.outputs) == 1 and not node.op.signature.outputs[0].is_list
+        if "update" in node.op.facts and all(_is_variable(v) for v in node.inputs if _is_state(v)):
+            return "update", node.op.facts["update"]
+        view = views.view_of(node)
+        if view is not None:
+            return "view", view
+        if all(v.is_static and v.dtype.np.kind != "O" for v in (*node.inputs, *node.outputs)):
+            made = self._prepared(node)
+            if made is not None:
+                return "made", made
+            if single:
+                lines = steps.lines_for(node)
+                if lines is not None:
+                    return "rows", lines
+        return "kernel", None
+
+    def _prepared(self, node: Node) -> Callable[..., Any] | None:
+        for prepare in node.op.preparers:
+            made = prepare([Known(v.dims, v.dtype, v) for v in node.inputs], node.attrs, [v.dims for v in node.outputs])
+            if made is not None:
+                return made
+        return None
+
+    def _write(self, number: int, node: Node, kind: str, how: Any) -> None:
+        inputs = [self._named[v] for v in node.inputs]
+        self.source.operands[node] = inputs
+        if kind == "const":
+            self._bind(node.outputs[0], np.asarray(how))
+            return
+        if kind == "handle":
+            self._bind(node.outputs[0], self.bind(node)())
+            return
+        if kind == "read":
+            self._read(node, inputs[0])
+        elif kind == "update":
+            self._update(node, inputs, how)
+        elif kind == "view":
+            self._view(node, node.inputs[how[0]], how[1])
+        elif kind == "rows":
+            self._rows(number, node, inputs, how)
+        elif kind == "made":
+            shares = [node.inputs[i] for i in getattr(how, "shares", ())]
+            targets = [self._target(number, v, node, self._alone(shares, node, v)) for v in node.outputs]
+            self._line(f"    {self._object(node, how)}({', '.join([*inputs, *targets])})", node)
+        else:
+            self._kernel(node, inputs)
+        self._let_go(number, node)
+
+    def _read(self, node: Node, handle: str) -> None:
+        """A variable of this session is known before: reading it is asking its storage."""
+        storage = self.source.names[handle].item()
+        if not isinstance(storage, Storage) or storage.dtype is not node.outputs[0].dtype:
+            self._kernel(node, [handle])
+            return
+        name = f"{handle}_storage"
+        if self.source.names.setdefault(name, storage) is not storage:
+            name = self._free(name)
+            self.source.names[name] = storage
+        self._taken.add(name)
+        self._line(f"    {self._name(node.outputs[0], handle + '_value')} = {name}.read()", node)
+
+    def _update(self, node: Node, inputs: list[str], bound: Callable[..., Any]) -> None:
+        """An optimizer's step on variables that are known before."""
+        state = [name for name, v in zip(inputs, node.inputs, strict=True) if _is_state(v)]
+        storages = [self.source.names[name].item() for name in state]
+        call = self._object(node, bound(storages, {name: node.attrs[name] for name in node.op.kernel_attrs}))
+        self._line(f"    {call}({', '.join(inputs[len(state) :])})", node)
+        for value in node.outputs:  # of references: the variable itself
+            self._named[value] = state[0]
+
+    def _view(self, node: Node, whole: Value, texts: Sequence[str]) -> None:
+        """Views into planned memory are made once, with it; others where they are needed."""
+        looked_into = self._named[whole]
+        planned = looked_into in self.source.places or looked_into in self.source.views
+        whole_lies_flat = looked_into in self.source.places or looked_into in self._flat
+        if node.op.name not in ("Transpose", "StridedSlice", "Slice", "Split", "SplitV", "Unpack"):
+            planned = planned and whole_lies_flat  # NumPy copies what it cannot reshape in place
+        for value, text in zip(node.outputs, texts, strict=True):
+            name = self._name(value, f"{node.name}_{value.index}" if value.index else node.name)
+            expression = text.format(looked_into)
+            if planned:
+                self.source.views[name] = expression
+                if whole_lies_flat and ".reshape" in expression:
+                    self._flat.add(name)
+            else:
+                self._line(f"    {name} = {expression}", node)
+
+    def _rows(self, number: int, node: Node, inputs: list[str], lines: Sequence[str]) -> None:
+        out = node.outputs[0]
+        shares = [v for v, may in zip(node.inputs, steps.may_share(node, lines), strict=True) if may]
+        if len(lines) > 1:  # later lines must not find their input overwritten, under whatever name they know it
+            shares = self._alone(shares, node, out)
+        names = dict(zip(steps.argument_names(node), inputs, strict=True))
+        names["out"] = self._target(number, out, node, shares)
+        for word, number_ in steps.CONSTANTS.items():
+            if any(word in steps.words(line) for line in lines):
+                names[word] = self._number(number_, out)
+        for line in lines:
+            line = re.sub(r"number\(([^)]*)\)", lambda m: self._number(float(m.group(1)), out), line)
+            self._line("    " + steps.fill(line, names), node)
+
+    def _alone(self, values: Sequence[Value], node: Node, out: Value) -> list[Value]:
+        """Return those of a node's inputs that no other of its inputs may share memory with, as large as `out`."""
+        return [
+            v
+            for v in values
+            if v.nbytes == out.nbytes and sum(v in self._looks_into.get(w, (w,)) for w in node.inputs) == 1
+        ]
+
+    def _kernel(self, node: Node, inputs: list[str]) -> None:
+        call = f"{self._object(node, self.bind(node))}({', '.join(inputs)})"
+        outs = node.outputs
+        if not outs:
+            self._line(f"    {call}", node)
+            return
+        if len(outs) == 1 and not node.op.signature.outputs[0].is_list:
+            name = self._name(outs[0], node.name)
+            self._line(
+                f"    {name} = fit({call}, {self._dtype(outs[0])})" if _fits(outs[0]) else f"    {name} = {call}", node
+            )
+            return
+        names = [self._name(v, f"{node.name}_{v.index}" if v.index else node.name) for v in outs]
+        self._line(f"    {', '.join(names)}, = {call}", node)
+        for name, value in zip(names, outs, strict=True):
+            if _fits(value):
+                self._line(f"    {name} = fit({name}, {self._dtype(value)})", node)
+
+    def _target(self, number: int, value: Value, node: Node, shares: Sequence[Value]) -> str:
+        """Return the name of the array that a result is written into."""
+        if value in self._escaping:
+            name = self._name(value, node.name)
+            make = "aligned" if value.nbytes >= BIG else "empty"
+            self._line(f"    {name} = {make}({value.dims}, {self._dtype(value)})", node)
+            return name
+        for other in shares:
+            if self._last.get(other) == number and other in self._offsets:
+                self._offsets[value] = self._offsets.pop(other)
+                break
+        else:
+            self._offsets[value] = self._block.take(value.nbytes)
+        name = self._name(value, node.name)
+        self.source.places[name] = (self._offsets[value], value)
+        return name
+
+    def _let_go(self, number: int, node: Node) -> None:
+        gone = []
+        unused = [v for v in node.outputs if v not in self._last and v in self._offsets]
+        for value in (*unused, *self._dying.get(number, ())):
+            if value in self._offsets:
+                self._block.give(self._offsets.pop(value), value.nbytes)
+            elif value.node is not None and value.node.op.name != "Const" and self._is_local(value):
+                gone.append(self._named[value])
+        if gone:
+            self._line(f"    del {', '.join(gone)}", node)
+
+    def _is_local(self, value: Value) -> bool:
+        name = self._named.get(value)
+        return (
+            name is not None
+            and name not in self.source.places
+            and name not in self.source.names
+            and name not in self.source.views
+        )
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def _finish(self, fresh: set[Node]) -> None:
+        results = [self._named[v] for v in self.flow.outputs]
+        self._line(
+            f"    return {', '.join(results)}{',' if len(results) == 1 else ''}" if results else "    return ()", None
+        )
+        seen: set[str] = set()
+        for value, name in zip(self.flow.outputs, results, strict=True):
+            self.source.owned.append(value.node in fresh and name not in seen)
+            seen.add(name)
+
+    # --- names --------------------------------------------------------------------------------------------------------
+
+    def _name(self, value: Value, wanted: str) -> str:
+        name = self._free(wanted)
+        self._named[value] = name
+        return name
+
+    def _free(self, wanted: str) -> str:
+        base = re.sub(r"\W", "_", wanted)
+        base = f"_{base}" if base[:1].isdigit() else base or "_"
+        name, count = base, 1
+        while name in self._taken:
+            name = f"{base}_{count}"
+            count += 1
+        self._taken.add(name)
+        return name
+
+    def _bind(self, value: Value, array: np.ndarray) -> None:
+        self.source.names[self._name(value, value.node.name if value.node else "constant")] = array
+
+    def _object(self, node: Node, thing: Any) -> str:
+        name = self._free(f"run_{node.name.rpartition('/')[2]}")
+        self.source.names[name] = thing
+        return name
+
+    def _number(self, number: float, like: Value) -> str:
+        text = f"{number:g}".replace("-", "minus_").replace(".", "_").replace("+", "")
+        name = f"{_NUMBERS.get(number, f'n{text}')}_{like.dtype.name}"
+        self.source.names.setdefault(name, np.array(number, like.dtype.np))
+        self._taken.add(name)
+        return name
+
+    def _dtype(self, value: Value) -> str:
+        name = f"t_{value.dtype.base_dtype.name}"
+        self.source.names.setdefault(name, value.dtype.np)
+        self._taken.add(name)
+        return name
+
+    def _line(self, text: str, node: Node | None) -> None:
+        self.source.lines.append(text)
+        self.source.nodes.append(node)
+
+
+_NUMBERS = {0: "zero", 1: "one", 2: "two", 6: "six", 0.5: "half"}
+
+
+def _is_state(value: Value) -> bool:
+    return value.dtype is dtypes.resource or value.dtype._is_ref_dtype
+
+
+def _is_variable(value: Value) -> bool:
+    return value.node is not None and value.node.op.name in HANDLES
+
+
+def _by_number(last: dict[Value, int]) -> dict[int, list[Value]]:
+    found: dict[int, list[Value]] = {}
+    for value, number in last.items():
+        found.setdefault(number, []).append(value)
+    return found
+
+
+def _fits(value: Value) -> bool:
+    """Return whether a kernel's result must be looked at: kernels may give a scalar, or another dtype."""
+    return not value.dtype._is_ref_dtype
+
+
+def fit(result: Any, dtype: np.dtype) -> np.ndarray:
+    """Return a kernel's result as an array of the dtype."""
+    return result if result.__class__ is np.ndarray and result.dtype is dtype else np.asarray(result, dtype)

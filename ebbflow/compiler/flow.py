@@ -1,0 +1,215 @@
+"""The compiler's own picture of what is to be computed: values, and the nodes that make them.
+
+A `Flow` is a straight line: nodes in the order they run, each taking values that were there before it. The order of
+nodes that keep state is part of its meaning; all others may stand anywhere behind what they take. There are no control
+edges: where the order matters, it is the order in the list. Passes take a Flow and return a Flow. Knows ops and graph
+nodes (as the origin of its own); knows nothing of sessions or arrays, constants excepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core.dtypes import DType
+from ebbflow.core.op import Known, Op, op, registry
+from ebbflow.core.shape import Dims
+from ebbflow.ops.storage import Storage
+
+READ = op(
+    "_ReadReference(ref:T) -> (value:T) | T: type | stateful",
+    internal=True,
+    shape=lambda ref: ref.dims,
+    kernel=lambda xp, ref: ref.item().read() if is_reference(ref) else ref,
+)
+"""A reference variable is read where its value is used: the node that says so."""
+
+
+def is_reference(value: Any) -> bool:
+    """Return whether an array holds the storage of a reference variable, not a fed value."""
+    return value.dtype == object and value.ndim == 0 and isinstance(value.item(), Storage)
+
+
+class Value:
+    """An argument of a flow, or one result of a node."""
+
+    __slots__ = ("dims", "dtype", "index", "known", "node", "tensor")
+
+    def __init__(self, node: Node | None, index: int, dtype: DType, dims: Dims, tensor: Any = None):
+        self.node = node
+        self.index = index
+        self.dtype = dtype
+        self.dims = dims
+        self.known: np.ndarray | None = None
+        self.tensor = tensor
+
+    @property
+    def op(self) -> Any:
+        """The graph's node that this comes from: shape rules follow handles of variables through it."""
+        return None if self.tensor is None else self.tensor.op
+
+    @property
+    def is_static(self) -> bool:
+        return self.dims is not None and None not in self.dims
+
+    @property
+    def size(self) -> int:
+        """The number of elements of a value of known shape."""
+        total = 1
+        for n in self.dims:  # type: ignore[union-attr]
+            total *= n  # type: ignore[operator]
+        return total
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.np.itemsize
+
+    def constant_value(self) -> np.ndarray | None:
+        return self.known
+
+    def constant_dims(self) -> Dims:
+        if self.known is not None:
+            return tuple(None if n < 0 else int(n) for n in self.known.reshape(-1))
+        return None if self.dims is None or not self.dims or self.dims[0] is None else (None,) * self.dims[0]
+
+    def __repr__(self) -> str:
+        shape = "?" if self.dims is None else ",".join("?" if n is None else str(n) for n in self.dims)
+        return f"{self.node.name if self.node else 'argument'}:{self.index} {self.dtype.name}[{shape}]"
+
+
+class Node:
+    """One op at work: what it takes and what it gives; `origin` is the graph's node it stands for."""
+
+    __slots__ = ("attrs", "inputs", "op", "origin", "outputs")
+
+    def __init__(self, op: Op, inputs: Sequence[Value], attrs: dict[str, Any], origin: Any):
+        self.op = op
+        self.inputs = list(inputs)
+        self.attrs = attrs
+        self.origin = origin
+        self.outputs: list[Value] = []
+
+    @property
+    def name(self) -> str:
+        return self.origin.name if self.origin is not None else self.op.name
+
+    @property
+    def stateful(self) -> bool:
+        """Whether the order in which the node runs matters, or what it gives may differ from run to run."""
+        return self.op.keeps_state
+
+    def grouped(self, items: Sequence[Any]) -> list[Any]:
+        """Return one item per input as the op's kernel and rules take them: lists where it declares lists."""
+        args = self.op.signature.inputs
+        if not any(a.is_list for a in args):
+            return list(items)
+        groups: list[Any] = []
+        at = 0
+        for arg in args:
+            if arg.is_list:
+                count = self.attrs[arg.number_attr] if arg.number_attr else len(self.attrs[arg.type_attr])
+                groups.append(list(items[at : at + count]))
+                at += count
+            else:
+                groups.append(items[at])
+                at += 1
+        return groups
+
+    def infer(self) -> list[Dims]:
+        """Return what the shape rule says of the outputs."""
+        if self.op.shape_fn is None:
+            return [None] * len(self.outputs)
+        knowns = self.grouped([Known(v.dims, v.dtype, v) for v in self.inputs])
+        dims = self.op.infer(knowns, self.attrs)
+        args = self.op.signature.outputs
+        if not args:
+            return []
+        return [dims] if len(args) == 1 and not args[0].is_list else list(dims)
+
+    def __repr__(self) -> str:
+        return f"<{self.op.name} {self.name}>"
+
+
+class Flow:
+    """What is fed, the nodes in order, what is fetched."""
+
+    def __init__(self, inputs: list[Value], nodes: list[Node], outputs: list[Value], roots: Iterable[Node] = ()):
+        self.inputs = inputs
+        self.nodes = nodes
+        self.outputs = outputs
+        self.roots = set(roots)  # stateless nodes to be run though nobody takes what they give
+
+    def uses(self) -> dict[Value, list[Node]]:
+        """Return who takes each value."""
+        found: dict[Value, list[Node]] = {}
+        for node in self.nodes:
+            for value in node.inputs:
+                found.setdefault(value, []).append(node)
+        return found
+
+    def __str__(self) -> str:
+        lines = [
+            f"{', '.join(map(repr, n.outputs))} = {n.op.name}({', '.join(map(repr, n.inputs))})" for n in self.nodes
+        ]
+        return "\n".join([*lines, f"return {', '.join(map(repr, self.outputs))}"])
+
+
+# --- making nodes -----------------------------------------------------------------------------------------------------
+
+
+def make(op: Op, inputs: Sequence[Value], attrs: dict[str, Any], origin: Any) -> Node:
+    """Return a node with its outputs typed and shaped by the op's rules."""
+    node = Node(op, inputs, attrs, origin)
+    types = op.flat_output_types(attrs)
+    node.outputs = [Value(node, i, t, None) for i, t in enumerate(types)]
+    for value, dims in zip(node.outputs, node.infer(), strict=True):
+        value.dims = dims
+    return node
+
+
+def constant(array: np.ndarray, dtype: DType, origin: Any) -> Node:
+    """Return a Const node."""
+    node = Node(registry["Const"], [], {"value": array, "dtype": dtype}, origin)
+    value = Value(node, 0, dtype, array.shape)
+    value.known = array
+    node.outputs = [value]
+    return node
+
+
+# --- rewriting --------------------------------------------------------------------------------------------------------
+
+
+class Rewrite:
+    """One walk over a flow, front to back, that may put other values in the place of a node's results."""
+
+    def __init__(self, flow: Flow):
+        self.flow = flow
+        self.nodes: list[Node] = []
+        self._instead: dict[Value, Value] = {}
+
+    def call(self, name: str, inputs: Sequence[Value], attrs: dict[str, Any], origin: Any) -> Value:
+        """Add a node and return its first output."""
+        return self.add(make(registry[name], inputs, attrs, origin)).outputs[0]
+
+    def constant(self, array: np.ndarray, like: Value, origin: Any) -> Value:
+        return self.add(constant(array, like.dtype, origin)).outputs[0]
+
+    def add(self, node: Node) -> Node:
+        self.nodes.append(node)
+        return node
+
+    def run(self, visit: Callable[[Node, Rewrite], Sequence[Value] | None]) -> Flow:
+        """Visit every node; values returned for its outputs take their place (None: the node stays as it is)."""
+        flow, instead = self.flow, self._instead
+        for node in flow.nodes:
+            node.inputs = [instead.get(v, v) for v in node.inputs]
+            found = visit(node, self)
+            if found is None:
+                self.nodes.append(node)
+                continue
+            flow.roots.discard(node)
+            for old, new in zip(node.outputs, found, strict=True):
+                instead[old] = new
+        return Flow(flow.inputs, self.nodes, [instead.get(v, v) for v in flow.outputs], flow.roots)

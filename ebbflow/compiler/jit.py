@@ -1,0 +1,71 @@
+"""Flows compiled whole by XLA: what `jit_compile=True` asks for.
+
+Either everything in the flow can be lowered, variables included, or an error names each node that cannot and the user's
+line that made it. `outside` tells the same for `jit_compile="auto"`, where such nodes simply stay on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ebbflow.compiler.flow import Flow
+from ebbflow.core import dtypes, errors
+from ebbflow.core.op import Known
+from ebbflow.engines import choice
+from ebbflow.engines.xla import library
+
+
+class Jitted:
+    """A compiled flow; it is run like a Program."""
+
+    def __init__(self, flow: Flow, fed: Sequence[Any], name: str):
+        if not library.available() or not choice.allowed("xla"):
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"jit_compile=True on '{name}' needs XLA: pip install 'ebbflow[xla]', or leave jit_compile out",
+            )
+        # The lowering rules and jax, wanted only here.
+        from ebbflow.engines.xla.executable import compile
+        from ebbflow.engines.xla.refusal import Refusal, unsupported
+
+        refused = [Refusal(reason, node.op.name, node) for node, reason in outside(flow)]
+        if refused:
+            raise unsupported(refused, name)
+        handles = [fed[i] for i, v in enumerate(flow.inputs) if v.dtype is dtypes.resource]
+        try:
+            self._executable = compile(flow, handles)
+        except Refusal as refusal:
+            raise unsupported([refusal], name) from None
+        self.flow = flow
+        self.shared = tuple(range(len(flow.outputs)))
+        self.memory = 0
+
+    def run(self, fed: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the fetched values."""
+        return tuple(self._executable(*fed))
+
+    def traced(self, fed: Sequence[Any], trace: list[Any]) -> tuple[Any, ...]:
+        """Return the fetched values; inside XLA there are no nodes to time."""
+        return self.run(fed)
+
+    @property
+    def source(self) -> str:
+        """What XLA made of it."""
+        return self._executable.text
+
+
+def outside(flow: Flow) -> list[tuple[Any, str]]:
+    """Return the nodes that XLA cannot take, each with the reason in words."""
+    from ebbflow.engines.xla.refusal import why_not
+
+    found = []
+    for node in flow.nodes:
+        if node.op.name in ("Const", "_Cluster"):
+            continue
+        knowns = [Known(v.dims, v.dtype, v) for v in node.inputs]
+        reason = why_not(node.op, node.attrs, knowns, state=True)
+        if reason is not None:
+            found.append((node, reason))
+    return found

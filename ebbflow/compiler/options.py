@@ -1,0 +1,50 @@
+"""Which passes run: all, but for those that a program switched off.
+
+A session is told by `ConfigProto.graph_options`, everything else by `tf.config.optimizer`. What TensorFlow calls its
+optimisers is mapped onto the passes here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.platform import config
+
+PASSES_OF = {
+    "constant_folding": ("fold",),
+    "shape_optimization": ("fold",),
+    "arithmetic_optimization": ("simplify", "broadcasts", "common", "siblings"),
+    "remapping": ("fuse",),
+    "layout_optimizer": ("layout",),
+    "auto_parallel": ("parallel",),
+}
+ALL = "all"
+_OFF = 2  # RewriterConfig.OFF
+_L0 = -1  # OptimizerOptions.L0, and GlobalJitLevel.OFF
+
+
+def switched_off(proto: Any = None) -> frozenset[str]:
+    """Return the names of passes not to run; `ALL` stands for not compiling at all."""
+    wishes = config.get_optimizer_experimental_options()
+    off = {name for option, names in PASSES_OF.items() if wishes.get(option) is False for name in names}
+    if wishes.get("disable_meta_optimizer"):
+        off.add(ALL)
+    if proto is not None:
+        off |= _told(proto.graph_options)
+    return frozenset(off)
+
+
+def _told(options: Any) -> set[str]:
+    rewrites, plain = options.rewrite_options, options.optimizer_options
+    off = {name for option, names in PASSES_OF.items() if getattr(rewrites, option, 0) == _OFF for name in names}
+    if rewrites.disable_meta_optimizer or plain.opt_level == _L0:
+        off.add(ALL)
+    if plain.global_jit_level == _L0:
+        off.add("cluster")
+    return off
+
+
+def jit_level(proto: Any = None) -> int:
+    """Return how eagerly XLA is to be used: above 0, wherever it can be."""
+    told = 0 if proto is None else proto.graph_options.optimizer_options.global_jit_level
+    return told or (1 if config.get_jit() else 0)

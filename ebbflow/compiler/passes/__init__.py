@@ -1,0 +1,50 @@
+"""Passes: small functions from Flow to Flow, in the order they run.
+
+Every pass can be left out by name; with EBBFLOW_CHECK=1 in the environment each one's result is verified, and an error
+names the pass at fault.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+
+from ebbflow.compiler.flow import Flow
+from ebbflow.compiler.passes.broadcasts import sink_broadcasts
+from ebbflow.compiler.passes.cluster import cluster, cluster_all
+from ebbflow.compiler.passes.common import share_common
+from ebbflow.compiler.passes.fold import fold_constants
+from ebbflow.compiler.passes.fuse import fuse
+from ebbflow.compiler.passes.narrow import narrow_bodies
+from ebbflow.compiler.passes.prune import prune
+from ebbflow.compiler.passes.siblings import batch_siblings
+from ebbflow.compiler.passes.simplify import simplify
+from ebbflow.compiler.passes.verify import verify
+
+PASSES: dict[str, Callable[[Flow], Flow]] = {
+    "prune": prune,
+    "narrow": narrow_bodies,
+    "fold": fold_constants,
+    "simplify": simplify,
+    "broadcasts": sink_broadcasts,
+    "common": share_common,
+    "siblings": batch_siblings,
+    "fuse": fuse,
+    "cluster": cluster,
+}
+
+
+def checking() -> bool:
+    """Return whether everything is compiled at its first run, and verified after each pass."""
+    return os.environ.get("EBBFLOW_CHECK", "0") not in ("", "0")
+
+
+def optimise(flow: Flow, without: Collection[str] = (), greedy: bool = False) -> Flow:
+    """Return the flow after all passes but those named; `greedy` gives XLA all that it can take."""
+    check = checking()
+    for name, transform in PASSES.items():
+        if name not in without:
+            flow = cluster_all(flow) if greedy and name == "cluster" else transform(flow)
+            if check:
+                verify(flow, name)
+    return prune(flow)

@@ -1,0 +1,196 @@
+"""Group large element-wise work and reductions into clusters, which XLA fuses.
+
+What NumPy does op by op goes through memory once per op; fused it goes through once. A cluster is a node of its own
+whose attr `region` is the flow inside. Nodes are numbered by how many borders between the two kinds of work lie before
+them; what has the same number and hangs together may become one, because no path leaves it and comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.core import dtypes
+from ebbflow.core.op import op
+from ebbflow.engines import choice
+from ebbflow.engines.xla import library
+
+CLUSTER = op(
+    "_Cluster(inputs:Tin) -> (outputs:Tout) | Tin: list(type) >= 0; Tout: list(type) >= 0; region: func",
+    internal=True,
+    shape=lambda inputs, *, region: [v.dims for v in region.outputs],
+)
+
+WORTH = 1 << 20
+"""Bytes that pass between the nodes of a cluster, at least: a call of XLA costs some ten microseconds."""
+
+_REDUCTIONS = frozenset(
+    ["Sum", "Mean", "Max", "Min", "Prod", "Softmax", "LogSoftmax", "L2Loss", "AddN", "BiasAdd", "BiasAddGrad"]
+)
+_BETWEEN = frozenset(
+    ["Reshape", "ExpandDims", "Squeeze", "Transpose", "BroadcastTo", "Tile", "Fill", "ZerosLike", "OnesLike"]
+)
+_LOOPS = frozenset(["StatelessWhile"])
+"""A loop compiled as a whole does not come back to Python for every turn: always worth it."""
+_ENTROPY = frozenset(["SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"])
+
+
+def cluster(flow: Flow, greedy: bool = False) -> Flow:
+    """Return the flow with a node for each cluster that pays; greedily, with all that XLA can take."""
+    if not choice.allowed("xla") or not library.available():
+        return flow
+    fits = {node for node in flow.nodes if _fits(node, greedy)}
+    if not greedy and sum(_traffic(n) for n in fits) < WORTH and not any(n.op.name in _LOOPS for n in fits):
+        return flow
+    levels = _levels(flow, fits)
+    groups = [g for g in _connected(fits, levels, flow) if (_legal(g) if greedy else _pays(g))]
+    if not groups:
+        return flow
+    ordered = sorted(flow.nodes, key=levels.__getitem__)  # stable: what keeps state stays in order
+    return _grouped(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups)
+
+
+def cluster_all(flow: Flow) -> Flow:
+    """Return the flow with the largest regions that XLA can take as clusters: `jit_compile="auto"`."""
+    return cluster(flow, greedy=True)
+
+
+def _fits(node: Node, greedy: bool) -> bool:
+    """Return whether a node may be part of a cluster."""
+    # The lowering rules load with jax's door, not with jax.
+    from ebbflow.engines.xla.refusal import why_not
+
+    name = node.op.name
+    if node.stateful or name == "Const":
+        return False
+    kinds = name in _REDUCTIONS or name in _BETWEEN or name in _ENTROPY or name in _LOOPS
+    if not (greedy or kinds or node.op.facts.get("elementwise") or name.startswith("TensorList")):
+        return False
+    if not all(v.is_static or v.dtype is dtypes.variant for v in (*node.inputs, *node.outputs)):
+        return False
+    return why_not(node.op, node.attrs, [_Known(v) for v in node.inputs], strict=not greedy) is None
+
+
+class _Known:
+    """What is known of an input, as the rules of lowering ask."""
+
+    __slots__ = ("dims", "dtype", "value")
+
+    def __init__(self, value: Value):
+        self.dims, self.dtype, self.value = value.dims, value.dtype, value.known
+
+
+def _traffic(node: Node) -> int:
+    return sum(v.nbytes for v in node.outputs if v.is_static)
+
+
+def _levels(flow: Flow, fits: set[Node]) -> dict[Node, int]:
+    """Return for each node how many borders lie before it: even numbers fit, odd ones do not."""
+    of_value: dict[Value, int] = {}
+    levels: dict[Node, int] = {}
+    last = 1  # of what keeps state: it may not overtake
+    for node in flow.nodes:
+        level = max((of_value.get(v, 0) for v in node.inputs), default=0)
+        if node.op.name != "Const":  # constants are there from the beginning
+            level += (level % 2) != (0 if node in fits else 1)
+        if node.stateful:
+            level = last = max(level, last)
+        levels[node] = level
+        for value in node.outputs:
+            of_value[value] = level
+    return levels
+
+
+def _connected(fits: set[Node], levels: dict[Node, int], flow: Flow) -> list[list[Node]]:
+    """Return the sets of fitting nodes of one level that share values."""
+    home: dict[Node, list[Node]] = {}
+    by_value: dict[tuple[Value, int], Node] = {}
+    for node in flow.nodes:
+        if node not in fits:
+            continue
+        home[node] = [node]
+        for value in (*node.inputs, *node.outputs):
+            if value.known is not None:
+                continue
+            other = by_value.setdefault((value, levels[node]), node)
+            if home[other] is not home[node]:
+                joined = home[other] + home[node]
+                for member in joined:
+                    home[member] = joined
+    unique = {id(group): group for group in home.values()}
+    position = {node: i for i, node in enumerate(flow.nodes)}
+    return [sorted(group, key=position.__getitem__) for group in unique.values()]
+
+
+def _legal(group: Sequence[Node]) -> bool:
+    return not any(v.dtype is dtypes.variant for v in _border(group)) and any(n.op.name not in _BETWEEN for n in group)
+
+
+def _pays(group: Sequence[Node]) -> bool:
+    if any(n.op.name in _LOOPS for n in group):
+        return not any(v.dtype is dtypes.variant for v in _border(group))
+    work = [n for n in group if n.op.name not in _BETWEEN and not n.op.name.startswith("TensorList")]
+    if any(n.op.name.startswith("TensorList") for n in group):
+        return False
+    return len(work) > 1 and sum(_traffic(n) for n in work) >= WORTH
+
+
+def _border(group: Sequence[Node]) -> set[Value]:
+    """Return what goes into a group, and what nobody inside takes."""
+    inside = {v for n in group for v in n.outputs}
+    taken = {v for n in group for v in n.inputs}
+    return (taken - inside) | (inside - taken)
+
+
+def _grouped(flow: Flow, groups: Sequence[Sequence[Node]]) -> Flow:
+    """Put a node in the place of each group, where its last member stood."""
+    uses = flow.uses()
+    fetched = set(flow.outputs)
+    last = {group[-1]: group for group in groups}
+    members = {node: group for group in groups for node in group}
+    nodes: list[Node] = []
+    instead: dict[Value, Value] = {}
+    for node in flow.nodes:
+        if node not in members:
+            node.inputs = [instead.get(v, v) for v in node.inputs]
+            nodes.append(node)
+        elif node in last:
+            made, given = _cluster_of(last[node], uses, fetched)
+            made.inputs = [instead.get(v, v) for v in made.inputs]
+            nodes.append(made)
+            instead.update(zip(given, made.outputs, strict=True))
+    return Flow(flow.inputs, nodes, [instead.get(v, v) for v in flow.outputs], flow.roots)
+
+
+def _cluster_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:
+    """Return the node of a group, and the values of its members that others take."""
+    inside = set(group)
+    made_here = {v for node in group for v in node.outputs}
+    taken: dict[Value, Value] = {}
+    constants: list[Node] = []
+    for node in group:
+        for value in node.inputs:
+            if value in made_here or value in taken:
+                continue
+            if value.known is not None and value.node is not None and value.node.op.name == "Const":
+                if value.node not in constants:
+                    constants.append(value.node)
+            else:
+                taken[value] = Value(None, len(taken), value.dtype, value.dims, value.tensor)
+    for node in group:
+        node.inputs = [taken.get(v, v) for v in node.inputs]
+    given = [v for v in made_here_in_order(group) if v in fetched or any(n not in inside for n in uses.get(v, ()))]
+    region = Flow(list(taken.values()), [*constants, *group], given)
+    attrs: dict[str, Any] = {
+        "region": region,
+        "Tin": tuple(v.dtype for v in taken),
+        "Tout": tuple(v.dtype for v in given),
+    }
+    node = Node(CLUSTER, list(taken), attrs, group[-1].origin)
+    node.outputs = [Value(node, i, v.dtype, v.dims, v.tensor) for i, v in enumerate(given)]
+    return node, given
+
+
+def made_here_in_order(group: Sequence[Node]) -> list[Value]:
+    return [v for node in group for v in node.outputs]

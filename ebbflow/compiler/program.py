@@ -1,0 +1,115 @@
+"""Programs: the compiled form of a graph's part, for one set of shapes.
+
+A `Program` holds generated source and the memory it works in. It may run in several threads at once: each run takes an
+instance (the function with its own block of memory) and puts it back. Errors are told with the node they happened in,
+and the values it was given, which are still in the frame. Knows flows and source; knows nothing of sessions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.compiler import steps
+from ebbflow.compiler.emit import Source, Writer
+from ebbflow.compiler.flow import Flow, Node
+from ebbflow.engines import memory
+
+_numbers = itertools.count(1)
+
+
+class Failed(Exception):  # noqa: N818 (it carries an error, it is not one to show)
+    """A node of a Program failed: `error` is what its kernel raised, `values` what it was given."""
+
+    def __init__(self, node: Any, error: BaseException, values: list[Any]):
+        super().__init__(str(error))
+        self.node, self.error, self.values = node, error, values
+
+
+class Program:
+    """A function from fed arrays to fetched ones."""
+
+    def __init__(self, flow: Flow, bind: Callable[[Node], Callable[..., Any]]):
+        self._source: Source = Writer(flow, bind).write()
+        self.flow = flow
+        self.shared = tuple(i for i, owned in enumerate(self._source.owned) if not owned)
+        self.file = f"<ebbflow program {next(_numbers)}>"
+        self._code = compile(self._source.text, self.file, "exec")
+        self._idle: list[Callable[..., Any]] = []
+        linecache.cache[self.file] = (len(self._source.text), None, self._source.text.splitlines(True), self.file)
+        weakref.finalize(self, linecache.cache.pop, self.file, None)
+
+    @property
+    def source(self) -> str:
+        """The text, with the user's line behind each line that has one."""
+        lines, last = [f"{name} = {text}" for name, text in self._source.views.items()], None
+        for text, node in zip(self._source.lines, self._source.nodes, strict=True):
+            line = str(node.origin.line) if node is not None and getattr(node.origin, "line", None) else ""
+            lines.append(f"{text:<80}  # {line}" if line and line != last else text)
+            last = line or last
+        return "\n".join(lines) + "\n"
+
+    @property
+    def memory(self) -> int:
+        """The bytes that intermediate values take."""
+        return self._source.size
+
+    def traced(self, fed: Sequence[Any], trace: list[Any]) -> tuple[Any, ...]:
+        """Return the fetched values; add (node, start, end) in nanoseconds to `trace` for each graph node that ran."""
+        ticks: list[tuple[Any, int]] = []
+        lines, last = [], None
+        for number, (text, node) in enumerate(zip(self._source.lines, self._source.nodes, strict=True)):
+            if node is not last and (node is not None or text.lstrip().startswith("return")):
+                lines.append(f"    tick({number})")
+            lines.append(text)
+            last = node
+        code = compile("\n".join(lines), self.file, "exec")
+        function = self._instance(code, tick=lambda number: ticks.append((self._source.nodes[number], time.time_ns())))
+        results = function(*fed)
+        for (node, start), (_, end) in itertools.pairwise(ticks):
+            if node is not None and node.origin is not None:
+                trace.append((node.origin, start, end))
+        return results
+
+    def _instance(self, code: Any = None, **more: Any) -> Callable[..., Any]:
+        names = {**steps.namespace(), **self._source.names, "__name__": "ebbflow.program", **more}
+        block = memory.empty([self._source.size], np.uint8)
+        for name, (offset, value) in self._source.places.items():
+            names[name] = block[offset : offset + value.nbytes].view(value.dtype.np).reshape(value.dims)
+        for name, expression in self._source.views.items():
+            names[name] = eval(expression, names)
+        exec(code or self._code, names)
+        return names["program"]
+
+    def run(self, fed: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the fetched values."""
+        try:
+            function = self._idle.pop()
+        except IndexError:
+            function = self._instance()
+        try:
+            return function(*fed)
+        except Exception as error:
+            raise self._failure(error) from None
+        finally:
+            self._idle.append(function)
+
+    def _failure(self, error: Exception) -> Exception:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename != self.file:
+            trace = trace.tb_next
+        if trace is None:
+            return error
+        node = self._source.nodes[trace.tb_lineno - 1]
+        if node is None:
+            return error
+        frame = trace.tb_frame
+        names = {**frame.f_globals, **frame.f_locals}
+        values = [names.get(name) for name in self._source.operands[node]]
+        return Failed(node, error, values)

@@ -1,0 +1,128 @@
+"""Results that share memory with an input: reshapes, transposes, slices, splits.
+
+A row gives the input that is looked into and an expression per output, with `{}` where that input stands. Of an array
+in planned memory the views are made once, with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.compiler.flow import Node
+from ebbflow.ops.slicing import MASK_NAMES, numpy_index
+
+View = tuple[int, list[str]]
+
+ROWS: dict[str, Callable[[Node], View | None]] = {}
+
+SAME = frozenset(["Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault", "EnsureShape"])
+NAMES = SAME | frozenset(
+    [
+        "Reshape",
+        "ExpandDims",
+        "Squeeze",
+        "Transpose",
+        "Split",
+        "SplitV",
+        "Unpack",
+        "StridedSlice",
+        "Slice",
+        "IdentityN",
+        "BroadcastTo",
+        "Bitcast",
+    ]
+)
+"""Ops whose results may be (part of) an input."""
+
+
+def row(*names: str) -> Callable[[Callable[[Node], View | None]], Callable[[Node], View | None]]:
+    """Declare how the ops named look into an input."""
+
+    def declare(fn: Callable[[Node], View | None]) -> Callable[[Node], View | None]:
+        for name in names:
+            ROWS[name] = fn
+        return fn
+
+    return declare
+
+
+def view_of(node: Node) -> View | None:
+    """Return which input a node looks into and the expressions of its outputs, or None where it must compute."""
+    if node.op.name in SAME:
+        return 0, ["{}"]
+    found = ROWS.get(node.op.name)
+    if found is None or any(not v.is_static for v in (*node.inputs, *node.outputs)):
+        return None
+    return found(node)
+
+
+@row("Reshape", "ExpandDims", "Squeeze")
+def _(node: Node) -> View | None:
+    if node.inputs[0].size != node.outputs[0].size or any(v.known is None for v in node.inputs[1:]):
+        return None  # its kernel compares the two
+    return 0, [f"{{}}.reshape({node.outputs[0].dims})"]
+
+
+@row("Transpose")
+def _(node: Node) -> View | None:
+    perm = node.inputs[1].known
+    if perm is None or sorted(perm.tolist()) != list(range(len(node.inputs[0].dims or ()))):
+        return None
+    return 0, [f"{{}}.transpose({tuple(int(p) for p in perm)})"]
+
+
+@row("Split", "SplitV", "Unpack")
+def _(node: Node) -> View | None:
+    name = node.op.name
+    which = 1 if name == "Split" else 0
+    axis = node.attrs["axis"] if name == "Unpack" else node.inputs[0 if name == "Split" else 2].known
+    if axis is None:
+        return None
+    rank = len(node.inputs[which].dims or ())
+    at = int(axis) % rank
+    lead = ":, " * at
+    if name == "Unpack":
+        return which, [f"{{}}[{lead}{i}]" for i in range(len(node.outputs))]
+    texts, start = [], 0
+    for value in node.outputs:
+        length = value.dims[at]  # type: ignore[index]
+        texts.append(f"{{}}[{lead}{start}:{start + length}]")  # type: ignore[operator]
+        start += length  # type: ignore[operator]
+    return which, texts
+
+
+@row("StridedSlice")
+def _(node: Node) -> View | None:
+    begin, end, strides = (v.known for v in node.inputs[1:])
+    if begin is None or end is None or strides is None:
+        return None
+    masks = tuple(node.attrs[m] for m in MASK_NAMES)
+    return 0, [f"{{}}[{_written(numpy_index(node.inputs[0].dims, begin, end, strides, masks))}]"]
+
+
+@row("Slice")
+def _(node: Node) -> View | None:
+    begin, size, dims = node.inputs[1].known, node.inputs[2].known, node.inputs[0].dims
+    if begin is None or size is None or not dims:
+        return None
+    starts = [int(b) for b in begin]
+    ends = [n if int(m) == -1 else s + int(m) for s, m, n in zip(starts, size, dims, strict=True)]
+    if any(not 0 <= s <= e <= n for s, e, n in zip(starts, ends, dims, strict=True)):  # type: ignore[operator]
+        return None
+    return 0, [f"{{}}[{', '.join(f'{s}:{e}' for s, e in zip(starts, ends, strict=True))}]"]
+
+
+def _written(index: tuple[Any, ...]) -> str:
+    return ", ".join(_item(i) for i in index) or "..."
+
+
+def _item(item: Any) -> str:
+    if item is None or item is Ellipsis:
+        return "None" if item is None else "..."
+    if isinstance(item, slice):
+        ends = ["" if e is None else str(int(e)) for e in (item.start, item.stop)]
+        return ":".join(ends) + (f":{int(item.step)}" if item.step not in (None, 1) else "")
+    return str(int(item) if isinstance(item, (int, np.integer)) else item)

@@ -1,0 +1,169 @@
+"""Running a part of a graph again and again: by the interpreter at first, then compiled.
+
+A `Runner` stands for one set of fetches and feeds. The first run with shapes not met before goes through the plain
+executor, so nothing waits for a compiler; the second makes a Program for these shapes. When the shapes keep changing,
+one Program for all of them takes over, and where a Program cannot be made the executor goes on. Both give the same
+answers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ebbflow.compiler.build import build
+from ebbflow.compiler.clusters import Cluster
+from ebbflow.compiler.flow import READ, Flow, Node
+from ebbflow.compiler.jit import Jitted, outside
+from ebbflow.compiler.options import ALL, jit_level, switched_off
+from ebbflow.compiler.passes import checking, optimise
+from ebbflow.compiler.passes.cluster import CLUSTER
+from ebbflow.compiler.program import Failed, Program
+from ebbflow.core import errors
+from ebbflow.core.op import flatten_results
+from ebbflow.graph.symbolic import SymbolicTensor
+from ebbflow.runtime.executor import NodeRun, Plan, located, needed_nodes
+
+MAX_SHAPES = 16
+"""So many sets of shapes get a Program of their own; then one serves all."""
+
+_ANY = "any"
+
+before_planning: list[Callable[[Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]] = []
+"""What higher rooms do to the graph between fetches and feeds before it is run: give others in their place."""
+
+
+class Runner:
+    """The fetched values from the fed ones, time and again."""
+
+    def __init__(
+        self, session: Any, fetches: Sequence[Any], feeds: Sequence[Any], jit: Any = None, name: str = "graph"
+    ):
+        self._jit = jit
+        self._name = name
+        for rewrite in before_planning:
+            fetches, feeds = rewrite(fetches, feeds)
+        self.plan = Plan(session, fetches, feeds)
+        self._session = session
+        self._fetches = list(fetches)
+        self._feeds = list(feeds)
+        self._met: set[Any] = set()
+        self._programs: dict[Any, Program | None] = {}
+        self._lock = threading.Lock()
+        self._nodes = [isinstance(f, SymbolicTensor) for f in fetches]
+        self._all_tensors = all(self._nodes)
+        self._static = all(t._dims is not None and None not in t._dims for t in feeds)
+        self._unowned = tuple(i for i, is_tensor in enumerate(self._nodes) if is_tensor)
+
+    def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
+        """Return the fetched values (None for operations), and which of them somebody else may hold."""
+        program = self._programs.get(None if self._static else tuple([a.shape for a in fed]))
+        if program is None:
+            program = self._next(fed)
+            if program is None:
+                return self.plan.run(fed, trace), self._unowned
+        try:
+            results = program.run(fed) if trace is None else program.traced(fed, trace)
+        except Failed as failed:
+            raise _told(failed) from None
+        if self._all_tensors:
+            return list(results), program.shared
+        given = iter(results)
+        return [next(given) if is_tensor else None for is_tensor in self._nodes], self._unowned
+
+    def _next(self, fed: Sequence[Any]) -> Program | None:
+        """Return the Program for these shapes if it is time for one."""
+        key = None if self._static else tuple([a.shape for a in fed])
+        with self._lock:
+            if key in self._programs:
+                return self._programs[key]
+            if self._jit is True or checking() or (key in self._met and len(self._programs) < MAX_SHAPES):
+                if len(self._programs) >= MAX_SHAPES:
+                    del self._programs[next(iter(self._programs))]
+                self._programs[key] = self.compile([a.shape for a in fed], fed)
+                return self._programs[key]
+            if len(self._met) < MAX_SHAPES:
+                self._met.add(key)
+                return None
+            if _ANY not in self._programs:
+                self._programs[_ANY] = self.compile([t._dims for t in self._feeds])
+            return self._programs[_ANY]
+
+    def compile(self, shapes: Sequence[Any], fed: Sequence[Any] | None = None) -> Any:
+        """Return a Program for fed values of these shapes, or None where none can be made."""
+        if self._jit is True and fed is not None:
+            return Jitted(optimise(self._flow(shapes), ["cluster", "siblings"]), fed, self._name)
+        off = switched_off(getattr(self._session, "_config", None))
+        if ALL in off:
+            return None
+        try:
+            flow = self._flow(shapes)
+        except Exception:  # the executor says what is wrong, when it gets there
+            return None
+        greedy = self._jit == "auto" or jit_level(getattr(self._session, "_config", None)) > 0
+        return Program(optimise(flow, off, greedy), partial(bind, session=self._session))
+
+    def _flow(self, shapes: Sequence[Any]) -> Flow:
+        nodes = needed_nodes(self._fetches, {id(t) for t in self._feeds})
+        return build(nodes, self._feeds, shapes, self._fetches)
+
+    def explain(self) -> str:
+        """Return what runs, as text: the source of each Program made so far, and the memory it works in."""
+        parts = []
+        for key, program in self._programs.items():
+            if program is not None:
+                shapes = "" if key is None else f" for {', '.join(map(str, key))}" if key != _ANY else " for any shapes"
+                parts.append(f"# Program{shapes}: {program.memory} bytes of planned memory\n{program.source}")
+                if self._jit == "auto":
+                    parts += [f"# outside XLA: {n.name} ({n.op.name}) {why}\n" for n, why in outside(program.flow)]
+        if not parts:
+            program = self.compile([t._dims for t in self._feeds])
+            return program.source if program is not None else "# runs node by node: it cannot be compiled\n"
+        return "\n".join(parts)
+
+
+def _told(failed: Failed) -> Exception:
+    """Return the error to show: of the graph's node that the failed one stands for."""
+    node, origin = failed.node, failed.node.origin
+    if node.op is origin._op and len(node.inputs) == len(origin._inputs):
+        return located(failed.error, origin, failed.values)
+    if isinstance(failed.error, errors.OpError) and (failed.error.op is not None or node.op is READ):
+        return located(failed.error, origin, [])
+    explained = node.op.explain(failed.error, node.grouped(failed.values), node.attrs)
+    return located(explained, origin, [])
+
+
+def bind(node: Node, session: Any) -> Callable[..., Any]:
+    """Return a function from a node's flat input values to its results, flat where it has several."""
+    if node.op is CLUSTER:
+        return Cluster(node.attrs["region"], partial(bind, session=session))
+    op, attrs, run = node.op, node.attrs, NodeRun(session, node.origin)
+    inputs, outputs = op.signature.inputs, op.signature.outputs
+    call: Callable[..., Any]
+    if op.engines or op.checks_first or any(a.is_list for a in inputs):
+        call = _grouped(node, run)
+    else:
+        named = {key: attrs[key] for key in op.kernel_attrs}
+        if op.needs_run:
+            named["run"] = run
+        call = partial(op.kernel_fn, np, **named)
+    if len(outputs) > 1 and any(a.is_list for a in outputs):
+        groups = [[] if a.is_list else None for a in outputs]
+        return lambda *values: flatten_results(call(*values), groups)
+    return call
+
+
+def _grouped(node: Node, run: Any) -> Callable[..., Any]:
+    op, attrs = node.op, node.attrs
+
+    def call(*values: Any) -> Any:
+        arrays = node.grouped(values)
+        if op.checks_first:
+            op.check(arrays, attrs)
+        return op.run(arrays, attrs, run)
+
+    return call

@@ -1,0 +1,208 @@
+"""Programs give what the plain executor gives, whatever passes run, and hand out nothing that is used again."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import ebbflow as tf2
+from ebbflow.compiler.passes import PASSES
+from tests.compiler.programs import graph_of
+
+tf = tf2.compat.v1
+
+INTERPRETED = tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1)))
+
+
+def feed(seed: int, count: int) -> list[np.ndarray]:
+    rng = np.random.RandomState(seed)
+    return [rng.uniform(-2, 2, (3, 3)).astype("f") for _ in range(count)]
+
+
+def answers(seed: int, config, monkeypatch, check: bool) -> list:
+    monkeypatch.setenv("EBBFLOW_CHECK", "1" if check else "0")
+    graph, feeds, fetches = graph_of(seed)
+    with tf.Session(graph=graph, config=config) as session:
+        with graph.as_default():
+            session.run(tf.global_variables_initializer())
+        return [session.run(fetches, dict(zip(feeds, feed(i, 2), strict=True))) for i in range(3)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_graphs_answer_as_the_executor_does(seed, monkeypatch):
+    expected = answers(seed, INTERPRETED, monkeypatch, check=False)
+    given = answers(seed, None, monkeypatch, check=True)
+    for one, other in zip(given, expected, strict=True):
+        for a, b in zip(one, other, strict=True):
+            assert a.dtype == b.dtype and a.shape == b.shape
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", PASSES)
+@pytest.mark.parametrize("seed", range(3))
+def test_each_pass_alone_changes_no_answer(seed, name, monkeypatch):
+    from ebbflow.compiler import options
+
+    expected = answers(seed, INTERPRETED, monkeypatch, check=False)
+    monkeypatch.setattr(options, "_told", lambda _: set(PASSES) - {name})
+    given = answers(seed, tf.ConfigProto(), monkeypatch, check=True)
+    for one, other in zip(given, expected, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-5)
+
+
+@pytest.fixture
+def session(monkeypatch):
+    monkeypatch.setenv("EBBFLOW_CHECK", "1")
+    with tf.Graph().as_default(), tf.Session() as session:
+        yield session
+
+
+def test_results_are_the_callers_to_change(session):
+    x = tf.placeholder(tf.float32, [4])
+    y = tf.nn.relu(x) + 1.0
+    views = [y, tf.reshape(y, [2, 2]), tf.identity(x), tf.constant([1.0, 2.0]) * 1.0]
+    value = np.arange(4, dtype="f")
+    first = session.run(views, {x: value})
+    for array in first:
+        array += 100
+    second = session.run(views, {x: np.arange(4, dtype="f")})
+    np.testing.assert_array_equal(second[0], [1, 2, 3, 4])
+    np.testing.assert_array_equal(second[1], [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(second[2], [0, 1, 2, 3])
+    np.testing.assert_array_equal(second[3], [1, 2])
+    np.testing.assert_array_equal(value, np.arange(4))
+    np.testing.assert_array_equal(first[0], [101, 102, 103, 104])
+
+
+def test_a_result_kept_is_not_written_by_the_next_run(session):
+    x = tf.placeholder(tf.float32, [None, 8])
+    y = tf.tanh(tf.matmul(x, tf.ones([8, 8])))
+    kept = [session.run(y, {x: np.full((2, 8), i, "f")}) for i in range(5)]
+    for i, array in enumerate(kept):
+        np.testing.assert_allclose(array, np.tanh(np.full((2, 8), 8 * i)), rtol=1e-6)
+
+
+def test_what_is_assigned_does_not_lie_in_memory_that_is_used_again(session):
+    x = tf.placeholder(tf.float32, [3])
+    v = tf.get_variable("v", [3], use_resource=True, initializer=tf.zeros_initializer())
+    assigned = v.assign(x * 2.0 + 1.0)
+    session.run(v.initializer)
+    session.run(assigned, {x: [1, 2, 3]})
+    session.run([tf.sigmoid(x * 2.0 + 1.0)], {x: [9, 9, 9]})
+    session.run([x * 3.0 + 2.0], {x: [7, 7, 7]})
+    np.testing.assert_array_equal(session.run(v), [3, 5, 7])
+
+
+def test_threads_share_a_program(session):
+    x = tf.placeholder(tf.float32, [64, 64])
+    y = tf.reduce_sum(tf.sigmoid(tf.matmul(x, x)) * x)
+    inputs = [np.random.RandomState(i).randn(64, 64).astype("f") for i in range(8)]
+    expected = [session.run(y, {x: a}) for a in inputs]
+    wrong = []
+
+    def work(i):
+        for _ in range(50):
+            if session.run(y, {x: inputs[i]}) != expected[i]:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_shapes_that_keep_changing_still_run(session):
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.reduce_sum(tf.square(x))
+    for n in range(60):
+        assert session.run(y, {x: np.ones(n, "f")}) == n
+
+
+def test_a_reshape_of_a_transpose_sees_each_runs_values(session):
+    """NumPy copies there: a view made once would go on showing the first run's values."""
+    x = tf.placeholder(tf.float32, [2, 3])
+    y = tf.reshape(tf.transpose(x * 2.0), [6]) + 0.0
+    for k in range(3):
+        value = np.arange(6, dtype="f").reshape(2, 3) + k
+        np.testing.assert_array_equal(session.run(y, {x: value}), (value * 2).T.reshape(6))
+
+
+def test_an_error_names_node_line_and_operands(session):
+    x = tf.placeholder(tf.int32, [None])
+    y = tf.gather([10, 20, 30], x, name="picked")
+    session.run(y, {x: [1]})
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] = 7 is not in \[0, 3\)") as caught:
+        session.run(y, {x: [7]})
+    assert caught.value.op.name == "picked"
+    assert "test_programs.py" in str(caught.value)
+
+
+def test_explain_shows_source_with_the_users_lines(session):
+    x = tf.placeholder(tf.float32, [2, 2], name="x")
+    y = tf.nn.relu(tf.matmul(x, x, name="product"), name="kept")
+    session.run(y, {x: np.ones((2, 2))})
+    text = session.explain(y, [x])
+    assert "matmul(x, x, product)" in text
+    assert "maximum(product, zero_float32, out=kept)" in text
+    assert "test_programs.py:" in text
+    assert session.explain(tf.identity(x) + 1.0, [x]).startswith("def program(x):")
+
+
+def test_ten_thousand_nodes_in_a_row(session):
+    y = x = tf.placeholder(tf.float32, [])
+    for _ in range(10_000):
+        y = y + 1.0
+    assert session.run(y, {x: 0.5}) == 10_000.5
+    assert session.run(y, {x: 1.5}) == 10_001.5
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (0, 0)])
+def test_tensors_without_elements(shape, session):
+    x = tf.placeholder(tf.float32, shape)
+    fetches = [tf.nn.relu(x) + 1.0, tf.reduce_sum(x), tf.reshape(x, [-1]), tf.concat([x, x], 0), tf.transpose(x)]
+    if len(shape) == 2:
+        fetches.append(tf.matmul(x, x, transpose_b=True))
+        fetches.append(tf.matmul(x, x, transpose_a=True))
+    expected = tf.Session(config=INTERPRETED, graph=session.graph).run(fetches, {x: np.zeros(shape)})
+    for a, b in zip(session.run(fetches, {x: np.zeros(shape)}), expected, strict=True):
+        assert a.shape == b.shape
+        np.testing.assert_array_equal(a, b)
+
+
+def test_options_switch_passes_off(session, monkeypatch):
+    x = tf.placeholder(tf.float32, [2], name="x")
+    y = (x * 1.0) + tf.constant([1.0, 2.0]) * tf.constant([3.0, 4.0])
+    assert "multiply" not in session.explain(y, [x])
+    rewrites = tf.GraphOptions(rewrite_options={"constant_folding": 2, "shape_optimization": 2})
+    plain = tf.Session(config=tf.ConfigProto(graph_options=rewrites))
+    assert "multiply" in plain.explain(y, [x])
+    tf2.config.optimizer.set_experimental_options({"arithmetic_optimization": False})
+    try:
+        assert "multiply(x," in tf.Session().explain(y, [x])
+    finally:
+        tf2.config.optimizer.set_experimental_options({"arithmetic_optimization": True})
+
+
+def test_a_program_is_traced_node_by_node(session):
+    x = tf.placeholder(tf.float32, [2, 2])
+    y = tf.nn.relu(tf.matmul(x, x, name="product"), name="kept")
+    options, metadata = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), tf.RunMetadata()
+    session.run(y, {x: np.eye(2)})
+    given = session.run(y, {x: np.eye(2)}, options=options, run_metadata=metadata)
+    np.testing.assert_array_equal(given, np.eye(2))
+    names = [s.node_name for s in metadata.step_stats.dev_stats[0].node_stats]
+    assert "product" in names and "kept" in names
+
+
+def test_results_that_nobody_takes_do_not_lie_on_those_that_somebody_does(session):
+    x = tf.placeholder(tf.float32, [8, 16, 16, 8])
+    y, _, _ = tf.nn.fused_batch_norm(x, tf.ones([8]), tf.zeros([8]))
+    gradient = tf.gradients(tf.reduce_sum(tf.nn.relu(y) * x), x)[0]
+    value = np.random.RandomState(0).randn(8, 16, 16, 8).astype("f")
+    plain = tf.Session(config=INTERPRETED, graph=session.graph).run(gradient, {x: value})
+    np.testing.assert_allclose(session.run(gradient, {x: value}), plain, rtol=1e-4, atol=1e-4)
