@@ -1,21 +1,35 @@
 """The graph of a function: arguments, results, and what it captures from outside.
 
-A tensor of another graph (or an eager one) that is used inside becomes an argument of its own: a capture. `run_body`
-runs such a graph on values; the executor keeps its plan.
+A tensor of another graph (or an eager one) that is used inside becomes an argument of its own: a capture, held by
+reference. `FuncGraph.run` runs such a graph on values, and is the only way bodies are run. `with_outputs` gives the
+same body with other results, which is what differentiation asks for. Knows graphs and how they run; knows nothing of
+how functions are traced or differentiated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ebbflow.core import context, errors, nest
+from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
+from ebbflow.core.op import eager_run, record
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.eager.backprop import GradientFn
+from ebbflow.eager.custom_gradient import stop_recording_ops
+from ebbflow.functions import side_effects
+from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import Graph
+from ebbflow.graph.graph_scopes import VALID_NAME
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
-from ebbflow.runtime.executor import Plan
+from ebbflow.ops.random_seed import global_seed
+from ebbflow.ops.storage import held
+from ebbflow.runtime.compiled import Runner
+
+_CAPTURED: Any = GradientFn("captured", lambda grad: grad)
+"""Stands on a tape for the way from a tensor outside to the argument that carries it in."""
 
 
 class FuncGraph(Graph):
@@ -26,14 +40,23 @@ class FuncGraph(Graph):
     def __init__(self, name: str, outer: Graph | None = None):
         super().__init__()
         self.name = name
+        self.function_name: str | None = None  # the name it is written under
         self.outer_graph = outer
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
         self.structured_outputs: Any = None
+        self.control_outputs: list[Operation] = []
+        self.effects: list[Operation] | None = None  # what runs besides the results; None: all that must
+        self.outer_controls: list[Operation] = []  # nodes outside that something inside waits for: so does the caller
+        self.base = self  # of a body with other results: the one it was made from
+        self.jit_compile: bool | None = None
+        self.closed = False  # traced to the end: its tensors may not be used elsewhere any more
         self._captures: dict[int, tuple[Any, SymbolicTensor]] = {}
-        self._plans: dict[int, tuple[Any, Plan]] = {}
-        if outer is not None:
-            self._seed = outer.seed
+        self._plans: dict[Any, tuple[Any, ...]] = {}
+        self._made: dict[Any, Any] = {}  # what has been worked out about this body: gradients, among others
+        self._seed = outer.seed if outer is not None else global_seed() if context.executing_eagerly() else None
+
+    # --- what comes from outside --------------------------------------------------------------------------------------
 
     def take(self, tensor: Any, name: str | None = None) -> SymbolicTensor:
         """Return the tensor inside that stands for `tensor`."""
@@ -45,18 +68,59 @@ class FuncGraph(Graph):
         """Return the argument that carries `tensor` in."""
         found = self._captures.get(id(tensor))
         if found is None:
-            dtype = tensor.dtype.base_dtype
-            with context.scope(self), self.control_dependencies(None), self.name_scope(None):
-                inside = raw.Placeholder(
-                    dtype=dtype,
-                    shape=tensor._dims,
-                    name=name or (getattr(tensor, "_op", None) and tensor.op.name) or "capture",
-                )
-            inside._known = tensor.constant_value() if isinstance(tensor, SymbolicTensor) else inside._known
+            if isinstance(tensor, SymbolicTensor):
+                self._check_in_reach(tensor)
+            inside = self.argument(tensor.dtype.base_dtype, tensor._dims, name or _own_name(tensor))
             inside._dtype = tensor.dtype  # a reference stays one: the body may assign to it
+            if tensor.dtype is not dtypes.resource and tensor.dtype is not dtypes.variant:
+                inside._known = tensor.constant_value()
             found = self._captures[id(tensor)] = (tensor, inside)
             self.inputs.append(inside)
+        if context.recorders:  # a tape in this body that watches what is outside goes on with what is inside
+            record(_CAPTURED, (tensor,), (found[1],), {})
         return found[1]
+
+    def control_dependencies(self, control_inputs: Any) -> Any:
+        """Have nodes made inside the block run after `control_inputs`; for those outside, the whole function waits."""
+        if control_inputs is None:
+            return super().control_dependencies(None)
+        given = control_inputs if isinstance(control_inputs, (list, tuple, set)) else [control_inputs]
+        inside = []
+        for item in given:
+            element = getattr(item, "_as_graph_element", lambda item=item: item)()
+            graph = getattr(element, "graph", None) if isinstance(element, (SymbolicTensor, Operation)) else self
+            if graph is not self:
+                self.outer_controls.append(element if isinstance(element, Operation) else element.op)
+            elif not isinstance(element, EagerTensor):  # what has its value already need not be waited for
+                inside.append(item)
+        return super().control_dependencies(inside)
+
+    def argument(self, dtype: Any, dims: Any, name: str) -> SymbolicTensor:
+        """Add a placeholder for a value that comes in; it is for the caller to put it among the inputs."""
+        name = name if VALID_NAME.match(name) else "Placeholder"
+        with context.scope(self), self.control_dependencies(None):
+            return raw.Placeholder(dtype=dtype, shape=dims, name=name)
+
+    def _check_in_reach(self, tensor: SymbolicTensor) -> None:
+        """Refuse tensors of a function that has been left, or of a graph that is not around this one."""
+        graph = tensor.graph
+        if graph.building_function and not graph.closed:
+            return
+        outer: Any = self.outer_graph
+        while outer is not None:
+            if outer is graph:
+                return
+            outer = getattr(outer, "outer_graph", None)
+        raise tensor.out_of_scope()
+
+    @contextlib.contextmanager
+    def reopened(self) -> Iterator[None]:
+        """Let other graphs use tensors of this one inside the block: its gradient is being built."""
+        was, self.base.closed = self.base.closed, False
+        try:
+            yield
+        finally:
+            self.base.closed = was
 
     @property
     def captures(self) -> list[tuple[Any, SymbolicTensor]]:
@@ -67,25 +131,105 @@ class FuncGraph(Graph):
     def external_captures(self) -> list[Any]:
         return [outside for outside, _ in self._captures.values()]
 
+    @property
+    def internal_captures(self) -> list[Any]:
+        return [inside for _, inside in self._captures.values()]
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables that are captured, as far as they live, in the order of their first use."""
+        found = (variable_of(outside) for outside, _ in self._captures.values())
+        return tuple(v for v in found if v is not None)
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        return tuple(v for v in self.variables if v.trainable)
+
     def _home(self, inputs: Sequence[Any]) -> Graph:
         return self  # what comes from elsewhere is captured
 
+    # --- running ------------------------------------------------------------------------------------------------------
+
     def run(self, session: Any, values: Sequence[Any]) -> list[Any]:
         """Return the results for these argument values, with `session`'s resources."""
-        found = self._plans.get(id(session))
-        if found is None or found[0] is not session:
-            stateful = [n for n in self._nodes if n._op.stateful]
-            found = self._plans[id(session)] = (session, Plan(session, [*self.outputs, *stateful], self.inputs))
-        return found[1].run(values)[: len(self.outputs)]
+        found = self._plans.get(None) if session is eager_run else session.bodies.get(self)
+        if found is None or found[1] != self.base._mutations or found[2] != len(self.outputs):
+            found = self._plan(session)
+        results = found[0](values)[0]
+        return results if len(results) == found[2] else results[: found[2]]
+
+    def _plan(self, session: Any) -> tuple[Any, ...]:
+        """Find out how to run this, and keep it as long as neither the body nor its results change."""
+        effects = self.effects
+        if effects is None:
+            effects = [node for node in self._nodes if side_effects.must_run(node)]
+        runner = Runner(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name)
+        found = (runner.run, self.base._mutations, len(self.outputs))
+        if session is eager_run:
+            self._plans[None] = found
+        else:
+            session.bodies[self] = found
+        return found
+
+    @property
+    def stateful(self) -> bool:
+        """Whether running it can be noticed otherwise than by its results."""
+        return any(node._op.keeps_state for node in self._nodes)
+
+    def with_outputs(self, outputs: Sequence[SymbolicTensor], name: str | None = None) -> FuncGraph:
+        """Return a function with the same arguments and the same nodes that gives other tensors of the body."""
+        other = object.__new__(type(self))
+        other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name, "_plans": {}}
+        other.function_name, other._made = name, {}
+        return other
+
+    def source(self) -> str:
+        """Return what runs, as text: the compiled Program, with the user's lines behind its own."""
+        found = self._plans.get(None)
+        if found is None or found[1] != self.base._mutations or found[2] != len(self.outputs):
+            found = self._plan(eager_run)
+        return f"# {self.name}\n{found[0].__self__.explain()}"
+
+    def __repr__(self) -> str:
+        return f"FuncGraph(name={self.name}, id={id(self)})"
+
+    __str__ = __repr__
 
 
-def build(name: str, function: Callable[[], Any], outer: Graph) -> FuncGraph:
-    """Return the graph of a function without arguments; `structured_outputs` keeps the form of its result."""
+def _own_name(tensor: Any) -> str:
+    return tensor.op.name if isinstance(tensor, SymbolicTensor) else "capture"
+
+
+def variable_of(tensor: Any) -> Any:
+    """Return the variable whose handle (or reference) a tensor is, or None."""
+    if isinstance(tensor, EagerTensor):
+        if tensor._dtype is not dtypes.resource:
+            return None
+        owner = getattr(held(tensor._array), "owner", None)
+        return None if owner is None else owner()
+    if tensor.dtype is not dtypes.resource and not tensor.dtype._is_ref_dtype:
+        return None
+    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
+        for variable in tensor.graph.get_collection(key):
+            if getattr(variable, "_tape_handle", None) is tensor:
+                return variable
+    return None
+
+
+def build(
+    name: str, function: Callable[..., Any], outer: Graph | None, arguments: Sequence[tuple[Any, Any, str]] = ()
+) -> FuncGraph:
+    """Return the graph of a function of tensors, each given as (dtype, dims, name); `structured_outputs` keeps the form
+    of its result.
+    """
     graph = FuncGraph(name, outer)
-    with context.scope(graph):
-        result = function()
+    with context.scope(graph), stop_recording_ops():
+        graph.inputs = [raw.Placeholder(dtype=dtype, shape=dims, name=arg) for dtype, dims, arg in arguments]
+        result = function(*graph.inputs)
         graph.structured_outputs = result
         graph.outputs = [_inside(graph, r) for r in nest.flatten(result, expand_composites=True) if r is not None]
+    if outer is not None and outer.building_function:
+        side_effects.put_in_order(graph)
     return graph
 
 

@@ -1,0 +1,522 @@
+"""`tf.function`: a Python function that is traced once for each kind of arguments, and then runs as a graph.
+
+A call with eager tensors whose trace exists is a dictionary look-up and a run of the body; anything else takes the long
+way through `signature`. Traces are kept as long as the function lives, those made for objects as long as these live.
+Safe to call from several threads: a trace is made once.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ebbflow.core import context, source
+from ebbflow.core.composite import TypeSpec
+from ebbflow.core.source import Line
+from ebbflow.core.tensor import EagerTensor
+from ebbflow.functions import retracing, trace_types
+from ebbflow.functions.concrete import ConcreteFunction
+from ebbflow.functions.signature import PLAIN_VALUES, FunctionSignature, FunctionType, Given
+from ebbflow.functions.tracing import lifted, refuse_variable, trace
+from ebbflow.graph.symbolic import SymbolicTensor
+from ebbflow.platform.config import wishes
+
+MAX_KEYS = 4096
+"""So many kinds of arguments are remembered with their trace; then they are looked up by type again."""
+
+LOOKED_AT = 20
+"""A new trace is compared with so many others to say what changed."""
+
+_thread = context.thread
+
+
+class Function:
+    """A function that runs as a graph."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        name: str | None = None,
+        input_signature: Any = None,
+        autograph: bool = True,
+        jit_compile: bool | None = None,
+        reduce_retracing: bool = False,
+        max_traces: int | None = None,
+        options: dict[str, Any] | None = None,
+    ):
+        functools.update_wrapper(self, python_function)
+        self._python_function = python_function
+        self._name = name or getattr(python_function, "__name__", None) or "function"
+        self.__name__ = self._name
+        self._signature = FunctionSignature(python_function, input_signature)
+        self._autograph = autograph
+        self._jit_compile = jit_compile
+        self._reduce_retracing = reduce_retracing
+        self._max_traces = max_traces
+        self._options = options or {}
+        self._lock = threading.RLock()
+        self._quick: dict[Any, ConcreteFunction] = {}  # for eager tensors alone, given by position
+        self._by_key: dict[Any, ConcreteFunction] = {}
+        self._entries: list[_Entry] = []
+        self._keys_of: dict[int, Any] = {}  # by a weak reference's id: the key it is part of
+        self._in_progress: list[Any] = []
+        self._bound: dict[int, tuple[Any, Function]] = {}
+        self._count = 0
+        self._makes_variables: bool | None = None  # known after the first call
+        self._reported = False
+        forget = weakref.WeakMethod(self._forget)
+        self._forget_ref = lambda ref: _call_if_alive(forget, ref)
+
+    # --- calling ------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and not context.graph_scopes and not wishes.functions_run_eagerly:
+            # The usual call: eager tensors by position, met before. (1.1 µs over the body's own run.)
+            kinds = []
+            for x in args:
+                if x.__class__ is not EagerTensor:
+                    break
+                kinds.append(x._dtype)
+                kinds.append(x._array.shape)
+            else:
+                found = self._quick.get(tuple(kinds))
+                if found is not None:
+                    try:
+                        if context.recorders and _thread.recorders:
+                            return found.call_flat(args)
+                        return found.run_now(args)
+                    except Exception as error:
+                        raise source.trimmed(error) from error.__cause__
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if wishes.functions_run_eagerly:
+            return self._python_function(*args, **kwargs)
+        try:
+            concrete, tensors = self._find(args, kwargs)
+            if concrete.values is None or context.graph_scopes or context.recorders:
+                return concrete.call_flat(tensors)
+            return concrete.run_now(tensors)
+        except Exception as error:
+            raise source.trimmed(error) from error.__cause__
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """Return the trace for arguments like these; specs may stand for tensors."""
+        try:
+            if self._signature.fixed is not None and not args and not kwargs:
+                return self._find_fixed(None)
+            return self._find(args, kwargs)[0]
+        except Exception as error:
+            raise source.trimmed(error) from error.__cause__
+
+    # --- finding the trace --------------------------------------------------------------------------------------------
+
+    def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Sequence[Any]]:
+        """Return the trace for a call, made if need be, and the tensors to call it with."""
+        positional, named = self._signature.bind(args, kwargs)
+        fixed = self._signature.fixed
+        if fixed is not None:
+            try:
+                if len(positional) != fixed.positional:
+                    raise TypeError("too many positional arguments")
+                positional, named = fixed.cast(positional, named)
+            except TypeError as error:
+                raise self._signature.refusal(error, args, kwargs) from None
+            tensors = fixed.tensors_of(positional, named)
+            return self._find_fixed(tensors), tensors
+        given = Given(self._forget_ref)
+        place = _place(given)
+        key = (place, self._signature.key(positional, named, given))
+        found = self._by_key.get(key)
+        if found is None:
+            found = self._make(key, given, place, lambda: self._signature.type_of(positional, named))
+            if place is None and not kwargs and len(given.tensors) == len(args):
+                self._learn(args, positional, found)
+        return found, given.tensors
+
+    def _find_fixed(self, tensors: Sequence[Any] | None) -> ConcreteFunction:
+        given = Given(self._forget_ref)
+        place = _place(given)
+        found = self._by_key.get((place, None))
+        if found is None:
+            if tensors is not None and not any(isinstance(t, TypeSpec) for t in tensors):
+                given.tensors = list(tensors)
+            found = self._make((place, None), given, place, lambda: self._signature.fixed)
+        return found
+
+    def _learn(self, args: Sequence[Any], positional: Sequence[Any], found: ConcreteFunction) -> None:
+        """Remember the trace for eager tensors like these, given by position; the rest are defaults that stay."""
+        if found.values is None or any(x.__class__ is not EagerTensor for x in args):
+            return
+        if any(x.__class__ not in PLAIN_VALUES for x in positional[len(args) :]):
+            return
+        if len(self._quick) >= MAX_KEYS:
+            self._quick.clear()
+        self._quick[tuple([part for x in args for part in (x._dtype, x._array.shape)])] = found
+
+    def _make(self, key: Any, given: Given, place: Any, kind_of: Callable[[], Any]) -> ConcreteFunction:
+        """Return the trace for a key not met before: one that serves wider types, or a new one."""
+        with self._lock:
+            found = self._by_key.get(key)
+            if found is None:
+                kind = kind_of()
+                found = self._serving(kind, place) or self._traced(kind, key, given, place)
+                if len(self._by_key) >= MAX_KEYS:
+                    self._by_key.clear()
+                self._by_key[key] = found
+                for ref in given.refs:
+                    self._keys_of[id(ref)] = key
+            return found
+
+    def _serving(self, kind: FunctionType, place: Any) -> ConcreteFunction | None:
+        """Return the narrowest trace made for wider types."""
+        found = [e for e in self._entries if e.place == place and kind.is_subtype_of(e.kind)]
+        for entry in found:
+            if all(entry.kind.is_subtype_of(other.kind) for other in found):
+                return entry.concrete
+        return found[0].concrete if found else None
+
+    def _traced(self, kind: FunctionType, key: Any, given: Given, place: Any) -> ConcreteFunction:
+        here = (threading.get_ident(), key)
+        if here in self._in_progress:
+            raise RecursionError(self._endless())
+        beside = [e.kind for e in self._entries if e.place == place]
+        known = beside[-LOOKED_AT:]
+        if self._reduce_retracing:
+            kind = _widened(kind, beside)
+        if self._max_traces is not None and len(beside) >= self._max_traces:
+            raise retracing.too_many(self._name, self._max_traces, known, kind)
+        because = ", ".join(map(str, retracing.find_changes(known, kind))) if known else "it was called"
+        if known and not self._reported:
+            self._reported = True
+            retracing.report(self._name, _line_of(self._python_function), known, kind)
+        start = time.perf_counter()
+        self._in_progress.append(here)
+        try:
+            graph = self._trace(kind, given.tensors)
+        except RecursionError as error:
+            if sum(thread == here[0] for thread, _ in self._in_progress) > 1:
+                raise RecursionError(self._endless()) from None
+            raise error
+        finally:
+            self._in_progress.remove(here)
+        concrete = ConcreteFunction(graph, kind)
+        seconds = time.perf_counter() - start
+        self._entries.append(_Entry(concrete, kind, place, key, because, seconds))
+        return concrete
+
+    def _endless(self) -> str:
+        where = _line_of(self._python_function)
+        return (
+            f"tf.function {self._name}{f' ({where})' if where else ''} calls itself without end while it is traced: "
+            "each call inside needs a trace of its own, which calls again. Recursion must end by a Python value that "
+            "changes (an int that counts down, say), or be written as a loop: tf.while_loop, or `while` in a converted "
+            "function."
+        )
+
+    # --- tracing ------------------------------------------------------------------------------------------------------
+
+    def _trace(self, kind: FunctionType, tensors: Sequence[Any] | None) -> Any:
+        """Trace; where that made variables, trace once more without: what made them is no part of the function."""
+        first = self._makes_variables is None
+        made: list[Any] = []
+
+        def create(graph: Any, make: Callable[..., Any], given: dict[str, Any]) -> Any:
+            if not first:
+                raise refuse_variable(bool(self._makes_variables))
+            value = given.get("initial_value")
+            if isinstance(value, SymbolicTensor) and value.graph is graph:
+                given["initial_value"] = lifted(graph, value, tensors)
+            variable = make(**given)
+            made.append(variable)
+            return variable
+
+        graph = self._trace_once(kind, create)
+        if first:
+            self._makes_variables = bool(made)
+        if made:
+            graph = self._trace_once(kind, _refuse)
+        return graph
+
+    def _trace_once(self, kind: FunctionType, create: Callable[..., Any]) -> Any:
+        function = self._python_function
+        if self._autograph:
+            function = _converted(function)
+        self._count += 1
+        graph = trace(self._name, function, kind, context.current_graph(), create, self.python_function)
+        graph.jit_compile = self._jit_compile
+        if not any(isinstance(t, SymbolicTensor) for t in graph.external_captures):
+            graph.outer_graph = None  # nothing of it is needed: let it go when everybody else does
+        return graph
+
+    # --- letting go ---------------------------------------------------------------------------------------------------
+
+    def _forget(self, ref: Any) -> None:
+        """An object (or graph) that traces were made for is gone: so are they."""
+        key = self._keys_of.pop(id(ref), None)
+        if key is None:
+            return
+        self._by_key.pop(key, None)
+        self._entries = [e for e in self._entries if e.key is not key]
+
+    def forget_traces(self) -> None:
+        """Let go of all traces, as if the function had not been called yet; what it made stays made."""
+        with self._lock:
+            self._quick.clear()
+            self._by_key.clear()
+            self._keys_of.clear()
+            self._entries = []
+
+    # --- as a method --------------------------------------------------------------------------------------------------
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        found = self._bound.get(id(instance))
+        if found is None or found[0]() is not instance:
+            try:
+                ref = weakref.ref(instance, functools.partial(_drop, self._bound, id(instance)))
+            except TypeError:  # no weak references to it: it is an argument like any other
+                return functools.partial(self, instance)
+            found = self._bound[id(instance)] = (ref, self._for_instance(ref))
+        method = object.__new__(BoundFunction)
+        method.__dict__ = found[1].__dict__
+        method._instance = instance
+        return method
+
+    def _for_instance(self, ref: weakref.ref[Any]) -> Function:
+        """Return this function with its first argument given, which is held weakly."""
+        function = self._python_function
+        method = function.__get__(ref()) if hasattr(function, "__get__") else functools.partial(function, ref())
+        return self._with(_WeakMethod(function, ref, FunctionSignature(method)))
+
+    def _with(self, python_function: Callable[..., Any]) -> Function:
+        return Function(
+            python_function, self._name, self._signature.input_signature, self._autograph, self._jit_compile,
+            self._reduce_retracing, self._max_traces, self._options,
+        )  # fmt: skip
+
+    # --- what it is ---------------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function that is traced."""
+        function = self._python_function
+        return function.function if isinstance(function, _WeakMethod) else function
+
+    @property
+    def input_signature(self) -> Any:
+        return self._signature.input_signature
+
+    @property
+    def function_type(self) -> Any:
+        return self._signature.fixed
+
+    @property
+    def function_spec(self) -> FunctionSignature:
+        return self._signature
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self._with(self._python_function)
+
+    def experimental_get_tracing_count(self) -> int:
+        """Return how often the Python function has been run to trace it."""
+        return self._count
+
+    def traces(self) -> retracing.Traces:
+        """Return the traces made so far, oldest first: arguments, why, nodes, seconds. Prints as a table."""
+        return retracing.Traces(
+            retracing.Trace(i + 1, str(e.kind), e.because, len(e.concrete.graph._nodes), e.seconds)
+            for i, e in enumerate(self._entries)
+        )
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """Return the signatures of all traces, as text."""
+        return "\n\n".join(e.concrete.pretty_printed_signature(verbose) for e in self._entries)
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return [e.concrete for e in self._entries]
+
+    _list_all_concrete_functions_for_serialization = _list_all_concrete_functions
+
+    def source(self) -> str:
+        """Return what runs, as text, trace by trace."""
+        return "\n\n".join(e.concrete.source() for e in self._entries)
+
+    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: what runs is shown by `source()`."""
+        raise NotImplementedError(
+            "there is no HLO to show for a function that runs on the host: f.get_concrete_function(...).source() shows "
+            "what runs, and jax.jit(...).lower(...) the HLO of a jax function"
+        )
+
+    def __repr__(self) -> str:
+        return f"<tf.function {self._name} with {len(self._entries)} traces>"
+
+
+class BoundFunction(Function):
+    """A function as a method of an instance: shares all with others of the same instance, and keeps it alive."""
+
+    __slots__ = ("_instance",)
+
+    def __init__(self) -> None:
+        raise TypeError("bound functions are made by attribute access")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundFunction) and self.__dict__ is other.__dict__
+
+    def __hash__(self) -> int:
+        return id(self.__dict__)
+
+
+trace_types.Callable.register(Function)
+
+
+class _Entry:
+    """A trace and what it was made for."""
+
+    __slots__ = ("because", "concrete", "key", "kind", "place", "seconds")
+
+    def __init__(
+        self, concrete: ConcreteFunction, kind: FunctionType, place: Any, key: Any, because: str, seconds: Any
+    ):
+        self.concrete, self.kind, self.place, self.key = concrete, kind, place, key
+        self.because, self.seconds = because, seconds
+
+
+class _WeakMethod:
+    """A method whose instance is held weakly."""
+
+    def __init__(self, function: Callable[..., Any], ref: weakref.ref[Any], signature: FunctionSignature):
+        functools.update_wrapper(self, function)
+        del self.__wrapped__
+        self.function, self._ref = function, ref
+        self.__signature__ = signature.python
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(self._ref(), *args, **kwargs)
+
+    def converted(self, convert: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the method with its function converted."""
+        return functools.partial(convert(self.function), self._ref())
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+
+def _drop(bound: dict[int, Any], number: int, ref: Any) -> None:
+    if number in bound and bound[number][0] is ref:
+        del bound[number]
+
+
+def _call_if_alive(method: Any, *args: Any) -> None:
+    found = method()
+    if found is not None:
+        found(*args)
+
+
+def _refuse(graph: Any, make: Callable[..., Any], given: dict[str, Any]) -> Any:
+    raise refuse_variable(True)
+
+
+def _place(given: Given) -> Any:
+    """Return what stands for the graph that a call is made in: None where the outermost mode is eager."""
+    if not context.graph_scopes:
+        return None
+    for graph in reversed(_thread.scopes):
+        if graph is None:
+            return None
+        if not graph.building_function:
+            break
+    else:
+        if context.switches.eager_by_default:
+            return None
+        graph = context.default_graph()
+        while graph.building_function and graph.outer_graph is not None:
+            graph = graph.outer_graph
+    ref = weakref.ref(graph, given.forget)
+    given.refs.append(ref)
+    return ref
+
+
+def _widened(kind: FunctionType, known: Sequence[FunctionType]) -> FunctionType:
+    """Return the narrowest types that serve this call and all traces they have something in common with."""
+    for other in known:
+        kind = kind.common_with(other) or kind
+    return kind
+
+
+def _line_of(function: Any) -> Line | None:
+    function = inspect.unwrap(function)
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    code = code or getattr(getattr(function, "function", None), "__code__", None)
+    return None if code is None else Line(code.co_filename, code.co_firstlineno, code.co_name)
+
+
+def _converted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` with its Python control flow converted, where the converter is there."""
+    convert = _converter()
+    if convert is None:
+        return function
+    return function.converted(convert) if isinstance(function, _WeakMethod) else convert(function)
+
+
+@functools.cache
+def _converter() -> Callable[..., Any] | None:
+    # Loaded with the first trace: a program that traces nothing needs no parser.
+    return getattr(importlib.import_module("ebbflow.functions.autograph"), "convert", None)
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: dict[str, Any] | None = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    max_traces: int | None = None,
+) -> Any:
+    """Return `func` as a function that is traced once for each kind of arguments and then runs as a graph.
+
+    `max_traces` bounds how often: one more is an error that says what changed.
+    """
+    if input_signature is not None:
+        checked_early = input_signature if isinstance(input_signature, (list, tuple)) else None
+        if checked_early is None:
+            raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
+    options = {
+        "experimental_implements": experimental_implements,
+        "experimental_autograph_options": experimental_autograph_options,
+        "experimental_attributes": experimental_attributes,
+    }
+
+    def decorated(inner: Callable[..., Any]) -> Function:
+        if not callable(inner):
+            raise TypeError(f"{inner!r} is not a callable object")
+        return Function(
+            inner,
+            None,
+            input_signature,
+            autograph,
+            experimental_compile if jit_compile is None else jit_compile,
+            bool(reduce_retracing or experimental_relax_shapes),
+            max_traces,
+            options,
+        )
+
+    return decorated if func is None else decorated(func)

@@ -1,0 +1,74 @@
+"""Order among nodes that do more than compute: reads and writes of variables, prints, assertions.
+
+The executor runs stateful nodes in the order they were made, so nothing here is needed for running. A graph that is
+written to a file is run by others, who know only edges: there each write waits for the reads and writes of the same
+resource before it, each read for the last write, and what touches no resource for the one before it of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ebbflow.core import dtypes
+
+READS = frozenset(
+    ["ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "_ReadVariablesOp"]
+)
+"""Ops that take a resource and leave it as it is."""
+
+_DRAWS = frozenset(
+    """
+    RandomUniform RandomUniformInt RandomStandardNormal ParameterizedTruncatedNormal TruncatedNormal RandomShuffle
+    Multinomial RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2
+    """.split()  # noqa: SIM905
+)
+"""Ops that are stateful only because two calls give different numbers: nobody misses a draw that nobody takes."""
+
+_SOURCES = frozenset(["VarHandleOp", "Placeholder"])
+
+
+def must_run(node: Any) -> bool:
+    """Return whether a node has to run even if nobody takes its results."""
+    op = node._op
+    return op.keeps_state and op.name not in READS and op.name not in _DRAWS and op.name not in _SOURCES
+
+
+def put_in_order(graph: Any) -> None:
+    """Add the control edges that keep effects in the order they were written; note them as `control_outputs`."""
+    order = _Order()
+    graph.control_outputs = [node for node in graph._nodes if order.add(node)]
+
+
+class _Order:
+    """Who touched what last."""
+
+    def __init__(self) -> None:
+        self._writes: dict[Any, Any] = {}
+        self._reads: dict[Any, list[Any]] = {}
+
+    def add(self, node: Any) -> bool:
+        """Have `node` wait for what came before it; return whether it is an effect at all."""
+        op = node._op
+        resources = [id(t) for t in node._inputs if t._dtype is dtypes.resource]
+        if not resources and (not op.stateful or op.name in _DRAWS or op.name in _SOURCES):
+            return False
+        before: dict[Any, None] = {}
+        for resource in dict.fromkeys(resources or [None]):
+            before.update(dict.fromkeys(self._before(node, resource, op.name in READS)))
+        _wait(node, list(before))
+        return op.keeps_state
+
+    def _before(self, node: Any, resource: Any, reads: bool) -> list[Any]:
+        last = [self._writes[resource]] if resource in self._writes else []
+        if reads:
+            self._reads.setdefault(resource, []).append(node)
+            return last
+        last += self._reads.pop(resource, [])
+        self._writes[resource] = node
+        return last
+
+
+def _wait(node: Any, before: Sequence[Any]) -> None:
+    direct = {t.op for t in node._inputs}
+    node._add_control_inputs([n for n in before if n not in direct and n is not node])

@@ -1,0 +1,157 @@
+"""Variables that functions make: on the first call only, outside of the function, with what they start from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+
+
+def traced(function=None, **options):
+    return tf.function(function, autograph=False, **options)
+
+
+class Made:
+    """A function that makes its variable in its first call."""
+
+    def __init__(self, initial):
+        self.v = None
+        self.traces = 0
+        self.initial = initial
+
+    @tf.function(autograph=False)
+    def __call__(self, x):
+        self.traces += 1
+        if self.v is None:
+            self.v = tf.Variable(self.initial(x))
+        return self.v * x
+
+
+INITIAL = {
+    "number": (lambda x: 3.0, 3.0),
+    "tensor": (lambda x: tf.fill([], 3.0), 3.0),
+    "computed": (lambda x: tf.reduce_sum(tf.ones([3])), 3.0),
+    "callable": (lambda x: lambda: tf.fill([], 3.0), 3.0),
+    "from an argument": (lambda x: x * 2.0 - 1.0, 3.0),
+}
+
+
+@pytest.mark.parametrize("kind", INITIAL)
+def test_made_once(kind):
+    initial, value = INITIAL[kind]
+    f = Made(initial)
+    for _ in range(2):
+        assert float(f(tf.constant(2.0))) == 2 * value
+    assert float(f.v) == value
+    assert f.traces == 2  # once with the variable, once without what made it
+    f.v.assign(7.0)
+    assert float(f(tf.constant(1.0))) == 7.0
+    np.testing.assert_allclose(f(tf.constant([1.0, 2.0])), [7.0, 14.0])
+    assert f.traces == 3
+
+
+def test_concrete_functions_make_them_too():
+    f = Made(lambda x: 3.0)
+    concrete = f.__call__.get_concrete_function(tf.TensorSpec([]))
+    assert float(concrete(tf.constant(2.0))) == 6.0
+    assert concrete.variables == (f.v,)
+
+
+def test_initial_value_from_an_argument_without_value():
+    f = Made(lambda x: x * 2.0)
+    with pytest.raises(ValueError, match=r"Unable to lift tensor .* depends transitively on placeholder"):
+        f.__call__.get_concrete_function(tf.TensorSpec([]))
+
+
+def test_made_by_a_function_inside():
+    class Layer:
+        w = None
+
+        @tf.function(autograph=False)
+        def __call__(self, x):
+            if self.w is None:
+                with tf.name_scope("layer"):
+                    self.w = tf.Variable(tf.ones([2]), name="w")
+            return self.w * x
+
+    layer = Layer()
+    outer = traced(lambda x: layer(x) + layer(x * 2.0))
+    for _ in range(2):
+        np.testing.assert_allclose(outer(tf.constant(3.0)), [9.0, 9.0])
+    assert layer.w.name == "layer/w:0"
+    with tf.GradientTape() as tape:
+        y = outer(tf.constant(3.0))
+    np.testing.assert_allclose(tape.gradient(y, layer.w), [9.0, 9.0])
+
+
+def test_refused_on_each_trace():
+    with pytest.raises(
+        ValueError, match=r"tf\.function only supports singleton tf\.Variables created on the first call"
+    ):
+        traced(lambda: tf.Variable(1.0) + 1.0)()
+
+
+def test_refused_on_a_later_call():
+    f = traced(lambda n: tf.Variable(3.0) + 1.0 if n == 2 else tf.constant(1.0))
+    assert float(f(1)) == 1.0
+    with pytest.raises(ValueError, match="Creating variables on a non-first call to a function decorated with"):
+        f(2)
+    assert float(f(3)) == 1.0
+
+
+def test_not_made_while_a_graph_is_run_eagerly():
+    with tf.Graph().as_default():
+        f = Made(lambda x: 3.0)
+        y = f(tf.constant(2.0))
+        with tf.compat.v1.Session() as session:
+            session.run(tf.compat.v1.global_variables_initializer())
+            assert session.run(y) == 6.0
+            session.run(f.v.assign(5.0))
+            assert session.run(y) == 10.0
+        assert tf.compat.v1.global_variables() == [f.v]
+
+
+def test_a_creator_outside_is_asked():
+    asked = []
+
+    def creator(make, **given):
+        asked.append(given["name"])
+        return make(**given)
+
+    class F:
+        v = None
+
+        @tf.function(autograph=False)
+        def __call__(self):
+            if self.v is None:
+                self.v = tf.Variable(1.0, name="mine")
+            return self.v + 1.0
+
+    with tf.variable_creator_scope(creator):
+        assert float(F()()) == 2.0
+    assert asked == ["mine"]
+
+
+def test_recording_stops_where_variables_are_made():
+    f = Made(lambda x: tf.ones([]) * 3.0)
+    with tf.GradientTape() as tape:
+        y = f(tf.constant(2.0))
+    assert float(tape.gradient(y, f.v)) == 2.0
+
+
+def test_optimizer_step_in_a_function():
+    w = tf.Variable([1.0, 2.0])
+    optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.1)
+
+    @traced
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((w * x) ** 2.0)
+        grads = tape.gradient(loss, [w])
+        optimizer.apply_gradients(zip(grads, [w], strict=True))
+        return loss
+
+    losses = [float(step(tf.constant([1.0, 1.0]))) for _ in range(3)]
+    assert losses[0] > losses[1] > losses[2]
+    np.testing.assert_allclose(w, [1.0 * 0.8**3, 2.0 * 0.8**3], rtol=1e-5)
