@@ -259,9 +259,8 @@ class Layer:
 
     def _keep(self, variable: Any, trainable: bool) -> None:
         """Count a variable among the trained ones, unless it was made as one that is not."""
-        if trainable and not context.executing_eagerly():
-            trainable = bool(_parts(trainable_variables()) & _parts([variable]))
-        (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+        trained = trainable and is_trained(variable)
+        (self._trainable_weights if trained else self._non_trainable_weights).append(variable)
 
     def _regularize(self, name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:
         def loss_of(part: Any) -> Any:
@@ -406,12 +405,15 @@ class Layer:
         return f"<{type(self).__module__}.{type(self).__name__} object {self.name!r}>"
 
 
-_OWN_MODULES = {f"{__package__}.{m}" for m in ("core", "convolutional", "pooling", "normalization", "separable")}
+_OWN_MODULES = {
+    f"{__package__}.{m}"
+    for m in ("core", "convolutional", "pooling", "normalization", "separable", "rnn_cell", "rnn_blocks")
+}
 
 
 def read(variable: Any) -> Any:
     """Return what an op is to be given for a variable: eagerly its value; a graph names the read after the op."""
-    return variable.value() if variable is not None and context.executing_eagerly() else variable
+    return variable.value() if isinstance(variable, Variable) and context.executing_eagerly() else variable
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -455,6 +457,14 @@ def _settled(trainable: bool | None, synchronization: Any) -> bool:
             "have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
         )
     return False
+
+
+def is_trained(variable: Any) -> bool:
+    """Return whether a variable is trained: in a graph, whether it was made as one of those that are."""
+    graph = None if context.executing_eagerly() else context.current_graph()
+    if graph is None or graph.building_function:  # a body keeps no list of variables of its own
+        return any(part.trainable for part in ([variable] if isinstance(variable, Variable) else variable))
+    return bool(_parts(trainable_variables()) & _parts([variable]))
 
 
 def _parts(variables: Iterable[Any]) -> set[int]:

@@ -15,9 +15,9 @@ import os
 JUDGES = ("1.15", "2.21", "2.21-v1")
 
 # How much of a graph is compared. TensorFlow builds conditionals out of Switch and Merge (1.15) or function bodies
-# (2.21) and Ebbflow out of its own; what stands inside `gradients/` belongs to the gradient functions, and how repeated
-# rows of a sparse gradient are summed inside `update_...` to the optimizer; what a loss or a metric checks on its way
-# is nobody's business but its result is.
+# (2.21) and Ebbflow out of its own; what stands inside `gradients/` has a book of its own, and how repeated rows of a
+# sparse gradient are summed inside `update_...` belongs to the optimizer; what a loss or a metric checks on its way is
+# nobody's business but its result is.
 EVERYTHING = "all"
 OUTSIDE_GRADIENTS = "outside gradients"
 OUTSIDE_UPDATES = "outside gradients and updates"

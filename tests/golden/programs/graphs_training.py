@@ -1,7 +1,7 @@
 """Graph programs about training: gradients, optimizers, learning rates, and the layers of `tf.layers`.
 
-What the nodes inside `gradients/` are called is an affair between TensorFlow's gradient functions, so these programs
-are compared outside of it; what the optimizers make (slots, updates, the train op) is compared whole.
+What stands inside `gradients/` has a book of its own (`gradients.py`), so these programs are compared outside of it;
+what the optimizers make (slots, updates, the train op) is compared whole.
 """
 
 from .book import OUTSIDE_CONDITIONALS, OUTSIDE_GRADIENTS, OUTSIDE_UPDATES, Book, describe_tensor
