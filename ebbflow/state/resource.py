@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import weakref
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from ebbflow.state.base import (
 )
 from ebbflow.state.guard import guarded
 from ebbflow.state.variable_def import Elements
+from ebbflow.state.variable_spec import VariableSpec, provide_stand_in
 
 _numbers = itertools.count()
 
@@ -96,6 +98,7 @@ class ResourceVariable(VariableV1):
         self._dims = initial.dims(value, True)
         self._storage = Storage(self._name, self._dtype, self._dims)
         self._storage.take(value._array)
+        self._storage.owner = weakref.ref(self)
         self._handle = EagerTensor(self._storage.handle(), dtypes.resource)
         self._unique_id = f"{self._name}_{next(_numbers)}"
 
@@ -119,7 +122,7 @@ class ResourceVariable(VariableV1):
                 safe = guarded(self._name, value)
                 self._initializer = raw.AssignVariableOp(self._handle, safe, name=assign)
             with graph.name_scope("Read"):
-                with _beside(graph, self._handle):
+                with graph.device(self._handle.device or None):
                     self._read = raw.ReadVariableOp(self._handle, dtype=self._dtype)
                 if caching_device is not None:
                     with graph.colocate_with(None, ignore_existing=True), graph.device(caching_device):
@@ -203,6 +206,9 @@ class ResourceVariable(VariableV1):
         """Return whether the variable has a value."""
         return raw.VarIsInitializedOp(self._handle, name=name)
 
+    def __tf_tracing_type__(self, context: Any) -> VariableSpec:
+        return VariableSpec(self.shape, self._dtype, self._trainable, context.alias_of(id(self._handle)))
+
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def value(self) -> Any:
@@ -219,7 +225,7 @@ class ResourceVariable(VariableV1):
         if context.recorders:
             variable_accessed(self)
         graph = context.current_graph()
-        with graph.colocate_with(None, ignore_existing=True) if graph is not None else contextlib.nullcontext():
+        with _beside(graph, self._handle) if graph is not None else contextlib.nullcontext():
             return raw.ReadVariableOp(self._handle, dtype=self._dtype)
 
     def read_value(self) -> Any:
@@ -385,7 +391,14 @@ class UnreadVariable(ResourceVariable):
     def __init__(self, variable: ResourceVariable, operation: Any):
         self.__dict__.update(variable.__dict__)
         self._after = operation
-        self._read = self.value()
+        # In a function nobody looks for the node of a read that is not asked for; in a graph its name is known.
+        self._read = None if context.default_graph().building_function else self._read_after()
+
+    def _read_after(self) -> Any:
+        if self._after is None or not self._in_graph:
+            return self.value()
+        with self._waiting(), context.default_graph().device(self._handle.device or None):
+            return raw.ReadVariableOp(self._handle, dtype=self._dtype)
 
     @property
     def name(self) -> str:
@@ -435,9 +448,24 @@ def _copy(name: str, value: Any, trainable: bool, constraint: Any, dims: Any) ->
         return ResourceVariable(value, trainable, name=name, constraint=constraint, shape=TensorShape(dims))
 
 
+def _stand_in(handle: Any, spec: VariableSpec) -> ResourceVariable:
+    """Return the variable that reads and writes through a handle: an argument of a function."""
+    made = object.__new__(ResourceVariable)
+    settle(made, None, spec.trainable, None, None, None)
+    made._in_graph, made._cached, made._read, made._initializer, made._initial_value = True, None, None, None, None
+    made._handle, made._dtype, made._dims = handle, spec.dtype, spec.shape._dims
+    made._name = made._unique_id = handle.op.name
+    made._also = []
+    return made
+
+
+provide_stand_in(_stand_in)
+
+
 def _beside(graph: Any, handle: Any) -> contextlib.ExitStack:
     """Place nodes where the handle is placed, whatever else is asked for."""
     stack = contextlib.ExitStack()
     stack.enter_context(graph.colocate_with(None, ignore_existing=True))
-    stack.enter_context(graph.device(handle.device or None))
+    if not graph.building_function:
+        stack.enter_context(graph.device(handle.device or None))
     return stack

@@ -1,7 +1,7 @@
 """Arrays as `Summary` messages, as TensorFlow's summary kernels make them: numbers, histograms, images, sound, text.
 
-Pure functions: arrays in, a message out. They know nothing of ops, graphs or files. Pictures are made by `png`, sound
-by `wav`, both as TensorFlow's libraries would write them.
+Pure functions: arrays in, a message out. They know nothing of ops, graphs or files. Pictures are made by `ops.png`,
+sound by `ops.wav`, both as TensorFlow's libraries would write them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.messages.tensors import content_proto
-from ebbflow.summary.png import encode_png
-from ebbflow.summary.wav import encode_wav
+from ebbflow.ops.png import encode_png
+from ebbflow.ops.wav import encode_wav
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

@@ -14,7 +14,6 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import control_dependencies
-from ebbflow.ops.asserts import Assert
 from ebbflow.ops.casts import cast
 from ebbflow.ops.cross_entropy import (
     sigmoid_cross_entropy_with_logits,
@@ -24,11 +23,12 @@ from ebbflow.ops.cross_entropy import (
 from ebbflow.ops.declare import raw
 from ebbflow.ops.math import add_n, div_no_nan
 from ebbflow.ops.ranges import range as range_of
-from ebbflow.ops.reduce import one_of, reduce_all, reduce_sum
+from ebbflow.ops.reduce import one_of, reduce_sum
 from ebbflow.ops.shaping import rank as rank_of
 from ebbflow.ops.shaping import size as size_of
 from ebbflow.ops.shaping import squeeze
 from ebbflow.state.regularizers import get_regularization_losses
+from ebbflow.train.weighing import broadcastable
 
 
 class Reduction:
@@ -95,7 +95,7 @@ def compute_weighted_loss(
     Reduction.validate(reduction)
     with name_scope(scope, "weighted_loss", [losses, weights]):
         losses = convert(losses)
-        with control_dependencies(_broadcastable(weights, losses)):
+        with control_dependencies(broadcastable(weights, losses)):
             dtype = losses.dtype.base_dtype
             losses = cast(losses, dtypes.float32)
             weights = cast(weights, dtypes.float32)
@@ -125,41 +125,6 @@ def _present(losses: Any, weights: Any, axis: Any = None, keepdims: bool = False
     with name_scope("num_present"):
         used = cast(raw.NotEqual(cast(weights, dtypes.float32), 0.0), dtypes.float32)
         return reduce_sum(raw.OnesLike(losses) * used, axis=axis, keepdims=keepdims)
-
-
-def _broadcastable(weights: Any, values: Any) -> list[Any]:
-    """Refuse weights that do not spread over the values; return what to wait for where that shows only later."""
-    weights = convert(weights)
-    found, wanted = weights._dims, values._dims
-    if found == ():
-        return []
-    if found is not None and wanted is not None and _checked_statically(found, wanted, weights, values):
-        return []
-    with name_scope("assert_broadcastable"):
-        shape, full = raw.Shape(weights), raw.Shape(values)
-        scalar = raw.Equal(rank_of(weights), 0)
-        same_rank = raw.Equal(rank_of(weights), rank_of(values))
-        fits = reduce_all(raw.Equal(raw.BroadcastArgs(shape, full), full))
-        told = [_REFUSED, "weights.shape=", shape, "values.shape=", full, "is_scalar=", scalar]
-        assertion = Assert(raw.LogicalOr(scalar, raw.LogicalAnd(same_rank, fits)), told)
-    return [] if assertion is None else [assertion]
-
-
-_REFUSED = "weights can not be broadcast to values."
-
-
-def _checked_statically(found: tuple[Any, ...], wanted: tuple[Any, ...], weights: Any, values: Any) -> bool:
-    """Return whether weights are known to spread over the values; raise ValueError where they are known not to."""
-    if len(found) != len(wanted):
-        raise ValueError(
-            f"{_REFUSED} values.rank={len(wanted)}. weights.rank={len(found)}. values.shape={values.shape}. "
-            f"weights.shape={weights.shape}."
-        )
-    for axis, (w, v) in enumerate(zip(found, wanted, strict=True)):
-        if None not in (w, v) and w not in (1, v):
-            shown = (f"[{' '.join(map(str, dims))}]" for dims in (wanted, found))
-            raise ValueError("{} Mismatch at dim {}. values.shape={} weights.shape={}.".format(_REFUSED, axis, *shown))
-    return all(w == 1 or (w is not None and w == v) for w, v in zip(found, wanted, strict=True))
 
 
 # --- losses -----------------------------------------------------------------------------------------------------------
@@ -301,7 +266,7 @@ def mean_pairwise_squared_error(
     with name_scope(scope, "mean_pairwise_squared_error", [predictions, labels, weights]):
         labels, predictions = _pair(labels, predictions)
         weights = cast(weights, dtypes.float32)
-        with control_dependencies(_broadcastable(weights, labels)):
+        with control_dependencies(broadcastable(weights, labels)):
             diffs = raw.Sub(predictions, labels)
             axis = range_of(1, rank_of(diffs))
             count = _present(diffs, weights, axis=axis, keepdims=True)

@@ -13,8 +13,8 @@ import pytest
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.io.events import EventFileWriter
+from ebbflow.ops.png import encode_png
 from ebbflow.summary import encode
-from ebbflow.summary.png import encode_png
 
 KERNELS = json.loads((pathlib.Path(__file__).parents[1] / "golden" / "summary" / "kernels.json").read_text())
 

@@ -1,0 +1,178 @@
+"""`tf.contrib.summary`: TensorFlow 1's summaries for eager code and graphs alike.
+
+They go through the same writers as TensorFlow 2's (`recording`), but nothing is recorded unless a program says so
+(`always_record_summaries`), the step is the global step where none is given, and values are written in the older forms
+(`simple_value`, `histo`, `image`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ebbflow import messages
+from ebbflow.core import context, dtypes
+from ebbflow.core.convert import convert
+from ebbflow.graph.collections import get_collection
+from ebbflow.graph.scopes import control_dependencies
+from ebbflow.ops.casts import cast
+from ebbflow.state.variables import Variable
+from ebbflow.summary import recording, writer_ops
+from ebbflow.summary.ops import summary_scope
+from ebbflow.train.step_counter import get_or_create_global_step
+
+
+def always_record_summaries():
+    """Record summaries inside the block."""
+    return recording.record_if(True)
+
+
+def never_record_summaries():
+    """Record no summaries inside the block."""
+    return recording.record_if(False)
+
+
+def record_summaries_every_n_global_steps(n, global_step=None):
+    """Record summaries inside the block at every n-th step."""
+    step = get_or_create_global_step() if global_step is None else global_step
+
+    def is_due() -> Any:
+        with control_dependencies(None):
+            return convert(cast(step, dtypes.int64) % n == 0)
+
+    return recording.record_if(is_due if context.executing_eagerly() else is_due())
+
+
+def should_record_summaries():
+    """Return whether summaries are recorded here: a bool tensor."""
+    return convert(recording.should_record(False))
+
+
+def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
+    """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
+    return recording.create_file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
+
+
+def create_db_writer(db_uri, experiment_name=None, run_name=None, user_name=None, name=None):
+    """Refuse: summaries are written to event files."""
+    raise NotImplementedError("summaries are written to event files: use tf.contrib.summary.create_file_writer")
+
+
+def initialize(graph=None, session=None):
+    """Open the writers of the default graph in a session; write a graph, where one is given."""
+    if context.executing_eagerly():
+        return
+    writer = recording.default_writer()
+    if writer is None:
+        raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
+    if session is None:
+        stack = context.thread.sessions
+        if not stack:
+            raise ValueError("Argument `session must be passed if no default session exists")
+        session = stack[-1]
+    session.run(summary_writer_initializer_op())
+    if graph is not None:
+        data = graph.as_graph_def(add_shapes=True).SerializeToString()
+        session.run(writer_ops.WriteGraphSummary(writer._resource, convert(0, dtypes.int64), data))
+
+
+def summary_writer_initializer_op():
+    """Return the operations that open the writers of the default graph."""
+    if context.executing_eagerly():
+        raise RuntimeError("tf.contrib.summary.summary_writer_initializer_op is only supported in graph mode.")
+    return get_collection(recording.WRITERS)
+
+
+def all_summary_ops():
+    """Return all that writes summaries in the default graph. (Eagerly: None.)"""
+    return recording.all_v2_summary_ops()
+
+
+def flush(writer=None, name=None):
+    """Have all summaries of a writer (the default one) on the disk."""
+    return recording.flush(writer, name)
+
+
+def eval_dir(model_dir, name=None):
+    """Return the folder in which evaluation writes its summaries."""
+    return os.path.join(model_dir, "eval" if not name else "eval_" + name)
+
+
+def _step(given: Any) -> Any:
+    step = get_or_create_global_step() if given is None else given
+    return cast(step, dtypes.int64) if isinstance(step, Variable) else convert(step, dtypes.int64)
+
+
+def _written(name: Any, tensor: Any, family: Any, write: Any) -> Any:
+    """Write under the scope of a summary: `write(writer, tag, scope)`."""
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        return recording.recorded(lambda writer: write(writer, tag, scope), False)
+
+
+def scalar(name, tensor, family=None, step=None):
+    """Write a number."""
+    return _written(
+        name,
+        tensor,
+        family,
+        lambda w, tag, scope: writer_ops.WriteScalarSummary(w, _step(step), tag, tensor, name=scope),
+    )
+
+
+def histogram(name, tensor, family=None, step=None):
+    """Write how numbers are distributed."""
+    return _written(
+        name,
+        tensor,
+        family,
+        lambda w, tag, scope: writer_ops.WriteHistogramSummary(w, _step(step), tag, tensor, name=scope),
+    )
+
+
+def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
+    """Write the first pictures of a batch."""
+
+    def write(writer: Any, tag: str, scope: str) -> Any:
+        color = convert([255, 0, 0, 255] if bad_color is None else bad_color, dtypes.uint8)
+        return writer_ops.WriteImageSummary(writer, _step(step), tag, tensor, color, max_images=max_images, name=scope)
+
+    return _written(name, tensor, family, write)
+
+
+def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
+    """Write the first clips of a batch."""
+
+    def write(writer: Any, tag: str, scope: str) -> Any:
+        rate = convert(sample_rate, dtypes.float32)
+        return writer_ops.WriteAudioSummary(writer, _step(step), tag, tensor, rate, max_outputs=max_outputs, name=scope)
+
+    return _written(name, tensor, family, write)
+
+
+def generic(name, tensor, metadata=None, family=None, step=None):
+    """Write a whole tensor; `metadata` says which plugin of TensorBoard shows it."""
+
+    def write(writer: Any, tag: str, scope: str) -> Any:
+        about = convert("" if metadata is None else messages.serialize(metadata), dtypes.string)
+        return writer_ops.WriteSummary(writer, _step(step), convert(tensor), tag, about, name=scope)
+
+    return _written(name, tensor, family, write)
+
+
+def graph(param, step=None, name=None):
+    """Write a serialised GraphDef, or a graph."""
+    if not context.executing_eagerly() and not hasattr(param, "dtype"):
+        raise TypeError(f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: {type(param)}")
+    data = param.SerializeToString() if hasattr(param, "SerializeToString") else param
+    writer = recording.default_writer()
+    if not isinstance(writer, recording.FileSummaryWriter):
+        return None
+    return writer_ops.WriteGraphSummary(writer._resource, _step(step), data, name=name)
+
+
+def import_event(tensor, name=None):
+    """Write a serialised `Event` message as it is."""
+    writer = recording.default_writer()
+    if not isinstance(writer, recording.FileSummaryWriter):
+        return None
+    return writer_ops.ImportEvent(writer._resource, tensor, name=name)

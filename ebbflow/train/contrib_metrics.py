@@ -1,0 +1,79 @@
+"""`tf.contrib.metrics`: the metrics of `tf.metrics` under their first names, predictions before labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.scopes import name_scope
+from ebbflow.ops.casts import cast
+from ebbflow.ops.declare import raw
+from ebbflow.ops.reduce import reduce_mean, reduce_sum
+from ebbflow.train import metrics, metrics_ranking, metrics_thresholds
+from ebbflow.train.weighing import as_floats
+
+
+def _predictions_first(metric: Callable[..., Any]) -> Callable[..., Any]:
+    def function(predictions, labels, *args, **kwargs):  # type: ignore[no-untyped-def]
+        return metric(labels, predictions, *args, **kwargs)
+
+    function.__name__ = function.__qualname__ = f"streaming_{metric.__name__}"
+    function.__doc__ = f"`tf.metrics.{metric.__name__}`, with predictions before labels."
+    return function
+
+
+streaming_accuracy = _predictions_first(metrics.accuracy)
+streaming_auc = _predictions_first(metrics_thresholds.auc)
+streaming_false_negatives = _predictions_first(metrics.false_negatives)
+streaming_false_positives = _predictions_first(metrics.false_positives)
+streaming_mean_absolute_error = _predictions_first(metrics.mean_absolute_error)
+streaming_mean_cosine_distance = _predictions_first(metrics.mean_cosine_distance)
+streaming_mean_iou = _predictions_first(metrics.mean_iou)
+streaming_mean_relative_error = _predictions_first(metrics.mean_relative_error)
+streaming_mean_squared_error = _predictions_first(metrics.mean_squared_error)
+streaming_precision = _predictions_first(metrics.precision)
+streaming_precision_at_thresholds = _predictions_first(metrics_thresholds.precision_at_thresholds)
+streaming_recall = _predictions_first(metrics.recall)
+streaming_recall_at_thresholds = _predictions_first(metrics_thresholds.recall_at_thresholds)
+streaming_root_mean_squared_error = _predictions_first(metrics.root_mean_squared_error)
+streaming_sensitivity_at_specificity = _predictions_first(metrics_thresholds.sensitivity_at_specificity)
+streaming_sparse_precision_at_k = _predictions_first(metrics_ranking.precision_at_k)
+streaming_sparse_recall_at_k = _predictions_first(metrics_ranking.recall_at_k)
+streaming_specificity_at_sensitivity = _predictions_first(metrics_thresholds.specificity_at_sensitivity)
+streaming_true_negatives = _predictions_first(metrics.true_negatives)
+streaming_true_positives = _predictions_first(metrics.true_positives)
+streaming_mean = metrics.mean
+streaming_mean_tensor = metrics.mean_tensor
+streaming_percentage_less = metrics.percentage_below
+
+
+def accuracy(predictions, labels, weights=None, name=None):
+    """Return how often predictions equal labels in this batch.
+
+    >>> float(accuracy([1, 2], [1, 3]))
+    0.5
+    """
+    with name_scope(name, "accuracy", [predictions, labels]):
+        hits = cast(raw.Equal(predictions, labels), dtypes.float32)
+        if weights is None:
+            return reduce_mean(hits)
+        weights = as_floats(weights)
+        return reduce_sum(raw.Mul(weights, hits)) / reduce_sum(weights * raw.OnesLike(hits))
+
+
+def aggregate_metrics(*value_update_tuples):
+    """Return the values of several metrics, and their updates."""
+    if not value_update_tuples:
+        raise ValueError("Expected at least one value_tensor/update_op pair")
+    values, updates = zip(*value_update_tuples, strict=True)
+    return list(values), list(updates)
+
+
+def aggregate_metric_map(names_to_tuples: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the values of several metrics by name, and their updates by name.
+
+    >>> aggregate_metric_map({"a": (1, 2)})
+    ({'a': 1}, {'a': 2})
+    """
+    return {n: v for n, (v, _) in names_to_tuples.items()}, {n: u for n, (_, u) in names_to_tuples.items()}

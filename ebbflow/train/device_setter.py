@@ -1,0 +1,229 @@
+"""Where the variables of a replicated program go: to the parameter servers, in turn or by a rule.
+
+`replica_device_setter` gives a function for `tf.device`: variables are put on servers, all else on the worker. Knows
+device names and nothing of servers themselves.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ebbflow import messages
+from ebbflow.core.device import DeviceSpec
+from ebbflow.core.shape import TensorShape
+from ebbflow.graph.symbolic import Operation
+
+STANDARD_PS_OPS = (
+    "Variable",
+    "VariableV2",
+    "AutoReloadVariable",
+    "MutableHashTable",
+    "MutableHashTableV2",
+    "MutableHashTableOfTensors",
+    "MutableHashTableOfTensorsV2",
+    "MutableDenseHashTable",
+    "MutableDenseHashTableV2",
+    "VarHandleOp",
+    "BoostedTreesEnsembleResourceHandleOp",
+    "BoostedTreesQuantileStreamResourceHandleOp",
+    "ResourceConditionalAccumulator",
+    "DecisionTreeResource",
+)
+"""The types of nodes that hold what is trained."""
+
+
+def replica_device_setter(
+    ps_tasks: int = 0,
+    ps_device: str = "/job:ps",
+    worker_device: str = "/job:worker",
+    merge_devices: bool = True,
+    cluster: Any = None,
+    ps_ops: Sequence[str] | None = None,
+    ps_strategy: Callable[[Any], int] | None = None,
+) -> Callable[[Any], str] | None:
+    """Return a device function that puts variables on `ps_tasks` servers in turn, or None where there are none."""
+    if cluster is not None:
+        tasks = tasks_of(cluster)
+        job = DeviceSpec.from_string(ps_device).job
+        if job not in tasks or tasks[job] is None:
+            return None
+        ps_tasks = len(tasks[job])
+    if ps_tasks == 0:
+        return None
+    if ps_strategy is None:
+        ps_strategy = RoundRobinStrategy(ps_tasks)
+    if not callable(ps_strategy):
+        raise TypeError("ps_strategy must be callable")
+    held = STANDARD_PS_OPS if ps_ops is None else tuple(ps_ops)
+
+    def choose(op: Any) -> str:
+        if not merge_devices and op.device:
+            return op.device
+        asked = DeviceSpec.from_string(op.device or "")
+        kind = op.type if isinstance(op, Operation) else op.op
+        if not ps_device or kind not in held:
+            return DeviceSpec.from_string(worker_device or "").make_merged_spec(asked).to_string()
+        server = DeviceSpec.from_string(ps_device)
+        if server.job and (not asked.job or asked.job == server.job):
+            server = server.replace(task=ps_strategy(op))
+        return server.make_merged_spec(asked).to_string()
+
+    return choose
+
+
+def tasks_of(cluster: Any) -> dict[str, Any]:
+    """Return the addresses of a cluster's tasks by job: of a ClusterSpec, a ClusterDef, or a dictionary."""
+    if hasattr(cluster, "as_dict"):
+        return cluster.as_dict()
+    if hasattr(cluster, "DESCRIPTOR") and cluster.DESCRIPTOR.name == "ClusterDef":
+        return {job.name: [job.tasks[i] for i in sorted(job.tasks)] for job in cluster.job}
+    if isinstance(cluster, dict):
+        return {job: list(tasks.values()) if isinstance(tasks, dict) else list(tasks) for job, tasks in cluster.items()}
+    raise TypeError(f"a cluster is a ClusterSpec, a ClusterDef or a dictionary, got {type(cluster).__name__}")
+
+
+# --- strategies -------------------------------------------------------------------------------------------------------
+
+
+class RoundRobinStrategy:
+    """One server after the other."""
+
+    def __init__(self, num_tasks: int):
+        self._num_tasks = num_tasks
+        self._next_task = 0
+
+    def __call__(self, unused_op: Any) -> int:
+        task = self._next_task
+        self._next_task = (task + 1) % self._num_tasks
+        return task
+
+
+class RandomStrategy:
+    """A server by chance, the same ones for the same seed."""
+
+    def __init__(self, num_ps_tasks: int, seed: int = 0):
+        if num_ps_tasks <= 0:
+            raise ValueError(f"num_ps_tasks must be > 0; got {num_ps_tasks}.")
+        self._num_tasks = num_ps_tasks
+        self._drawn = random.Random(seed)
+
+    def __call__(self, op: Any) -> int:
+        return self._drawn.randrange(self._num_tasks)
+
+
+class GreedyLoadBalancingStrategy:
+    """The server that has least to carry so far, by `load_fn(op)`."""
+
+    def __init__(self, num_tasks: int, load_fn: Callable[[Any], float]):
+        self._num_tasks = num_tasks
+        self._load_fn = load_fn
+        self._ps_loads = [0.0] * num_tasks
+
+    def __call__(self, op: Any) -> int:
+        task = min(range(self._num_tasks), key=self._ps_loads.__getitem__)
+        self._ps_loads[task] += self._load_fn(op)
+        return task
+
+
+def byte_size_load_fn(op: Any) -> int:
+    """Return how many bytes a variable takes."""
+    if op.type not in ("Variable", "VariableV2", "VarHandleOp"):
+        raise ValueError(f"Expected a variable op, got {op.type}")
+    size = op.get_attr("dtype").size
+    shape = TensorShape(op.get_attr("shape"))
+    if not shape.is_fully_defined():
+        raise ValueError(f"the size of variable {op.name} is not known: its shape is {shape}")
+    return (shape.num_elements() or 0) * size
+
+
+# --- clusters ---------------------------------------------------------------------------------------------------------
+
+
+class ClusterSpec:
+    """The tasks of a program that runs on several machines: jobs, and an address for each of their tasks.
+
+    >>> ClusterSpec({"ps": ["a:1"], "worker": ["b:2", "c:3"]}).num_tasks("worker")
+    2
+    """
+
+    def __init__(self, cluster: Any):
+        if isinstance(cluster, ClusterSpec):
+            self._jobs = {job: dict(tasks) for job, tasks in cluster._jobs.items()}
+        elif isinstance(cluster, dict):
+            self._jobs = {job: self._numbered(job, tasks) for job, tasks in cluster.items()}
+        elif hasattr(cluster, "DESCRIPTOR") and cluster.DESCRIPTOR.name == "ClusterDef":
+            self._jobs = {job.name: dict(job.tasks) for job in cluster.job}
+        else:
+            raise TypeError(
+                "`cluster` must be a dictionary mapping one or more job names to lists of network addresses, or a "
+                "`ClusterDef` protocol buffer"
+            )
+
+    @staticmethod
+    def _numbered(job: str, tasks: Any) -> dict[int, str]:
+        if isinstance(tasks, dict):
+            return {int(i): str(address) for i, address in tasks.items()}
+        if isinstance(tasks, (list, tuple)):
+            return dict(enumerate(tasks))
+        raise TypeError(f"The tasks for job {job!r} must be a list or a dictionary from integers to strings.")
+
+    def __bool__(self) -> bool:
+        return bool(self._jobs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClusterSpec) and self._jobs == other._jobs
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def jobs(self) -> list[str]:
+        """The names of the jobs."""
+        return list(self._jobs)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return a list of addresses for each job; a dictionary by number where some are missing."""
+        found: dict[str, Any] = {}
+        for job, tasks in self._jobs.items():
+            whole = sorted(tasks) == list(range(len(tasks)))
+            found[job] = [tasks[i] for i in range(len(tasks))] if whole else dict(tasks)
+        return found
+
+    def num_tasks(self, job_name: str) -> int:
+        """Return how many tasks a job has."""
+        return len(self._tasks(job_name))
+
+    def task_indices(self, job_name: str) -> list[int]:
+        """Return the numbers of a job's tasks."""
+        return sorted(self._tasks(job_name))
+
+    def task_address(self, job_name: str, task_index: int) -> str:
+        """Return the address of one task."""
+        tasks = self._tasks(job_name)
+        if task_index not in tasks:
+            raise ValueError(f"No task with index {task_index!r} in job {job_name!r}")
+        return tasks[task_index]
+
+    def job_tasks(self, job_name: str) -> list[str | None]:
+        """Return the addresses of a job's tasks by number, None where one is missing."""
+        tasks = self._tasks(job_name)
+        return [tasks.get(i) for i in range(max(tasks, default=-1) + 1)]
+
+    def as_cluster_def(self) -> Any:
+        """Return this as a ClusterDef message."""
+        message = messages.ClusterDef()
+        for job, tasks in sorted(self._jobs.items()):
+            made = message.job.add(name=job)
+            for i, address in tasks.items():
+                made.tasks[i] = address
+        return message
+
+    def _tasks(self, job_name: str) -> dict[int, str]:
+        if job_name not in self._jobs:
+            raise ValueError(f"No such job in cluster: {job_name!r}")
+        return self._jobs[job_name]
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{job!r}: {tasks!r}" for job, tasks in sorted(self.as_dict().items()))
+        return f"ClusterSpec({{{inner}}})"
