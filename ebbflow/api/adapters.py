@@ -5,14 +5,12 @@ Each is a thin form over the room's own function, which knows no era. Names end 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
 from ebbflow.core import convert
 from ebbflow.core.tensor import is_tensor as is_tensor_now
 from ebbflow.eager.tape import UnconnectedGradients
-from ebbflow.functions.cond import cond
 from ebbflow.graph import gradients as graph_gradients
 from ebbflow.graph import scopes
 from ebbflow.messages import tensors
@@ -52,31 +50,6 @@ def hessians_v2(
 def tuple_v2(tensors: Any, control_inputs: Any = None, name: str | None = None) -> Any:
     """Return tensors that are there only when all of them are."""
     return scopes.tuple(tensors, name=name, control_inputs=control_inputs)
-
-
-def cond_v1(
-    pred: Any,
-    true_fn: Callable[[], Any] | None = None,
-    false_fn: Callable[[], Any] | None = None,
-    strict: bool = False,
-    name: str | None = None,
-    fn1: Callable[[], Any] | None = None,
-    fn2: Callable[[], Any] | None = None,
-) -> Any:
-    """Return what `true_fn` (or `fn1`) gives where `pred` holds, else what `false_fn` (or `fn2`) gives.
-
-    A list of one is given as its one, unless `strict`.
-    """
-    if (true_fn is not None and fn1 is not None) or (false_fn is not None and fn2 is not None):
-        raise TypeError("cond(): true_fn and fn1, and false_fn and fn2, are the same argument: give one of each.")
-    branches = [fn1 if true_fn is None else true_fn, fn2 if false_fn is None else false_fn]
-    for which, branch in zip(("true_fn", "false_fn"), branches, strict=True):
-        if branch is None:
-            raise TypeError(f"cond(): '{which}' argument required")
-        if not callable(branch):
-            raise TypeError(f"'{which}' must be callable.")
-    found = cond(pred, branches[0], branches[1], name=name)  # type: ignore[arg-type]
-    return found[0] if not strict and isinstance(found, (list, tuple)) and len(found) == 1 else found
 
 
 def device(device_name_or_function: Any) -> AbstractContextManager[None]:

@@ -83,7 +83,7 @@ def resolve(target: str) -> Any:
     return value
 
 
-FOUNDATION = ("ops.catalogue", "graph.graph")
+FOUNDATION = ("ops.catalogue", "engines.onednn.register", "graph.graph")
 """What any op may need though its own room does not import it: tensors' operators, gradients, the default graph."""
 
 STANDS_ALONE = ("api.", "platform.", "messages", "core.dtypes", "core.errors", "core.nest", "core.shape")

@@ -53,7 +53,7 @@ def test_cond_gives_the_one_of_a_list_unless_strict():
 @pytest.mark.parametrize(
     "arguments, says",
     [
-        ({"fn1": lambda: 1, "true_fn": lambda: 1, "fn2": lambda: 1}, "are the same argument"),
+        ({"fn1": lambda: 1, "true_fn": lambda: 1, "fn2": lambda: 1}, "may not be set simultaneously"),
         ({"fn1": lambda: 1}, "'false_fn' argument required"),
         ({"true_fn": 1, "false_fn": lambda: 1}, "'true_fn' must be callable"),
     ],

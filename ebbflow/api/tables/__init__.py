@@ -10,7 +10,25 @@ A table is text, one row an object:
 `FAMILIES` is the list of files; a name may stand in one row of one era only (a test looks).
 """
 
-from ebbflow.api.tables import arrays, graphs, math, messages, nets, platform, state, training, values
+from ebbflow.api.tables import (
+    arrays,
+    autograph,
+    control_flow,
+    functions,
+    graphs,
+    math,
+    messages,
+    metrics,
+    nets,
+    platform,
+    sparse,
+    state,
+    training,
+    values,
+)
 
-FAMILIES = (values, math, nets, arrays, graphs, state, training, messages, platform)
+FAMILIES = (
+    values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
+    platform,
+)  # fmt: skip
 """The families that have tables for both doors."""

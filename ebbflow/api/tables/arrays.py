@@ -66,7 +66,7 @@ print
 [ops.ranges]
 linspace lin_space
 range
-[ops.raw_ops]
+[functions.op_catalogue]
 raw_ops
 [ops.scatter]
 scatter_nd manip.scatter_nd

@@ -1,8 +1,17 @@
 """`tf.contrib`, at the TF 1 door only. The forms are those of `paths`."""
 
-MIRRORS = {"contrib.framework.nest": "nest"}
+MIRRORS = {
+    "contrib.framework.nest": "nest",
+    "contrib.rnn": "nn.rnn_cell",
+    "contrib.rnn.python.ops.core_rnn_cell": "nn.rnn_cell",
+}
 
 PATHS = {
+    "contrib.autograph": """
+        do_not_convert=autograph.experimental.do_not_convert set_loop_options=autograph.experimental.set_loop_options
+        set_verbosity=autograph.set_verbosity to_code=autograph.to_code to_graph=autograph.to_graph
+        trace=autograph.trace
+    """,
     "contrib.eager": "GradientTape custom_gradient executing_eagerly py_func enable_eager_execution make_template",
     "contrib.framework": """
         argsort assert_global_step=train.assert_global_step assert_same_float_dtype assert_scalar
@@ -18,9 +27,123 @@ PATHS = {
     """,
     "contrib.util": "constant_value=get_static_value make_ndarray make_tensor_proto",
     "contrib.layers": "recompute_grad elu=nn.elu relu=nn.relu relu6=nn.relu6",
+    "contrib.rnn": """
+        static_bidirectional_rnn=nn.static_bidirectional_rnn static_rnn=nn.static_rnn
+        static_state_saving_rnn=nn.static_state_saving_rnn
+    """,
 }
 
 ROWS = """
+[layers.seq2seq_legacy]
+contrib.legacy_seq2seq.: attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
+contrib.legacy_seq2seq.: embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets
+contrib.legacy_seq2seq.: one2many_rnn_seq2seq rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq
+contrib.legacy_seq2seq.python.ops.seq2seq.: attention_decoder basic_rnn_seq2seq embedding_attention_decoder
+contrib.legacy_seq2seq.python.ops.seq2seq.: embedding_attention_seq2seq embedding_rnn_decoder embedding_rnn_seq2seq
+contrib.legacy_seq2seq.python.ops.seq2seq.: embedding_tied_rnn_seq2seq model_with_buckets one2many_rnn_seq2seq
+contrib.legacy_seq2seq.python.ops.seq2seq.: rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq
+extract_argmax_and_embed as contrib.legacy_seq2seq.python.ops.seq2seq._extract_argmax_and_embed
+[layers.seq2seq_helpers]
+contrib.seq2seq.: CustomHelper GreedyEmbeddingHelper Helper InferenceHelper SampleEmbeddingHelper
+contrib.seq2seq.: ScheduledEmbeddingTrainingHelper ScheduledOutputTrainingHelper TrainingHelper
+contrib.seq2seq.python.ops.helper.: CustomHelper GreedyEmbeddingHelper Helper InferenceHelper SampleEmbeddingHelper
+contrib.seq2seq.python.ops.helper.: ScheduledEmbeddingTrainingHelper ScheduledOutputTrainingHelper TrainingHelper
+contrib.seq2seq.python.ops.helper.: categorical_sample
+[layers.seq2seq_decoder]
+contrib.seq2seq.: BasicDecoder BasicDecoderOutput Decoder dynamic_decode
+contrib.seq2seq.python.ops.basic_decoder.: BasicDecoder BasicDecoderOutput
+contrib.seq2seq.python.ops.decoder.: Decoder dynamic_decode
+[layers.seq2seq_attention]
+contrib.seq2seq.: AttentionMechanism BahdanauAttention BahdanauMonotonicAttention LuongAttention
+contrib.seq2seq.: LuongMonotonicAttention hardmax monotonic_attention safe_cumprod
+monotonic_probability_fn as contrib.seq2seq.monotonic_probability_fn
+contrib.seq2seq.python.ops.attention_wrapper.: AttentionMechanism BahdanauAttention BahdanauMonotonicAttention
+contrib.seq2seq.python.ops.attention_wrapper.: LuongAttention LuongMonotonicAttention hardmax monotonic_attention
+contrib.seq2seq.python.ops.attention_wrapper.: safe_cumprod
+_Mechanism as contrib.seq2seq.python.ops.attention_wrapper._BaseAttentionMechanism
+bahdanau_score as contrib.seq2seq.python.ops.attention_wrapper._bahdanau_score
+luong_score as contrib.seq2seq.python.ops.attention_wrapper._luong_score
+[layers.seq2seq_wrapper]
+contrib.seq2seq.: AttentionWrapper AttentionWrapperState
+contrib.seq2seq.python.ops.attention_wrapper.: AttentionWrapper AttentionWrapperState
+compute_attention as contrib.seq2seq.python.ops.attention_wrapper._compute_attention
+[layers.seq2seq_beam]
+contrib.seq2seq.: BeamSearchDecoder BeamSearchDecoderOutput BeamSearchDecoderState FinalBeamSearchDecoderOutput
+contrib.seq2seq.: gather_tree tile_batch
+contrib.seq2seq.python.ops.beam_search_decoder.: BeamSearchDecoder BeamSearchDecoderOutput BeamSearchDecoderState
+contrib.seq2seq.python.ops.beam_search_decoder.: FinalBeamSearchDecoderOutput gather_tree tile_batch
+contrib.seq2seq.python.ops.beam_search_ops.gather_tree
+[layers.seq2seq_loss]
+contrib.seq2seq.sequence_loss contrib.seq2seq.python.ops.loss.sequence_loss
+[layers.rnn_steps]
+transpose_batch_time as contrib.seq2seq.python.ops.decoder._transpose_batch_time
+transpose_batch_time as contrib.seq2seq.python.ops.helper._transpose_batch_time
+[layers.rnn_projections]
+contrib.rnn.python.ops.core_rnn_cell.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
+Linear as contrib.rnn.python.ops.core_rnn_cell._Linear
+linear as contrib.rnn.python.ops.core_rnn_cell._linear
+Linear as contrib.rnn.python.ops.core_rnn_cell_impl._Linear
+linear as contrib.rnn.python.ops.core_rnn_cell_impl._linear
+Linear as contrib.rnn.python.ops.rnn_cell._Linear
+linear as contrib.rnn.python.ops.rnn_cell._linear
+[layers.rnn_projections]
+contrib.rnn.python.ops.core_rnn_cell_impl.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
+[layers.rnn_blocks]
+contrib.rnn.python.ops.lstm_ops.: LSTMBlockCell LSTMBlockFusedCell LSTMBlockWrapper
+contrib.rnn.python.ops.gru_ops.: GRUBlockCell GRUBlockCellV2
+contrib.rnn.python.ops.fused_rnn_cell.: FusedRNNCell FusedRNNCellAdaptor TimeReversedFusedRNN
+[layers.rnn]
+contrib.rnn.python.ops.rnn.stack_bidirectional_dynamic_rnn
+[layers.rnn_static]
+contrib.rnn.python.ops.rnn.stack_bidirectional_rnn
+[layers.rnn_contrib]
+contrib.rnn.python.ops.rnn_cell.: CoupledInputForgetGateLSTMCell GLSTMCell LayerNormBasicLSTMCell NASCell
+contrib.rnn.python.ops.rnn_cell.: PhasedLSTMCell
+[layers.rnn_contrib_simple]
+contrib.rnn.python.ops.rnn_cell.: IndRNNCell IndyGRUCell IndyLSTMCell IntersectionRNNCell SRUCell UGRNNCell
+[layers.rnn_conv]
+contrib.rnn.python.ops.rnn_cell.: Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
+[layers.rnn_grid]
+contrib.rnn.python.ops.rnn_cell.: BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell
+[layers.rnn_attention]
+contrib.rnn.python.ops.rnn_cell.AttentionCellWrapper
+[layers.rnn_wrappers]
+contrib.rnn.python.ops.rnn_cell.: CompiledWrapper HighwayWrapper
+[layers.choice]
+contrib.framework.smart_cond
+[functions.autograph.public]
+convert_v1 as contrib.autograph.convert
+[layers.rnn_blocks]
+contrib.rnn.: FusedRNNCell FusedRNNCellAdaptor GRUBlockCell GRUBlockCellV2 LSTMBlockCell LSTMBlockFusedCell
+contrib.rnn.: LSTMBlockWrapper TimeReversedFusedRNN
+[layers.rnn]
+contrib.rnn.stack_bidirectional_dynamic_rnn
+[layers.rnn_attention]
+contrib.rnn.AttentionCellWrapper
+[layers.rnn_cell_base]
+contrib.rnn.LayerRNNCell
+[layers.rnn_contrib]
+contrib.rnn.: CoupledInputForgetGateLSTMCell GLSTMCell LayerNormBasicLSTMCell NASCell PhasedLSTMCell
+contrib.rnn.python.ops.rnn_cell.: LayerNormLSTMCell WeightNormLSTMCell
+[layers.rnn_contrib_simple]
+contrib.rnn.: IndRNNCell IndyGRUCell IndyLSTMCell IntersectionRNNCell SRUCell UGRNNCell
+contrib.rnn.python.ops.rnn_cell.: CFNCell MinimalRNNCell
+[layers.rnn_conv]
+contrib.rnn.: Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
+[layers.rnn_grid]
+contrib.rnn.: BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell
+[layers.rnn_projections]
+contrib.rnn.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
+[layers.rnn_steps]
+contrib.rnn.: best_effort_input_batch_size transpose_batch_time
+[layers.rnn_static]
+contrib.rnn.stack_bidirectional_rnn
+[layers.rnn_wrappers]
+contrib.rnn.: CompiledWrapper HighwayWrapper
+[functions.defun]
+defun as contrib.eager.defun
+[state.graph_callable]
+graph_callable as contrib.eager.graph_callable
 [platform.deprecation]
 contrib.framework.: deprecated deprecated_args deprecated_arg_values
 [platform.early_eager]
@@ -39,6 +162,26 @@ run_in_graph_and_eager_modes as contrib.eager.run_test_in_graph_and_eager_modes
 run_all_in_graph_and_eager_modes as contrib.eager.run_all_tests_in_graph_and_eager_modes
 [state.resource]
 ResourceVariable as contrib.eager.Variable
+[train.contrib_metrics]
+contrib.metrics.: accuracy aggregate_metric_map aggregate_metrics streaming_accuracy streaming_auc
+contrib.metrics.: streaming_false_negatives streaming_false_positives streaming_mean streaming_mean_absolute_error
+contrib.metrics.: streaming_mean_cosine_distance streaming_mean_iou streaming_mean_relative_error
+contrib.metrics.: streaming_mean_squared_error streaming_mean_tensor streaming_percentage_less streaming_precision
+contrib.metrics.: streaming_precision_at_thresholds streaming_recall streaming_recall_at_thresholds
+contrib.metrics.: streaming_root_mean_squared_error streaming_sensitivity_at_specificity
+contrib.metrics.: streaming_sparse_precision_at_k streaming_sparse_recall_at_k streaming_specificity_at_sensitivity
+contrib.metrics.: streaming_true_negatives streaming_true_positives
+[train.confusion]
+confusion_matrix_v1 as contrib.metrics.confusion_matrix
+[train.device_setter]
+contrib.training.: GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn
+[summary.contrib]
+contrib.summary.: all_summary_ops always_record_summaries audio create_db_writer create_file_writer eval_dir flush
+contrib.summary.: generic graph histogram image import_event initialize never_record_summaries
+contrib.summary.: record_summaries_every_n_global_steps scalar should_record_summaries summary_writer_initializer_op
+create_file_writer as contrib.summary.create_summary_file_writer
+[summary.recording]
+contrib.summary.SummaryWriter
 [state.regularizers]
 contrib.layers.l1_regularizer
 contrib.layers.l2_regularizer

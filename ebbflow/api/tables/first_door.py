@@ -1,6 +1,32 @@
 """What only the TF 1 door shows: forms as 1.15 had them, and names and orders of arguments of before 1.0."""
 
 NAMES = """
+[layers.seq2seq_legacy]
+nn.seq2seq.: attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
+nn.seq2seq.: embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets
+nn.seq2seq.: one2many_rnn_seq2seq rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq
+models.rnn.seq2seq.: attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
+models.rnn.seq2seq.: embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets
+models.rnn.seq2seq.: one2many_rnn_seq2seq rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq
+extract_argmax_and_embed as models.rnn.seq2seq._extract_argmax_and_embed
+[layers.rnn_static]
+static_rnn as nn.rnn models.rnn.rnn.rnn
+static_bidirectional_rnn as nn.bidirectional_rnn models.rnn.rnn.bidirectional_rnn
+static_state_saving_rnn as nn.state_saving_rnn models.rnn.rnn.state_saving_rnn
+[layers.rnn]
+models.rnn.rnn.: bidirectional_dynamic_rnn dynamic_rnn
+[layers.rnn_projections]
+nn.rnn_cell.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
+models.rnn.rnn_cell.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
+linear as nn.rnn_cell._linear
+linear as models.rnn.linear.linear
+linear as models.rnn.rnn_cell._linear models.rnn.rnn_cell.linear
+[layers.rnn_cell]
+models.rnn.rnn_cell.: BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple MultiRNNCell
+[layers.rnn_cell_base]
+models.rnn.rnn_cell.RNNCell
+[layers.rnn_wrappers]
+models.rnn.rnn_cell.DropoutWrapper
 [api.before_one]
 batch_matmul
 concat

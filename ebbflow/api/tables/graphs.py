@@ -25,7 +25,7 @@ get_default_graph
 Graph
 reset_default_graph
 [graph.placeholders]
-placeholder sparse_placeholder sparse.placeholder
+placeholder
 placeholder_with_default
 [ops.printing]
 string_format as strings.format
@@ -64,8 +64,6 @@ V2 = """
 autodiff.ForwardAccumulator
 [eager.tape]
 autodiff.GradientTape
-[functions.cond]
-cond
 [graph.graph_def]
 PRODUCER as GRAPH_DEF_VERSION version.GRAPH_DEF_VERSION
 [graph.scopes]

@@ -41,6 +41,19 @@ train.summary_iterator
 """
 
 V1 = """
+[summary.contrib]
+initialize as summary.initialize
 [summary.ops]
 summary.: audio histogram image scalar text
+[summary.recording]
+summary.all_v2_summary_ops
+"""
+
+V2 = """
+[summary.plugins]
+summary.: audio histogram image scalar text
+[summary.recording]
+summary.: SummaryWriter create_file_writer create_noop_writer flush graph record_if should_record_summaries trace_export
+summary.: trace_off trace_on write
+summary.experimental.: get_step set_step summary_scope write_raw_pb
 """

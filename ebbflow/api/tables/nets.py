@@ -45,6 +45,16 @@ set_random_seed random.set_random_seed
 """
 
 V1 = """
+[layers.rnn_cell]
+nn.rnn_cell.: BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple MultiRNNCell
+[layers.rnn_cell_base]
+nn.rnn_cell.RNNCell
+[layers.rnn_wrappers]
+nn.rnn_cell.: DeviceWrapper DropoutWrapper ResidualWrapper
+[layers.rnn]
+nn.: bidirectional_dynamic_rnn dynamic_rnn raw_rnn
+[layers.rnn_static]
+nn.: static_bidirectional_rnn static_rnn static_state_saving_rnn
 [ops.activations]
 crelu_v1 as nn.crelu
 [ops.convolve]

@@ -11,6 +11,8 @@ INNER_MIRRORS = {
     "python.framework.errors": "errors",
     "python.framework.errors_impl": "errors",
     "python.ops.nn": "nn",
+    "python.ops.rnn_cell": "nn.rnn_cell",
+    "python.ops.rnn_cell_impl": "nn.rnn_cell",
     "python.ops.bitwise_ops": "bitwise",
     "python.summary.summary": "summary",
     "python.training.training": "train",
@@ -29,6 +31,12 @@ INNER_MIRRORS = {
 """Inner paths that show the whole of a public namespace."""
 
 PYTHON = {
+    "python.autograph.impl.api": """
+        do_not_convert=autograph.experimental.do_not_convert to_code=autograph.to_code@2 to_code_v1=autograph.to_code
+        to_graph=autograph.to_graph@2 to_graph_v1=autograph.to_graph
+    """,
+    "python.autograph.lang.directives": "set_loop_options=autograph.experimental.set_loop_options",
+    "python.autograph.utils.ag_logging": "set_verbosity=autograph.set_verbosity trace=autograph.trace",
     "python.client.session": "InteractiveSession Session",
     "python.framework.constant_op": "constant constant_v1=constant",
     "python.framework.device_spec": "DeviceSpecV1=DeviceSpec",
@@ -43,6 +51,9 @@ PYTHON = {
         name_scope_v2=name_scope@2 no_gradient register_tensor_conversion_function reset_default_graph
     """,
     "python.framework.random_seed": "get_seed set_random_seed",
+    "python.framework.sparse_tensor": """
+        SparseTensor SparseTensorSpec SparseTensorValue convert_to_tensor_or_sparse_tensor
+    """,
     "python.framework.tensor": "Tensor disable_tensor_equality enable_tensor_equality",
     "python.framework.tensor_conversion": """
         convert_to_tensor_v1=convert_to_tensor convert_to_tensor_v1_with_dispatch=convert_to_tensor
@@ -135,9 +146,22 @@ PYTHON = {
         is_strictly_increasing
     """,
     "python.ops.clip_ops": "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm",
-    "python.ops.cond": "cond cond_for_tf_v2=cond",
+    "python.ops.cond": "cond cond_for_tf_v2=cond@2",
+    "python.ops.cond_v2": "cond_v2=cond@2 indexed_case=switch_case",
     "python.ops.control_flow_assert": "Assert",
-    "python.ops.control_flow_ops": "Assert cond group no_op tuple tuple_v2=tuple@2",
+    "python.ops.control_flow_case": "case case_v2=case",
+    "python.ops.control_flow_ops": """
+        Assert case case_v2=case cond cond_for_tf_v2=cond@2 group no_op switch_case tuple tuple_v2=tuple@2 while_loop
+        while_loop_v2=while_loop@2
+    """,
+    "python.ops.control_flow_switch_case": "switch_case",
+    "python.ops.functional_ops": "foldl foldl_v2=foldl foldr foldr_v2=foldr map_fn map_fn_v2=map_fn scan scan_v2=scan",
+    "python.ops.map_fn": "map_fn map_fn_v2=map_fn",
+    "python.ops.parallel_for": "vectorized_map",
+    "python.ops.parallel_for.control_flow_ops": "vectorized_map",
+    "python.ops.tensor_array_ops": "TensorArray TensorArraySpec",
+    "python.ops.while_loop": "while_loop while_loop_v2=while_loop@2",
+    "python.ops.while_v2": "while_loop=while_loop@2",
     "python.ops.critical_section_ops": "CriticalSection",
     "python.ops.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "python.ops.data_flow_ops": """
@@ -245,9 +269,20 @@ PYTHON = {
         categorical=random.categorical multinomial random_crop random_gamma random_normal random_poisson
         random_shuffle random_uniform truncated_normal
     """,
+    "python.ops.rnn": """
+        bidirectional_dynamic_rnn=nn.bidirectional_dynamic_rnn dynamic_rnn=nn.dynamic_rnn raw_rnn=nn.raw_rnn
+        static_bidirectional_rnn=nn.static_bidirectional_rnn static_rnn=nn.static_rnn
+        static_state_saving_rnn=nn.static_state_saving_rnn
+    """,
     "python.ops.script_ops": "numpy_function py_func",
     "python.ops.session_ops": "delete_session_tensor get_session_handle get_session_tensor",
     "python.ops.sort_ops": "argsort sort",
+    "python.ops.sparse_ops": """
+        sparse_add sparse_concat sparse_fill_empty_rows sparse_merge sparse_minimum sparse_maximum sparse_placeholder
+        sparse_reduce_max sparse_reduce_sum sparse_reduce_sum_sparse sparse_reorder sparse_reset_shape sparse_reshape
+        sparse_retain sparse_slice sparse_softmax sparse_split sparse_tensor_dense_matmul sparse_tensor_to_dense
+        sparse_to_dense sparse_to_indicator sparse_transpose from_dense=sparse.from_dense
+    """,
     "python.ops.special_math_ops": """
         bessel_i0=math.bessel_i0 bessel_i0e=math.bessel_i0e bessel_i1=math.bessel_i1
         bessel_i1e=math.bessel_i1e bessel_j0=math.special.bessel_j0 bessel_j1=math.special.bessel_j1
@@ -401,6 +436,70 @@ PYTHON = {
 }
 
 ROWS = """
+[functions.routes]
+python.ops.control_flow_ops.: merge switch
+in_xla_context as python.ops.control_flow_util.GraphOrParentsInXlaContext
+[functions.vectorize]
+python.ops.parallel_for.: for_loop pfor
+python.ops.parallel_for.control_flow_ops.: for_loop pfor
+[graph.scopes]
+python.ops.control_flow_ops.with_dependencies
+[layers.choice]
+python.framework.smart_cond.smart_cond
+known_flag as python.framework.smart_cond.smart_constant_value
+[functions.autograph.public]
+python.autograph.impl.api.tf_convert
+convert_v1 as python.autograph.impl.api.convert
+[functions.autograph.errors]
+python.autograph.impl.api.: AutoGraphError ConversionError StagingError
+[functions.autograph.status]
+python.autograph.core.ag_ctx.: ControlStatusCtx Status control_status_ctx
+[functions.concrete]
+python.eager.function.ConcreteFunction
+python.eager.polymorphic_function.concrete_function.ConcreteFunction
+[functions.defun]
+python.eager.function.: defun defun_with_attributes
+[functions.func_graph]
+python.framework.func_graph.FuncGraph
+[functions.function]
+python.eager.def_function.: Function function
+python.eager.polymorphic_function.polymorphic_function.: Function function
+[functions.typed_function]
+python.framework.function.Defun
+[functions.wrap_function]
+python.eager.wrap_function.: WrappedFunction wrap_function
+[state.graph_callable]
+python.eager.graph_callable.: ShapeAndDtype graph_callable
+[state.variable_spec]
+python.ops.resource_variable_ops.VariableSpec
+[layers.rnn_cell_base]
+KERNEL as python.ops.rnn_cell_impl._WEIGHTS_VARIABLE_NAME
+BIAS as python.ops.rnn_cell_impl._BIAS_VARIABLE_NAME
+concat_sizes as python.ops.rnn_cell_impl._concat python.ops.rnn._concat
+like_rnncell as python.ops.rnn_cell_impl._like_rnncell python.ops.rnn._like_rnncell
+zero_state_tensors as python.ops.rnn_cell_impl._zero_state_tensors
+LayerRNNCell as python.ops.rnn_cell_impl.LayerRNNCell python.ops.rnn_cell_impl._LayerRNNCell
+python.ops.rnn_cell_impl.assert_like_rnncell
+[layers.rnn_projections]
+Linear as python.ops.rnn_cell_impl._Linear python.ops.rnn_cell._Linear
+linear as python.ops.rnn_cell_impl._linear python.ops.rnn_cell._linear
+[layers.rnn_steps]
+best_effort_input_batch_size as python.ops.rnn._best_effort_input_batch_size
+infer_state_dtype as python.ops.rnn._infer_state_dtype
+maybe_tensor_shape_from_tensor as python.ops.rnn._maybe_tensor_shape_from_tensor
+reverse_steps as python.ops.rnn._reverse_seq
+transpose_batch_time as python.ops.rnn._transpose_batch_time
+[layers.seq2seq_legacy]
+python.ops.seq2seq.: attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
+python.ops.seq2seq.: embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets
+python.ops.seq2seq.: one2many_rnn_seq2seq rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq
+extract_argmax_and_embed as python.ops.seq2seq._extract_argmax_and_embed
+[layers.rnn_static]
+static_rnn as python.ops.rnn.rnn
+static_bidirectional_rnn as python.ops.rnn.bidirectional_rnn
+static_state_saving_rnn as python.ops.rnn.state_saving_rnn
+[layers.rnn_projections]
+python.ops.rnn_cell.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
 [platform.deprecation]
 python.util.deprecation.: deprecated deprecated_alias deprecated_arg_values deprecated_args deprecated_argument_lookup
 python.util.deprecation.: deprecated_endpoints rewrite_argument_docstring silence deprecate_moved_module
@@ -467,6 +566,15 @@ python.framework.test_util.: force_cpu force_gpu is_xla_enabled no_xla_auto_jit 
 python.framework.test_util.: run_cuda_only run_deprecated_v1 run_gpu_only run_in_graph_and_eager_modes run_v1_only
 python.framework.test_util.: run_v2_only skip_if use_deterministic_cudnn use_gpu with_control_flow_v2
 python.framework.test_util.xla_allow_fallback
+[summary.contrib]
+python.ops.summary_ops_v2.: all_summary_ops always_record_summaries audio create_file_writer flush generic graph
+python.ops.summary_ops_v2.: histogram image initialize never_record_summaries record_summaries_every_n_global_steps
+python.ops.summary_ops_v2.: scalar should_record_summaries summary_writer_initializer_op
+[summary.ops]
+python.ops.summary_op_util.: clean_tag summary_scope
+[summary.recording]
+python.ops.summary_ops_v2.: SummaryWriter record_if write
+create_file_writer as python.ops.summary_ops_v2.create_file_writer_v2
 [testing.test_case]
 TestCase as python.framework.test_util.TensorFlowTestCase
 [platform.config]

@@ -98,7 +98,6 @@ test.: TestCase get_temp_dir main test_src_dir_path
 
 V1 = """
 [api.adapters]
-cond_v1 as cond
 device
 [api.versions]
 GIT_V1 as GIT_VERSION __git_version__ version.GIT_VERSION

@@ -3,7 +3,6 @@
 BOTH = """
 [core.spec]
 TensorSpec
-IndexedSlicesSpec
 [core.composite]
 TypeSpec data.experimental.Structure
 [core.containers]
@@ -64,6 +63,7 @@ dimension_at_index compat.dimension_at_index
 dimension_value compat.dimension_value
 TensorShape
 [core.slices]
+IndexedSlicesSpec
 IndexedSlices
 [core.tensor]
 Tensor

@@ -1,0 +1,53 @@
+"""The names of sparse tensors."""
+
+BOTH = """
+[core.sparse]
+SparseTensor sparse.SparseTensor
+SparseTensorSpec
+[ops.sparse]
+sparse.: expand_dims eye fill_empty_rows from_dense mask maximum minimum reorder reset_shape reshape retain slice
+sparse.: softmax sparse_dense_matmul to_dense to_indicator transpose
+"""
+
+V1 = """
+[core.sparse]
+SparseTensorValue
+[graph.placeholders]
+sparse_placeholder sparse.placeholder
+[ops.embedding_sparse]
+embedding_lookup_sparse_v1 as nn.embedding_lookup_sparse
+safe_embedding_lookup_sparse_v1 as nn.safe_embedding_lookup_sparse
+[ops.sparse]
+add_v1 as sparse_add sparse.add
+convert_to_tensor_or_sparse_tensor
+concat_v1 as sparse_concat sparse.concat
+fill_empty_rows as sparse_fill_empty_rows
+mask as sparse_mask
+maximum as sparse_maximum
+merge as sparse_merge sparse.merge
+minimum as sparse_minimum
+reduce_max_sparse as sparse_reduce_max_sparse sparse.reduce_max_sparse
+reduce_max_v1 as sparse_reduce_max sparse.reduce_max
+reduce_sum_sparse as sparse_reduce_sum_sparse sparse.reduce_sum_sparse
+reduce_sum_v1 as sparse_reduce_sum sparse.reduce_sum
+reorder as sparse_reorder
+reset_shape as sparse_reset_shape
+reshape as sparse_reshape
+retain as sparse_retain
+slice as sparse_slice
+softmax as sparse_softmax
+sparse_dense_matmul as sparse_tensor_dense_matmul sparse.matmul
+sparse_to_dense
+split_v1 as sparse_split sparse.split
+to_dense as sparse_tensor_to_dense
+to_indicator as sparse_to_indicator
+transpose as sparse_transpose
+"""
+
+V2 = """
+[ops.embedding_sparse]
+nn.embedding_lookup_sparse
+nn.safe_embedding_lookup_sparse
+[ops.sparse]
+sparse.: add concat map_values reduce_max reduce_sum split
+"""
