@@ -1,128 +1,173 @@
 """Prints the table: workload × framework, interleaved rounds, best of rounds.
 
-Knows how to start a framework's worker and how to read its answers; the workloads themselves are in `work/`.
+Knows how to ask the workers and what to ask for; the problems are in `problems.py`, the work on them in `work/`.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import fnmatch
-import json
 import os
 import pathlib
 import platform
-import subprocess
 import sys
-import venv
+from collections.abc import Iterable
+
+from benchmarks import check, environments
+from benchmarks.problems import PROBLEMS
+from benchmarks.table import FLOOR, Row, markdown
+from benchmarks.work import load
+from benchmarks.workers import Worker, WorkerError, ask_once
 
 HERE = pathlib.Path(__file__).resolve().parent
-PEERS = {"tensorflow": ["tensorflow"], "jax": ["jax"], "torch": ["torch==2.13.0", "numpy"]}
+
+# What only a process that has done nothing else can tell: row, question, workload, field of the answer, unit, options.
+ONCE = (
+    ("resnet50_first_step", "first", "resnet50_step", "seconds", "seconds", {}),
+    ("conv_stack_peak_memory", "memory", "conv_stack_step", "peak", "bytes", {}),
+    ("conv_stack_own_memory", "memory", "conv_stack_step", "grown", "bytes", {}),
+    ("transformer_peak_memory", "memory", "transformer_step", "peak", "bytes", {}),
+    ("transformer_own_memory", "memory", "transformer_step", "grown", "bytes", {}),
+    ("memory_left_by_1000_traces", "growth", "trace_dying_closure", "grown", "bytes", {"times": 1000}),
+)
 
 
-class Worker:
-    """A framework in a process of its own, answering one question at a time."""
-
-    def __init__(self, name: str, python: str):
-        env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(HERE.parent)}
-        env.pop("PYTHONDONTWRITEBYTECODE", None)
-        self.name = name
-        self._process = subprocess.Popen(
-            [python, "-m", "benchmarks.worker", name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=env,
-            cwd=HERE.parent,
-        )
-        hello = self._read()
-        self.version, self.names = hello["version"], hello["names"]
-
-    def ask(self, workload: str, seconds: float) -> float:
-        """Return the best time per call, in microseconds, that the worker found in about this many seconds."""
-        print(json.dumps([workload, seconds]), file=self._process.stdin, flush=True)
-        return self._read()["us"]
-
-    def _read(self) -> dict:
-        line = self._process.stdout.readline()
-        if not line:
-            raise SystemExit(f"the {self.name} worker stopped")
-        return json.loads(line)
-
-    def close(self) -> None:
-        self._process.stdin.close()
-        self._process.wait(20)
+Failed = tuple[str, str, str]
+"""A framework, a workload, and what went wrong."""
 
 
-def make_peers(folder: pathlib.Path) -> None:
-    for name, packages in PEERS.items():
-        target = folder / name
-        if not target.exists():
-            venv.create(target, with_pip=True)
-            subprocess.run([target / "bin" / "pip", "install", "--quiet", *packages], check=True)
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
-def find_python(folder: pathlib.Path, name: str) -> str | None:
-    python = folder / name / "bin" / "python"
-    return str(python) if python.exists() else None
+def wanted(names: Iterable[str], patterns: str) -> list[str]:
+    return [n for n in names if any(fnmatch.fnmatch(n, p) for p in patterns.split(","))]
 
 
-def measure(workers: list[Worker], workloads: list[str], rounds: int, seconds: float) -> dict[str, dict[str, float]]:
-    best: dict[str, dict[str, float]] = {w: {} for w in workloads}
-    for _ in range(rounds):
-        for workload in workloads:
+def measure(workers: list[Worker], names: list[str], rounds: int, seconds: float, failures: set[Failed]) -> list[Row]:
+    """Ask every worker for every workload, in rounds, so that a busy moment does not fall on one of them alone."""
+    rows = {name: Row(name) for name in names}
+    for turn in range(rounds):
+        for name in names:
             for worker in workers:
-                if workload in worker.names:
-                    found = worker.ask(workload, seconds)
-                    best[workload][worker.name] = min(found, best[workload].get(worker.name, found))
-    return best
+                if name not in worker.workloads:
+                    continue
+                say(f"round {turn + 1}/{rounds}: {name} on {worker.name}")
+                try:
+                    found = worker.ask("time", name, seconds=seconds)
+                except WorkerError as failure:
+                    failures.add((worker.name, name, str(failure)))
+                    continue
+                rows[name].add(worker.name, found["seconds"], found["form"])
+                failures |= {(worker.name, name, text) for text in found["failed"]}
+    return list(rows.values())
 
 
-def show(us: float | None) -> str:
-    if us is None:
-        return "–"
-    return f"{us:.2f} µs" if us < 100 else f"{us:.0f} µs" if us < 10_000 else f"{us / 1000:.1f} ms"
+def measure_once(
+    pythons: dict[str, str], names: list[str], rounds: int, threads: int, failures: set[Failed]
+) -> list[Row]:
+    """Ask processes made for the purpose; those that answer two rows at once are asked once for both."""
+    chosen = [entry for entry in ONCE if entry[0] in names]
+    rows = {entry[0]: Row(entry[0], unit=entry[4]) for entry in chosen}
+    questions = {(do, workload): options for _, do, workload, _, _, options in chosen}
+    for turn in range(rounds):
+        for (do, workload), options in questions.items():
+            for framework, python in pythons.items():
+                say(f"round {turn + 1}/{rounds}: {do} of {workload} on {framework}")
+                try:
+                    found = ask_once(framework, python, threads, do, workload, **options)
+                except WorkerError as failure:
+                    failures.add((framework, f"{do} of {workload}", str(failure)))
+                    continue
+                for name, d, w, field, *_ in chosen:
+                    if found and (d, w) == (do, workload):
+                        rows[name].add(framework, found[field])
+    return list(rows.values())
 
 
-def table(best: dict[str, dict[str, float]], names: list[str]) -> str:
-    rows = [["workload", *names, "ratio"]]
-    for workload, times in best.items():
-        peers = [t for n, t in times.items() if n not in ("ebbflow", "numpy")]
-        ratio = f"{times['ebbflow'] / min(peers):.2f}" if peers and "ebbflow" in times else "–"
-        rows.append([workload, *[show(times.get(n)) for n in names], ratio])
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+def grouped(failures: set[Failed]) -> list[str]:
+    """Return a line for each thing that went wrong, with the workloads it went wrong on."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for framework, workload, text in sorted(failures):
+        found.setdefault((framework, text), []).append(workload)
+    return [f"Not run on {framework}: {', '.join(names)}: {text}" for (framework, text), names in found.items()]
+
+
+def set_limits(rows: list[Row], workers: list[Worker], seconds: float) -> str:
+    """Give each row the time that this machine cannot undercut; return what the machine can do."""
+    gemm, times = PROBLEMS["gemm"], []
+    for worker in workers:
+        with contextlib.suppress(WorkerError):
+            times.append(worker.ask("time", "gemm", seconds=seconds)["seconds"])
+    speed = gemm.flops(**gemm.sizes) / min(times)
+    bandwidth = 1 / workers[0].ask("time", "memory_byte", seconds=seconds)["seconds"]
+    for row in rows:
+        if row.name in PROBLEMS:
+            row.limit = PROBLEMS[row.name].limit(speed, bandwidth)
+    return f"best matrix product {speed / 1e9:.0f} GFLOP/s, memory {bandwidth / 1e9:.1f} GB/s"
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ebbflow beside its peers")
+    add = parser.add_argument
+    add("--peers", type=pathlib.Path, default=HERE / ".peers", help="folder with one environment a peer")
+    add("--make-peers", type=pathlib.Path, metavar="DIR", help="make those environments in DIR first, and use them")
+    add("--only", default="*", help="workloads, as patterns with commas between")
+    add("--rounds", type=int, default=5)
+    add("--seconds", type=float, default=0.5, help="for each workload, framework and round")
+    add("--threads", type=int, default=2, help="for each framework")
+    add("--list", action="store_true", help="print the names of the workloads")
+    add("--check", action="store_true", help="compare the answers on tiny sizes instead of the times")
+    add("--write", action="store_true", help="keep the table in RESULTS.md")
+    return parser.parse_args()
+
+
+def run_check(workers: list[Worker], patterns: str) -> bool:
+    lines = list(check.differences(workers, wanted(PROBLEMS, patterns)))
+    print("\n".join(lines))
+    return all(line.startswith("agrees") for line in lines)
+
+
+def run_table(workers: list[Worker], pythons: dict[str, str], chosen: argparse.Namespace) -> None:
+    failures: set[Failed] = set()
+    names = wanted(workers[1].workloads, chosen.only)
+    rows = measure(workers, names, chosen.rounds, chosen.seconds, failures)
+    machine = set_limits(rows, workers, chosen.seconds)
+    others = {name: python for name, python in pythons.items() if name != FLOOR}
+    once = wanted([entry[0] for entry in ONCE], chosen.only)
+    rows += measure_once(others, once, min(chosen.rounds, 3), chosen.threads, failures)
+    versions = ", ".join(f"{w.name} {w.version}" for w in workers)
+    head = (
+        f"{datetime.date.today()}, {chosen.threads} threads on {os.cpu_count()} cores ({platform.machine()}), "
+        f"{machine}, Python {platform.python_version()}: {versions}"
+    )
+    text = "\n\n".join([head, markdown(rows, list(pythons)), *grouped(failures)])
+    print(text)
+    if chosen.write:
+        flags = f"--rounds {chosen.rounds} --seconds {chosen.seconds:g}"
+        flags += f" --only '{chosen.only}'" if chosen.only != "*" else ""
+        (HERE / "RESULTS.md").write_text(f"# Results\n\n`python -m benchmarks {flags} --write`: {text}\n")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ebbflow beside its peers")
-    parser.add_argument(
-        "--peers", type=pathlib.Path, default=HERE / ".peers", help="folder with one environment per peer"
-    )
-    parser.add_argument("--make-peers", action="store_true", help="make those environments first")
-    parser.add_argument("--only", default="*", help="pattern of workloads")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=0.5, help="per workload, framework and round")
-    parser.add_argument("--write", action="store_true", help="keep the table in RESULTS.md")
-    options = parser.parse_args()
-    if options.make_peers:
-        make_peers(options.peers)
-    workers = [Worker("numpy", sys.executable), Worker("ebbflow", sys.executable)]
-    for name in PEERS:
-        python = find_python(options.peers, name)
-        if python is not None:
-            workers.append(Worker(name, python))
-    workloads = [w for w in workers[1].names if fnmatch.fnmatch(w, options.only)]
-    best = measure(workers, workloads, options.rounds, options.seconds)
-    text = table(best, [w.name for w in workers])
-    versions = ", ".join(f"{w.name} {w.version}" for w in workers)
-    machine = f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}"
-    head = f"{datetime.date.today()}, {machine}: {versions}"
-    print(head + "\n\n" + text)
-    if options.write:
-        (HERE / "RESULTS.md").write_text(f"# Results\n\n`python -m benchmarks --write`: {head}\n\n{text}\n")
-    for worker in workers:
-        worker.close()
+    chosen = options()
+    if chosen.make_peers:
+        environments.make(chosen.make_peers)
+        chosen.peers = chosen.make_peers
+    pythons = environments.all_pythons(chosen.peers)
+    if chosen.list:
+        print("\n".join([*load("ebbflow").WORKLOADS, *PROBLEMS, *[entry[0] for entry in ONCE]]))
+        return
+    workers = [Worker(name, python, chosen.threads) for name, python in pythons.items()]
+    try:
+        if chosen.check:
+            sys.exit(0 if run_check(workers, chosen.only) else 1)
+        run_table(workers, pythons, chosen)
+    finally:
+        for worker in workers:
+            worker.close()
 
 
 if __name__ == "__main__":

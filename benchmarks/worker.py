@@ -1,21 +1,34 @@
-"""Answers for one framework: reads [workload, seconds] lines, prints the best time per call.
+"""A framework in a process of its own, answering questions one line at a time.
 
-A workload is a function that prepares and returns what is to be timed: a callable, or (callable, number of units in
-one call).
+    {"do": "time", "workload": NAME, "seconds": S}    the best time per unit, and the form that had it
+    {"do": "check", "workload": NAME, "form": FORM}   what three calls on tiny sizes return
+    {"do": "first" | "memory" | "growth", ...}        for a process that has done nothing else yet
+
+Knows the problems and one framework; the other side is `workers.py`.
 """
 
 from __future__ import annotations
 
-import importlib
+import gc
 import json
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.problems import PROBLEMS
+from benchmarks.work import Work, load
+
+CLOSE_CALL = 1.5
+"""Forms slower than the best by more than this factor are not timed again."""
 
 
-def best_time(run: Callable[[], object], units: int, seconds: float) -> float:
-    """Return the least time per unit, in microseconds, over batches that fill about `seconds`."""
-    run()
+def best_time(work: Work, seconds: float) -> float:
+    """Return the least time per unit, in seconds, over batches that fill about `seconds`."""
+    run = work.run
     start = time.perf_counter()
     run()
     once = max(time.perf_counter() - start, 1e-7)
@@ -28,22 +41,136 @@ def best_time(run: Callable[[], object], units: int, seconds: float) -> float:
         now = time.perf_counter()
         best = min(best, (now - start) / batch)
         if now > end:
-            return best / units * 1e6
+            return best / work.units
 
 
-def main() -> None:
-    module = importlib.import_module(f"benchmarks.work.{sys.argv[1]}_work")
-    names = [n for n in vars(module) if not n.startswith("_") and getattr(vars(module)[n], "is_workload", False)]
-    print(json.dumps({"version": module.VERSION, "names": names}), flush=True)
-    prepared: dict[str, tuple[Callable[[], object], int]] = {}
+def flatten(value: Any) -> Iterator[list]:
+    """Yield each array of a result as nested lists."""
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            yield from flatten(item)
+    else:
+        yield np.asarray(value.detach() if hasattr(value, "detach") else value, np.float64).tolist()
+
+
+class Bench:
+    """The workloads of one framework, each prepared when first asked for."""
+
+    def __init__(self, framework: str, threads: int):
+        self.module = load(framework)
+        self.module.configure(threads)
+        self._prepared: dict[str, dict[str, Work]] = {}
+        self._times: dict[str, dict[str, float]] = {}
+        self._failures: dict[str, list[str]] = {}
+
+    def hello(self) -> dict[str, Any]:
+        problems = {name: self.module.forms(name) for name in PROBLEMS}
+        return {
+            "version": self.module.VERSION,
+            "forms": {name: found for name, found in problems.items() if found},
+            "others": list(self.module.WORKLOADS),
+        }
+
+    def answer(self, do: str, workload: str, **options: Any) -> dict[str, Any]:
+        return getattr(self, f"_{do}")(workload, **options)
+
+    def _time(self, workload: str, seconds: float) -> dict[str, Any]:
+        works = self._ready(workload)
+        times = self._times.setdefault(workload, {})
+        for form, work in works.items():
+            if times.get(form, 0.0) <= CLOSE_CALL * min(times.values(), default=0.0):
+                found = best_time(work, seconds)
+                times[form] = min(found, times.get(form, found))
+        failed = self._failures.get(workload, [])
+        if not times:
+            return {"failed": "; ".join(failed)}
+        form = min(times, key=times.__getitem__)
+        return {"seconds": times[form], "form": form, "all": times, "failed": failed}
+
+    def _ready(self, workload: str) -> dict[str, Work]:
+        """Return the workload's forms that work, built and warm."""
+        if workload not in self._prepared:
+            if workload in self.module.WORKLOADS:
+                works = {"": self.module.WORKLOADS[workload]()}
+                works[""].run()
+            else:
+                works = {form: w for form in self.module.forms(workload) if (w := self._attempt(workload, form))}
+            self._prepared[workload] = works
+        return self._prepared[workload]
+
+    def _attempt(self, workload: str, form: str) -> Work | None:
+        try:
+            work = self.module.build(workload, form)
+            for _ in range(3):
+                work.run()
+            return work
+        except Exception as error:  # whatever a framework cannot do is reported beside the table, not fatal
+            self._failures.setdefault(workload, []).append(f"{form}: {type(error).__name__}: {error}"[:300])
+            return None
+
+    def _check(self, workload: str, form: str) -> dict[str, Any]:
+        work = self.module.build(workload, form, tiny=True)
+        return {"results": [list(flatten(work.results(work.run()))) for _ in range(3)]}
+
+    def _first(self, workload: str) -> dict[str, Any]:
+        """Return the time from arrays in hand to the first result."""
+        start = time.perf_counter()
+        self.module.build(workload, self.module.forms(workload)[0]).run()
+        return {"seconds": time.perf_counter() - start}
+
+    def _memory(self, workload: str) -> dict[str, Any]:
+        """Return what the process takes at its peak, and how much of that came with the work.
+
+        The work is first done on tiny sizes: some frameworks load their libraries at import, others when first used.
+        """
+        form = self.module.forms(workload)[0]
+        warm = self.module.build(workload, form, tiny=True)
+        for _ in range(4):
+            warm.run()
+        before = memory("VmRSS")
+        work = self.module.build(workload, form)
+        for _ in range(4):
+            work.run()
+        peak = memory("VmHWM")
+        return {"peak": peak, "grown": peak - before}
+
+    def _growth(self, workload: str, times: int) -> dict[str, Any]:
+        """Return by how much the process grows over so many calls, once it is warm."""
+        run = self.module.WORKLOADS[workload]().run
+        for _ in range(100):
+            run()
+        gc.collect()
+        before = memory("VmRSS")
+        for _ in range(times):
+            run()
+        gc.collect()
+        return {"grown": memory("VmRSS") - before}
+
+
+def memory(field: str) -> int:
+    """Return a line of Linux's status of this process, in bytes."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith(field))
+
+
+def use_cores(count: int) -> None:
+    """Leave this process only so many cores: what counts cores itself then sees as many as the others."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
+
+
+def main(framework: str, threads: int, answer_to: Callable[[dict], None]) -> None:
+    use_cores(threads)
+    bench = Bench(framework, threads)
+    answer_to(bench.hello())
     for line in sys.stdin:
-        workload, seconds = json.loads(line)
-        if workload not in prepared:
-            made = getattr(module, workload)()
-            prepared[workload] = made if isinstance(made, tuple) else (made, 1)
-        run, units = prepared[workload]
-        print(json.dumps({"us": best_time(run, units, seconds)}), flush=True)
+        try:
+            answer_to(bench.answer(**json.loads(line)))
+        except Exception as error:
+            answer_to({"failed": f"{type(error).__name__}: {error}"[:300]})
 
 
 if __name__ == "__main__":
-    main()
+    answers = os.fdopen(os.dup(1), "w")  # libraries that print do not disturb the conversation
+    os.dup2(2, 1)
+    main(sys.argv[1], int(sys.argv[2]), lambda found: print(json.dumps(found), file=answers, flush=True))

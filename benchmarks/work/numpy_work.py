@@ -1,50 +1,97 @@
-"""What NumPy alone takes for the same arithmetic: the floor for small work."""
+"""What NumPy alone takes for the same arithmetic: the floor for small work, and this machine's limits."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
 
 import numpy as np
 
-from benchmarks.work import workload
+from benchmarks.problems import PROBLEMS
+from benchmarks.work import Work
 
 VERSION = np.__version__
+THREADS = int(os.environ.get("OMP_NUM_THREADS", "1"))
+
+
+def configure(threads: int) -> None:
+    """Leave the threads to the environment: BLAS has read it already."""
+
+
+def forms(name: str) -> list[str]:
+    return ["out="] if name in BUILDERS else []
+
+
+def build(name: str, form: str, tiny: bool = False) -> Work:
+    return Work(BUILDERS[name](*PROBLEMS[name].arrays(tiny)[1].values()))
+
+
+def _sigmoid(t):
+    return 1 / (1 + np.exp(-t))
+
+
+def _lstm_cell(x, h, c, w):
+    def cell():
+        g, i, f, o = np.split(np.matmul(np.concatenate([x, h], 1), w), 4, axis=1)
+        new = _sigmoid(f) * c + _sigmoid(i) * np.tanh(g)
+        return _sigmoid(o) * np.tanh(new), new
+
+    return cell
+
+
+def _fused(x, y, z):
+    out = np.empty_like(x)
+
+    def run():
+        np.add(x, y, out=out)
+        return np.multiply(out, z, out=out)
+
+    return run
+
+
+def _gemm(x, y):
+    out = np.empty_like(x)
+    return lambda: np.matmul(x, y, out=out)
+
+
+BUILDERS = {"gemm": _gemm, "lstm_cell": _lstm_cell, "fused": _fused, "function_one_op": lambda x: lambda: x + x}
 
 
 def _square(seed):
     return np.random.RandomState(seed).randn(10, 10).astype(np.float32)
 
 
-@workload
 def eager_add_10x10():
     a, b = _square(0), _square(1)
-    return lambda: a + b
+    return Work(lambda: a + b)
 
 
-@workload
-def eager_add_10x10_with_tape():
-    return eager_add_10x10()
-
-
-@workload
 def eager_tanh_10x10():
     a = _square(0)
-    return lambda: np.tanh(a)
+    return Work(lambda: np.tanh(a))
 
 
-@workload
 def eager_matmul_10x10():
     a, b = _square(0), _square(1)
-    return lambda: np.matmul(a, b)
+    return Work(lambda: np.matmul(a, b))
 
 
-@workload
 def eager_lstm_cell_10x10():
-    x, h, c = _square(0), _square(1), _square(2)
-    w = np.random.RandomState(3).randn(20, 40).astype(np.float32)
+    return Work(_lstm_cell(_square(0), _square(1), _square(2), np.random.RandomState(3).randn(20, 40).astype("f")))
 
-    def sigmoid(t):
-        return 1 / (1 + np.exp(-t))
 
-    def cell():
-        i, j, f, o = np.split(np.matmul(np.concatenate([x, h], 1), w), 4, axis=1)
-        c2 = sigmoid(f) * c + sigmoid(j) * np.tanh(i)
-        return sigmoid(o) * np.tanh(c2), c2
+def memory_byte():
+    """Time a byte between processor and memory: two large arrays added in parallel parts."""
+    x, y, out = (np.split(np.ones(1 << 25, np.float32), THREADS) for _ in range(3))
+    pool = concurrent.futures.ThreadPoolExecutor(THREADS)
+    return Work(lambda: list(pool.map(np.add, x, y, out)), 3 * 4 * (1 << 25))
 
-    return cell
+
+WORKLOADS = {
+    "memory_byte": memory_byte,
+    "eager_add_10x10": eager_add_10x10,
+    "eager_add_10x10_with_tape": eager_add_10x10,
+    "eager_tanh_10x10": eager_tanh_10x10,
+    "eager_matmul_10x10": eager_matmul_10x10,
+    "eager_lstm_cell_10x10": eager_lstm_cell_10x10,
+}

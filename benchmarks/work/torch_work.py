@@ -1,24 +1,131 @@
-"""The workloads on PyTorch."""
+"""The problems on PyTorch: eager, and through `torch.compile` where a C++ compiler is at hand."""
+
+from __future__ import annotations
 
 import numpy as np
 import torch
 
-from benchmarks.work import workload
+from benchmarks.problems import ADAM, PROBLEMS, RATE
+from benchmarks.work import Work
+from benchmarks.work.torch_models import (
+    MODELS,
+    OTHER_MODELS,
+    lstm_cell,
+    lstm_nn_gradients,
+    lstm_nn_parameters,
+    two_layer_net,
+)
 
 VERSION = torch.__version__
+
+
+def configure(threads: int) -> None:
+    torch.set_num_threads(threads)
+
+
+def forms(name: str) -> list[str]:
+    return ["eager", *OTHER_MODELS.get(name, {}), *([] if name == "while_1000" else ["compile"])]
+
+
+def build(name: str, form: str, tiny: bool = False) -> Work:
+    """Return the problem, ready to run in that form."""
+    problem = PROBLEMS[name]
+    parameters, inputs = problem.arrays(tiny)
+    model = OTHER_MODELS.get(name, {}).get(form) or MODELS.get(name, two_layer_net)
+    if form == "compile":
+        model = torch.compile(model, dynamic=False)
+    if name == "two_layer_net":
+        return _net(model, inputs)
+    inputs = {key: _input(x) for key, x in inputs.items()}
+    if problem.kind == "call":
+        return _call(model, inputs)
+    tensors = {key: _parameter(x) for key, x in parameters.items()}
+    if form == "nn.LSTM":
+        tensors = lstm_nn_parameters(**tensors)
+    tensors = {key: x.requires_grad_() for key, x in tensors.items()}
+    if problem.kind == "gradients":
+        back = lstm_nn_gradients if form == "nn.LSTM" else lambda *gradients: gradients
+        return _gradients(model, tensors, inputs, back)
+    filters = {key for key, x in parameters.items() if _is_filter(x)}
+    return _step(model, tensors, inputs, problem.kind, filters)
+
+
+def _input(x):
+    if x.dtype == np.int32:
+        return torch.from_numpy(x.astype(np.int64))
+    return torch.from_numpy(x).permute(0, 3, 1, 2) if x.ndim == 4 else torch.from_numpy(x)
+
+
+def _is_filter(x):
+    return x.ndim == 4 and x.shape[0] == x.shape[1]
+
+
+def _parameter(x):
+    if not _is_filter(x):
+        return torch.from_numpy(x)
+    return torch.from_numpy(x).permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
+
+
+def _call(model, inputs):
+    values = list(inputs.values())
+    if len(values) == 1:
+        (x,) = values
+        return Work(lambda: model({}, x))
+    return Work(lambda: model({}, *values))
+
+
+def _gradients(model, parameters, inputs, back):
+    leaves = list(parameters.values())
+
+    def run():
+        loss = model(parameters, **inputs)
+        return loss, torch.autograd.grad(loss, leaves)
+
+    return Work(run, results=lambda raw: [raw[0], *back(*raw[1])])
+
+
+def _step(model, parameters, inputs, kind, filters):
+    leaves = list(parameters.values())
+    if kind == "sgd":
+        optimizer = torch.optim.SGD(leaves, RATE, fused=True)
+    else:
+        optimizer = torch.optim.Adam(leaves, ADAM["rate"], (ADAM["beta1"], ADAM["beta2"]), ADAM["epsilon"], fused=True)
+
+    def run():
+        optimizer.zero_grad()
+        loss = model(parameters, **inputs)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    def now():
+        return {k: (p.permute(2, 3, 1, 0) if k in filters else p).detach().numpy() for k, p in parameters.items()}
+
+    return Work(run, parameters=now)
+
+
+def _net(model, inputs):
+    arrays = list(inputs.values())
+
+    def run():
+        x, y, w1, w2 = [torch.from_numpy(a) for a in arrays]
+        w1.requires_grad_()
+        w2.requires_grad_()
+        loss = model(x, y, w1, w2)
+        return [loss.detach().numpy(), *[g.numpy() for g in torch.autograd.grad(loss, (w1, w2))]]
+
+    return Work(run)
 
 
 def _square(seed):
     return torch.from_numpy(np.random.RandomState(seed).randn(10, 10).astype(np.float32))
 
 
-@workload
 def eager_add_10x10():
     a, b = _square(0), _square(1)
-    return lambda: a + b
+    return Work(lambda: a + b)
 
 
-@workload
 def eager_add_10x10_with_tape():
     a, b = _square(0).requires_grad_(), _square(1)
 
@@ -26,36 +133,25 @@ def eager_add_10x10_with_tape():
         for _ in range(100):
             a + b
 
-    return run, 100
+    return Work(run, 100)
 
 
-@workload
 def eager_tanh_10x10():
     a, tanh = _square(0), torch.tanh
-    return lambda: tanh(a)
+    return Work(lambda: tanh(a))
 
 
-@workload
 def eager_matmul_10x10():
     a, b, matmul = _square(0), _square(1), torch.matmul
-    return lambda: matmul(a, b)
+    return Work(lambda: matmul(a, b))
 
 
-@workload
 def eager_lstm_cell_10x10():
     x, h, c = _square(0), _square(1), _square(2)
     w = torch.from_numpy(np.random.RandomState(3).randn(20, 40).astype(np.float32))
-
-    def cell():
-        y = torch.split(torch.matmul(torch.cat([x, h], 1), w), 10, dim=1)
-        i, f, o = [torch.sigmoid(t) for t in y[1:]]
-        c2 = f * c + i * torch.tanh(y[0])
-        return o * torch.tanh(c2), c2
-
-    return cell
+    return Work(lambda: lstm_cell({}, x, h, c, w))
 
 
-@workload
 def tape_over_10000_ops():
     x = torch.tensor(1.0, requires_grad=True)
 
@@ -65,4 +161,17 @@ def tape_over_10000_ops():
             y = y * x
         return torch.autograd.grad(y, x)
 
-    return run
+    return Work(run)
+
+
+WORKLOADS = {
+    f.__name__: f
+    for f in (
+        eager_add_10x10,
+        eager_add_10x10_with_tape,
+        eager_tanh_10x10,
+        eager_matmul_10x10,
+        eager_lstm_cell_10x10,
+        tape_over_10000_ops,
+    )
+}
