@@ -14,7 +14,12 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 
 @pytest.fixture(autouse=True)
 def manners_of_tf2():
-    """Undo a change of era that a test leaves behind: it is process-wide."""
+    """Undo a change of era that a test, or an import, leaves behind: it is process-wide."""
+    _come_back()
     yield
+    _come_back()
+
+
+def _come_back():
     if context.switches.tf1 or not context.switches.v2_behavior:
         context.enter_v2()

@@ -32,7 +32,7 @@ from ops_rows import made_up
 
 from tests.ops import golden
 
-FAMILIES = ("unary", "binary", "reduce", "shape", "layout", "index", "matrix", "nn", "conv", "pool")
+FAMILIES = ("unary", "binary", "reduce", "shape", "layout", "index", "matrix", "nn", "conv", "pool", "sparse")
 WIDER = {"float32": "float64", "float16": "float64", "bfloat16": "float64", "complex64": "complex128"}
 KEYS = "op id inputs attrs outputs static dy grads dy2 grads2 grad_error error says skip via derived zeros tol"
 NO_KERNEL = ("Could not find device for node", "No OpKernel was registered", "could not find a kernel")

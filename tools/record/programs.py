@@ -21,7 +21,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, ROOT)
-SUBJECTS = ("graphs", "optimizers", "schedules", "printing", "errors", "variables", "layers")
+SUBJECTS = (
+    "graphs", "gradients", "sparse", "optimizers", "schedules", "printing", "errors", "variables", "layers", "rnn",
+    "seq2seq",
+    "writers", "metrics",
+)  # fmt: skip
 
 
 def main():
