@@ -96,7 +96,7 @@ class Runner:
     def compile(self, shapes: Sequence[Any], fed: Sequence[Any] | None = None) -> Any:
         """Return a Program for fed values of these shapes, or None where none can be made."""
         if self._jit is True and fed is not None:
-            return Jitted(optimise(self._flow(shapes), ["cluster", "siblings"]), fed, self._name)
+            return Jitted(optimise(self._flow(shapes), ["cluster", "siblings", "fuse"]), fed, self._name)
         off = switched_off(getattr(self._session, "_config", None))
         if ALL in off:
             return None

@@ -261,3 +261,14 @@ def test_a_long_chain_needs_two_arrays():
         session.run(y, {a: np.zeros(100)})
         session.run(y, {a: np.zeros(100)})
         assert "448 bytes of planned memory" in session.explain(y, [a])
+
+
+def test_what_xla_compiles_whole_is_not_fused_for_others():
+    pytest.importorskip("jax")
+    w = tf2.Variable(tf2.ones([256, 256]))
+
+    @tf2.function(jit_compile=True)
+    def layer(x):
+        return tf2.nn.relu(tf2.matmul(x, w) + 1.0)
+
+    np.testing.assert_allclose(layer(tf2.ones([256, 256])).numpy(), 257.0, rtol=1e-6)
