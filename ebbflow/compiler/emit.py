@@ -17,14 +17,11 @@ import numpy as np
 
 from ebbflow.compiler import sharing, steps, views
 from ebbflow.compiler.buffers import Block
-from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value
 from ebbflow.core import dtypes
 from ebbflow.core.op import Known
 from ebbflow.engines import memory
 from ebbflow.ops.storage import Storage
-
-HANDLES = frozenset(["VarHandleOp", "VariableV2", "Variable"])
-READS = frozenset(["_ReadReference", "ReadVariableOp"])
 
 BIG = 1 << 16
 """A result of at least so many bytes that leaves the Program starts at a multiple of 64."""

@@ -26,6 +26,10 @@ READ = op(
 )
 """A reference variable is read where its value is used: the node that says so."""
 
+READS = frozenset([READ.name, "ReadVariableOp"])
+HANDLES = frozenset(["VarHandleOp", "VariableV2", "Variable"])
+"""Ops that give a variable's value, and those that give the variable: they keep state, but change none."""
+
 
 def is_reference(value: Any) -> bool:
     """Return whether an array holds the storage of a reference variable, not a fed value."""

@@ -6,11 +6,9 @@ to an op that keeps it, escapes: it, and all that it may share memory with, must
 
 from __future__ import annotations
 
-from ebbflow.compiler.flow import READ, Flow, Node, Value
+from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value
 from ebbflow.compiler.views import NAMES as VIEWS
 from ebbflow.compiler.views import view_of
-
-READS = frozenset([READ.name, "ReadVariableOp", "VariableV2", "Variable", "VarHandleOp"])
 
 _LETS_GO = ("Apply", "Assert", "Print", "Scatter")  # of stateful ops: those that use their inputs and forget them
 
@@ -73,7 +71,7 @@ def shared_inputs(node: Node, fresh: set[Node]) -> list[Value]:
 
 def keeps_inputs(node: Node) -> bool:
     """Return whether a node may hold on to its inputs after it ran."""
-    return node.stateful and node.op.name not in READS and not any(part in node.op.name for part in _LETS_GO)
+    return node.stateful and node.op.name not in READS | HANDLES and not any(part in node.op.name for part in _LETS_GO)
 
 
 def escaping(flow: Flow, fresh: set[Node]) -> set[Value]:

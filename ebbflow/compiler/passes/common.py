@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.compiler.flow import READ, Flow, Node, Rewrite, Value
-
-_READS = frozenset([READ.name, "ReadVariableOp"])
-_HANDLES = frozenset(["VarHandleOp", "VariableV2", "Variable"])
+from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Rewrite, Value
 
 
 def share_common(flow: Flow) -> Flow:
@@ -21,9 +18,9 @@ def share_common(flow: Flow) -> Flow:
     reads: dict[Any, Node] = {}
 
     def visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
-        if node.op.name in _READS:
+        if node.op.name in READS:
             known = reads
-        elif node.op.name in _HANDLES:
+        elif node.op.name in HANDLES:
             return None
         elif node.stateful:
             reads.clear()

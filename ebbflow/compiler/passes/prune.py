@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ebbflow.compiler.flow import Flow
+from ebbflow.compiler.flow import HANDLES, READS, Flow
 
 
 def prune(flow: Flow) -> Flow:
@@ -10,10 +10,11 @@ def prune(flow: Flow) -> Flow:
     wanted = set(flow.outputs)
     kept = []
     for node in reversed(flow.nodes):
-        if wanted.intersection(node.outputs) or node in flow.roots or (node.stateful and node.op.name not in _READS):
+        if (
+            wanted.intersection(node.outputs)
+            or node in flow.roots
+            or (node.stateful and node.op.name not in READS | HANDLES)
+        ):
             wanted.update(node.inputs)
             kept.append(node)
     return Flow(flow.inputs, kept[::-1], flow.outputs, flow.roots)
-
-
-_READS = frozenset(["_ReadReference", "ReadVariableOp", "VarHandleOp", "VariableV2", "Variable"])
