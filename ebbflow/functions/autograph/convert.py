@@ -47,6 +47,7 @@ class Template:
 
 LEFT_ALONE = Template(None)
 _templates: dict[int, tuple[Any, Template]] = {}
+"""By the identity of a code object, which is held weakly: what became of it. Converted code is among them, as it is."""
 _lock = threading.RLock()
 _ag = CellType()
 
@@ -140,12 +141,24 @@ def template_of(function: FunctionType) -> Template:
         return kept[1]
     with _lock:
         template = _template(function)
-        _templates[id(code)] = (weakref.ref(code, functools.partial(_forget, id(code))), template)
+        _keep(code, template)
+        for made in () if template.code is None else (template.code, *_codes_inside(template.code)):
+            _keep(made, LEFT_ALONE)
     return template
+
+
+def _keep(code: CodeType, template: Template) -> None:
+    _templates[id(code)] = (weakref.ref(code, functools.partial(_forget, id(code))), template)
 
 
 def _forget(key: int, ref: Any) -> None:
     _templates.pop(key, None)
+
+
+def has_been_converted(code: CodeType) -> bool:
+    """Return whether code came out of conversion, or needed none."""
+    kept = _templates.get(id(code))
+    return kept is not None and kept[0]() is code and not kept[1].reason
 
 
 def _template(function: FunctionType) -> Template:
@@ -221,6 +234,14 @@ def _strip(node: Any, naming: Naming) -> None:
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:
     return (constant for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def _codes_inside(code: CodeType) -> Iterator[CodeType]:
+    """Yield the functions in a function, at any depth; a class is left to Python, so its methods are not among them."""
+    for inner in _codes_in(code):
+        if inner.co_flags & inspect.CO_OPTIMIZED:
+            yield inner
+            yield from _codes_inside(inner)
 
 
 def _renamed(new: CodeType, generated: set[str], code: CodeType) -> CodeType:

@@ -1,16 +1,18 @@
 """Whether conversion is on where the program stands, for functions of the library that call functions of the user's.
 
-`tf.map_fn` and its kin convert what they are given inside a converted function, and leave it as it is inside one that
-is not. Who traces a function says which it is; outside of any, nobody has said.
+`tf.map_fn` and its kin convert what they are given where a converted function calls them, and leave it as it is
+elsewhere. Who calls is told by the frames on the stack; a `with` block can say otherwise.
 """
 
 from __future__ import annotations
 
 import enum
+import sys
 import threading
 from typing import Any
 
-from ebbflow.functions.autograph.convert import converted
+from ebbflow.core.source import outside
+from ebbflow.functions.autograph.convert import converted, has_been_converted
 
 
 class Status(enum.Enum):
@@ -45,12 +47,15 @@ class ControlStatusCtx:
 
 
 def control_status_ctx() -> ControlStatusCtx:
-    """Return what was last said where the program stands.
+    """Return what was last said where the program stands; where nothing was, who calls decides.
 
     >>> control_status_ctx().status
     <Status.UNSPECIFIED: 0>
     """
-    return _thread.stack[-1] if _thread.stack else ControlStatusCtx(Status.UNSPECIFIED)
+    if _thread.stack:
+        return _thread.stack[-1]
+    caller = outside(sys._getframe(1)).f_code
+    return ControlStatusCtx(Status.ENABLED if has_been_converted(caller) else Status.UNSPECIFIED)
 
 
 def conversion(on: bool) -> ControlStatusCtx:

@@ -224,89 +224,6 @@ def tensor_array_read(x):
     return total
 
 
-@program(4)
-def growing_list(n):
-    items = []
-    for i in tf.range(n):
-        items.append(i * i)
-    return tf.stack(items)
-
-
-@program(4)
-def growing_list_that_had_items(n):
-    items = [7, 8]
-    for i in tf.range(n):
-        items.append(i)
-    return tf.stack(items)
-
-
-@program(4)
-def growing_list_under_a_condition(n):
-    items = []
-    for i in tf.range(n):
-        items.append(i)
-        if i % 2 == 0:
-            items.append(i * 100)
-    return tf.stack(items)
-
-
-@program(3)
-def growing_list_in_nested_loops(n):
-    items = []
-    for i in tf.range(n):
-        for j in tf.range(i + 1):
-            items.append(i * 10 + j)
-    return tf.stack(items)
-
-
-@program(4)
-def growing_list_used_afterwards(n):
-    items = []
-    for i in tf.range(n):
-        items.append(i)
-    total = 0
-    for v in items:
-        total = total * 10 + v
-    return total, len(items), items[0], items[2], items[-1]
-
-
-@program(4)
-def growing_list_in_two_loops(n):
-    items = []
-    for i in tf.range(n):
-        items.append(i)
-    for i in tf.range(n):
-        items.append(-i)
-    return tf.stack(items)
-
-
-@program(5)
-def growing_list_in_while(n):
-    items = []
-    while n > 0:
-        items.append(n)
-        n -= 1
-    return items
-
-
-@program(3)
-def list_of_fixed_length_in_a_loop(n):
-    state = [1, 2]
-    for i in tf.range(n):
-        state[0] = state[0] + state[1]
-        state[1] = state[1] * 2 + i
-    return state
-
-
-@program(3)
-def dictionary_in_a_loop(n):
-    state = {"sum": 0, "last": -1}
-    for i in tf.range(n):
-        state["sum"] = state["sum"] + i
-        state["last"] = i
-    return state
-
-
 @program(3)
 def structure_as_a_loop_variable(n):
     state = (0, [1.0, {"k": 2}])
@@ -650,30 +567,6 @@ def test_a_loop_without_loop_variables():
 
     f()
     assert int(v) == 5
-
-
-def test_a_list_that_grows_can_be_returned():
-    @tf.function
-    def f(n):
-        items = []
-        for i in tf.range(n):
-            items.append(i)
-        return items
-
-    assert [int(x) for x in f(tf.constant(3))] == [0, 1, 2]
-
-
-def test_notes_that_python_takes_while_tracing():
-    traced = []
-
-    @tf.function
-    def f(n):
-        for _ in tf.range(n):
-            traced.append("body")
-        return n
-
-    f(tf.constant(3))
-    assert traced == ["body"]
 
 
 def test_print_says_values_when_the_graph_runs(capsys):
