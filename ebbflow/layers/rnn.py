@@ -66,11 +66,8 @@ def dynamic_rnn(
         state = initial_state_of(cell, batch_size, dtype) if initial_state is None else initial_state
         if sequence_length is not None and not context.executing_eagerly():
             sequence_length = _checked(sequence_length, batch_size)
-        if len(flat) == 1 and flat[0] is not inputs and nest.is_sequence(inputs):
-            whole = False  # a structure of one: what the cell wants to see is not a tensor
-        else:
-            whole = len(flat) == 1 and runs_whole(cell, flat[0], state)
-        if whole:
+        _input_dims(flat)
+        if not nest.is_sequence(inputs) and runs_whole(cell, flat[0], state):
             outputs, last = run_whole(cell, flat[0], state, sequence_length)
         else:
             loop = _Loop(cell, inputs, flat, state, dtype, sequence_length)

@@ -50,6 +50,8 @@ def runs_whole(cell: Any, inputs: Any, state: Any) -> bool:
 
 def run_whole(cell: Any, inputs: Any, state: Any, lengths: Any) -> tuple[Any, Any]:
     """Return the outputs of all steps and the last state; inputs and outputs have time first."""
+    if lengths is not None:
+        lengths = within(lengths, inputs)
     with _scope_of(cell):
         if not cell.built:
             cell._dtype = cell._dtype or dtypes.float32
@@ -90,6 +92,12 @@ class _scope_of:  # noqa: N801  (it is used as a statement)
     def __exit__(self, *exc: Any) -> None:
         self._names.__exit__(*exc)
         self._variables.__exit__(*exc)
+
+
+def within(lengths: Any, inputs: Any) -> Any:
+    """Return the lengths of rows, none of them more than there are steps, or less than none."""
+    steps = inputs._dims[0]
+    return raw.Maximum(raw.Minimum(lengths, shape_of(inputs)[0] if steps is None else steps), 0)
 
 
 def longest(inputs: Any, lengths: Any) -> Any:

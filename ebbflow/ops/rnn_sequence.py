@@ -13,7 +13,16 @@ import numpy as np
 
 from ebbflow.core.op import op
 from ebbflow.ops.declare import raw
-from ebbflow.ops.lstm_arrays import Layer, backwards, forwards, steps, steps_back
+from ebbflow.ops.lstm_arrays import (
+    Layer,
+    backwards,
+    forwards,
+    step,
+    step_back,
+    steps,
+    steps_back,
+    weight_gradients,
+)
 from ebbflow.ops.rnn_ops import check_length, check_lstm, peepholes_of, takes_none
 from ebbflow.ops.rules import ranked
 from ebbflow.ops.sizes import invalid
@@ -32,11 +41,9 @@ BlockLSTMV2 = op(
     f"BlockLSTMV2({_IN}) -> ({_KEPT}) | cell_clip: float = 0.0; use_peephole: bool = false; {_TYPES}",
     checks_first=True,
 )
-BlockLSTMGrad = op(
-    f"BlockLSTMGrad({_IN}, {_KEPT}, cs_grad:T, h_grad:T) -> ({_GRADS}) | use_peephole: bool; {_TYPES}",
-)
+BlockLSTMGrad = op(f"BlockLSTMGrad({_IN}, {_KEPT}, cs_grad:T, h_grad:T) -> ({_GRADS}) | use_peephole: bool; {_TYPES}")
 BlockLSTMGradV2 = op(
-    f"BlockLSTMGradV2({_IN}, {_KEPT}, cs_grad:T, h_grad:T) -> ({_GRADS}) | use_peephole: bool; {_TYPES}",
+    f"BlockLSTMGradV2({_IN}, {_KEPT}, cs_grad:T, h_grad:T) -> ({_GRADS}) | use_peephole: bool; {_TYPES}"
 )
 
 ORDERS = {"BlockLSTM": "icfo", "BlockLSTMV2": "ifco", "BlockLSTMGrad": "icfo", "BlockLSTMGradV2": "ifco"}
@@ -65,44 +72,86 @@ def _count(seq_len_max: Any, length: int) -> int:
     return count
 
 
-def _run(xp: Any, count: Any, x: Any, cs_prev: Any, h_prev: Any, layer: Layer) -> Any:
-    if xp is not np or layer.peepholes is not None:
-        return steps(xp, x, cs_prev, h_prev, layer, _count(count, x.shape[0]))
+# --- on arrays --------------------------------------------------------------------------------------------------------
+
+
+def _run(count: Any, x: Any, cs_prev: Any, h_prev: Any, layer: Layer) -> Any:
+    count = _count(count, x.shape[0])
+    if layer.peepholes is not None:
+        return steps(np, x, cs_prev, h_prev, layer, count)
     wide = [a.astype(np.float32, copy=False) for a in (x, cs_prev, h_prev, layer.w, layer.b)]
-    found = forwards(*wide[:3], layer._replace(w=wide[3], b=wide[4]), _count(count, x.shape[0]))
+    found = forwards(*wide[:3], layer._replace(w=wide[3], b=wide[4]), count)
     return [a.astype(x.dtype, copy=False) for a in found]
 
 
-@BlockLSTM.kernel
-def _(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):
-    layer = Layer(w, b, (wci, wcf, wco) if use_peephole else None, forget_bias, cell_clip, "icfo")
-    return _run(xp, count, x, cs_prev, h_prev, layer)
+def _scanned(jnp: Any, count: Any, x: Any, cs_prev: Any, h_prev: Any, layer: Layer) -> Any:
+    """Run in XLA: a loop of its own; what is behind the count is zero."""
+    from jax import lax  # heavy: only where XLA is used
+
+    def body(state: Any, given: Any) -> Any:
+        found = step(jnp, given, *state, layer)
+        return (found[1], found[6]), found
+
+    _, found = lax.scan(body, (cs_prev, h_prev), x)
+    inside = (jnp.arange(x.shape[0]) < count)[:, None, None]
+    return tuple(jnp.where(inside, each, 0).astype(x.dtype) for each in found)
 
 
-@BlockLSTMV2.kernel
-def _(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, cell_clip, use_peephole):
-    layer = Layer(w, b, (wci, wcf, wco) if use_peephole else None, 0.0, cell_clip, "ifco")
-    return _run(xp, count, x, cs_prev, h_prev, layer)
+def _kernel(run: Callable[..., Any], gate_order: str) -> Callable[..., Any]:
+    def kernel(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):  # type: ignore[no-untyped-def]
+        peepholes = (wci, wcf, wco) if use_peephole else None
+        return run(xp, count, x, cs_prev, h_prev, Layer(w, b, peepholes, forget_bias, cell_clip, gate_order))
+
+    def second(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, cell_clip, use_peephole):  # type: ignore[no-untyped-def]
+        peepholes = (wci, wcf, wco) if use_peephole else None
+        return run(xp, count, x, cs_prev, h_prev, Layer(w, b, peepholes, 0.0, cell_clip, gate_order))
+
+    return kernel if gate_order == "icfo" else second
 
 
-def _grad_kernel(order: str) -> Callable[..., Any]:
+def _grad_kernel(run: Callable[..., Any], gate_order: str) -> Callable[..., Any]:
     def kernel(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *rest, use_peephole):  # type: ignore[no-untyped-def]
         *kept, cs_grad, h_grad = rest
-        layer = Layer(w, b, (wci, wcf, wco) if use_peephole else None, 0.0, 0.0, order)
-        count = _count(count, x.shape[0])
-        if xp is not np or use_peephole or x.dtype != np.float32:
-            *found, peep_i, peep_f, peep_o, db = steps_back(
-                xp, x, (cs_prev, h_prev), tuple(kept), cs_grad, h_grad, layer, count
-            )
-        else:
-            *found, peep_i, peep_f, peep_o, db = backwards(
-                x, (cs_prev, h_prev), tuple(kept), cs_grad, h_grad, layer, count
-            )
+        layer = Layer(w, b, (wci, wcf, wco) if use_peephole else None, 0.0, 0.0, gate_order)
+        *found, i, f, o, db = run(xp, count, x, (cs_prev, h_prev), tuple(kept), cs_grad, h_grad, layer)
         if not use_peephole:
-            peep_i, peep_f, peep_o = (xp.zeros_like(p) for p in (wci, wcf, wco))
-        return *found, peep_i, peep_f, peep_o, db
+            i, f, o = (xp.zeros_like(p) for p in (wci, wcf, wco))
+        return *found, i, f, o, db
 
     return kernel
+
+
+def _run_back(count: Any, x: Any, first: Any, kept: Any, cs_grad: Any, h_grad: Any, layer: Layer) -> Any:
+    count = _count(count, x.shape[0])
+    if layer.peepholes is not None or x.dtype != np.float32:
+        return steps_back(np, x, first, kept, cs_grad, h_grad, layer, count)
+    return backwards(x, first, kept, cs_grad, h_grad, layer, count)
+
+
+def _scanned_back(
+    jnp: Any, count: Any, x: Any, first: Any, kept: Any, cs_grad: Any, h_grad: Any, layer: Layer
+) -> tuple[Any, ...]:
+    """Run backwards in XLA."""
+    from jax import lax  # heavy: only where XLA is used
+
+    *gates, h = kept
+    before = jnp.concatenate([first[0][None], gates[1]])[:-1]
+    recurrent = layer.w[x.shape[2] :].T
+
+    def body(carry: Any, given: Any) -> Any:
+        (dcs, dh, peeps), (inside, memory, at, cs_g, h_g) = carry, given
+        dcs, dz, more = step_back(jnp, memory, at, cs_g + dcs, h_g + dh, layer)
+        dcs, dz = (jnp.where(inside, v, 0).astype(x.dtype) for v in (dcs, dz))
+        if more is not None:
+            peeps = tuple(p + jnp.where(inside, v, 0).astype(x.dtype) for p, v in zip(peeps, more, strict=True))
+        return (dcs, dz @ recurrent, peeps), dz
+
+    none = jnp.zeros(layer.w.shape[1] // 4, x.dtype)
+    given = (jnp.arange(x.shape[0]) < count, before, tuple(gates), cs_grad, h_grad)
+    start = (jnp.zeros_like(first[0]), jnp.zeros_like(first[1]), (none, none, none))
+    (dcs, dh, peeps), dz = lax.scan(body, start, given, reverse=True)
+    dx, dw, db = weight_gradients(jnp, x, first[1], h, dz, layer)
+    return dx, dcs, dh, dw, *peeps, db
 
 
 # --- gradients --------------------------------------------------------------------------------------------------------
@@ -138,8 +187,11 @@ def _gradient(call: Any, gi: Any, gcs: Any, gf: Any, go: Any, gci: Any, gco: Any
 
 for _op in (BlockLSTM, BlockLSTMV2):
     _op.shape(_shape)
+    _op.kernel(_kernel(lambda xp, *arrays: _run(*arrays), ORDERS[_op.name]))
+    _op.xla(_kernel(_scanned, ORDERS[_op.name]))
     _op.gradient(_gradient)
 for _op in (BlockLSTMGrad, BlockLSTMGradV2):
     _op.shape(_grad_shape)
-    _op.kernel(_grad_kernel(ORDERS[_op.name]))
+    _op.kernel(_grad_kernel(lambda xp, *arrays: _run_back(*arrays), ORDERS[_op.name]))
+    _op.xla(_grad_kernel(_scanned_back, ORDERS[_op.name]))
     _op.gradient(_by_loop)
