@@ -3,7 +3,7 @@
 Every op call asks this module one question, "is anything unusual going on?", and the answer must cost a few
 nanoseconds: `graph_scopes` and `recorders` are plain module integers counting, over all threads, how many graph scopes
 and recorders are open. Only when one is non-zero is the thread's own state looked up. Knows no graph and no tape
-classes: a graph is any object with `call`, a recorder any object with `record`. Imported by everybody.
+classes: a graph is any object with `call`, a recorder as `core/recorder.py` has it. Imported by everybody.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import Any
 
 from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
+from ebbflow.core.recorder import Recorder
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.eager.backprop import GradientFn, gradient_registry, local_rules
 from ebbflow.eager.tape import GradientTape, record_call, stop_recording
@@ -87,19 +88,11 @@ def _handle(value: Any) -> Any:
     return getattr(value, "_tape_handle", value)
 
 
-class _Watcher:
+class _Watcher(Recorder):
     """A recorder that only notes which trainable variables are read."""
 
     def __init__(self) -> None:
         self._found: dict[int, Any] = {}
-
-    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any) -> None:
-        """Ops are of no interest here."""
-
-    asks_for_more = False
-
-    def watches(self, tensors: Any) -> list[bool]:
-        return [False] * len(tensors)
 
     def variable_accessed(self, variable: Any) -> None:
         self._found.setdefault(id(variable), variable)
@@ -109,12 +102,10 @@ class _Watcher:
         return list(self._found.values())
 
     def __enter__(self) -> None:
-        context.thread.recorders.append(self)
-        context.count_recorders(1)
+        self._listen()
 
     def __exit__(self, *exc: Any) -> None:
-        context.thread.recorders.remove(self)
-        context.count_recorders(-1)
+        self._leave()
 
 
 def _backward(name: str, grad_fn: Any, args: Any, count: int, variables: Sequence[Any]) -> Callable[..., list[Any]]:
@@ -208,17 +199,9 @@ class stop_recording_ops:  # noqa: N801
         context.thread.recorders[:] = self._held
 
 
-class _VariablesOnly:
+class _VariablesOnly(Recorder):
     def __init__(self, recorder: Any):
-        self.variable_accessed = recorder.variable_accessed
-
-    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any) -> None:
-        """Ops are kept off."""
-
-    asks_for_more = False
-
-    def watches(self, tensors: Any) -> list[bool]:
-        return [False] * len(tensors)
+        self.variable_accessed = recorder.variable_accessed  # type: ignore[method-assign]
 
 
 class RegisterGradient:

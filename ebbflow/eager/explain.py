@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core import nest
-from ebbflow.core.source import LazyLine
+from ebbflow.core.call import Call
 
 _logger = logging.getLogger("ebbflow")
 
@@ -24,8 +24,8 @@ def warn_not_differentiable(item: Any) -> None:
 
 
 def explain(
-    calls: Sequence[tuple[Any, ...]],
-    breaks: Sequence[tuple[Any, ...]],
+    calls: Sequence[Call],
+    breaks: Sequence[Call],
     watched: set[int],
     target: Any,
     source: Any,
@@ -43,7 +43,7 @@ def explain(
     used = False
     everything = [*((c, True) for c in calls), *((c, False) for c in breaks)]
     for call, flows in _in_order(everything):
-        op, inputs, outputs, _, code, offset = call
+        inputs, outputs = call.inputs, call.outputs
         touched = [x for x in inputs if id(x) in reached]
         if not touched:
             continue
@@ -54,13 +54,13 @@ def explain(
         elif (any(id(x) in flowing for x in inputs) and any(id(o) in targets for o in outputs)) or (
             any(id(x) in flowing for x in inputs) and blame is None
         ):
-            blame = (op, outputs, code, offset)
+            blame = call
     if targets & flowing:
         return "The target depends on the source: the gradient is not None."
     if blame is not None and targets & reached:
-        return _broken(*blame)
+        return _broken(blame)
     if blame is not None:
-        return _broken(*blame) + " What the target is made of after that was made outside the tape."
+        return _broken(blame) + " What the target is made of after that was made outside the tape."
     if not used:
         return "The source was never used in an op that the tape recorded."
     return (
@@ -74,7 +74,7 @@ def _in_order(pairs: list[tuple[Any, bool]]) -> list[tuple[Any, bool]]:
     """Order calls so that each comes after those that made its inputs."""
     made_by: dict[int, int] = {}
     for index, (call, _) in enumerate(pairs):
-        for output in call[2]:
+        for output in call.outputs:
             made_by[id(output)] = index
     done: list[tuple[Any, bool]] = []
     state = [0] * len(pairs)
@@ -85,7 +85,7 @@ def _in_order(pairs: list[tuple[Any, bool]]) -> list[tuple[Any, bool]]:
             if state[index] == 2:
                 stack.pop()
                 continue
-            before = [made_by[id(x)] for x in pairs[index][0][1] if id(x) in made_by and not state[made_by[id(x)]]]
+            before = [made_by[id(x)] for x in pairs[index][0].inputs if id(x) in made_by and not state[made_by[id(x)]]]
             state[index] = 1
             if before:
                 stack.extend(before)
@@ -96,8 +96,8 @@ def _in_order(pairs: list[tuple[Any, bool]]) -> list[tuple[Any, bool]]:
     return done
 
 
-def _broken(op: Any, outputs: Sequence[Any], code: Any, offset: int) -> str:
-    place = f"at {LazyLine(code, offset)}"
+def _broken(call: Call) -> str:
+    op, outputs, place = call.op, call.outputs, f"at {call.line}"
     if op.name in ("StopGradient", "PreventGradient"):
         return f"The way is behind a stop_gradient {place}."
     kinds = ", ".join(sorted({o.dtype.name for o in outputs})) or "nothing"

@@ -12,12 +12,13 @@ from typing import Any
 from ebbflow.core import context, nest
 from ebbflow.core.call import Call
 from ebbflow.core.convert import convert
+from ebbflow.core.recorder import Recorder
 from ebbflow.eager.backprop import FLAT, differentiable, rule_of, unconnected
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients, handle_of, stop_recording
 from ebbflow.ops.declare import raw
 
 
-class ForwardAccumulator:
+class ForwardAccumulator(Recorder):
     """Computes Jacobian-vector products while ops run.
 
     >>> x = convert(3.0)
@@ -53,17 +54,12 @@ class ForwardAccumulator:
         if self._recording:
             raise ValueError("Accumulator is already recording.")
         self._recording = True
-        context.thread.recorders.append(self)
-        context.count_recorders(1)
+        self._listen()
         return self
 
     def __exit__(self, *exc: Any) -> None:
         self._recording = False
-        context.thread.recorders.remove(self)
-        context.count_recorders(-1)
-
-    def variable_accessed(self, variable: Any) -> None:
-        """Variables are watched by name only, never by being read."""
+        self._leave()
 
     asks_for_more = True  # a product comes from the gradient of a gradient
 

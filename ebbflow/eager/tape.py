@@ -8,7 +8,7 @@ by `function/` and `api/`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any
@@ -17,6 +17,7 @@ from ebbflow.core import context, nest, source
 from ebbflow.core.call import Call
 from ebbflow.core.convert import convert
 from ebbflow.core.op import record
+from ebbflow.core.recorder import Recorder
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.source import LazyLine, outside, user_codes
 from ebbflow.core.tensor import Tensor
@@ -24,6 +25,10 @@ from ebbflow.eager import explain
 from ebbflow.eager import jacobian as jacobians
 from ebbflow.eager.backprop import FLAT, FLOWING, Sums, differentiable, propagate, unconnected
 from ebbflow.ops.declare import raw
+
+Entry = tuple[Any, ...]
+"""A call on the tape, flat: op, attrs, the user's code and place in it, the outputs (or the only one), the inputs
+(None behind the only one of a quick call)."""
 
 
 class UnconnectedGradients(Enum):
@@ -38,7 +43,7 @@ def handle_of(source: Any) -> Any:
     return getattr(source, "_tape_handle", source)
 
 
-class GradientTape:
+class GradientTape(Recorder):
     """Records ops for differentiation.
 
     >>> x = raw.Fill([], 3.0)
@@ -52,13 +57,18 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
-        self._calls: list[tuple[Any, ...]] | None = []
-        self._breaks: list[tuple[Any, ...]] = []
-        self._watched: set[int] = set()
-        self._keep: list[Any] = []  # tensors watched by name: their ids stay their own while they live
         self._variables: dict[int, Any] = {}
+        self._breaks: list[Entry] = []
         self._recording = False
         self._used = False
+        self._begin()
+
+    def _begin(self) -> None:
+        """Start with nothing recorded and nothing watched."""
+        self._calls: list[Entry] = []
+        self._watched: set[int] = set()
+        self._keep: list[Any] = []  # tensors watched by name: their ids stay their own while they live
+        self.note = _notes(self._watched, self._calls, self._breaks)  # type: ignore[method-assign]
 
     # --- recording --------------------------------------------------------------------------------------------------
 
@@ -73,17 +83,17 @@ class GradientTape:
         frame = sys._getframe(2)  # the caller of a quick op: walking up to it frame by frame would cost 0.4 µs
         if id(frame.f_code) not in user_codes:
             frame = outside(frame)
-        call = (op, inputs, outputs, attrs, frame.f_code, frame.f_lasti)
+        entry = (op, attrs, frame.f_code, frame.f_lasti, tuple(outputs), *inputs)
         if op.gradient_fn is not FLAT:
             flows = False
             for y in outputs:
                 if y._dtype in FLOWING:
-                    watched.add(id(y))  # the call keeps y alive, and so its id its own
+                    watched.add(id(y))  # the entry keeps y alive, and so its id its own
                     flows = True
             if flows:
-                self._calls.append(call)  # type: ignore[union-attr]
+                self._calls.append(entry)
                 return
-        self._breaks.append(call)
+        self._breaks.append(entry)
 
     def watches(self, tensors: Sequence[Any]) -> list[bool]:
         """Return for each tensor whether a call that takes it would be noted."""
@@ -140,11 +150,8 @@ class GradientTape:
     def __enter__(self) -> GradientTape:
         if self._recording:
             raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
-        if self._calls is None:
-            self._calls = []
         self._recording = True
-        context.thread.recorders.append(self)
-        context.count_recorders(1)
+        self._listen()
         return self
 
     def __exit__(self, *exc: Any) -> None:
@@ -155,8 +162,7 @@ class GradientTape:
         if not self._recording:
             raise ValueError("Tape is not recording.")
         self._recording = False
-        context.thread.recorders.remove(self)
-        context.count_recorders(-1)
+        self._leave()
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -171,8 +177,8 @@ class GradientTape:
 
     def reset(self) -> None:
         """Forget everything recorded and watched, as if the tape were new."""
-        self._calls, self._breaks, self._keep, self._watched, self._variables = [], [], [], set(), {}
-        self._used = False
+        self._breaks, self._variables, self._used = [], {}, False
+        self._begin()
 
     # --- gradients --------------------------------------------------------------------------------------------------
 
@@ -196,7 +202,7 @@ class GradientTape:
             raise source.short(error) from None
         if not self._persistent:
             self._used = True
-            self._calls, self._keep, self._watched = None, [], set()
+            self._begin()
         return grads
 
     def _gradient(self, target: Any, sources: Any, output_gradients: Any, mode: Any) -> Any:
@@ -226,13 +232,8 @@ class GradientTape:
             if differentiable(tensor.dtype.base_dtype):
                 sums.add(tensor, grad if grad is not None else raw.OnesLike(tensor))
         keep = {id(s) for s in sources}
-        recorded = self._calls or []
-        self._calls = list(recorded) if self._recording else recorded  # a persistent tape may grow under our feet
-        calls = (
-            Call(op, inputs, outputs, attrs, LazyLine(code, offset))
-            for op, inputs, outputs, attrs, code, offset in reversed(list(recorded))
-        )
-        propagate(calls, sums, keep, lambda x: id(x) in watched)
+        calls = reversed(list(self._calls))  # a persistent tape may grow under our feet
+        propagate(map(call_of, calls), sums, keep, lambda x: id(x) in watched)
         return [sums.get(s) for s in sources]
 
     def jacobian(
@@ -259,7 +260,37 @@ class GradientTape:
 
     def explain(self, target: Any, source: Any) -> str:
         """Say why the gradient of `target` for `source` is None, or that it is not, with the line to look at."""
-        return explain.explain(self._calls or [], self._breaks, self._watched, target, handle_of(source))
+        calls, breaks = ([call_of(entry) for entry in kept] for kept in (self._calls, self._breaks))
+        return explain.explain(calls, breaks, self._watched, target, handle_of(source))
+
+
+def _notes(watched: set[int], calls: list[Entry], breaks: list[Entry]) -> Callable[..., None]:
+    """Return a tape's `note`: `record` for one or two inputs and one result, with no tuple or look-up to spare."""
+    watch, keep, getframe = watched.add, calls.append, sys._getframe
+
+    def note(op, attrs, result, x, y=None):  # type: ignore[no-untyped-def]
+        if id(x) in watched or id(y) in watched:
+            frame = getframe(2)
+            code = frame.f_code
+            if id(code) not in user_codes:
+                frame = outside(frame)
+                code = frame.f_code
+            entry = (op, attrs, code, frame.f_lasti, result, x, y)
+            if op.gradient_fn is not FLAT and (result._dtype.is_floating or result._dtype in FLOWING):
+                watch(id(result))
+                keep(entry)
+            else:
+                breaks.append(entry)
+
+    return note
+
+
+def call_of(entry: Entry) -> Call:
+    """Return what an entry of the tape stands for."""
+    op, attrs, code, offset, outputs, *inputs = entry
+    if inputs and inputs[-1] is None:
+        inputs.pop()
+    return Call(op, inputs, outputs if outputs.__class__ is tuple else (outputs,), attrs, LazyLine(code, offset))
 
 
 def _dense(target: Any) -> Any:

@@ -166,9 +166,7 @@ def _add_output(node: Operation, dtype: Any, dims: Any) -> Any:
     node._outputs.append(added)
     node.graph._mutations += 1
     for recorder in context.thread.recorders:
-        watch = getattr(recorder, "watch_beside", None)
-        if watch is not None:
-            watch(known, added)
+        recorder.watch_beside(known, added)
     return added
 
 

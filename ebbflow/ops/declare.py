@@ -437,7 +437,7 @@ def quick_unary(op: Op, name: str, doc: str, arg: str = "x", scope: str | None =
                 result._dtype = out
                 if context.recorders:
                     for recorder in thread.recorders:
-                        recorder.record(op, (x,), (result,), TYPED[x._dtype])
+                        recorder.note(op, TYPED[x._dtype], result, x)
                 return result
         result = long_way(x, name=name or label)
         if result.__class__ is EagerTensor is x.__class__:
@@ -472,7 +472,7 @@ def quick_binary(
                 result._dtype = out
                 if context.recorders:
                     for recorder in thread.recorders:
-                        recorder.record(op, (x, y), (result,), TYPED[dtype])
+                        recorder.note(op, TYPED[dtype], result, x, y)
                 return result
         result = long_way(x, y, name=name or label)
         if result.__class__ is EagerTensor is x.__class__:

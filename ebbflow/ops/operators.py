@@ -22,7 +22,7 @@ from ebbflow.core.op import TYPED, Op
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, compares_by_value, ndarray
 from ebbflow.ops.declare import array_kernel
 
-Learnt = dict[DType, tuple[DType, Callable[..., Any], dict[type, dict[Any, EagerTensor]]]]
+Learnt = dict[DType, tuple[DType, Callable[..., Any], dict[str, Any], dict[type, dict[Any, EagerTensor]]]]
 
 _KEPT = 64  # numbers that an operator keeps as scalars: a program has few, written out in its text
 
@@ -83,33 +83,35 @@ def _other_side(tensor: Any, value: Any) -> Any:
 def _quick(op: Op, general: Callable[..., Any], learnt: Learnt) -> Callable[..., Any]:
     """Return the operator of eager tensors.
 
-    `learnt` maps a dtype to the result's, to the kernel and to the scalars met so far, once a call has gone the long
-    way: only dtypes that the op takes get in.
+    `learnt` maps a dtype to the result's, to the kernel, the attrs and the scalars met so far, once a call has gone
+    the long way: only dtypes that the op takes get in.
     """
     engines = op.engines
 
     def operator(x, y):  # type: ignore[no-untyped-def]
         if not context.graph_scopes:
             dtype = x._dtype
-            found = learnt.get(dtype)
-            if found is not None:
-                out, kernel, scalars = found
+            try:
+                out, kernel, attrs, scalars = learnt[dtype]
+            except KeyError:
+                return _learn(op, general(x, y), x, learnt)
+            kind = y.__class__
+            if kind is float or kind is int:
+                kept = scalars[kind].get(y)
+                y = _scalar(y, dtype, scalars) if kept is None else kept
                 kind = y.__class__
-                if kind is float or kind is int:
-                    kept = scalars[kind].get(y)
-                    y = _scalar(y, dtype, scalars) if kept is None else kept
-                if y.__class__ is EagerTensor and y._dtype is dtype and not engines:
-                    try:
-                        value = kernel(x._array, y._array)
-                    except Exception:  # the long way explains it
-                        return op(x, y)
-                    result = _new(EagerTensor)
-                    result._array = value if value.__class__ is ndarray else np.asarray(value, out.np)
-                    result._dtype = out
-                    if context.recorders:
-                        for recorder in thread.recorders:
-                            recorder.record(op, (x, y), (result,), TYPED[dtype])
-                    return result
+            if kind is EagerTensor and y._dtype is dtype and not engines:
+                try:
+                    value = kernel(x._array, y._array)
+                except Exception:  # the long way explains it
+                    return op(x, y)
+                result = _new(EagerTensor)
+                result._array = value if value.__class__ is ndarray else np.asarray(value, out.np)
+                result._dtype = out
+                if context.recorders:
+                    for recorder in thread.recorders:
+                        recorder.note(op, attrs, result, x, y)
+                return result
         return _learn(op, general(x, y), x, learnt)
 
     return operator
@@ -125,7 +127,7 @@ def _quick_reflected(op: Op, general: Callable[..., Any], learnt: Learnt) -> Cal
             if dtype in learnt:
                 kind = x.__class__
                 if kind is float or kind is int:
-                    scalars = learnt[dtype][2]
+                    scalars = learnt[dtype][3]
                     kept = scalars[kind].get(x)
                     x = _scalar(x, dtype, scalars) if kept is None else kept
                     if x.__class__ is EagerTensor:
@@ -139,7 +141,8 @@ def _learn(op: Op, result: Any, x: Any, learnt: Learnt) -> Any:
     if result.__class__ is EagerTensor:
         fixed = op.signature.outputs[0].type
         if (fixed or x._dtype) is result._dtype:
-            learnt[x._dtype] = result._dtype, array_kernel(op, x._dtype), {int: {}, float: {}}
+            attrs = TYPED[x._dtype]
+            learnt[x._dtype] = result._dtype, array_kernel(op, x._dtype), attrs, {int: {}, float: {}}
     return result
 
 
