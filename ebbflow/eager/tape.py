@@ -27,8 +27,8 @@ from ebbflow.eager.backprop import FLAT, FLOWING, Sums, differentiable, propagat
 from ebbflow.ops.declare import raw
 
 Entry = tuple[Any, ...]
-"""A call on the tape, flat: op, attrs, the user's code and place in it, the outputs (or the only one), the inputs
-(None behind the only one of a quick call)."""
+"""A call on the tape: op, attrs, the user's code and the place in it, the outputs, the inputs; of a quick call, flat: the
+one output and two inputs, the second of them None where there is one."""
 
 
 class UnconnectedGradients(Enum):
@@ -83,7 +83,7 @@ class GradientTape(Recorder):
         frame = sys._getframe(2)  # the caller of a quick op: walking up to it frame by frame would cost 0.4 µs
         if id(frame.f_code) not in user_codes:
             frame = outside(frame)
-        entry = (op, attrs, frame.f_code, frame.f_lasti, tuple(outputs), *inputs)
+        entry = (op, attrs, frame.f_code, frame.f_lasti, outputs, inputs)  # lists as they are: a loop may grow
         if op.gradient_fn is not FLAT:
             flows = False
             for y in outputs:
@@ -288,9 +288,9 @@ def _notes(watched: set[int], calls: list[Entry], breaks: list[Entry]) -> Callab
 def call_of(entry: Entry) -> Call:
     """Return what an entry of the tape stands for."""
     op, attrs, code, offset, outputs, *inputs = entry
-    if inputs and inputs[-1] is None:
-        inputs.pop()
-    return Call(op, inputs, outputs if outputs.__class__ is tuple else (outputs,), attrs, LazyLine(code, offset))
+    if len(inputs) == 1:
+        return Call(op, inputs[0], outputs, attrs, LazyLine(code, offset))
+    return Call(op, inputs if inputs[1] is not None else inputs[:1], (outputs,), attrs, LazyLine(code, offset))
 
 
 def _dense(target: Any) -> Any:

@@ -318,7 +318,7 @@ _SPARSE = frozenset([dtypes.float32, dtypes.bfloat16])
 _PLAIN = {"transpose_a": False, "transpose_b": False, "grad_a": False, "grad_b": False}
 _PLAIN_ATTRS = {dtype: {**_PLAIN, "T": dtype} for dtype in _QUICK}
 _matmul = np.matmul
-_ENGINES_FROM = 1 << 20  # multiplications; smaller products never pay for looking whether an engine is better
+_ENGINES_FROM = 1 << 18  # multiplications; smaller products never pay for looking whether an engine is better
 
 
 def matmul(
@@ -349,7 +349,7 @@ def matmul(
         ):
             x, y = a._array, b._array
             fits = x.ndim == 2 and y.ndim == 2 and x.shape[1] == y.shape[0]
-            if fits and (not MatMul.engines or x.size * y.shape[1] < _ENGINES_FROM):
+            if fits and (not MatMul.engines or x.size * y.shape[1] <= _ENGINES_FROM):
                 result = _new(EagerTensor)
                 result._array = _matmul(x, y)
                 result._dtype = dtype

@@ -35,8 +35,8 @@ class Plan(NamedTuple):
     outputs: tuple[tuple[int, ...], ...]
 
 
-ALONE = 100
-"""Microseconds of work that one thread does by itself: waking another takes some 25, for each primitive of a chain."""
+ALONE = 20
+"""Microseconds of work that one thread does by itself: another that still spins joins in 2, one that sleeps in 25."""
 
 MAX_PLANS = 512
 """A planner remembers this many plans; each has the machine code of its primitives, some hundred kilobytes at most."""

@@ -41,9 +41,9 @@ ISAS = {
 """What oneDNN calls sets of instructions, each with those before it."""
 
 SAFE_ISA = ISAS["avx512_core_vnni"]
-SPIN = "2000"
-"""How often an idle thread looks for work before it sleeps. libgomp's own number keeps a CPU busy for milliseconds: a
-product of 512×512 by NumPy right after a small convolution took 8 ms so, and takes 2 (each alone: 1.4 and 0.2)."""
+SPIN = "20000"
+"""How often an idle thread looks for work before it sleeps: about a millisecond, so that the next primitive of a step
+finds it awake (25 µs less each). libgomp's own number keeps a CPU busy for ten."""
 
 
 class Library:

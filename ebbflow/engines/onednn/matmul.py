@@ -100,11 +100,9 @@ def forward(
 @planner
 def product(a: Dims, b: Dims, transpose_a: bool, transpose_b: bool, batches: str) -> Any:
     """Plan what an op multiplies, call(a, b, out), where that is quicker than NumPy: `batches` are "none", "equal" or
-    "broadcast". A vector, or fewer than 16 columns, NumPy's BLAS takes in half to nine tenths of the time.
+    "broadcast".
     """
     need({"none": len(a) == len(b) == 2, "equal": a[:-2] == b[:-2], "broadcast": True}[batches])
-    *_, rows, columns = _product_dims(a, b, transpose_a, transpose_b)
-    need(rows > 1 and columns >= 16)
     return forward(a, b, transpose_a, transpose_b)
 
 

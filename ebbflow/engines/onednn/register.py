@@ -37,7 +37,7 @@ class Service(NamedTuple):
     attrs: str
     plan: Callable[..., Plan | None]
     least: tuple[int | None, int] = (1 << 14, 1 << 11)  # from which size on: a single call (None: never), a Program's
-    is_product: bool = False  # of matrices: the size is the multiplications, not the elements
+    product: str = ""  # of matrices: the size is the multiplications; this attr says whether the first is transposed
 
 
 def later(target: str, *first: Any, **named: Any) -> Callable[..., Plan | None]:
@@ -51,9 +51,12 @@ def later(target: str, *first: Any, **named: Any) -> Callable[..., Plan | None]:
     return lambda *given: found()(*given)
 
 
-def _multiplications(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """Return how many multiplications a product of these shapes takes at least."""
-    return math.prod(a) * min(b[-2:], default=0) if len(b) > 1 else 0
+def _multiplications(a: tuple[int, ...], b: tuple[int, ...], transposed: bool | None) -> int:
+    """Return how many multiplications a product of these shapes takes, the first of them transposed or not."""
+    if len(a) < 2 or len(b) < 2:
+        return 0
+    inner = a[-2 if transposed else -1]
+    return math.prod(a) * b[-1] * b[-2] // inner if inner else 0
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -62,8 +65,7 @@ _CONV = "strides padding explicit_paddings data_format dilations"
 _POOL = "ksize strides padding explicit_paddings data_format"
 _NORM = "epsilon exponential_avg_factor data_format is_training"
 _OWN = {"depthwise": True}
-_MULTIPLICATIONS = (1 << 20, 1 << 20)
-_IN_BATCHES = (1 << 18, 1 << 18)  # NumPy takes the matrices one by one
+_PRODUCT = ((1 << 18) + 1,) * 2  # where OpenBLAS wakes threads, which then keep a CPU busy for 25 ms: they never do
 _PREPARED = (None, 1 << 15)
 
 SERVICES = (
@@ -92,10 +94,12 @@ SERVICES = (
     Service("FusedBatchNormGradV2", "xxxxx", "epsilon data_format is_training", later("norm.fused_back")),
     Service("FusedBatchNormGradV3", "xxxxxx", "epsilon data_format is_training", later("norm.fused_back", out=6)),
     Service("Softmax", "x", "", later("softmax.forward")),
-    Service("MatMul", "xx", "transpose_a transpose_b", later("matmul.product", batches="none"), _MULTIPLICATIONS, True),
-    Service("BatchMatMul", "xx", "adj_x adj_y", later("matmul.product", batches="equal"), _IN_BATCHES, True),
-    Service("BatchMatMulV2", "xx", "adj_x adj_y", later("matmul.product", batches="broadcast"), _IN_BATCHES, True),
-    Service("BatchMatMulV3", "xx", "adj_x adj_y", later("matmul.product", batches="broadcast"), _IN_BATCHES, True),
+    Service(
+        "MatMul", "xx", "transpose_a transpose_b", later("matmul.product", batches="none"), _PRODUCT, "transpose_a"
+    ),
+    Service("BatchMatMul", "xx", "adj_x adj_y", later("matmul.product", batches="equal"), _PRODUCT, "adj_x"),
+    Service("BatchMatMulV2", "xx", "adj_x adj_y", later("matmul.product", batches="broadcast"), _PRODUCT, "adj_x"),
+    Service("BatchMatMulV3", "xx", "adj_x adj_y", later("matmul.product", batches="broadcast"), _PRODUCT, "adj_x"),
     Service("Sigmoid", "x", "", later("eltwise.forward", activation="sigmoid"), _PREPARED),
     Service("ReluGrad", "xx", "", later("eltwise.slope_op", activation="relu"), _PREPARED),
     Service("SigmoidGrad", "xx", "", later("eltwise.slope_op", activation="sigmoid", of_result=True), _PREPARED),
@@ -121,7 +125,8 @@ def _wins(service: Service, least: int) -> Callable[[Sequence[np.ndarray], Any],
         x, y = arrays[first], arrays[last]
         if x.dtype is not FLOAT32:
             return False
-        size = _multiplications(x.shape, y.shape) if service.is_product else max(x.size, y.size)
+        product = service.product
+        size = _multiplications(x.shape, y.shape, attrs.get(product)) if product else max(x.size, y.size)
         return size >= least and library.serves()
 
     return wins
@@ -156,7 +161,8 @@ def prepared(service: Service, knowns: Sequence[Any], attrs: dict[str, Any], out
             given.append(tuple(known.dims))
         else:
             return None
-    size = _multiplications(*given) if service.is_product else max(map(math.prod, given))
+    product = service.product
+    size = _multiplications(*given, attrs.get(product)) if product else max(map(math.prod, given))
     if attrs.get("Tout", dtypes.float32) is not dtypes.float32 or size < service.least[1]:
         return None
     plan = service.plan(*given, *[attrs.get(name) for name in service.attrs.split()])
