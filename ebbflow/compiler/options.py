@@ -14,7 +14,7 @@ PASSES_OF = {
     "constant_folding": ("fold",),
     "shape_optimization": ("fold",),
     "arithmetic_optimization": ("simplify", "broadcasts", "common", "siblings"),
-    "remapping": ("fuse",),
+    "remapping": ("fuse", "entropy"),
     "layout_optimizer": ("layout",),
     "auto_parallel": ("parallel",),
 }

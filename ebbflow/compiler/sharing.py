@@ -27,6 +27,7 @@ _FRESH = frozenset(
         "LogSoftmax",
         "SoftmaxCrossEntropyWithLogits",
         "SparseSoftmaxCrossEntropyWithLogits",
+        "_ScaledCrossEntropy",
         "MatMul",
         "BatchMatMulV2",
         "Sum",

@@ -27,8 +27,8 @@ from ebbflow.eager.backprop import FLAT, FLOWING, Sums, differentiable, propagat
 from ebbflow.ops.declare import raw
 
 Entry = tuple[Any, ...]
-"""A call on the tape: op, attrs, the user's code and the place in it, the outputs, the inputs; of a quick call, flat: the
-one output and two inputs, the second of them None where there is one."""
+"""A call on the tape: op, attrs, the user's code and the place in it, the outputs, the inputs. Of a quick call, flat:
+the one output and two inputs, the second of them None where there is one."""
 
 
 class UnconnectedGradients(Enum):

@@ -1,12 +1,13 @@
 """Memory as engines see it: where an array's data lies, and new arrays at addresses that vector units like.
 
-Knows NumPy arrays and nothing of ops. Imported by the engines and by the compiler.
+Large arrays are made of memory that others have left. Knows NumPy arrays and nothing of ops. Imported by the engines and by the compiler.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,6 +46,69 @@ def empty(shape: Sequence[int], dtype: Any = np.float32) -> np.ndarray:
     """
     dtype = np.dtype(dtype)
     nbytes = math.prod(shape) * dtype.itemsize
-    raw = np.empty(nbytes + ALIGN, np.uint8)
+    raw = _pool.array(nbytes + ALIGN) if nbytes >= LARGE else np.empty(nbytes + ALIGN, np.uint8)
     start = -address(raw) % ALIGN
     return raw[start : start + nbytes].view(dtype).reshape(shape)
+
+
+# --- large arrays -----------------------------------------------------------------------------------------------------
+
+LARGE = 1 << 20
+"""Bytes from which on memory is kept for the next array of its size: new memory comes from the system page by page, each
+filled with zeros, which for a large array takes as long as computing it."""
+
+KEPT = 1 << 28
+"""Bytes that are kept at most."""
+
+
+class _Block:
+    """Memory that goes back to the pool when the last array that sees it is gone."""
+
+    __slots__ = ("__array_interface__", "pool", "raw")
+
+    def __init__(self, raw: np.ndarray, pool: Pool):
+        self.raw = raw
+        self.pool = pool
+        self.__array_interface__ = {
+            "shape": raw.shape,
+            "typestr": "|u1",
+            "data": (address(raw), False),
+            "version": 3,
+        }
+
+    def __del__(self) -> None:
+        self.pool.give_back(self.raw)
+
+
+class Pool:
+    """Memory of arrays that are gone, by size; the longest unused goes first when there is too much."""
+
+    def __init__(self, most: int = KEPT) -> None:
+        self._free: list[np.ndarray] = []
+        self._lock = threading.RLock()  # an array may die while this thread is in here
+        self._most = most
+        self.kept = 0
+
+    def array(self, nbytes: int) -> np.ndarray:
+        """Return an array of bytes."""
+        raw = None
+        with self._lock:
+            for i in range(len(self._free) - 1, -1, -1):
+                if self._free[i].size == nbytes:
+                    raw = self._free.pop(i)
+                    self.kept -= nbytes
+                    break
+        return np.asarray(_Block(np.empty(nbytes, np.uint8) if raw is None else raw, self))
+
+    def give_back(self, raw: np.ndarray) -> None:
+        """Keep memory that nobody sees any longer."""
+        dropped = []  # given to the system outside of the lock
+        with self._lock:
+            self._free.append(raw)
+            self.kept += raw.size
+            while self.kept > self._most:
+                dropped.append(self._free.pop(0))
+                self.kept -= dropped[-1].size
+
+
+_pool = Pool()

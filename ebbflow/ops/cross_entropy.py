@@ -18,6 +18,7 @@ from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import is_compatible
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.ops import cross_entropy_arrays as arrays
 from ebbflow.ops import math as math_ops
 from ebbflow.ops.activations import relu
 from ebbflow.ops.array import concat
@@ -119,21 +120,35 @@ def _(xp, features, labels):
     rows, classes = features.shape
     if rows and not classes:
         raise invalid(f"Must have at least one class, but got logits shape {show(features.shape)}")
-    if rows and xp is np and not (labels.min() >= 0 and labels.max() < classes):
-        bad = labels[(labels < 0) | (labels >= classes)][0]
+    if xp is np:
+        x = wide(features)
+        loss, backprop = np.empty(rows, x.dtype), np.empty(x.shape, x.dtype)
+        sparse_entropy(x, labels, None, loss, backprop)
+    else:
+        moved, total, exponentials = shifted(xp, wide(features))
+        at = (xp.arange(rows), labels)
+        loss = xp.log(total)[:, 0] - moved[at]
+        backprop = (exponentials / total).at[at].add(-1)
+    return loss.astype(features.dtype, copy=False), backprop.astype(features.dtype, copy=False)
+
+
+def sparse_entropy(x: Any, labels: Any, scale: Any, loss: Any, backprop: Any) -> None:
+    """Write the loss of each row and its slope (times `scale`, where one is given); labels must be classes."""
+    if not arrays.in_range(labels, x.shape[1]):
+        bad = labels[(labels < 0) | (labels >= x.shape[1])][0]
         raise invalid(
-            f"Received a label value of {bad} which is outside the valid range of [0, {classes}).  "
+            f"Received a label value of {bad} which is outside the valid range of [0, {x.shape[1]}).  "
             f"Label values: {' '.join(str(n) for n in labels[:100].tolist())}"
         )
-    moved, total, exponentials = shifted(xp, wide(features))
-    at = (xp.arange(rows), labels)
-    loss = xp.log(total)[:, 0] - moved[at]
-    backprop = exponentials / total
-    if xp is np:
-        backprop[at] -= 1
-    else:
-        backprop = backprop.at[at].add(-1)
-    return loss.astype(features.dtype, copy=False), backprop.astype(features.dtype, copy=False)
+    if x.size:
+        arrays.sparse(x, labels, scale, loss, backprop)
+
+
+@SparseSoftmaxCrossEntropyWithLogits.prepare
+def _(knowns, attrs, dims):
+    if knowns[0].dtype not in (dtypes.float32, dtypes.float64):
+        return None
+    return lambda x, labels, loss, backprop: sparse_entropy(x, labels, None, loss, backprop)
 
 
 @SparseSoftmaxCrossEntropyWithLogits.gradient

@@ -20,7 +20,7 @@ from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.flow import READ, Flow, Node
 from ebbflow.compiler.jit import Jitted, outside
 from ebbflow.compiler.options import ALL, jit_level, switched_off
-from ebbflow.compiler.passes import checking, optimise
+from ebbflow.compiler.passes import FOR_THE_HOST, checking, optimise
 from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.program import Failed, Program
 from ebbflow.core import errors
@@ -96,7 +96,7 @@ class Runner:
     def compile(self, shapes: Sequence[Any], fed: Sequence[Any] | None = None) -> Any:
         """Return a Program for fed values of these shapes, or None where none can be made."""
         if self._jit is True and fed is not None:
-            return Jitted(optimise(self._flow(shapes), ["cluster", "siblings", "fuse"]), fed, self._name)
+            return Jitted(optimise(self._flow(shapes), ["cluster", *FOR_THE_HOST]), fed, self._name)
         off = switched_off(getattr(self._session, "_config", None))
         if ALL in off:
             return None

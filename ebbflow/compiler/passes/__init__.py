@@ -13,6 +13,7 @@ from ebbflow.compiler.flow import Flow
 from ebbflow.compiler.passes.broadcasts import sink_broadcasts
 from ebbflow.compiler.passes.cluster import cluster, cluster_all
 from ebbflow.compiler.passes.common import share_common
+from ebbflow.compiler.passes.entropy import scale_entropies
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.fuse import fuse
 from ebbflow.compiler.passes.narrow import narrow_bodies
@@ -20,6 +21,9 @@ from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.siblings import batch_siblings
 from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.compiler.passes.verify import verify
+
+FOR_THE_HOST = ("siblings", "entropy", "fuse")
+"""Passes that make what only the host's engines can run: not for what XLA is to take whole."""
 
 PASSES: dict[str, Callable[[Flow], Flow]] = {
     "prune": prune,
@@ -29,6 +33,7 @@ PASSES: dict[str, Callable[[Flow], Flow]] = {
     "broadcasts": sink_broadcasts,
     "common": share_common,
     "siblings": batch_siblings,
+    "entropy": scale_entropies,
     "fuse": fuse,
     "cluster": cluster,
 }
@@ -42,6 +47,7 @@ def checking() -> bool:
 def optimise(flow: Flow, without: Collection[str] = (), greedy: bool = False) -> Flow:
     """Return the flow after all passes but those named; `greedy` gives XLA all that it can take."""
     check = checking()
+    without = {*without, *FOR_THE_HOST} if greedy else without
     for name, transform in PASSES.items():
         if name not in without:
             flow = cluster_all(flow) if greedy and name == "cluster" else transform(flow)

@@ -33,7 +33,6 @@ _BETWEEN = frozenset(
 )
 _LOOPS = frozenset(["StatelessWhile"])
 """A loop compiled as a whole does not come back to Python for every turn: always worth it."""
-_ENTROPY = frozenset(["SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"])
 
 
 def cluster(flow: Flow, greedy: bool = False) -> Flow:
@@ -64,7 +63,7 @@ def _fits(node: Node, greedy: bool) -> bool:
     name = node.op.name
     if node.stateful or name == "Const":
         return False
-    kinds = name in _REDUCTIONS or name in _BETWEEN or name in _ENTROPY or name in _LOOPS
+    kinds = name in _REDUCTIONS or name in _BETWEEN or name in _LOOPS
     if not (greedy or kinds or node.op.facts.get("elementwise") or name.startswith("TensorList")):
         return False
     if not all(v.is_static or v.dtype is dtypes.variant for v in (*node.inputs, *node.outputs)):
