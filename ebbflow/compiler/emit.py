@@ -37,6 +37,7 @@ class Source:
         self.places: dict[str, tuple[int, Value]] = {}
         self.views: dict[str, str] = {}
         self.size = 0
+        self.updates = False  # whether optimizers' steps are among the lines
         self.owned: list[bool] = []
         self.operands: dict[Node, list[str]] = {}
 
@@ -88,7 +89,7 @@ class Writer:
             return "const", node.attrs["value"]
         if node.op.name in HANDLES:
             return "handle", None
-        if node.op.name in READS and node.inputs[0].node is not None and node.inputs[0].node.op.name in HANDLES:
+        if node.op.name in READS and _is_variable(node.inputs[0]):
             return "read", None
         single = len(node.outputs) == 1 and not node.op.signature.outputs[0].is_list
         if "update" in node.op.facts and all(_is_variable(v) for v in node.inputs if _is_state(v)):
@@ -140,7 +141,7 @@ class Writer:
 
     def _read(self, node: Node, handle: str) -> None:
         """A variable of this session is known before: reading it is asking its storage."""
-        storage = self.source.names[handle].item()
+        storage = node.inputs[0].storage or self.source.names[handle].item()
         if not isinstance(storage, Storage) or storage.dtype is not node.outputs[0].dtype:
             self._kernel(node, [handle])
             return
@@ -153,8 +154,9 @@ class Writer:
 
     def _update(self, node: Node, inputs: list[str], bound: Callable[..., Any]) -> None:
         """An optimizer's step on variables that are known before."""
+        self.source.updates = True
         state = [name for name, v in zip(inputs, node.inputs, strict=True) if _is_state(v)]
-        storages = [self.source.names[name].item() for name in state]
+        storages = [v.storage or self.source.names[n].item() for n, v in zip(state, node.inputs, strict=False)]
         call = self._object(node, bound(storages, {name: node.attrs[name] for name in node.op.kernel_attrs}))
         self._line(f"    {call}({', '.join(inputs[len(state) :])})", node)
         for value in node.outputs:  # of references: the variable itself
@@ -317,7 +319,7 @@ def _is_state(value: Value) -> bool:
 
 
 def _is_variable(value: Value) -> bool:
-    return value.node is not None and value.node.op.name in HANDLES
+    return value.storage is not None or (value.node is not None and value.node.op.name in HANDLES)
 
 
 def _by_number(last: dict[Value, int]) -> dict[int, list[Value]]:

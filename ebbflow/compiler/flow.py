@@ -39,7 +39,7 @@ def is_reference(value: Any) -> bool:
 class Value:
     """An argument of a flow, or one result of a node."""
 
-    __slots__ = ("dims", "dtype", "index", "known", "node", "tensor")
+    __slots__ = ("dims", "dtype", "index", "known", "node", "storage", "tensor")
 
     def __init__(self, node: Node | None, index: int, dtype: DType, dims: Dims, tensor: Any = None):
         self.node = node
@@ -47,6 +47,7 @@ class Value:
         self.dtype = dtype
         self.dims = dims
         self.known: np.ndarray | None = None
+        self.storage: Storage | None = None  # of a variable's handle that is fed, where it is always the same
         self.tensor = tensor
 
     @property

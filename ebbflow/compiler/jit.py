@@ -39,6 +39,7 @@ class Jitted:
         except Refusal as refusal:
             raise unsupported([refusal], name) from None
         self.flow = flow
+        self.handles: tuple[tuple[int, Any], ...] = ()
         self.shared = tuple(range(len(flow.outputs)))
         self.memory = 0
 

@@ -38,6 +38,7 @@ class Program:
     def __init__(self, flow: Flow, bind: Callable[[Node], Callable[..., Any]]):
         self._source: Source = Writer(flow, bind).write()
         self.flow = flow
+        self.handles: tuple[tuple[int, Any], ...] = ()  # fed values that must be these very arrays
         self.shared = tuple(i for i, owned in enumerate(self._source.owned) if not owned)
         self.file = f"<ebbflow program {next(_numbers)}>"
         self._code = compile(self._source.text, self.file, "exec")
@@ -71,7 +72,8 @@ class Program:
             last = node
         code = compile("\n".join(lines), self.file, "exec")
         function = self._instance(code, tick=lambda number: ticks.append((self._source.nodes[number], time.time_ns())))
-        results = function(*fed)
+        with np.errstate(all="ignore"):
+            results = function(*fed)
         for (node, start), (_, end) in itertools.pairwise(ticks):
             if node is not None and node.origin is not None:
                 trace.append((node.origin, start, end))
@@ -94,6 +96,9 @@ class Program:
         except IndexError:
             function = self._instance()
         try:
+            if self._source.updates:  # half of an update must not be left because of a warning made an error
+                with np.errstate(all="ignore"):
+                    return function(*fed)
             return function(*fed)
         except Exception as error:
             raise self._failure(error) from None

@@ -1,6 +1,7 @@
 """Memory as engines see it: where an array's data lies, and new arrays at addresses that vector units like.
 
-Large arrays are made of memory that others have left. Knows NumPy arrays and nothing of ops. Imported by the engines and by the compiler.
+Large arrays are made of memory that others have left. Knows NumPy arrays and nothing of ops. Imported by the engines
+and by the compiler.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ def empty(shape: Sequence[int], dtype: Any = np.float32) -> np.ndarray:
 # --- large arrays -----------------------------------------------------------------------------------------------------
 
 LARGE = 1 << 20
-"""Bytes from which on memory is kept for the next array of its size: new memory comes from the system page by page, each
-filled with zeros, which for a large array takes as long as computing it."""
+"""Bytes from which on memory is kept for the next array of its size: new memory comes from the system page by page,
+each filled with zeros, which for a large array takes as long as computing it."""
 
 KEPT = 1 << 28
 """Bytes that are kept at most."""

@@ -109,7 +109,8 @@ def _declare(text: str, form: Form, flags: tuple[str, ...], formula: Formula) ->
 def _bound(form: Form, formula: Formula, kernel: Any, storages: list[Storage], options: dict[str, Any]) -> Any:
     """Return the update of given variables as a function of the numbers: for Programs, which know them beforehand.
 
-    Where something does not go together the kernel is called, which says what.
+    Where something does not go together the kernel is called, which says what. Who calls sees to it that NumPy raises
+    no floating-point errors, which would leave half of an update.
     """
     locked = sorted(storages, key=id)
     names, at = form.numbers, form.numbers.index(form.grad)
@@ -120,19 +121,19 @@ def _bound(form: Form, formula: Formula, kernel: Any, storages: list[Storage], o
     def update(*numbers: Any) -> None:
         grad = numbers[at]
         odd = not fits or grad.dtype is not dtype or sum([n.ndim for n in numbers]) != grad.ndim
-        if odd or any([s.value is None or s.value.shape != grad.shape for s in storages]):
+        if odd or [s for s in storages if s.value is None or s.value.shape != grad.shape]:
             kernel(np, *boxes, *numbers, **options)
             return
         for storage in locked:
             storage.__enter__()
         try:
-            with np.errstate(all="ignore"):
-                arrays = [s.writable() for s in storages]
-                if grad.size < TILE:
-                    formula(*arrays, **dict(zip(names, numbers, strict=True)), **options)
-                else:
-                    for part, given in _tiles(arrays, dict(zip(names, numbers, strict=True))):
-                        formula(*part, **given, **options)
+            arrays = [s.writable() for s in storages]
+            given = dict(zip(names, numbers, strict=True))
+            if grad.size < TILE:
+                formula(*arrays, **given, **options)
+            else:
+                for part, numbers_of_part in _tiles(arrays, given):
+                    formula(*part, **numbers_of_part, **options)
         finally:
             for storage in locked:
                 storage.__exit__()

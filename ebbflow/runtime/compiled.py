@@ -23,9 +23,10 @@ from ebbflow.compiler.options import ALL, jit_level, switched_off
 from ebbflow.compiler.passes import FOR_THE_HOST, checking, optimise
 from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.program import Failed, Program
-from ebbflow.core import errors
+from ebbflow.core import dtypes, errors
 from ebbflow.core.op import flatten_results
 from ebbflow.graph.symbolic import SymbolicTensor
+from ebbflow.ops.storage import Storage
 from ebbflow.runtime.executor import NodeRun, Plan, located, needed_nodes
 
 MAX_SHAPES = 16
@@ -62,10 +63,15 @@ class Runner:
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """Return the fetched values (None for operations), and which of them somebody else may hold."""
         program = self._programs.get(None if self._static else tuple([a.shape for a in fed]))
-        if program is None:
+        if program is not None:
+            for i, handle in program.handles:
+                if fed[i] is not handle:
+                    program = self._for_other_variables(fed)
+                    break
+        else:
             program = self._next(fed)
-            if program is None:
-                return self.plan.run(fed, trace), self._unowned
+        if program is None:
+            return self.plan.run(fed, trace), self._unowned
         try:
             results = program.run(fed) if trace is None else program.traced(fed, trace)
         except Failed as failed:
@@ -93,10 +99,20 @@ class Runner:
                 self._programs[_ANY] = self.compile([t._dims for t in self._feeds])
             return self._programs[_ANY]
 
+    def _for_other_variables(self, fed: Sequence[Any]) -> Program | None:
+        """Return a Program for these shapes that takes any variables: others than the first ones were given."""
+        key = None if self._static else tuple([a.shape for a in fed])
+        with self._lock:
+            self._programs[key] = self.compile([a.shape for a in fed], fed if self._jit is True else None)
+        return self._programs[key]
+
     def compile(self, shapes: Sequence[Any], fed: Sequence[Any] | None = None) -> Any:
         """Return a Program for fed values of these shapes, or None where none can be made."""
         if self._jit is True and fed is not None:
-            return Jitted(optimise(self._flow(shapes), ["cluster", *FOR_THE_HOST]), fed, self._name)
+            flow = self._flow(shapes)
+            program: Any = Jitted(optimise(flow, ["cluster", *FOR_THE_HOST]), fed, self._name)
+            program.handles = _handles(flow, fed)
+            return program
         off = switched_off(getattr(self._session, "_config", None))
         if ALL in off:
             return None
@@ -105,7 +121,10 @@ class Runner:
         except Exception:  # the executor says what is wrong, when it gets there
             return None
         greedy = self._jit == "auto" or jit_level(getattr(self._session, "_config", None)) > 0
-        return Program(optimise(flow, off, greedy), partial(bind, session=self._session))
+        handles = _handles(flow, fed)
+        program = Program(optimise(flow, off, greedy), partial(bind, session=self._session))
+        program.handles = handles
+        return program
 
     def _flow(self, shapes: Sequence[Any]) -> Flow:
         nodes = needed_nodes(self._fetches, {id(t) for t in self._feeds})
@@ -124,6 +143,16 @@ class Runner:
             program = self.compile([t._dims for t in self._feeds])
             return program.source if program is not None else "# runs node by node: it cannot be compiled\n"
         return "\n".join(parts)
+
+
+def _handles(flow: Flow, fed: Sequence[Any] | None) -> tuple[tuple[int, Any], ...]:
+    """Note which variables are fed: a Program for these very ones reads and updates them without asking."""
+    found = []
+    for i, value in enumerate(flow.inputs if fed is not None else ()):
+        if value.dtype is dtypes.resource and fed[i].ndim == 0 and isinstance(fed[i].item(), Storage):  # type: ignore[index]
+            value.storage = fed[i].item()  # type: ignore[index]
+            found.append((i, fed[i]))  # type: ignore[index]
+    return tuple(found)
 
 
 def _told(failed: Failed) -> Exception:

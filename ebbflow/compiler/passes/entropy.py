@@ -39,17 +39,21 @@ def scale_entropies(flow: Flow) -> Flow:
     uses, fetched = flow.uses(), set(flow.outputs)
     position = {node: i for i, node in enumerate(flow.nodes)}
     instead: dict[Value, Value] = {}
-    replaced: dict[Node, Node | None] = {}
+    replaced: dict[Node, list[Node]] = {}
     for node in flow.nodes:
         found = _factor(node, uses, fetched, position)
         if found is not None:
             product, scale = found
             made = _scaled(node, product, scale)
             instead.update({node.outputs[0]: made.outputs[0], product.outputs[0]: made.outputs[1]})
-            replaced.update({node: made, product: None})
+            replaced[product] = []
+            replaced[node] = [made]
+            if scale.node is not None and position[scale.node] > position[node]:  # a constant, which may stand anywhere
+                replaced[scale.node] = []
+                replaced[node] = [scale.node, made]
     if not replaced:
         return flow
-    nodes = [kept for n in flow.nodes if (kept := replaced.get(n, n)) is not None]
+    nodes = [kept for n in flow.nodes for kept in replaced.get(n, [n])]
     for node in nodes:
         node.inputs = [instead.get(v, v) for v in node.inputs]
     return Flow(flow.inputs, nodes, [instead.get(v, v) for v in flow.outputs], flow.roots)
@@ -69,7 +73,7 @@ def _factor(node: Node, uses: Any, fetched: set[Value], position: dict[Node, int
     scale = y if x is slope else x
     if scale is slope or scale.dims not in ((), (1,), (1, 1), (slope.dims[0], 1)):  # type: ignore[index]
         return None
-    is_ready = scale.node is None or position.get(scale.node, -1) < position[node]
+    is_ready = scale.node is None or scale.node.op.name == "Const" or position[scale.node] < position[node]
     return (users[0], scale) if is_ready else None
 
 
