@@ -185,13 +185,26 @@ class Writer:
         if len(lines) > 1:  # later lines must not find their input overwritten, under whatever name they know it
             shares = self._alone(shares, node, out)
         names = dict(zip(steps.argument_names(node), inputs, strict=True))
-        names["out"] = self._target(number, out, node, shares)
+        if out in self._escaping and out.dims and out.nbytes < BIG and (made := steps.making(lines[0])) is not None:
+            names["out"] = self._name(out, node.name)
+            lines = [f"out = {made}", *lines[1:]]
+        else:
+            names["out"] = self._target(number, out, node, shares)
         for word, number_ in steps.CONSTANTS.items():
             if any(word in steps.words(line) for line in lines):
                 names[word] = self._number(number_, out)
         for line in lines:
             line = re.sub(r"number\(([^)]*)\)", lambda m: self._number(float(m.group(1)), out), line)
-            self._line("    " + steps.fill(line, names), node)
+            self._line("    " + self._into_part(steps.fill(line, names), names["out"]), node)
+
+    def _into_part(self, line: str, whole: str) -> str:
+        """Return a line that fills a part of planned memory with the part, which is always the same, under a name."""
+        part, is_filled, value = line.partition(" = ")
+        if not is_filled or not part.startswith(f"{whole}[") or whole not in self.source.places:
+            return line
+        name = self._free(f"{whole}_part")
+        self.source.views[name] = part
+        return f"{name}[...] = {value}"
 
     def _alone(self, values: Sequence[Value], node: Node, out: Value) -> list[Value]:
         """Return those of a node's inputs that no other of its inputs may share memory with, as large as `out`."""

@@ -8,6 +8,7 @@ A row must give bit for bit what the op's kernel gives.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -62,7 +63,7 @@ def _(node: Node) -> Lines | None:
     b = "b.T" if node.attrs["transpose_b"] else "b"
     if not all(v.size for v in node.inputs):
         return None
-    return [f"matmul({a}, {b}, out)"]
+    return [f"{a}.dot({b}, out)"]  # without the dispatching that `matmul` does: 0.7 µs less
 
 
 @row("BatchMatMulV2", "BatchMatMul", "BatchMatMulV3")
@@ -118,9 +119,16 @@ def _(node: Node) -> Lines | None:
     axis = node.inputs[-1].known
     if axis is None:
         return None
-    parts = "".join(f"values[{i}], " for i in range(len(node.inputs) - 1))
-    return [f"concatenate(({parts}), {int(axis)}, out)"]
+    parts, out = node.inputs[:-1], node.outputs[0]
+    if len(parts) > MANY or not all(v.is_static for v in (*parts, out)):
+        return [f"concatenate(({''.join(f'values[{i}], ' for i in range(len(parts)))}), {int(axis)}, out)"]
+    before = ":, " * (int(axis) % len(out.dims))  # type: ignore[arg-type]
+    ends = list(itertools.accumulate((v.dims[int(axis)] for v in parts), initial=0))  # type: ignore[index]
+    return [f"out[{before}{start}:{end}] = values[{i}]" for i, (start, end) in enumerate(itertools.pairwise(ends))]
 
+
+MANY = 6
+"""Parts of a concatenation from which on one call is cheaper than an assignment for each."""
 
 # --- reading rows -----------------------------------------------------------------------------------------------------
 
@@ -181,11 +189,22 @@ def may_share(node: Node, lines: Lines) -> list[bool]:
     shape = node.outputs[0].dims
     late = {word for line in lines[1:] for word in words(line)}
     first = lines[0]
-    elementwise = not re.search(r"\b(matmul|reduce|concatenate)\b", first)
+    elementwise = not re.search(r"\b(matmul|dot|reduce|concatenate|out\[)", first)
     return [
         elementwise and name not in late and v.dims == shape and v.dtype is node.outputs[0].dtype
         for name, v in zip(names, node.inputs, strict=True)
     ]
+
+
+def making(line: str) -> str | None:
+    """Return what makes the array that the first line of a row fills, where NumPy makes the very same by itself."""
+    found = _FILLS.fullmatch(line)
+    return None if found is None else f"{found.group(1)})"
+
+
+_FILLS = re.compile(
+    r"((?:maximum|minimum|negative|exp|add|subtract|multiply|divide|tanh|\w+\.dot)\(.*), (?:out=)?out\)"
+)
 
 
 def namespace() -> dict[str, Any]:

@@ -155,7 +155,7 @@ class FuncGraph(Graph):
         found = self._plans.get(None) if session is eager_run else session.bodies.get(self)
         if found is None or found[1] != self.base._mutations or found[2] != len(self.outputs):
             found = self._plan(session)
-        results = found[0](values)[0]
+        results = found[0](values)
         return results if len(results) == found[2] else results[: found[2]]
 
     def _plan(self, session: Any) -> tuple[Any, ...]:
@@ -164,7 +164,7 @@ class FuncGraph(Graph):
         if effects is None:
             effects = [node for node in self._nodes if side_effects.must_run(node)]
         runner = Runner(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name)
-        found = (runner.run, self.base._mutations, len(self.outputs))
+        found = (runner.values, self.base._mutations, len(self.outputs))
         if session is eager_run:
             self._plans[None] = found
         else:
