@@ -7,7 +7,7 @@ want.
 
 from __future__ import annotations
 
-from ebbflow.engines.memory import ALIGN
+from ebbflow.core.memory import ALIGN
 
 
 class Block:

@@ -17,7 +17,7 @@ from ebbflow.compiler.flow import Flow, Node
 from ebbflow.compiler.program import Program
 from ebbflow.compiler.tiles import Tiles, fits
 
-TRIALS = 4
+TRIALS = 6
 """So often each engine is timed before one is chosen."""
 
 _waiting: queue.Queue[Any] = queue.Queue()

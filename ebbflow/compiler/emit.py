@@ -18,9 +18,8 @@ import numpy as np
 from ebbflow.compiler import sharing, steps, views
 from ebbflow.compiler.buffers import Block
 from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value
-from ebbflow.core import dtypes
+from ebbflow.core import dtypes, memory
 from ebbflow.core.op import Known
-from ebbflow.engines import memory
 from ebbflow.ops.storage import Storage
 
 BIG = 1 << 16

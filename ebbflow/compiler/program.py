@@ -19,7 +19,7 @@ import numpy as np
 from ebbflow.compiler import steps
 from ebbflow.compiler.emit import Source, Writer
 from ebbflow.compiler.flow import Flow, Node
-from ebbflow.engines import memory
+from ebbflow.core import memory
 
 _numbers = itertools.count(1)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ebbflow.compiler import steps
 from ebbflow.compiler.flow import Flow, Node, Value
-from ebbflow.engines import memory
+from ebbflow.core import memory
 from ebbflow.platform import threads
 
 TILE = 1 << 14

@@ -16,6 +16,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.dtypes import DType
+from ebbflow.core.memory import copied
 from ebbflow.core.shape import Dimension, TensorShape
 from ebbflow.core.tensor import EagerTensor, Tensor, _new
 
@@ -247,14 +248,14 @@ def _from_numpy(value: Any, dtype: DType | None, found: DType | None = None) -> 
         return _text_array(array, value, dtype)
     found = found or dtypes.from_numpy(array.dtype)
     if dtype is None or dtype is found:
-        return np.array(array, found.np, order="C"), found
+        return copied(array, found.np), found
     if not _may_cast(found, dtype):
         raise _refuse(value, dtype)
     if dtype.is_integer and found.is_integer and array.size:
         low, high = _range(dtype)
         if array.min() < low or array.max() > high:
             raise _refuse(value, dtype)
-    return np.array(array, dtype.np, order="C"), dtype
+    return copied(array, dtype.np), dtype
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import errors, memory
 from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims, dims_str, is_compatible
 from ebbflow.ops.declare import show
@@ -129,13 +129,13 @@ class Storage:
             if self.is_set() and self.read().shape == array.shape:
                 np.copyto(self.writable(), array)
             else:
-                self.value, self._being_written = np.array(array, self.dtype.np, order="C"), None
+                self.value, self._being_written = memory.copied(array, self.dtype.np), None
 
     def take(self, array: np.ndarray, validate: bool = True) -> None:
         """Set the value to `array` itself, which nobody may change from now on (a tensor's value)."""
         self._check(array, validate)
-        if array.base is not None or not array.flags.c_contiguous:  # a part would keep the whole alive
-            array = np.array(array, order="C")
+        if not memory.is_whole(array) or not array.flags.c_contiguous:  # a part would keep the whole alive
+            array = memory.copied(array)
         with self:
             self.value, self._being_written = array, None
 
@@ -215,9 +215,20 @@ def _measured() -> int:
 _REFERENCES_ALONE = _measured()
 
 
+def _holders(array: np.ndarray) -> int:
+    """Return how many hold the memory behind an array: itself, and views of it."""
+    return sys.getrefcount(array.base)
+
+
+_HOLDERS_ALONE = _holders(memory.empty((memory.LARGE,), np.uint8)) if _REFERENCES_ALONE else 0
+
+
 def _alone(storage: Storage) -> bool:
     """Return whether nobody but `storage` holds the array being written, and it may be written to."""
     if _references(storage) > _REFERENCES_ALONE:
         return False
-    flags = storage._being_written.flags  # type: ignore[union-attr]
-    return flags.writeable and flags.owndata
+    array: Any = storage._being_written
+    flags = array.flags
+    if flags.owndata or not flags.writeable:
+        return flags.writeable
+    return memory.is_whole(array) and _holders(array) <= _HOLDERS_ALONE

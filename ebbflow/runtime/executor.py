@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import errors, memory
 from ebbflow.core.op import flatten_results
-from ebbflow.engines import memory
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.storage import Storage
 

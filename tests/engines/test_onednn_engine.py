@@ -11,8 +11,9 @@ import threading
 import numpy as np
 import pytest
 
+from ebbflow.core import memory
 from ebbflow.core.op import registry
-from ebbflow.engines import blas, choice, memory
+from ebbflow.engines import blas, choice
 from ebbflow.engines.onednn import binding, chain, conv, eltwise, layout, library, matmul, norm, softmax
 from ebbflow.ops import catalogue  # noqa: F401
 from ebbflow.platform import config

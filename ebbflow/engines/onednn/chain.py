@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ebbflow.core import errors
-from ebbflow.engines import memory
-from ebbflow.engines.memory import address
+from ebbflow.core import errors, memory
+from ebbflow.core.memory import address
 from ebbflow.engines.onednn import binding, library
 from ebbflow.engines.onednn.binding import DST, SCRATCHPAD, SRC, Description, Layout, Owned, describe, function
 

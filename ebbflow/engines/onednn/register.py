@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import dtypes, memory
 from ebbflow.core.op import Op, registry
-from ebbflow.engines import blas, memory  # noqa: F401 (NumPy's BLAS keeps to the same threads)
+from ebbflow.engines import blas  # noqa: F401 (NumPy's BLAS keeps to the same threads)
 from ebbflow.engines.onednn import library
 from ebbflow.ops import catalogue  # noqa: F401 (the ops must be there)
 

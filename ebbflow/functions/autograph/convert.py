@@ -151,8 +151,8 @@ def _keep(code: CodeType, template: Template) -> None:
     _templates[id(code)] = (weakref.ref(code, functools.partial(_forget, id(code))), template)
 
 
-def _forget(key: int, ref: Any) -> None:
-    _templates.pop(key, None)
+def _forget(key: int, ref: Any, templates: dict[int, Any] = _templates) -> None:
+    templates.pop(key, None)  # (given as a default: at exit the module's names go first)
 
 
 def has_been_converted(code: CodeType) -> bool:

@@ -7,8 +7,9 @@ import gc
 import numpy as np
 import pytest
 
-from ebbflow.engines import memory
-from ebbflow.engines.memory import LARGE, Pool, address
+import ebbflow as tf
+from ebbflow.core import memory
+from ebbflow.core.memory import LARGE, Pool, address
 
 
 def test_memory_is_used_again():
@@ -48,3 +49,29 @@ def test_another_size_is_new_memory():
     other = pool.array(41)
     assert address(pool.array(40)) == at
     assert other.size == 41
+
+
+def test_a_large_variable_is_updated_where_it_lies():
+    v = tf.Variable(np.zeros(LARGE // 4, np.float32))
+    v.assign_add(np.ones(LARGE // 4, np.float32))
+    at = address(v._storage.value)
+    v.assign_add(np.ones(LARGE // 4, np.float32))
+    assert address(v._storage.value) == at
+    assert at % memory.ALIGN == 0
+    held = v.numpy()[:3]
+    read = v.read_value()
+    v.assign_add(np.ones(LARGE // 4, np.float32))
+    assert address(v._storage.value) != at
+    assert (held == 2).all()
+    assert float(read[0]) == 2
+    assert float(v[0]) == 3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.float16, np.complex64])
+def test_large_tensors_are_aligned_copies(dtype):
+    array = (np.arange(LARGE) % 1000).astype(dtype)[1::2]
+    tensor = tf.constant(array)
+    assert address(tensor._array) % memory.ALIGN == 0
+    np.testing.assert_array_equal(tensor, array)
+    array[:] = 0
+    assert tensor.numpy()[5] == 11

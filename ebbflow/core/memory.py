@@ -1,13 +1,13 @@
 """Memory as engines see it: where an array's data lies, and new arrays at addresses that vector units like.
 
-Large arrays are made of memory that others have left. Knows NumPy arrays and nothing of ops. Imported by the engines
-and by the compiler.
+Large arrays are made of memory that others have left. Knows NumPy arrays and nothing of ops.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -50,6 +50,24 @@ def empty(shape: Sequence[int], dtype: Any = np.float32) -> np.ndarray:
     raw = _pool.array(nbytes + ALIGN) if nbytes >= LARGE else np.empty(nbytes + ALIGN, np.uint8)
     start = -address(raw) % ALIGN
     return raw[start : start + nbytes].view(dtype).reshape(shape)
+
+
+def copied(array: np.ndarray, dtype: Any = None) -> np.ndarray:
+    """Return a copy of an array, rows last and without gaps; a large one is where engines take it as it is."""
+    dtype = array.dtype if dtype is None else dtype
+    if array.size * dtype.itemsize < LARGE or dtype.hasobject:
+        return np.array(array, dtype, order="C")
+    copy = empty(array.shape, dtype)
+    np.copyto(copy, array, casting="unsafe")
+    return copy
+
+
+def is_whole(array: np.ndarray) -> bool:
+    """Return whether an array is all of its memory: it has its own, or `empty` made it."""
+    if array.base is None:
+        return array.flags.owndata
+    block = getattr(array.base, "base", None)
+    return block.__class__ is _Block and array.nbytes + ALIGN == block.raw.size
 
 
 # --- large arrays -----------------------------------------------------------------------------------------------------
@@ -113,3 +131,15 @@ class Pool:
 
 
 _pool = Pool()
+
+
+def _keep_what_is_freed() -> None:
+    """Have the C library keep what others free (XLA's results, NumPy's temporary arrays), as far as it can."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
+        _ = mallopt(_MMAP_THRESHOLD, 1 << 30) or mallopt(_MMAP_THRESHOLD, 1 << 25)  # the most that older ones take
+        mallopt(_TRIM_THRESHOLD, KEPT)
+
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of <malloc.h>
+_keep_what_is_freed()
