@@ -38,9 +38,19 @@ def fold_rows(data: Any, ids: Any, count: int, ufunc: Any, start: Any) -> Any:
         for i, at in enumerate(ids.tolist()):
             rows[at] = np.where(_BEYOND[ufunc](rows[at], data[i]), rows[at], data[i])
         return rows
-    ufunc.at(rows, ids, data)
+    if ids.size < 2 or data[0].size < WIDE:
+        ufunc.at(rows, ids, data)
+        return rows
+    order = ids.argsort(kind="stable")
+    sorted_ids = ids[order]
+    starts = np.concatenate([[0], np.flatnonzero(sorted_ids[1:] != sorted_ids[:-1]) + 1])
+    folded = ufunc.reduceat(data[order], starts, 0)  # row after row, as they come
+    rows[sorted_ids[starts]] = ufunc(folded.dtype.type(start), folded)
     return rows
 
+
+WIDE = 8
+"""Elements of a row from which on sorting the rows pays: `ufunc.at` takes elements one by one."""
 
 _BEYOND = {np.maximum: np.greater, np.minimum: np.less}
 

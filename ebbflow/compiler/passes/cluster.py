@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.engines import choice
@@ -46,7 +47,9 @@ def cluster(flow: Flow, greedy: bool = False) -> Flow:
     groups = [g for g in _connected(fits, levels, flow) if (_legal(g) if greedy else _pays(g))]
     if not groups:
         return flow
-    ordered = sorted(flow.nodes, key=levels.__getitem__)  # stable: what keeps state stays in order
+    flow, groups, places = recompute(flow, groups)
+    level = {**levels, **{copy: levels[place] for copy, place in places.items()}}
+    ordered = sorted(flow.nodes, key=level.__getitem__)  # stable: what keeps state stays in order
     return _grouped(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups)
 
 

@@ -115,9 +115,18 @@ def _(node: Node, rewrite: Rewrite) -> Value | None:
     x, y = node.inputs
     if _is(y, 1):
         return _kept(x, node)
-    if _is(y, 2) and _kept(x, node) is not None and x.dtype.np.kind == "f":
-        return rewrite.call("Square", [x], {"T": x.dtype}, node.origin)
+    if x.dtype.np.kind != "f" or _kept(x, node) is None:
+        return None
+    attrs = {"T": x.dtype}
+    for power, name in _POWERS.items():
+        if _is(y, power):
+            return rewrite.call(name, [x], attrs, node.origin)
+    if _is(y, 3):  # within a unit in the last place, as TensorFlow does it
+        return rewrite.call("Mul", [x, rewrite.call("Square", [x], attrs, node.origin)], attrs, node.origin)
     return None
+
+
+_POWERS = {2: "Square", 0.5: "Sqrt", -0.5: "Rsqrt", -1: "Reciprocal"}
 
 
 @rule("Sum", "Mean", "Max", "Min", "Prod")

@@ -1,0 +1,90 @@
+"""Compute again what a cluster would otherwise take from another's memory.
+
+The backward part of a step wants much of what the forward part made on its way: of a GELU, five arrays as large as its
+input. Element by element all of them follow from that one array, and computing them again takes less time than writing
+and reading them. So a cluster that takes several such values takes what they are made of, where that is less, and
+makes them itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ebbflow.compiler.flow import Flow, Node, Value
+
+MOST = 32
+"""Nodes that are written once more for one cluster, at most."""
+
+Groups = Sequence[list[Node]]
+
+
+def recompute(flow: Flow, groups: Groups) -> tuple[Flow, list[list[Node]], dict[Node, Node]]:
+    """Return the flow and its groups with such nodes once more, and for each new node the one it stands before."""
+    home = {node: i for i, group in enumerate(groups) for node in group}
+    grown: list[list[Node]] = []
+    before: dict[Node, list[Node]] = {}
+    for i, group in enumerate(groups):
+        again = _worth_again(group, i, home)
+        copies = _copied(again, group) if again else []
+        before[group[0]] = copies
+        grown.append([*copies, *group])
+    nodes = [n for node in flow.nodes for n in (*before.get(node, ()), node)]
+    places = {copy: node for node, copies in before.items() for copy in copies}
+    return Flow(flow.inputs, nodes, flow.outputs, flow.roots), grown, places
+
+
+def _worth_again(group: Sequence[Node], number: int, home: dict[Node, int]) -> list[Node]:
+    """Return the nodes of other groups, in order, that this one had better run itself."""
+    inside = set(group)
+    taken = dict.fromkeys(v for n in group for v in n.inputs if v.node not in inside)
+    from_others = [v for v in taken if _can_repeat(v, number, home)]
+    needed: dict[Node, None] = {}
+    sources: dict[Value, None] = {}
+    for value in from_others:
+        _follow(value, number, home, needed, sources)
+    extra = [v for v in sources if v not in taken]
+    saved = _bytes(v for v in from_others if v not in sources)
+    return list(needed) if len(needed) <= MOST and _bytes(extra) < saved else []
+
+
+def _can_repeat(value: Value, number: int, home: dict[Node, int]) -> bool:
+    node = value.node
+    return node is not None and home.get(node, number) != number and bool(node.op.facts.get("elementwise"))
+
+
+def _follow(value: Value, number: int, home: dict[Node, int], needed: dict[Node, None], sources: dict) -> None:
+    """Note the nodes that make a value element by element, first ones first, and the values that they start from."""
+    stack = [(value.node, False)]
+    while stack:
+        node, is_ready = stack.pop()
+        if node in needed:
+            continue
+        if is_ready:
+            needed[node] = None  # type: ignore[index]
+            continue
+        stack.append((node, True))
+        for taken in node.inputs:  # type: ignore[union-attr]
+            if _can_repeat(taken, number, home):
+                stack.append((taken.node, False))
+            elif taken.node is None or taken.node.op.name != "Const":
+                sources[taken] = None
+
+
+def _copied(nodes: Sequence[Node], group: Sequence[Node]) -> list[Node]:
+    """Return the nodes once more, with the group taking what they give."""
+    instead: dict[Value, Value] = {}
+    copies = []
+    for node in nodes:
+        copy = Node(node.op, [instead.get(v, v) for v in node.inputs], node.attrs, node.origin)
+        copy.outputs = [Value(copy, v.index, v.dtype, v.dims, v.tensor) for v in node.outputs]
+        for old, new in zip(node.outputs, copy.outputs, strict=True):
+            new.known = old.known
+            instead[old] = new
+        copies.append(copy)
+    for node in group:
+        node.inputs = [instead.get(v, v) for v in node.inputs]
+    return copies
+
+
+def _bytes(values: Iterable[Value]) -> int:
+    return sum(v.nbytes for v in values if v.is_static)
