@@ -7,7 +7,7 @@ checked before anything is written. Knows storages; the ops that read and set wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,7 @@ from ebbflow.ops.sizes import invalid
 from ebbflow.ops.slicing import MASK_NAMES, numpy_index
 from ebbflow.ops.state import handle_facts
 from ebbflow.ops.storage import Storage, held
-
-MANY_ROUNDS = 8
-"""From this many updates of one row on, element by element is quicker than round by round."""
+from ebbflow.ops.turns import fold_into, rounds
 
 
 def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -49,32 +47,13 @@ UPDATES: dict[str, Callable[..., Any]] = {
 def update_rows(rows: np.ndarray, kind: str, at: np.ndarray, updates: np.ndarray) -> None:
     """Update `rows[at[i]]` by `updates[i]` for each i in turn."""
     function = UPDATES[kind]
-    rounds = _rounds(at)
-    if rounds is None and isinstance(function, np.ufunc):
-        function.at(rows, at, updates)
+    if isinstance(function, np.ufunc):
+        fold_into(rows, at, updates, function)
         return
-    for chosen in (slice(i, i + 1) for i in range(at.size)) if rounds is None else rounds:
+    turns = rounds(at)
+    for chosen in (slice(i, i + 1) for i in range(at.size)) if turns is None else turns:
         places = at[chosen]
         rows[places] = function(rows[places], updates[chosen])
-
-
-def _rounds(at: np.ndarray) -> Iterator[Any] | None:
-    """Return selections of `at`, none with a number twice, in the order of equal numbers; None if that takes many.
-
-    >>> [at.tolist() for at in _rounds(np.array([4, 7, 4]))]
-    [[0, 1], [2]]
-    """
-    order = np.argsort(at, kind="stable")
-    ordered = at[order]
-    if not (ordered[1:] == ordered[:-1]).any():
-        return iter([slice(None)])
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    lengths = np.diff(np.append(starts, at.size))
-    if lengths.max() >= MANY_ROUNDS:
-        return None
-    turn = np.empty(at.size, np.int64)
-    turn[order] = np.arange(at.size) - np.repeat(starts, lengths)
-    return (np.flatnonzero(turn == i) for i in range(int(lengths.max())))
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from ebbflow.ops.declare import dense, raw, show
 from ebbflow.ops.reduce import is_narrow
 from ebbflow.ops.shaping import rank, shape
 from ebbflow.ops.sizes import invalid, is_static, room_for
+from ebbflow.ops.turns import fold_into
 
 REALS, NUMBERS = "reals", "numbers"
 
@@ -38,19 +39,9 @@ def fold_rows(data: Any, ids: Any, count: int, ufunc: Any, start: Any) -> Any:
         for i, at in enumerate(ids.tolist()):
             rows[at] = np.where(_BEYOND[ufunc](rows[at], data[i]), rows[at], data[i])
         return rows
-    if ids.size < 2 or data[0].size < WIDE:
-        ufunc.at(rows, ids, data)
-        return rows
-    order = ids.argsort(kind="stable")
-    sorted_ids = ids[order]
-    starts = np.concatenate([[0], np.flatnonzero(sorted_ids[1:] != sorted_ids[:-1]) + 1])
-    folded = ufunc.reduceat(data[order], starts, 0)  # row after row, as they come
-    rows[sorted_ids[starts]] = ufunc(folded.dtype.type(start), folded)
+    fold_into(rows, ids, data, ufunc)
     return rows
 
-
-WIDE = 8
-"""Elements of a row from which on sorting the rows pays: `ufunc.at` takes elements one by one."""
 
 _BEYOND = {np.maximum: np.greater, np.minimum: np.less}
 
