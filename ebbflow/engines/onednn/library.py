@@ -41,8 +41,8 @@ ISAS = {
 """What oneDNN calls sets of instructions, each with those before it."""
 
 SAFE_ISA = ISAS["avx512_core_vnni"]
-SPIN = "10000"
-"""How often an idle thread looks for work before it sleeps: about half a millisecond, so that the next primitive
+SPIN = "20000"
+"""How often an idle thread looks for work before it sleeps: about a millisecond, so that the next primitive
 of a step finds it awake (25 µs less each). libgomp's own number keeps a CPU busy for ten."""
 
 
