@@ -30,7 +30,7 @@ class Jitted:
         from ebbflow.engines.xla.executable import compile
         from ebbflow.engines.xla.refusal import Refusal, unsupported
 
-        refused = [Refusal(reason, node.op.name, node) for node, reason in outside(flow)]
+        refused = [Refusal(reason, node.op.name, node) for node, reason in outside(flow, traced=True)]
         if refused:
             raise unsupported(refused, name)
         handles = [fed[i] for i, v in enumerate(flow.inputs) if v.dtype is dtypes.resource]
@@ -57,8 +57,8 @@ class Jitted:
         return self._executable.text
 
 
-def outside(flow: Flow) -> list[tuple[Any, str]]:
-    """Return the nodes that XLA cannot take, each with the reason in words."""
+def outside(flow: Flow, traced: bool = False) -> list[tuple[Any, str]]:
+    """Return the nodes that XLA cannot take, each with the reason in words; see `why_not`."""
     from ebbflow.engines.xla.refusal import why_not
 
     found = []
@@ -66,7 +66,7 @@ def outside(flow: Flow) -> list[tuple[Any, str]]:
         if node.op.name in ("Const", "_Cluster"):
             continue
         knowns = [Known(v.dims, v.dtype, v) for v in node.inputs]
-        reason = why_not(node.op, node.attrs, knowns, state=True)
+        reason = why_not(node.op, node.attrs, knowns, state=True, traced=traced)
         if reason is not None:
             found.append((node, reason))
     return found

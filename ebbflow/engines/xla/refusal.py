@@ -39,12 +39,19 @@ class Refusal(Exception):  # noqa: N818  (no error until somebody insists)
 
 
 def why_not(
-    op: Any, attrs: dict[str, Any], knowns: Sequence[Any], *, state: bool = False, strict: bool = False
+    op: Any,
+    attrs: dict[str, Any],
+    knowns: Sequence[Any],
+    *,
+    state: bool = False,
+    strict: bool = False,
+    traced: bool = False,
 ) -> str | None:
     """Return why a node cannot be compiled, or None where it can.
 
     `knowns` are flat, one per input tensor: dims, dtype and, where decided already, value. `state` lets variables in;
-    `strict` keeps out ops whose kernel finds errors in values that the compiled form would let pass.
+    `strict` keeps out ops whose kernel finds errors in values that the compiled form would let pass; with `traced`,
+    shapes and values are not asked about: the trace, which follows loops and lists, will know them or refuse.
     """
     rule = rule_for(op)
     if rule is None:
@@ -56,7 +63,7 @@ def why_not(
     bodies = [attrs[name] for name, attr in op.signature.attrs.items() if "func" in attr.kind]
     return (
         _wrong_types(op, attrs, knowns, rule)
-        or _unknown(op, attrs, knowns, rule)
+        or (None if traced else _unknown(op, attrs, knowns, rule))
         or (_unheard(rule, attrs) if strict else None)
         or _in_bodies(bodies, state, strict)
     )
