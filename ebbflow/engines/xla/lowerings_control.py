@@ -185,14 +185,10 @@ class _Loop:
             if i in self.ends:
                 results[i] = self.ends[i]
             elif isinstance(value, Items) and i in after and is_known(after[i].length) and self.turns is not None:
-                grown = int(after[i].length) - int(self._entry_length(i))
-                results[i] = replace(
-                    value, length=np.int32(int(self._entry_length(i)) + grown * self.turns) * np.ones((), np.int32)
-                )
+                length = int(self.values[i].length)
+                length += (int(after[i].length) - length) * self.turns
+                results[i] = replace(value, length=np.array(length, np.int32))
         return results
-
-    def _entry_length(self, i: int) -> Any:
-        return self.values[i].length
 
     def _after_one(self, jnp: Any) -> dict[int, Any]:
         """Return what one iteration makes of the lists, which are traced with the lengths they have now."""
