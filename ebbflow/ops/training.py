@@ -208,7 +208,7 @@ def _invalid(message: str) -> errors.InvalidArgumentError:
 # --- applying ---------------------------------------------------------------------------------------------------------
 
 
-TILE = 1 << 15
+TILE = 1 << 16
 """Elements that a formula takes at a time: what it computes in between then stays in the cache."""
 
 
