@@ -6,10 +6,12 @@ Halves and bfloat16 are computed in float32. Both data formats work: channels ar
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ebbflow.core import context, errors
-from ebbflow.core.op import op
+from ebbflow.core.op import Op, op
 from ebbflow.ops.conv_arrays import (
     convolve,
     convolve_across,
@@ -191,6 +193,73 @@ def _to_input_rule(input_sizes, filter, out_backprop, data_format, rank):
     return (batch if rank == 5 or context.switches.tf1 else grads[0], *dims[1:])
 
 
+# --- what the three kinds share ---------------------------------------------------------------------------------------
+
+
+def _attrs(call, names):
+    return {name: call.attrs[name] for name in names.split()}
+
+
+def _differentiate(forward: Op, to_input: Op, to_filter: Op, names: str) -> None:
+    """State the gradients of a convolution and of its two gradients: each of the three is found by the other two."""
+
+    @forward.gradient
+    def _(call, grad):
+        x, f, attrs = call.input, call.filter, _attrs(call, names)
+        sizes = raw.ShapeN([x, f]) if forward.name == "Conv2D" and spelled_out() else (shape_of(x), shape_of(f))
+        return (
+            to_input(sizes[0], f, grad, **attrs) if call.wants(0) else None,
+            to_filter(x, sizes[1], grad, **attrs) if call.wants(1) else None,
+        )
+
+    @to_input.gradient
+    def _(call, grad):
+        f, dy, attrs = call.filter, call.out_backprop, _attrs(call, names)
+        return (
+            None,
+            to_filter(grad, shape_of(f), dy, **attrs) if call.wants(1) else None,
+            forward(grad, f, **attrs) if call.wants(2) else None,
+        )
+
+    @to_filter.gradient
+    def _(call, grad):
+        x, dy, attrs = call.input, call.out_backprop, _attrs(call, names)
+        return (
+            to_input(shape_of(x), grad, dy, **attrs) if call.wants(0) else None,
+            None,
+            forward(x, grad, **attrs) if call.wants(2) else None,
+        )
+
+
+def _compute_images(what: str, forward: Op, to_input: Op, to_filter: Op) -> None:
+    """Give the ops of a kind that works on images, and pads as it is told to, their kernels."""
+
+    @forward.kernel
+    def _(xp, input, filter, *, strides, padding, explicit_paddings, data_format, dilations):
+        return _forward(what, input, filter, strides, padding, explicit_paddings, data_format, dilations)
+
+    @to_input.kernel
+    def _(xp, input_sizes, filter, out_backprop, *, strides, padding, explicit_paddings, data_format, dilations):
+        return _to_input(
+            what, input_sizes, filter, out_backprop, strides, padding, explicit_paddings, data_format, dilations
+        )
+
+    @to_filter.kernel
+    def _(xp, input, filter_sizes, out_backprop, *, strides, padding, explicit_paddings, data_format, dilations):
+        return _to_filter(
+            what, input, filter_sizes, out_backprop, strides, padding, explicit_paddings, data_format, dilations
+        )
+
+
+def _to_filter_rule(rank: int) -> Any:
+    def rule(input, filter_sizes, out_backprop):  # type: ignore[no-untyped-def]
+        ranked(input, rank)
+        ranked(out_backprop, rank)
+        return _sized_rule(filter_sizes, rank)
+
+    return rule
+
+
 # --- Conv2D -----------------------------------------------------------------------------------------------------------
 
 _ATTRS_2D = (
@@ -212,29 +281,17 @@ Conv2DBackpropFilter = op(
 )
 
 
+_compute_images("Conv2D", Conv2D, Conv2DBackpropInput, Conv2DBackpropFilter)
+_differentiate(
+    Conv2D, Conv2DBackpropInput, Conv2DBackpropFilter,
+    "strides use_cudnn_on_gpu padding explicit_paddings data_format dilations",
+)  # fmt: skip
+Conv2DBackpropFilter.shape(_to_filter_rule(4))
+
+
 @Conv2D.shape
 def _(input, filter, *, strides, padding, explicit_paddings, data_format, dilations):
     return _conv_rule("Conv2D", input, filter, strides, padding, explicit_paddings, data_format, dilations)
-
-
-@Conv2D.kernel
-def _(xp, input, filter, *, strides, padding, explicit_paddings, data_format, dilations):
-    return _forward("Conv2D", input, filter, strides, padding, explicit_paddings, data_format, dilations)
-
-
-@Conv2D.gradient
-def _(call, grad):
-    x, f = call.input, call.filter
-    attrs = _attrs(call, "strides use_cudnn_on_gpu padding explicit_paddings data_format dilations")
-    sizes = raw.ShapeN([x, f]) if spelled_out() else (shape_of(x), shape_of(f))
-    return (
-        raw.Conv2DBackpropInput(sizes[0], f, grad, **attrs) if call.wants(0) else None,
-        raw.Conv2DBackpropFilter(x, sizes[1], grad, **attrs) if call.wants(1) else None,
-    )
-
-
-def _attrs(call, names):
-    return {name: call.attrs[name] for name in names.split()}
 
 
 @Conv2DBackpropInput.shape
@@ -242,47 +299,6 @@ def _(input_sizes, filter, out_backprop, *, data_format):
     grads, filters = ranked(out_backprop, 4), ranked(filter, 4)
     equal_length(grads[channel_axis(data_format, 4)], filters[-1])
     return _to_input_rule(input_sizes, filter, out_backprop, data_format, 4)
-
-
-@Conv2DBackpropInput.kernel
-def _(xp, input_sizes, filter, out_backprop, *, strides, padding, explicit_paddings, data_format, dilations):
-    return _to_input(
-        "Conv2D", input_sizes, filter, out_backprop, strides, padding, explicit_paddings, data_format, dilations
-    )
-
-
-@Conv2DBackpropInput.gradient
-def _(call, grad):
-    attrs = _attrs(call, "strides use_cudnn_on_gpu padding explicit_paddings data_format dilations")
-    return (
-        None,
-        raw.Conv2DBackpropFilter(grad, shape_of(call.filter), call.out_backprop, **attrs) if call.wants(1) else None,
-        raw.Conv2D(grad, call.filter, **attrs) if call.wants(2) else None,
-    )
-
-
-@Conv2DBackpropFilter.shape
-def _(input, filter_sizes, out_backprop):
-    ranked(input, 4)
-    ranked(out_backprop, 4)
-    return _sized_rule(filter_sizes, 4)
-
-
-@Conv2DBackpropFilter.kernel
-def _(xp, input, filter_sizes, out_backprop, *, strides, padding, explicit_paddings, data_format, dilations):
-    return _to_filter(
-        "Conv2D", input, filter_sizes, out_backprop, strides, padding, explicit_paddings, data_format, dilations
-    )
-
-
-@Conv2DBackpropFilter.gradient
-def _(call, grad):
-    attrs = _attrs(call, "strides use_cudnn_on_gpu padding explicit_paddings data_format dilations")
-    return (
-        raw.Conv2DBackpropInput(shape_of(call.input), grad, call.out_backprop, **attrs) if call.wants(0) else None,
-        None,
-        raw.Conv2D(call.input, grad, **attrs) if call.wants(2) else None,
-    )
 
 
 # --- Conv3D -----------------------------------------------------------------------------------------------------------
@@ -301,6 +317,8 @@ Conv3DBackpropInputV2 = op(
 Conv3DBackpropFilterV2 = op(
     f"Conv3DBackpropFilterV2(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | {_TYPES_3D}; {_ATTRS_3D}"
 )
+_differentiate(Conv3D, Conv3DBackpropInputV2, Conv3DBackpropFilterV2, "strides padding data_format dilations")
+Conv3DBackpropFilterV2.shape(_to_filter_rule(5))
 
 
 @Conv3D.shape
@@ -313,16 +331,6 @@ def _(xp, input, filter, *, strides, padding, data_format, dilations):
     return _forward("Conv3D", input, filter, strides, padding, (), data_format, dilations)
 
 
-@Conv3D.gradient
-def _(call, grad):
-    x, f = call.input, call.filter
-    attrs = _attrs(call, "strides padding data_format dilations")
-    return (
-        raw.Conv3DBackpropInputV2(shape_of(x), f, grad, **attrs) if call.wants(0) else None,
-        raw.Conv3DBackpropFilterV2(x, shape_of(f), grad, **attrs) if call.wants(1) else None,
-    )
-
-
 @Conv3DBackpropInputV2.shape
 def _(input_sizes, filter, out_backprop, *, data_format):
     return _to_input_rule(input_sizes, filter, out_backprop, data_format, 5)
@@ -333,36 +341,9 @@ def _(xp, input_sizes, filter, out_backprop, *, strides, padding, data_format, d
     return _to_input("Conv3D", input_sizes, filter, out_backprop, strides, padding, (), data_format, dilations)
 
 
-@Conv3DBackpropInputV2.gradient
-def _(call, grad):
-    attrs = _attrs(call, "strides padding data_format dilations")
-    return (
-        None,
-        raw.Conv3DBackpropFilterV2(grad, shape_of(call.filter), call.out_backprop, **attrs) if call.wants(1) else None,
-        raw.Conv3D(grad, call.filter, **attrs) if call.wants(2) else None,
-    )
-
-
-@Conv3DBackpropFilterV2.shape
-def _(input, filter_sizes, out_backprop):
-    ranked(input, 5)
-    ranked(out_backprop, 5)
-    return _sized_rule(filter_sizes, 5)
-
-
 @Conv3DBackpropFilterV2.kernel
 def _(xp, input, filter_sizes, out_backprop, *, strides, padding, data_format, dilations):
     return _to_filter("Conv3D", input, filter_sizes, out_backprop, strides, padding, (), data_format, dilations)
-
-
-@Conv3DBackpropFilterV2.gradient
-def _(call, grad):
-    attrs = _attrs(call, "strides padding data_format dilations")
-    return (
-        raw.Conv3DBackpropInputV2(shape_of(call.input), grad, call.out_backprop, **attrs) if call.wants(0) else None,
-        None,
-        raw.Conv3D(call.input, grad, **attrs) if call.wants(2) else None,
-    )
 
 
 # --- DepthwiseConv2dNative --------------------------------------------------------------------------------------------
@@ -379,6 +360,14 @@ DepthwiseConv2dNativeBackpropFilter = op(
     f"{_TYPES_3D}; strides: list(int); {_ATTRS_2D}"
 )
 _DEPTHWISE = "DepthwiseConv2D"
+_compute_images(
+    _DEPTHWISE, DepthwiseConv2dNative, DepthwiseConv2dNativeBackpropInput, DepthwiseConv2dNativeBackpropFilter
+)
+_differentiate(
+    DepthwiseConv2dNative, DepthwiseConv2dNativeBackpropInput, DepthwiseConv2dNativeBackpropFilter,
+    "strides padding explicit_paddings data_format dilations",
+)  # fmt: skip
+DepthwiseConv2dNativeBackpropFilter.shape(_to_filter_rule(4))
 
 
 @DepthwiseConv2dNative.shape
@@ -386,66 +375,8 @@ def _(input, filter, *, strides, padding, explicit_paddings, data_format, dilati
     return _conv_rule(_DEPTHWISE, input, filter, strides, padding, explicit_paddings, data_format, dilations, True)
 
 
-@DepthwiseConv2dNative.kernel
-def _(xp, input, filter, *, strides, padding, explicit_paddings, data_format, dilations):
-    return _forward(_DEPTHWISE, input, filter, strides, padding, explicit_paddings, data_format, dilations)
-
-
-@DepthwiseConv2dNative.gradient
-def _(call, grad):
-    x, f = call.input, call.filter
-    attrs = _attrs(call, "strides padding explicit_paddings data_format dilations")
-    return (
-        raw.DepthwiseConv2dNativeBackpropInput(shape_of(x), f, grad, **attrs) if call.wants(0) else None,
-        raw.DepthwiseConv2dNativeBackpropFilter(x, shape_of(f), grad, **attrs) if call.wants(1) else None,
-    )
-
-
 @DepthwiseConv2dNativeBackpropInput.shape
 def _(input_sizes, filter, out_backprop):
     ranked(filter, 4)
     ranked(out_backprop, 4)
     return _sized_rule(input_sizes, 4)
-
-
-@DepthwiseConv2dNativeBackpropInput.kernel
-def _(xp, input_sizes, filter, out_backprop, *, strides, padding, explicit_paddings, data_format, dilations):
-    return _to_input(
-        _DEPTHWISE, input_sizes, filter, out_backprop, strides, padding, explicit_paddings, data_format, dilations
-    )
-
-
-@DepthwiseConv2dNativeBackpropInput.gradient
-def _(call, grad):
-    attrs = _attrs(call, "strides padding explicit_paddings data_format dilations")
-    f, dy = call.filter, call.out_backprop
-    return (
-        None,
-        raw.DepthwiseConv2dNativeBackpropFilter(grad, shape_of(f), dy, **attrs) if call.wants(1) else None,
-        raw.DepthwiseConv2dNative(grad, f, **attrs) if call.wants(2) else None,
-    )
-
-
-@DepthwiseConv2dNativeBackpropFilter.shape
-def _(input, filter_sizes, out_backprop):
-    ranked(input, 4)
-    ranked(out_backprop, 4)
-    return _sized_rule(filter_sizes, 4)
-
-
-@DepthwiseConv2dNativeBackpropFilter.kernel
-def _(xp, input, filter_sizes, out_backprop, *, strides, padding, explicit_paddings, data_format, dilations):
-    return _to_filter(
-        _DEPTHWISE, input, filter_sizes, out_backprop, strides, padding, explicit_paddings, data_format, dilations
-    )
-
-
-@DepthwiseConv2dNativeBackpropFilter.gradient
-def _(call, grad):
-    attrs = _attrs(call, "strides padding explicit_paddings data_format dilations")
-    x, dy = call.input, call.out_backprop
-    return (
-        raw.DepthwiseConv2dNativeBackpropInput(shape_of(x), grad, dy, **attrs) if call.wants(0) else None,
-        None,
-        raw.DepthwiseConv2dNative(x, grad, **attrs) if call.wants(2) else None,
-    )
