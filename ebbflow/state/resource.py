@@ -397,7 +397,7 @@ class UnreadVariable(ResourceVariable):
     def _read_after(self) -> Any:
         if self._after is None or not self._in_graph:
             return self.value()
-        with self._waiting(), context.default_graph().device(self._handle.device or None):
+        with self._waiting():
             return raw.ReadVariableOp(self._handle, dtype=self._dtype)
 
     @property

@@ -498,3 +498,13 @@ def test_what_an_assignment_gives_waits_for_it(graph):
             assert np.array_equal(session.run(fetch), expected)
         assert session.run(chained).tolist() == [6.0, 4.0]
         assert after.op.type == "AssignVariableOp" and after.name == after.op.name
+
+
+@pytest.mark.parametrize("asked", ["", "/device:CPU:1"])
+def test_an_assignment_and_its_read_stand_where_they_are_written(graph, asked):
+    with tf.device("/cpu:0"):
+        variable = v1.get_variable("v", [2], use_resource=True)
+    with tf.device(asked or None):
+        assigned = variable.assign([1.0, 2.0])
+    assert (variable.op.device, assigned.op.device) == ("/device:CPU:0", asked)
+    assert graph.get_operation_by_name("ReadVariableOp").device == asked
