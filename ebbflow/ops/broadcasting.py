@@ -1,4 +1,4 @@
-"""Shapes laid over each other: what two shape vectors broadcast to, and which axes of each it stretched.
+"""Shapes laid over each other: what two shapes broadcast to, which axes of each it stretched, and arrays so stretched.
 
 The gradient rules of broadcasting ops ask `BroadcastGradientArgs` when shapes are known only at run time; `reduce_to`
 in `declare` decides when that is.
@@ -10,7 +10,9 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import op
-from ebbflow.ops.declare import FLAT, show
+from ebbflow.core.shape import as_dims, broadcast_dims, from_dims
+from ebbflow.ops.declare import FLAT, raw, show, spelled_out
+from ebbflow.ops.sizes import int_vector, is_static, lengths, like, room_for, shape_of
 
 BroadcastArgs = op("BroadcastArgs(s0:T, s1:T) -> (r0:T) | T: index = int32", gradient=FLAT)
 BroadcastGradientArgs = op("BroadcastGradientArgs(s0:T, s1:T) -> (r0:T, r1:T) | T: index = int32", gradient=FLAT)
@@ -62,3 +64,69 @@ def _(xp, s0, s1):
     # An axis of length 1 on both sides is named as well: summing over it changes nothing.
     padded = ([1] * (width - s.size) + s.tolist() for s in (s0, s1))
     return tuple(np.array([axis for axis, n in enumerate(dims) if n == 1], s0.dtype) for dims in padded)
+
+
+# --- to a shape -------------------------------------------------------------------------------------------------------
+
+BroadcastTo = op("BroadcastTo(input:T, shape:Tidx) -> (output:T) | T: type; Tidx: index = int32")
+
+
+@BroadcastTo.shape
+def _(input, shape):
+    if shape.rank not in (None, 1):
+        raise errors.StaticShapeError(f"shape must be a vector of {{int32,int64}}, got shape {show(shape.dims)}")
+    wanted = lengths(shape, "shape")
+    if wanted is None or input.dims is None:
+        return wanted
+    if len(input.dims) > len(wanted):
+        raise errors.StaticShapeError(
+            f"Rank of input ({len(input.dims)}) must be no greater than rank of output shape ({len(wanted)})."
+        )
+    tail = wanted[len(wanted) - len(input.dims) :]
+    for have, want in zip(input.dims, tail, strict=True):
+        if have not in (None, 1) and want is not None and have != want:
+            raise errors.StaticShapeError(f"Incompatible shapes: {show(input.dims)} vs. {show(wanted)}")
+    return wanted
+
+
+@BroadcastTo.kernel
+def _(xp, input, shape):
+    sizes = tuple(shape.tolist())
+    room_for(sizes, input.dtype.itemsize)
+    return xp.broadcast_to(input, sizes)
+
+
+@BroadcastTo.gradient
+def _(call, grad):
+    x, dims, given = call.input, call.input._dims, grad._dims
+    if spelled_out():
+        shape = shape_of(x, call.shape.dtype)
+        return raw.Reshape(raw.Sum(grad, raw.BroadcastGradientArgs(call.shape, shape)[1]), shape), None
+    if is_static(x) and given is not None:
+        lead = len(given) - len(dims)
+        axes = [*range(lead), *(lead + i for i, n in enumerate(dims) if n == 1 and given[lead + i] != 1)]
+        return like(raw.Sum(grad, int_vector(axes, grad)) if axes else grad, x), None
+    axes = raw.BroadcastGradientArgs(call.shape, raw.Shape(x, out_type=call.shape.dtype))[1]
+    return like(raw.Sum(grad, axes, keep_dims=True), x), None
+
+
+# --- public -----------------------------------------------------------------------------------------------------------
+
+
+def broadcast_static_shape(shape_x, shape_y):
+    """Return the TensorShape that two static shapes broadcast to."""
+    return from_dims(broadcast_dims(as_dims(shape_x), as_dims(shape_y)))
+
+
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """Return the shape that two shape vectors broadcast to."""
+    return raw.BroadcastArgs(shape_x, shape_y)
+
+
+def broadcast_to(input, shape, name=None):
+    """Return `input` repeated to `shape` by the rules of broadcasting.
+
+    >>> broadcast_to([1, 2], [2, 2]).numpy().tolist()
+    [[1, 2], [1, 2]]
+    """
+    return BroadcastTo(input, shape, name=name)

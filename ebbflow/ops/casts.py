@@ -1,4 +1,4 @@
-"""Casts: the same numbers in another dtype.
+"""Casts: the same numbers in another dtype, or the same bits read as another.
 
 What does not fit is cut as C cuts it (a fraction falls, an integer wraps, NaN becomes the smallest int32 or int64);
 `saturate_cast` goes to the nearest number that fits instead. Knows dtypes and arrays; other ops only by name.
@@ -6,6 +6,7 @@ What does not fit is cut as C cuts it (a fraction falls, an integer wraps, NaN b
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
-from ebbflow.ops.declare import dense, raw, same
+from ebbflow.ops.declare import FLAT, dense, raw, same
 
 Cast = op("Cast(x:SrcT) -> (y:DstT) | SrcT: type; DstT: type; Truncate: bool = false", shape=same, elementwise=True)
 
@@ -198,3 +199,39 @@ def to_complex64(x, name="ToComplex64"):
 def to_complex128(x, name="ToComplex128"):
     """Return `x` as complex128."""
     return cast(x, dtypes.complex128, name=name)
+
+
+# --- the same bits ----------------------------------------------------------------------------------------------------
+
+_BITS = "floats,int64,int32,uint8,uint16,uint32,uint64,int8,int16,complex64,complex128,quantized"
+Bitcast = op(f"Bitcast(input:T) -> (output:type) | T: type in [{_BITS}]; type: type in [{_BITS}]", gradient=FLAT)
+
+
+def _bitcast_dims(dims: Any, source: int, target: int) -> tuple[Any, ...]:
+    if source >= target:
+        return dims if source == target else (*dims, source // target)
+    ratio = target // source
+    if not dims or dims[-1] not in (None, ratio):
+        raise errors.StaticShapeError(
+            f"Cannot bitcast due to shape. {dims[-1] if dims else 'A scalar'} does not match {ratio}"
+        )
+    return dims[:-1]
+
+
+@Bitcast.shape
+def _(input, *, T, type):
+    return None if input.dims is None else _bitcast_dims(input.dims, T.size, type.size)
+
+
+@Bitcast.kernel
+def _(xp, input, *, T, type):
+    dims = _bitcast_dims(input.shape, T.size, type.size)
+    if not math.prod(dims):
+        return xp.zeros(dims, type.np)
+    flat = np.ascontiguousarray(input) if xp is np else input
+    return flat.reshape(-1).view(type.np).reshape(dims)
+
+
+def bitcast(input, type, name=None):
+    """Return the same bits read as another type."""
+    return Bitcast(input, type=type, name=name)

@@ -16,6 +16,7 @@ from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.op import Op, eager_run
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import EagerTensor, wrap
+from ebbflow.ops.broadcasting import broadcast_dynamic_shape, broadcast_to
 from ebbflow.ops.creation import building, zeros_like_v1
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random_ops import (
@@ -31,7 +32,6 @@ from ebbflow.ops.random_ops import (
 )
 from ebbflow.ops.random_seed import as_in_tf1, seed_attrs
 from ebbflow.ops.reduce import reduce_all
-from ebbflow.ops.shaping import broadcast_dynamic_shape, broadcast_to
 from ebbflow.ops.shaping import shape as shape_of
 from ebbflow.ops.sizes import invalid
 

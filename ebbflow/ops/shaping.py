@@ -1,5 +1,4 @@
-"""The shape of arrays: asking for it, and changing it while the elements stay (reshape, transpose, squeeze, broadcast,
-bitcast).
+"""The shape of arrays: asking for it, and changing it while the elements stay (reshape, transpose, squeeze).
 
 Kernels give views wherever NumPy can. Shape functions (`shape`, `size`, `rank`) are constants in a graph where the
 static shape is known, as in TensorFlow. Imports `creation`; imported by `array` and the families behind it.
@@ -17,7 +16,6 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import as_dims, broadcast_dims, from_dims
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, wrap
 from ebbflow.ops.creation import building
@@ -25,15 +23,11 @@ from ebbflow.ops.declare import FLAT, raw, show, spelled_out
 from ebbflow.ops.quick import int32, int32s, result_of
 from ebbflow.ops.sizes import (
     INT64_MAX,
-    int_vector,
     invalid,
     is_static,
-    lengths,
     like,
     product,
-    room_for,
     scalar_value,
-    shape_of,
     vector,
 )
 
@@ -322,79 +316,6 @@ def _check_permutation(x: np.ndarray, count: int) -> None:
         raise invalid(f"{int(seen.argmax())} is duplicated in the input.")
 
 
-# --- broadcast and bitcast --------------------------------------------------------------------------------------------
-
-BroadcastTo = op("BroadcastTo(input:T, shape:Tidx) -> (output:T) | T: type; Tidx: index = int32")
-
-
-@BroadcastTo.shape
-def _(input, shape):
-    if shape.rank not in (None, 1):
-        raise errors.StaticShapeError(f"shape must be a vector of {{int32,int64}}, got shape {show(shape.dims)}")
-    wanted = lengths(shape, "shape")
-    if wanted is None or input.dims is None:
-        return wanted
-    if len(input.dims) > len(wanted):
-        raise errors.StaticShapeError(
-            f"Rank of input ({len(input.dims)}) must be no greater than rank of output shape ({len(wanted)})."
-        )
-    tail = wanted[len(wanted) - len(input.dims) :]
-    for have, want in zip(input.dims, tail, strict=True):
-        if have not in (None, 1) and want is not None and have != want:
-            raise errors.StaticShapeError(f"Incompatible shapes: {show(input.dims)} vs. {show(wanted)}")
-    return wanted
-
-
-@BroadcastTo.kernel
-def _(xp, input, shape):
-    sizes = tuple(shape.tolist())
-    room_for(sizes, input.dtype.itemsize)
-    return xp.broadcast_to(input, sizes)
-
-
-@BroadcastTo.gradient
-def _(call, grad):
-    x, dims, given = call.input, call.input._dims, grad._dims
-    if spelled_out():
-        shape = shape_of(x, call.shape.dtype)
-        return raw.Reshape(raw.Sum(grad, raw.BroadcastGradientArgs(call.shape, shape)[1]), shape), None
-    if is_static(x) and given is not None:
-        lead = len(given) - len(dims)
-        axes = [*range(lead), *(lead + i for i, n in enumerate(dims) if n == 1 and given[lead + i] != 1)]
-        return like(raw.Sum(grad, int_vector(axes, grad)) if axes else grad, x), None
-    axes = raw.BroadcastGradientArgs(call.shape, raw.Shape(x, out_type=call.shape.dtype))[1]
-    return like(raw.Sum(grad, axes, keep_dims=True), x), None
-
-
-_BITS = "floats,int64,int32,uint8,uint16,uint32,uint64,int8,int16,complex64,complex128,quantized"
-Bitcast = op(f"Bitcast(input:T) -> (output:type) | T: type in [{_BITS}]; type: type in [{_BITS}]", gradient=FLAT)
-
-
-def _bitcast_dims(dims: Any, source: int, target: int) -> tuple[Any, ...]:
-    if source >= target:
-        return dims if source == target else (*dims, source // target)
-    ratio = target // source
-    if not dims or dims[-1] not in (None, ratio):
-        raise errors.StaticShapeError(
-            f"Cannot bitcast due to shape. {dims[-1] if dims else 'A scalar'} does not match {ratio}"
-        )
-    return dims[:-1]
-
-
-@Bitcast.shape
-def _(input, *, T, type):
-    return None if input.dims is None else _bitcast_dims(input.dims, T.size, type.size)
-
-
-@Bitcast.kernel
-def _(xp, input, *, T, type):
-    dims = _bitcast_dims(input.shape, T.size, type.size)
-    if not math.prod(dims):
-        return xp.zeros(dims, type.np)
-    flat = np.ascontiguousarray(input) if xp is np else input
-    return flat.reshape(-1).view(type.np).reshape(dims)
-
-
 # --- public: asking for it --------------------------------------------------------------------------------------------
 
 
@@ -469,16 +390,6 @@ def rank(input, name=None):
         if tensor._dims is not None:
             return graph.constant(np.array(len(tensor._dims), np.int32), dtypes.int32, scope)
         return Rank(tensor, name=scope)
-
-
-def broadcast_static_shape(shape_x, shape_y):
-    """Return the TensorShape that two static shapes broadcast to."""
-    return from_dims(broadcast_dims(as_dims(shape_x), as_dims(shape_y)))
-
-
-def broadcast_dynamic_shape(shape_x, shape_y):
-    """Return the shape that two shape vectors broadcast to."""
-    return raw.BroadcastArgs(shape_x, shape_y)
 
 
 # --- public: changing it ----------------------------------------------------------------------------------------------
@@ -623,20 +534,6 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
 def invert_permutation(x, name=None):
     """Return the permutation that undoes `x`."""
     return InvertPermutation(x, name=name)
-
-
-def broadcast_to(input, shape, name=None):
-    """Return `input` repeated to `shape` by the rules of broadcasting.
-
-    >>> broadcast_to([1, 2], [2, 2]).numpy().tolist()
-    [[1, 2], [1, 2]]
-    """
-    return BroadcastTo(input, shape, name=name)
-
-
-def bitcast(input, type, name=None):
-    """Return the same bits read as another type."""
-    return Bitcast(input, type=type, name=name)
 
 
 def checked_scalar(arg: Any, name: str) -> Any:

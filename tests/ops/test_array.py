@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.ops import array, creation, ordering, padding, shaping
+from ebbflow.ops import array, broadcasting, casts, creation, ordering, padding, shaping
 from tests.ops.cases import MODES, Case, Refusal, args
 
 
@@ -35,9 +35,12 @@ SHAPING = [
     case("transpose by negative perm", lambda x: shaping.transpose(x, [-1, 0]), ["2 3"], np.transpose),
     case("matrix_transpose", shaping.matrix_transpose, ["2 3 4"], lambda x: x.swapaxes(-1, -2)),
     case(
-        "broadcast_to", lambda x: shaping.broadcast_to(x, [2, 2, 3]), ["2 1"], lambda x: np.broadcast_to(x, (2, 2, 3))
+        "broadcast_to",
+        lambda x: broadcasting.broadcast_to(x, [2, 2, 3]),
+        ["2 1"],
+        lambda x: np.broadcast_to(x, (2, 2, 3)),
     ),
-    case("broadcast_to itself", lambda x: shaping.broadcast_to(x, [2, 3]), ["2 3"], lambda x: x),
+    case("broadcast_to itself", lambda x: broadcasting.broadcast_to(x, [2, 3]), ["2 3"], lambda x: x),
 ]
 
 JOINING = [
@@ -119,9 +122,11 @@ REFUSALS = [
     Refusal(of(shaping.transpose, [0, 2]), args("2 3"), says="out of range", name="transpose, outside"),
     Refusal(of(shaping.transpose, [0]), args("2 3"), says="2", name="transpose, too few"),
     Refusal(of(shaping.matrix_transpose), args("2"), says="rank >= 2", name="matrix_transpose"),
-    Refusal(of(shaping.broadcast_to, [2, 2]), args("3"), says="Incompatible shapes: [3] vs. [2,2]"),
-    Refusal(of(shaping.broadcast_to, [3]), args("2 3"), says="must be no greater than rank of output shape (1)"),
-    Refusal(of(shaping.broadcast_to, [-1]), args("3"), says="Dimension -1 must be >= 0", name="broadcast_to, negative"),
+    Refusal(of(broadcasting.broadcast_to, [2, 2]), args("3"), says="Incompatible shapes: [3] vs. [2,2]"),
+    Refusal(of(broadcasting.broadcast_to, [3]), args("2 3"), says="must be no greater than rank of output shape (1)"),
+    Refusal(
+        of(broadcasting.broadcast_to, [-1]), args("3"), says="Dimension -1 must be >= 0", name="broadcast_to, negative"
+    ),
     Refusal(lambda a, b: array.concat([a, b], 0), args("2 3", "2 2"), says="Dimension 1 in both shapes must be equal"),
     Refusal(
         lambda a, b: array.concat([a, b], 2), args("2 3", "2 3"), says="Expected concatenating dimensions in the range"
@@ -174,7 +179,7 @@ def test_refusals(refusal, mode):
     [
         lambda: padding.tile([1.0, 2.0], [2**50]),
         lambda: padding.pad([1.0], [[2**50, 0]]),
-        lambda: shaping.broadcast_to(1.0, [2**50]),
+        lambda: broadcasting.broadcast_to(1.0, [2**50]),
     ],
 )
 def test_what_no_memory_holds_is_refused_before_it_is_asked_for(make):
@@ -219,17 +224,17 @@ def test_shape_size_and_rank():
     assert [s.numpy().tolist() for s in shaping.shape_n([x, [1.0, 2.0]])] == [[2, 3], [2]]
     assert int(shaping.size(x)) == 6
     assert int(shaping.rank(x)) == 2
-    assert shaping.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3])).as_list() == [2, 3]
-    assert shaping.broadcast_dynamic_shape([2, 1], [3]).numpy().tolist() == [2, 3]
+    assert broadcasting.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3])).as_list() == [2, 3]
+    assert broadcasting.broadcast_dynamic_shape([2, 1], [3]).numpy().tolist() == [2, 3]
 
 
 def test_bits_are_read_as_another_type():
-    ones = shaping.bitcast(creation.constant([1.0, -2.0]), tf.int32)
+    ones = casts.bitcast(creation.constant([1.0, -2.0]), tf.int32)
     assert ones.numpy().tolist() == np.float32([1, -2]).view(np.int32).tolist()
-    assert shaping.bitcast([1, 2], tf.uint8).shape.as_list() == [2, 4]
-    assert int(shaping.bitcast([1, 0], tf.int64)) == 1
+    assert casts.bitcast([1, 2], tf.uint8).shape.as_list() == [2, 4]
+    assert int(casts.bitcast([1, 0], tf.int64)) == 1
     with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot bitcast"):
-        shaping.bitcast([1, 2, 3], tf.int64)
+        casts.bitcast([1, 2, 3], tf.int64)
 
 
 PACKED = {

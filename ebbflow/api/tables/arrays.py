@@ -86,11 +86,13 @@ unique_with_counts
 assert_rank_at_least_v1 as assert_rank_at_least
 assert_rank_in_v1 as assert_rank_in
 assert_scalar_v1 as assert_scalar
-[ops.shaping]
-bitcast
+[ops.broadcasting]
 broadcast_dynamic_shape
 broadcast_static_shape
 broadcast_to
+[ops.casts]
+bitcast
+[ops.shaping]
 invert_permutation math.invert_permutation
 matrix_transpose linalg.matrix_transpose linalg.transpose
 rank
