@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ebbflow.api.tables import FAMILIES, contrib, first_door, paths
+from ebbflow.api.tables import FAMILIES, contrib, first_door, message_paths, paths
 
 
 class View(NamedTuple):
@@ -89,6 +89,22 @@ def mirrored(spaces: Mapping[str, str], names: Mapping[str, str]) -> dict[str, s
     return found
 
 
+def united(spaces: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of some paths that show what paths beside them do, the first that has it.
+
+    >>> united({"ops.all": "array math"}, {"ops.array.abs": "a", "ops.math.abs": "m", "ops.math.add": "+"})
+    {'ops.all.abs': 'a', 'ops.all.add': '+'}
+    """
+    found: dict[str, str] = {}
+    for union, parts in spaces.items():
+        beside = union.rpartition(".")[0]
+        for part in reversed(parts.split()):
+            start = f"{beside}.{part}."
+            shown = {name[len(start) :]: names[name] for name in names if name.startswith(start)}
+            found.update((f"{union}.{name}", target) for name, target in shown.items() if "." not in name)
+    return dict(sorted(found.items()))
+
+
 @functools.cache
 def tables_of(era: str) -> dict[str, str]:
     """Return the rows of one era ("BOTH", "V1" or "V2") of all families."""
@@ -105,7 +121,9 @@ def names_of(key: str) -> dict[str, str]:
     first |= mirrored(paths.MIRRORS, first)
     if key == "compat.v1":  # the manners of TF 1 in a package that is TF 2
         return first | {name: target for name, target in second.items() if "VERSION" in name.upper()}
-    inner = mirrored(paths.INNER_MIRRORS, first) | follow(paths.PYTHON, first, second) | dict(parse(paths.ROWS))
+    inner = mirrored(paths.INNER_MIRRORS, first) | follow(paths.PYTHON, first, second)
+    inner |= dict(parse(paths.ROWS)) | dict(parse(message_paths.ROWS))
+    inner = united(paths.UNIONS, inner) | inner
     if key == "v2":
         return first | inner | second  # so a TF 1 name is there too where TF 2 has no other use for it
     added = mirrored(contrib.MIRRORS, first | inner) | follow(contrib.PATHS, first, second) | dict(parse(contrib.ROWS))

@@ -1,5 +1,6 @@
-"""TensorFlow's inner paths that have a little code of their own: device_lib, timeline, types_pb2, load_op_library."""
+"""TensorFlow's inner paths with a little code of their own: device_lib, timeline, types_pb2, generated functions."""
 
+import importlib
 import json
 
 import pytest
@@ -46,3 +47,26 @@ def test_compiled_ops_are_refused(tmp_path):
     (tmp_path / "op.so").write_bytes(b"")
     with pytest.raises(tf.errors.UnimplementedError, match="write the op in Python"):
         libraries.load_op_library(str(tmp_path / "op.so"))
+
+
+GENERATED = [
+    (lambda g: g.gen_array_ops.fill([2], 7), [7, 7]),
+    (lambda g: g.gen_nn_ops.relu_grad([5.0, 5.0], [-1.0, 1.0]), [0.0, 5.0]),
+    (lambda g: g.gen_nn_ops._relu_grad(gradients=[5.0, 5.0], features=[-1.0, 1.0]), [0.0, 5.0]),
+    (lambda g: g.gen_math_ops._sum([[1, 2], [3, 4]], 0, keep_dims=True), [[4, 6]]),
+    (lambda g: g.gen_math_ops._sum([[1, 2], [3, 4]], axis=1), [3, 7]),
+]
+
+
+@pytest.mark.parametrize("call, expected", GENERATED)
+def test_ops_as_generated_functions(call, expected):
+    assert call(importlib.import_module("ebbflow.python.ops")).numpy().tolist() == expected
+
+
+def test_a_generated_function_that_is_missing():
+    module = importlib.import_module("ebbflow.python.training.training_ops")
+    assert "resource_apply_adam" in dir(module) and callable(module.apply_adam)
+    with pytest.raises(AttributeError, match="did you mean relu_grad"):
+        _ = module.relu_gard
+    with pytest.raises(AttributeError):
+        _ = module.__wrapped__

@@ -6,9 +6,7 @@ import pathlib
 
 import pytest
 
-import ebbflow.functions.op_catalogue
-import ebbflow.ops.catalogue
-import ebbflow.summary.ops  # noqa: F401  (declares ops)
+import ebbflow.api.all_ops  # noqa: F401  (declares all ops)
 from ebbflow.core.op import registry
 from ebbflow.core.signature import Signature, parse
 

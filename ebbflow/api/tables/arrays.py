@@ -66,7 +66,7 @@ print
 [ops.ranges]
 linspace lin_space
 range
-[functions.op_catalogue]
+[api.all_ops]
 raw_ops
 [ops.scatter]
 scatter_nd manip.scatter_nd

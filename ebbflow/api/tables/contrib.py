@@ -162,6 +162,13 @@ run_in_graph_and_eager_modes as contrib.eager.run_test_in_graph_and_eager_modes
 run_all_in_graph_and_eager_modes as contrib.eager.run_all_tests_in_graph_and_eager_modes
 [state.resource]
 ResourceVariable as contrib.eager.Variable
+[state.orthogonal]
+ConvolutionDeltaOrthogonal as contrib.framework.convolutional_delta_orthogonal
+ConvolutionOrthogonal1D as contrib.framework.convolutional_orthogonal_1d
+ConvolutionOrthogonal2D as contrib.framework.convolutional_orthogonal_2d
+ConvolutionOrthogonal3D as contrib.framework.convolutional_orthogonal_3d
+[state.variable_scope]
+contrib.eager.EagerVariableStore
 [train.contrib_metrics]
 contrib.metrics.: accuracy aggregate_metric_map aggregate_metrics streaming_accuracy streaming_auc
 contrib.metrics.: streaming_false_negatives streaming_false_positives streaming_mean streaming_mean_absolute_error

@@ -30,6 +30,16 @@ INNER_MIRRORS = {
 }
 """Inner paths that show the whole of a public namespace."""
 
+UNIONS = {
+    "python.ops.standard_ops": """
+        array_ops check_ops clip_ops special_math_ops cond control_flow_ops critical_section_ops data_flow_ops
+        functional_ops gradients histogram_ops init_ops linalg_ops logging_ops manip_ops math_ops numerics
+        partitioned_variables random_ops script_ops session_ops sort_ops sparse_ops state_ops stateless_random_ops
+        string_ops template tensor_array_ops while_loop variable_scope variables parallel_for.control_flow_ops
+    """,
+}
+"""Inner paths that show what their neighbours do; where two have a name, the first one's."""
+
 PYTHON = {
     "python.autograph.impl.api": """
         do_not_convert=autograph.experimental.do_not_convert to_code=autograph.to_code@2 to_code_v1=autograph.to_code
@@ -84,7 +94,16 @@ PYTHON = {
         Conv1D=layers.Conv1D Conv2D=layers.Conv2D Conv3D=layers.Conv3D Convolution1D=layers.Conv1D
         Convolution2D=layers.Conv2D Convolution3D=layers.Conv3D conv1d=layers.conv1d conv2d=layers.conv2d
         conv3d=layers.conv3d convolution1d=layers.conv1d convolution2d=layers.conv2d
-        convolution3d=layers.conv3d
+        convolution3d=layers.conv3d Conv2DTranspose=layers.Conv2DTranspose Conv3DTranspose=layers.Conv3DTranspose
+        Convolution2DTranspose=layers.Conv2DTranspose Convolution3DTranspose=layers.Conv3DTranspose
+        Deconv2D=layers.Conv2DTranspose Deconv3D=layers.Conv3DTranspose Deconvolution2D=layers.Conv2DTranspose
+        Deconvolution3D=layers.Conv3DTranspose SeparableConv1D=layers.SeparableConv1D
+        SeparableConv2D=layers.SeparableConv2D SeparableConvolution2D=layers.SeparableConv2D
+        conv2d_transpose=layers.conv2d_transpose conv3d_transpose=layers.conv3d_transpose
+        convolution2d_transpose=layers.conv2d_transpose convolution3d_transpose=layers.conv3d_transpose
+        deconv2d=layers.conv2d_transpose deconv3d=layers.conv3d_transpose deconvolution2d=layers.conv2d_transpose
+        deconvolution3d=layers.conv3d_transpose separable_conv1d=layers.separable_conv1d
+        separable_conv2d=layers.separable_conv2d separable_convolution2d=layers.separable_conv2d
     """,
     "python.layers.normalization": """
         BatchNorm=layers.BatchNormalization BatchNormalization=layers.BatchNormalization
@@ -290,90 +309,6 @@ PYTHON = {
         bessel_k1e=math.special.bessel_k1e bessel_y0=math.special.bessel_y0 bessel_y1=math.special.bessel_y1
         dawsn=math.special.dawsn einsum expint=math.special.expint fresnel_cos=math.special.fresnel_cos
         fresnel_sin=math.special.fresnel_sin lbeta spence=math.special.spence
-    """,
-    "python.ops.standard_ops": """
-        AUTO_REUSE AggregationMethod Assert Constant=constant_initializer CriticalSection
-        ForwardAccumulator=autodiff.ForwardAccumulator GlorotNormal=glorot_normal_initializer
-        GlorotUniform=glorot_uniform_initializer GradientTape Identity=initializers.identity
-        Ones=ones_initializer Orthogonal=orthogonal_initializer Print RandomNormal=random_normal_initializer
-        UnconnectedGradients UniformUnitScaling=uniform_unit_scaling_initializer Variable VariableAggregation
-        VariableScope VariableSynchronization VariableV1=Variable VarianceScaling=variance_scaling_initializer
-        Zeros=zeros_initializer abs accumulate_n acos acosh add add_check_numerics_ops add_n all_variables
-        angle arg_max arg_min argmax argmax_v2=argmax@2 argmin argmin_v2=argmin@2 argsort as_string asin asinh
-        assert_equal assert_greater assert_greater_equal assert_integer assert_less assert_less_equal
-        assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive
-        assert_proper_iterable assert_rank assert_rank_at_least assert_rank_in assert_same_float_dtype
-        assert_scalar assert_shapes=debugging.assert_shapes assert_type assert_variables_initialized assign
-        assign_add assign_sub atan atan2 atanh batch_gather batch_to_space batch_to_space_nd
-        batch_to_space_v2=batch_to_space@2 bessel_i0=math.bessel_i0 bessel_i0e=math.bessel_i0e
-        bessel_i1=math.bessel_i1 bessel_i1e=math.bessel_i1e bessel_j0=math.special.bessel_j0
-        bessel_j1=math.special.bessel_j1 bessel_k0=math.special.bessel_k0 bessel_k0e=math.special.bessel_k0e
-        bessel_k1=math.special.bessel_k1 bessel_k1e=math.special.bessel_k1e bessel_y0=math.special.bessel_y0
-        bessel_y1=math.special.bessel_y1 betainc bincount bincount_v1=bincount bitcast boolean_mask
-        boolean_mask_v2=boolean_mask@2 broadcast_dynamic_shape broadcast_static_shape broadcast_to cast
-        categorical=random.categorical ceil check_numerics cholesky cholesky_solve clip_by_average_norm
-        clip_by_global_norm clip_by_norm clip_by_value complex concat cond conj constant constant_initializer
-        cos cosh count_nonzero count_up_to create_partitioned_variables cross cumprod cumsum
-        cumulative_logsumexp=math.cumulative_logsumexp custom_gradient dawsn=math.special.dawsn
-        delete_session_tensor depth_to_space diag diag_part digamma div div_no_nan divide dynamic_partition
-        dynamic_stitch einsum ensure_shape equal erf erfc erfcinv=math.erfcinv erfinv=math.erfinv exp
-        expand_dims expand_dims_v2=expand_dims@2 expint=math.special.expint expm1 extract_image_patches
-        extract_image_patches_v2=image.extract_patches eye fill fixed_size_partitioner floor floor_div
-        floor_mod=mod floordiv floormod fold_in=random.fold_in fresnel_cos=math.special.fresnel_cos
-        fresnel_sin=math.special.fresnel_sin gather gather_nd gather_nd_v2=gather_nd@2 gather_v2=gather@2
-        get_local_variable get_session_handle get_session_tensor get_variable get_variable_scope global_norm
-        global_variables global_variables_initializer glorot_normal_initializer glorot_uniform_initializer
-        gradients greater greater_equal group guarantee_const he_normal=initializers.he_normal
-        he_uniform=initializers.he_uniform hessians histogram_fixed_width histogram_fixed_width_bins identity
-        identity_initializer=initializers.identity identity_n igamma igammac imag initialize_all_variables
-        initialize_local_variables initialize_variables invert_permutation is_finite is_inf is_nan
-        is_non_decreasing is_numeric_tensor is_strictly_increasing is_variable_initialized lbeta
-        lecun_normal=initializers.lecun_normal lecun_uniform=initializers.lecun_uniform less less_equal lgamma
-        lin_space linspace linspace_nd=linspace local_variables local_variables_initializer log log1p
-        log_matrix_determinant=linalg.slogdet log_sigmoid logical_and logical_not logical_or logical_xor
-        make_template matmul matrix_band_part matrix_determinant matrix_diag matrix_diag_part matrix_inverse
-        matrix_set_diag matrix_solve matrix_solve_ls matrix_transpose matrix_triangular_solve
-        matvec=linalg.matvec maximum meshgrid min_max_variable_partitioner minimum mod model_variables
-        moving_average_variables multinomial multiply multiply_no_nan=math.multiply_no_nan ndtri=math.ndtri
-        neg=negative negative next_after=math.nextafter nextafter=math.nextafter no_op no_regularizer norm
-        norm_v2=norm@2 not_equal one_hot ones ones_initializer ones_like ones_like_v2=ones_like@2
-        orthogonal_initializer pad pad_v2=pad@2 parallel_stack placeholder placeholder_with_default polygamma
-        polyval=math.polyval pow py_func qr random_crop random_gamma random_normal random_normal_initializer
-        random_poisson random_shuffle random_uniform random_uniform_initializer range rank real
-        real_div=realdiv realdiv reciprocal reciprocal_no_nan=math.reciprocal_no_nan reduce_all
-        reduce_all_v1=reduce_all reduce_any reduce_any_v1=reduce_any
-        reduce_euclidean_norm=math.reduce_euclidean_norm reduce_logsumexp reduce_logsumexp_v1=reduce_logsumexp
-        reduce_max reduce_max_v1=reduce_max reduce_mean reduce_mean_v1=reduce_mean reduce_min
-        reduce_min_v1=reduce_min reduce_prod reduce_prod_v1=reduce_prod reduce_std=math.reduce_std reduce_sum
-        reduce_sum_v1=reduce_sum reduce_variance=math.reduce_variance repeat report_uninitialized_variables
-        required_space_to_batch_paddings reshape reverse reverse_sequence
-        reverse_sequence_v2=reverse_sequence@2 reverse_v2 rint roll round rsqrt saturate_cast scalar_mul
-        scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd scatter_nd_add scatter_nd_sub
-        scatter_nd_update scatter_sub scatter_update searchsorted segment_max segment_mean segment_min
-        segment_prod segment_sum self_adjoint_eig self_adjoint_eigvals sequence_mask setdiff1d shape shape_n
-        shape_v2=shape@2 sigmoid sign sin sinh size size_v2=size@2 slice softplus=nn.softplus sort
-        space_to_batch space_to_batch_nd space_to_batch_v2=space_to_batch@2 space_to_depth sparse_placeholder
-        sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum spence=math.special.spence split sqrt
-        square squared_difference squeeze squeeze_v2=squeeze@2 stack
-        stateless_categorical=random.stateless_categorical stateless_multinomial=random.stateless_multinomial
-        stateless_parameterized_truncated_normal=random.stateless_parameterized_truncated_normal
-        stateless_random_binomial=random.stateless_binomial stateless_random_gamma=random.stateless_gamma
-        stateless_random_normal=random.stateless_normal stateless_random_poisson=random.stateless_poisson
-        stateless_random_uniform=random.stateless_uniform
-        stateless_shuffle=random.experimental.stateless_shuffle
-        stateless_truncated_normal=random.stateless_truncated_normal stop_gradient strided_slice string_join
-        subtract svd tan tanh tensor_diag_part=linalg.tensor_diag_part tensor_scatter_add
-        tensor_scatter_max=tensor_scatter_nd_max tensor_scatter_min=tensor_scatter_nd_min
-        tensor_scatter_nd_update tensor_scatter_sub tensor_scatter_update tensordot tile timestamp to_bfloat16
-        to_complex128 to_complex64 to_double to_float to_int32 to_int64 trace trainable_variables transpose
-        transpose_v2=transpose@2 truediv truncate_div=truncatediv truncate_mod=truncatemod truncated_normal
-        truncated_normal_initializer truncatediv truncatemod tuple unary_op=math.bessel_i1e
-        uniform_unit_scaling_initializer unique unique_with_counts unsorted_segment_max unsorted_segment_mean
-        unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum unstack
-        variable_axis_size_partitioner variable_op_scope variable_scope variables_initializer
-        variance_scaling_initializer verify_tensor_all_finite where where_v2=where@2 xdivy=math.xdivy
-        xlog1py=math.xlog1py xlogy=math.xlogy zeros zeros_initializer zeros_like zeros_like_v2=zeros_like@2
-        zeta
     """,
     "python.ops.state_ops": """
         Variable assign assign_add assign_sub batch_scatter_update count_up_to is_variable_initialized
@@ -613,76 +548,23 @@ python.client.device_lib.list_local_devices
 python.client.timeline.Timeline
 [runtime.handles]
 python.ops.session_ops.TensorHandle
+[state.orthogonal]
+python.ops.init_ops.: ConvolutionDeltaOrthogonal ConvolutionOrthogonal ConvolutionOrthogonal1D ConvolutionOrthogonal2D
+python.ops.init_ops.ConvolutionOrthogonal3D
+[api.gen_ops]
+gen_ops as python.ops.gen_array_ops python.ops.gen_bitwise_ops python.ops.gen_control_flow_ops
+gen_ops as python.ops.gen_data_flow_ops python.ops.gen_functional_ops python.ops.gen_io_ops python.ops.gen_linalg_ops
+gen_ops as python.ops.gen_list_ops python.ops.gen_logging_ops python.ops.gen_math_ops python.ops.gen_nn_ops
+gen_ops as python.ops.gen_random_ops python.ops.gen_resource_variable_ops python.ops.gen_script_ops
+gen_ops as python.ops.gen_set_ops python.ops.gen_sparse_ops python.ops.gen_state_ops
+gen_ops as python.ops.gen_stateless_random_ops python.ops.gen_string_ops python.ops.gen_summary_ops
+gen_ops as python.training.gen_training_ops python.training.training_ops python.ops.gen_training_ops
+[train.optimizer]
+deduplicate as python.training.optimizer._deduplicate_indexed_slices
+variable_key as python.training.optimizer._var_key
 [api.libraries]
 python.framework.load_library.load_op_library
 [api.adapters]
 get_static_value as python.framework.tensor_util.constant_value
 is_tensor as python.framework.tensor_util.is_tensor
-[messages]
-core.framework.allocation_description_pb2.: AllocationDescription
-core.framework.api_def_pb2.: ApiDef ApiDefs
-core.framework.attr_value_pb2.: AttrValue NameAttrList
-core.framework.cost_graph_pb2.: CostGraphDef
-core.framework.device_attributes_pb2.: DeviceAttributes DeviceLocality InterconnectLink LocalLinks
-core.framework.full_type_pb2.: FullTypeDef
-core.framework.function_pb2.: FunctionDef FunctionDefLibrary GradientDef RegisteredGradient
-core.framework.graph_debug_info_pb2.: GraphDebugInfo
-core.framework.graph_pb2.: GraphDef
-core.framework.kernel_def_pb2.: KernelDef KernelList
-core.framework.node_def_pb2.: NodeDef
-core.framework.op_def_pb2.: OpDef OpDeprecation OpList
-core.framework.resource_handle_pb2.: ResourceHandleProto
-core.framework.step_stats_pb2.: AllocationRecord AllocatorMemoryUsed DeviceStepStats MemoryStats NodeExecStats
-core.framework.step_stats_pb2.: NodeOutput StepStats
-core.framework.summary_pb2.: Summary SummaryDescription SummaryMetadata
-core.framework.tensor_description_pb2.: TensorDescription
-core.framework.tensor_pb2.: TensorProto VariantTensorDataProto
-core.framework.tensor_shape_pb2.: TensorShapeProto
-core.framework.tensor_slice_pb2.: TensorSliceProto
-core.framework.types_pb2.: SerializedDType
-core.framework.variable_pb2.: SaveSliceInfoDef VariableDef
-core.framework.versions_pb2.: VersionDef
-core.protobuf.cluster_pb2.: ClusterDef JobDef
-core.protobuf.composite_tensor_variant_pb2.: CompositeTensorVariantMetadata
-core.protobuf.config_pb2.: BatchingOptions CallableOptions ConfigProto GPUOptions GraphOptions OptimizerOptions
-core.protobuf.config_pb2.: RunMetadata RunOptions SessionMetadata TensorConnection ThreadPoolOptionProto
-core.protobuf.control_flow_pb2.: CondContextDef ControlFlowContextDef ValuesDef WhileContextDef
-core.protobuf.debug_pb2.: DebugOptions DebugTensorWatch DebuggedSourceFile DebuggedSourceFiles
-core.protobuf.device_filters_pb2.: ClusterDeviceFilters JobDeviceFilters TaskDeviceFilters
-core.protobuf.device_properties_pb2.: DeviceProperties NamedDevice
-core.protobuf.fingerprint_pb2.: FingerprintDef
-core.protobuf.meta_graph_pb2.: AssetFileDef CollectionDef MetaGraphDef SignatureDef TensorInfo
-core.protobuf.named_tensor_pb2.: NamedTensorProto
-core.protobuf.queue_runner_pb2.: QueueRunnerDef
-core.protobuf.rewriter_config_pb2.: AutoParallelOptions RewriterConfig ScopedAllocatorOptions
-core.protobuf.saved_model_pb2.: SavedModel
-core.protobuf.saved_object_graph_pb2.: CapturedTensor FunctionSpec SaveableObject SavedAsset
-core.protobuf.saved_object_graph_pb2.: SavedBareConcreteFunction SavedConcreteFunction SavedConstant
-core.protobuf.saved_object_graph_pb2.: SavedFunction SavedObject SavedObjectGraph SavedResource SavedUserObject
-core.protobuf.saved_object_graph_pb2.: SavedVariable
-core.protobuf.saver_pb2.: SaverDef
-core.protobuf.struct_pb2.: BoundedTensorSpecProto DictValue ListValue NamedTupleValue NoneValue PairValue
-core.protobuf.struct_pb2.: StructuredValue TensorSpecProto TupleValue TypeSpecProto
-core.protobuf.tensor_bundle_pb2.: BundleEntryProto BundleHeaderProto
-core.protobuf.tensorflow_server_pb2.: ServerDef
-core.protobuf.trackable_object_graph_pb2.: RegisteredSaver TrackableObjectGraph
-core.protobuf.verifier_config_pb2.: VerifierConfig
-core.util.event_pb2.: Event LogMessage RequestedExitCode SessionLog SourceMetadata TaggedRunMetadata
-core.util.event_pb2.: WatchdogConfig WorkerHeartbeatRequest WorkerHeartbeatResponse
-core.util.saved_tensor_slice_pb2.: SavedSlice SavedSliceMeta SavedTensorSliceMeta SavedTensorSlices
-core.example.example_pb2.: Example SequenceExample
-core.example.feature_pb2.: BytesList Feature FeatureList FeatureLists Features FloatList Int64List
-[api.data_types]
-core.framework.types_pb2.: DataType DT_INVALID DT_FLOAT DT_DOUBLE DT_INT32 DT_UINT8 DT_INT16 DT_INT8 DT_STRING
-core.framework.types_pb2.: DT_COMPLEX64 DT_INT64 DT_BOOL DT_QINT8 DT_QUINT8 DT_QINT32 DT_BFLOAT16 DT_QINT16
-core.framework.types_pb2.: DT_QUINT16 DT_UINT16 DT_COMPLEX128 DT_HALF DT_RESOURCE DT_VARIANT DT_UINT32 DT_UINT64
-core.framework.types_pb2.: DT_FLOAT8_E5M2 DT_FLOAT8_E4M3FN DT_FLOAT8_E4M3FNUZ DT_FLOAT8_E4M3B11FNUZ
-core.framework.types_pb2.: DT_FLOAT8_E5M2FNUZ DT_INT4 DT_UINT4 DT_INT2 DT_UINT2 DT_FLOAT4_E2M1FN DT_FLOAT_REF
-core.framework.types_pb2.: DT_DOUBLE_REF DT_INT32_REF DT_UINT8_REF DT_INT16_REF DT_INT8_REF DT_STRING_REF
-core.framework.types_pb2.: DT_COMPLEX64_REF DT_INT64_REF DT_BOOL_REF DT_QINT8_REF DT_QUINT8_REF DT_QINT32_REF
-core.framework.types_pb2.: DT_BFLOAT16_REF DT_QINT16_REF DT_QUINT16_REF DT_UINT16_REF DT_COMPLEX128_REF
-core.framework.types_pb2.: DT_HALF_REF DT_RESOURCE_REF DT_VARIANT_REF DT_UINT32_REF DT_UINT64_REF
-core.framework.types_pb2.: DT_FLOAT8_E5M2_REF DT_FLOAT8_E4M3FN_REF DT_FLOAT8_E4M3FNUZ_REF
-core.framework.types_pb2.: DT_FLOAT8_E4M3B11FNUZ_REF DT_FLOAT8_E5M2FNUZ_REF DT_INT4_REF DT_UINT4_REF DT_INT2_REF
-core.framework.types_pb2.: DT_UINT2_REF DT_FLOAT4_E2M1FN_REF
 """

@@ -1,0 +1,63 @@
+"""Ops as plain functions in small letters: `tensorflow.python.ops.gen_nn_ops.relu_grad`, `…training_ops.apply_adam`.
+
+TensorFlow generated a module of these for each family of ops. Here one object stands at all those paths: whatever op
+there is, it has. Arguments go by the op's own order, inputs first, then attrs, then `name`. A `_` in front, which the
+generated modules put where Python or a function written by hand has the word, may stand before any name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from ebbflow.api import all_ops
+from ebbflow.core.op import registry
+from ebbflow.ops.raw_ops import SPELLINGS
+
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
+
+
+def small(name: str) -> str:
+    """Return the name of an op as its Python function has it.
+
+    >>> small("ResourceApplyRMSProp"), small("Conv2DBackpropInput"), small("ApplyFtrlV2"), small("MatMul")
+    ('resource_apply_rms_prop', 'conv2d_backprop_input', 'apply_ftrl_v2', 'mat_mul')
+    """
+    return _WORDS.sub("_", name).lower()
+
+
+@functools.cache
+def _by_small_name() -> dict[str, str]:
+    return {small(name): name for name in registry}
+
+
+class _GenOps(ModuleType):
+    """Makes the function of an op when it is first asked for."""
+
+    families = all_ops.FAMILIES
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        known, word = _by_small_name(), name.removeprefix("_")
+        if word not in known:
+            near = difflib.get_close_matches(word, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise AttributeError(f"there is no op whose function is called {name!r}{hint}")
+        op, spelt = registry[known[word]], SPELLINGS.get(known[word], {})
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            return op(*arguments, **{spelt.get(key, key): value for key, value in named.items()})
+
+        call.__name__ = call.__qualname__ = name
+        call.__doc__ = op.text
+        setattr(self, name, call)
+        return call
+
+    def __dir__(self) -> list[str]:
+        return sorted(_by_small_name())
+
+
+gen_ops = _GenOps("ebbflow.api.gen_ops", __doc__)
