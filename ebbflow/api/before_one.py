@@ -16,6 +16,11 @@ from ebbflow.ops.array import concat as concat_now
 from ebbflow.ops.array import split as split_now
 from ebbflow.ops.array import stack, unstack
 from ebbflow.ops.compare import where_v1
+from ebbflow.ops.cross_entropy import (
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits_v1,
+    sparse_softmax_cross_entropy_with_logits,
+)
 from ebbflow.ops.matrix import matmul
 from ebbflow.ops.ordering import reverse as reverse_now
 from ebbflow.ops.sets import setdiff1d
@@ -89,3 +94,28 @@ def batch_matmul(x: Any, y: Any, adj_x: bool = False, adj_y: bool = False, name:
 def listdiff(x: Any, y: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """Return what is in `x` and not in `y`, and where: `tf.setdiff1d`."""
     return setdiff1d(x, y, index_dtype=out_idx, name=name)
+
+
+def flipped_softmax_cross_entropy(logits: Any, labels: Any, dim: int = -1, name: str | None = None) -> Any:
+    """Return the cross entropy of softmax(logits) with `labels`, which come second."""
+    return softmax_cross_entropy_with_logits_v1(labels, logits, dim, name)
+
+
+def flipped_sparse_softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Any:
+    """Return the cross entropy of softmax(logits) with classes, which come second."""
+    return sparse_softmax_cross_entropy_with_logits(labels, logits, name)
+
+
+def flipped_sigmoid_cross_entropy(logits: Any, targets: Any, name: str | None = None) -> Any:
+    """Return the cross entropy of sigmoid(logits) with `targets`, which come second."""
+    return sigmoid_cross_entropy_with_logits(targets, logits, name)
+
+
+class RegisterShape:
+    """Takes a shape function of before 1.0 and leaves it: an op's declaration has its own."""
+
+    def __init__(self, op_type: str) -> None:
+        self.op_type = op_type
+
+    def __call__(self, shape_function: Any) -> Any:
+        return shape_function

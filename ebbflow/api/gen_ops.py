@@ -61,3 +61,7 @@ class _GenOps(ModuleType):
 
 
 gen_ops = _GenOps("ebbflow.api.gen_ops", __doc__)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(gen_ops, name)

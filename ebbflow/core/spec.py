@@ -7,6 +7,7 @@ from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.composite import TypeSpec
+from ebbflow.core.convert import convert_to_tensor
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
 
@@ -100,3 +101,19 @@ class TensorSpec(TypeSpec):
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
+def type_spec_from_value(value: Any) -> TypeSpec:
+    """Return the type of a value: of a tensor, of what can become one, or of what is made of several.
+
+    >>> type_spec_from_value([1.0, 2.0])
+    TensorSpec(shape=(2,), dtype=tf.float32, name=None)
+    """
+    spec = getattr(value, "_type_spec", None)
+    if spec is not None:
+        return spec
+    try:
+        tensor = convert_to_tensor(value)
+    except (ValueError, TypeError):
+        raise TypeError(f"Could not build a TypeSpec for {value} of unsupported type {type(value)}.") from None
+    return TensorSpec(tensor.shape, tensor.dtype)

@@ -28,6 +28,13 @@ class Tensor:
     __slots__ = ("__weakref__", "assign")  # `assign` is set on slices of variables only: v[1:].assign(...)
     __array_priority__ = 100  # ndarray + Tensor is Tensor.__radd__
     is_tensor_like = True
+    OVERLOADABLE_OPERATORS = frozenset(
+        """
+        __abs__ __add__ __and__ __div__ __eq__ __floordiv__ __ge__ __getitem__ __gt__ __invert__ __le__ __lt__
+        __matmul__ __mod__ __mul__ __ne__ __neg__ __or__ __pow__ __radd__ __rand__ __rdiv__ __rfloordiv__ __rmatmul__
+        __rmod__ __rmul__ __ror__ __rpow__ __rsub__ __rtruediv__ __rxor__ __sub__ __truediv__ __xor__
+        """.split()  # noqa: SIM905
+    )
 
     @property
     def dtype(self) -> DType:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import os
 import re
 from typing import Any
 
@@ -17,9 +18,11 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.dtypes import DType
+from ebbflow.core.op import registry
 from ebbflow.graph.younger_attrs import younger_attrs
 from ebbflow.messages.attrs import attr_value
 from ebbflow.messages.tensors import make_tensor_proto, shape_proto
+from ebbflow.platform import files
 
 PRODUCER = 2474
 """The GraphDef version that TensorFlow 2.21 writes."""
@@ -269,3 +272,28 @@ def _fill_arg(message: Any, arg: Any) -> None:
         message.type_attr = arg.type_attr
     if arg.number_attr is not None:
         message.number_attr = arg.number_attr
+
+
+def op_def_named(name: str) -> Any:
+    """Return the interface of the op of that name as an OpDef, or None."""
+    return op_def(registry[name]) if name in registry else None
+
+
+def get_registered_ops() -> dict[str, Any]:
+    """Return the interfaces of all ops by name."""
+    return {name: op_def(op) for name, op in registry.items()}
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
+    """Write a graph to a file, as text or as bytes, and return where it is."""
+    definition = graph_or_graph_def
+    if hasattr(definition, "as_graph_def"):
+        definition = definition.as_graph_def()
+    files.makedirs(logdir)
+    path = os.path.join(os.fspath(logdir), name)
+    written = str(definition) if as_text else messages.serialize(definition)
+    files.atomic_write_string_to_file(path, written)
+    return path

@@ -469,3 +469,8 @@ def _beside(graph: Any, handle: Any) -> contextlib.ExitStack:
     if not graph.building_function:
         stack.enter_context(graph.device(handle.device or None))
     return stack
+
+
+def is_resource_variable(var: Any) -> bool:
+    """Return whether `var` is a variable that travels as a handle."""
+    return isinstance(var, ResourceVariable)

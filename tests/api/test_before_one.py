@@ -10,6 +10,8 @@ from ebbflow.graph.graph import Graph
 
 A = np.array([[1, 2], [3, 4]], np.int32)
 F = A.astype(np.float32)
+LOG_2 = np.log(np.float32(2))
+FLIPPED = "deprecated_flipped"
 
 
 def old(name):
@@ -47,6 +49,11 @@ CASES = [
     (lambda: old("listdiff")([1, 2, 3], [2])[0], [1, 3]),
     (lambda: old("listdiff")([1, 2, 3], [2])[1], [0, 2]),
     (lambda: old("concat_v2")([A, A], 0), np.concatenate([A, A], 0)),
+    (lambda: old("batch_matrix_transpose")(A), A.T),
+    (lambda: old("batch_matrix_diag_part")(A), [1, 4]),
+    (lambda: old(f"contrib.nn.{FLIPPED}_softmax_cross_entropy_with_logits")([[0.0, 0.0]], [[1.0, 0.0]]), [LOG_2]),
+    (lambda: old(f"contrib.nn.{FLIPPED}_sparse_softmax_cross_entropy_with_logits")([[0.0, 0.0]], [1]), [LOG_2]),
+    (lambda: old(f"contrib.nn.{FLIPPED}_sigmoid_cross_entropy_with_logits")([0.0], [1.0]), [LOG_2]),
 ]
 
 

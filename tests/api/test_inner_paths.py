@@ -70,3 +70,50 @@ def test_a_generated_function_that_is_missing():
         _ = module.relu_gard
     with pytest.raises(AttributeError):
         _ = module.__wrapped__
+
+
+def test_shared_resources(tmp_path):
+    resources = importlib.import_module("ebbflow.python.ops.resources")
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
+        assert session.run(resources.report_uninitialized_resources()).tolist() == []
+        session.run(resources.initialize_resources(resources.shared_resources()))
+        variable = tf.Variable(1.0, name="thing")
+        resources.register_resource(variable.handle, variable.initializer, variable.is_initialized())
+        missing = resources.report_uninitialized_resources()
+        assert session.run(missing).tolist() == [variable.handle.name.encode()]
+        session.run(resources.initialize_resources(resources.shared_resources()))
+        assert session.run(missing).tolist() == [] and resources.local_resources() == []
+        for as_text in (True, False):
+            path = tf.io.write_graph(graph, tmp_path / "deep", "graph", as_text)
+            with open(path, "rb") as file:
+                assert (b'name: "thing"' in file.read()) == as_text
+
+
+def test_interfaces_by_name():
+    ops = importlib.import_module("ebbflow.python.framework.op_def_registry")
+    assert [arg.name for arg in ops.get("MatMul").input_arg] == ["a", "b"]
+    assert ops.get("NoSuchOp") is None and "MatMul" in ops.get_registered_ops()
+
+
+SPECS = [
+    (lambda: [1.0, 2.0], "TensorSpec(shape=(2,), dtype=tf.float32, name=None)"),
+    (lambda: "a", "TensorSpec(shape=(), dtype=tf.string, name=None)"),
+    (lambda: tf.sparse.from_dense([1, 0]), "SparseTensorSpec(TensorShape([2]), tf.int32)"),
+]
+
+
+@pytest.mark.parametrize("value, shown", SPECS)
+def test_types_of_values(value, shown):
+    assert repr(tf.type_spec_from_value(value())) == shown
+
+
+def test_values_without_a_type():
+    with pytest.raises(TypeError, match="Could not build a TypeSpec for"):
+        tf.type_spec_from_value(object())
+
+
+def test_how_ops_run():
+    context = importlib.import_module("ebbflow.python.eager.context").context()
+    assert context.executing_eagerly() and len(context.devices()) == len(context.list_logical_devices())
+    with tf.Graph().as_default():
+        assert not context.executing_eagerly()

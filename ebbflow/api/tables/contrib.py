@@ -1,7 +1,8 @@
 """`tf.contrib`, at the TF 1 door only. The forms are those of `paths`."""
 
 MIRRORS = {
-    "contrib.framework.nest": "nest",
+    "contrib.eager.python.tfe": "contrib.eager",
+    "contrib.framework.nest": "python.util.nest",
     "contrib.rnn": "nn.rnn_cell",
     "contrib.rnn.python.ops.core_rnn_cell": "nn.rnn_cell",
 }
@@ -12,7 +13,10 @@ PATHS = {
         set_verbosity=autograph.set_verbosity to_code=autograph.to_code to_graph=autograph.to_graph
         trace=autograph.trace
     """,
-    "contrib.eager": "GradientTape custom_gradient executing_eagerly py_func enable_eager_execution make_template",
+    "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
+    "contrib.eager": """
+        GradientTape TensorSpec custom_gradient executing_eagerly py_func enable_eager_execution make_template
+    """,
     "contrib.framework": """
         argsort assert_global_step=train.assert_global_step assert_same_float_dtype assert_scalar
         create_global_step=train.create_global_step get_global_step=train.get_global_step
@@ -25,6 +29,10 @@ PATHS = {
         get_or_create_global_step=train.get_or_create_global_step get_model_variables=model_variables
         get_trainable_variables=trainable_variables
     """,
+    "contrib.stateless": """
+        stateless_multinomial=random.stateless_multinomial stateless_random_normal=random.stateless_normal
+        stateless_random_uniform=random.stateless_uniform stateless_truncated_normal=random.stateless_truncated_normal
+    """,
     "contrib.util": "constant_value=get_static_value make_ndarray make_tensor_proto",
     "contrib.layers": "recompute_grad elu=nn.elu relu=nn.relu relu6=nn.relu6",
     "contrib.rnn": """
@@ -34,6 +42,12 @@ PATHS = {
 }
 
 ROWS = """
+[api.before_one]
+flipped_sigmoid_cross_entropy as contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits
+flipped_softmax_cross_entropy as contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits
+flipped_sparse_softmax_cross_entropy as contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits
+[graph.scopes]
+contrib.framework.get_name_scope
 [layers.seq2seq_legacy]
 contrib.legacy_seq2seq.: attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
 contrib.legacy_seq2seq.: embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets

@@ -38,6 +38,27 @@ split
 unpack
 [ops.array]
 concat as concat_v2
+[ops.convolve]
+conv2d_transpose_v1 as nn.deconv2d
+[ops.diagonals]
+band_part as batch_matrix_band_part
+diag as batch_matrix_diag
+diag_part as batch_matrix_diag_part
+set_diag as batch_matrix_set_diag
+[ops.shaping]
+matrix_transpose as batch_matrix_transpose
+[ops.factor]
+cholesky as batch_cholesky
+eigh as batch_self_adjoint_eig
+eigvalsh as batch_self_adjoint_eigvals
+svd as batch_svd
+[ops.linalg]
+cholesky_solve as batch_cholesky_solve
+det as batch_matrix_determinant
+inv as batch_matrix_inverse
+lstsq as batch_matrix_solve_ls
+solve as batch_matrix_solve
+triangular_solve as batch_matrix_triangular_solve
 [ops.elementwise]
 abs as complex_abs
 reciprocal as inv

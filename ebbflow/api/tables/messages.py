@@ -6,6 +6,8 @@ io.tf_record_iterator python_io.tf_record_iterator
 io.TFRecordCompressionType python_io.TFRecordCompressionType
 io.TFRecordOptions python_io.TFRecordOptions
 io.TFRecordWriter python_io.TFRecordWriter
+[graph.graph_def]
+io.write_graph train.write_graph
 [messages]
 AttrValue
 ConfigProto

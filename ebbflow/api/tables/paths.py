@@ -1,7 +1,7 @@
 """Dotted paths of TensorFlow's inside that programs import: second ways to the same objects.
 
-Names here are public names of TF 1 (`here=public.name` where they differ, `@2` for TF 2's meaning), or rows as in the
-other tables. A path that nobody imports need not be here."""
+Names here are public names of TF 1 (`here=public.name` where they differ, `@2` for TF 2's meaning); `inside` has the
+names that were never public. A path that nobody imports need not be here."""
 
 MIRRORS = {"app.flags": "flags"}
 """Whole namespaces that stand at two public paths."""
@@ -11,6 +11,8 @@ INNER_MIRRORS = {
     "python.framework.errors": "errors",
     "python.framework.errors_impl": "errors",
     "python.ops.nn": "nn",
+    "python.ops.metrics": "metrics",
+    "python.ops.metrics_impl": "metrics",
     "python.ops.rnn_cell": "nn.rnn_cell",
     "python.ops.rnn_cell_impl": "nn.rnn_cell",
     "python.ops.bitwise_ops": "bitwise",
@@ -64,6 +66,9 @@ PYTHON = {
     "python.framework.sparse_tensor": """
         SparseTensor SparseTensorSpec SparseTensorValue convert_to_tensor_or_sparse_tensor
     """,
+    "python.framework.tensor_spec": "TensorSpec",
+    "python.framework.type_spec": "TypeSpec type_spec_from_value",
+    "python.framework.graph_io": "write_graph=io.write_graph",
     "python.framework.tensor": "Tensor disable_tensor_equality enable_tensor_equality",
     "python.framework.tensor_conversion": """
         convert_to_tensor_v1=convert_to_tensor convert_to_tensor_v1_with_dispatch=convert_to_tensor
@@ -165,6 +170,7 @@ PYTHON = {
         is_strictly_increasing
     """,
     "python.ops.clip_ops": "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm",
+    "python.ops.constant_op": "constant",
     "python.ops.cond": "cond cond_for_tf_v2=cond@2",
     "python.ops.cond_v2": "cond_v2=cond@2 indexed_case=switch_case",
     "python.ops.control_flow_assert": "Assert",
@@ -369,202 +375,3 @@ PYTHON = {
         global_step=train.global_step
     """,
 }
-
-ROWS = """
-[functions.routes]
-python.ops.control_flow_ops.: merge switch
-in_xla_context as python.ops.control_flow_util.GraphOrParentsInXlaContext
-[functions.vectorize]
-python.ops.parallel_for.: for_loop pfor
-python.ops.parallel_for.control_flow_ops.: for_loop pfor
-[graph.scopes]
-python.ops.control_flow_ops.with_dependencies
-[layers.choice]
-python.framework.smart_cond.smart_cond
-known_flag as python.framework.smart_cond.smart_constant_value
-[functions.autograph.public]
-python.autograph.impl.api.tf_convert
-convert_v1 as python.autograph.impl.api.convert
-[functions.autograph.errors]
-python.autograph.impl.api.: AutoGraphError ConversionError StagingError
-[functions.autograph.status]
-python.autograph.core.ag_ctx.: ControlStatusCtx Status control_status_ctx
-[functions.concrete]
-python.eager.function.ConcreteFunction
-python.eager.polymorphic_function.concrete_function.ConcreteFunction
-[functions.defun]
-python.eager.function.: defun defun_with_attributes
-[functions.func_graph]
-python.framework.func_graph.FuncGraph
-[functions.function]
-python.eager.def_function.: Function function
-python.eager.polymorphic_function.polymorphic_function.: Function function
-[functions.typed_function]
-python.framework.function.Defun
-[functions.wrap_function]
-python.eager.wrap_function.: WrappedFunction wrap_function
-[state.graph_callable]
-python.eager.graph_callable.: ShapeAndDtype graph_callable
-[state.variable_spec]
-python.ops.resource_variable_ops.VariableSpec
-[layers.rnn_cell_base]
-KERNEL as python.ops.rnn_cell_impl._WEIGHTS_VARIABLE_NAME
-BIAS as python.ops.rnn_cell_impl._BIAS_VARIABLE_NAME
-concat_sizes as python.ops.rnn_cell_impl._concat python.ops.rnn._concat
-like_rnncell as python.ops.rnn_cell_impl._like_rnncell python.ops.rnn._like_rnncell
-zero_state_tensors as python.ops.rnn_cell_impl._zero_state_tensors
-LayerRNNCell as python.ops.rnn_cell_impl.LayerRNNCell python.ops.rnn_cell_impl._LayerRNNCell
-python.ops.rnn_cell_impl.assert_like_rnncell
-[layers.rnn_projections]
-Linear as python.ops.rnn_cell_impl._Linear python.ops.rnn_cell._Linear
-linear as python.ops.rnn_cell_impl._linear python.ops.rnn_cell._linear
-[layers.rnn_steps]
-best_effort_input_batch_size as python.ops.rnn._best_effort_input_batch_size
-infer_state_dtype as python.ops.rnn._infer_state_dtype
-maybe_tensor_shape_from_tensor as python.ops.rnn._maybe_tensor_shape_from_tensor
-reverse_steps as python.ops.rnn._reverse_seq
-transpose_batch_time as python.ops.rnn._transpose_batch_time
-[layers.seq2seq_legacy]
-python.ops.seq2seq.: attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
-python.ops.seq2seq.: embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets
-python.ops.seq2seq.: one2many_rnn_seq2seq rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq
-extract_argmax_and_embed as python.ops.seq2seq._extract_argmax_and_embed
-[layers.rnn_static]
-static_rnn as python.ops.rnn.rnn
-static_bidirectional_rnn as python.ops.rnn.bidirectional_rnn
-static_state_saving_rnn as python.ops.rnn.state_saving_rnn
-[layers.rnn_projections]
-python.ops.rnn_cell.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
-[platform.deprecation]
-python.util.deprecation.: deprecated deprecated_alias deprecated_arg_values deprecated_args deprecated_argument_lookup
-python.util.deprecation.: deprecated_endpoints rewrite_argument_docstring silence deprecate_moved_module
-python.util.deprecation.: _PRINT_DEPRECATION_WARNINGS
-[platform.decorators]
-python.util.tf_decorator.: TFDecorator make_decorator unwrap rewrap
-python.util.tf_inspect.: ArgSpec FullArgSpec currentframe getargspec getcallargs getdoc getfile getfullargspec
-python.util.tf_inspect.: getmembers getmodule getmro getsource getsourcefile getsourcelines isanytargetmethod isbuiltin
-python.util.tf_inspect.: isclass isframe isfunction isgenerator isgeneratorfunction ismethod ismodule isroutine stack
-python.util.tf_export.: api_export estimator_export get_canonical_name keras_export kwarg_only tf_export
-python.util.function_utils.: fn_args get_func_code get_func_name has_kwargs
-python.util.keyword_args.keyword_args_only
-python.util.tf_contextlib.contextmanager
-python.util.all_util.: make_all remove_undocumented
-python.util.lazy_loader.LazyLoader
-[platform.eras]
-tf2_enabled as python.tf2.enabled
-enable_eager_execution as python.framework.ops.enable_eager_execution_internal
-[platform.first_files]
-Exists as python.lib.io.file_io.file_exists
-Copy as python.lib.io.file_io.copy
-Glob as python.lib.io.file_io.get_matching_files
-IsDirectory as python.lib.io.file_io.is_directory
-ListDirectory as python.lib.io.file_io.list_directory
-MakeDirs as python.lib.io.file_io.recursive_create_dir
-MkDir as python.lib.io.file_io.create_dir
-Remove as python.lib.io.file_io.delete_file
-Rename as python.lib.io.file_io.rename
-DeleteRecursively as python.lib.io.file_io.delete_recursively
-Stat as python.lib.io.file_io.stat
-Walk as python.lib.io.file_io.walk
-[platform.files]
-GFile as python.lib.io.file_io.FileIO
-exists as python.lib.io.file_io.file_exists_v2
-copy as python.lib.io.file_io.copy_v2
-glob as python.lib.io.file_io.get_matching_files_v2
-isdir as python.lib.io.file_io.is_directory_v2
-listdir as python.lib.io.file_io.list_directory_v2
-makedirs as python.lib.io.file_io.recursive_create_dir_v2
-mkdir as python.lib.io.file_io.create_dir_v2
-remove as python.lib.io.file_io.delete_file_v2
-rename as python.lib.io.file_io.rename_v2
-rmtree as python.lib.io.file_io.delete_recursively_v2
-stat as python.lib.io.file_io.stat_v2
-walk as python.lib.io.file_io.walk_v2
-python.lib.io.file_io.: atomic_write_string_to_file file_crc32 filecmp read_file_to_string write_string_to_file join
-[platform.mnist]
-examples.tutorials.mnist.input_data.: DataSet Datasets SOURCE_URL dense_to_one_hot extract_images extract_labels
-examples.tutorials.mnist.input_data.: load_mnist read_data_sets
-[core.nest]
-python.util.nest.: assert_same_structure assert_shallow_structure flatten flatten_dict_items flatten_up_to
-python.util.nest.: flatten_with_joined_string_paths flatten_with_tuple_paths flatten_with_tuple_paths_up_to
-python.util.nest.: get_traverse_shallow_structure is_nested is_nested_or_composite is_sequence
-python.util.nest.: is_sequence_or_composite list_to_tuple map_structure map_structure_up_to
-python.util.nest.: map_structure_with_paths map_structure_with_tuple_paths map_structure_with_tuple_paths_up_to
-python.util.nest.: pack_sequence_as yield_flat_paths
-[testing.modes]
-python.framework.test_util.: IsBuiltWithROCm IsGoogleCudaEnabled IsMklEnabled InstallStackTraceHandler NCHWToNHWC
-python.framework.test_util.: NHWCToNCHW also_run_as_tf_function assert_equal_graph_def assert_equal_graph_def_v1
-python.framework.test_util.: assert_equal_graph_def_v2 assert_no_garbage_created assert_no_new_tensors
-python.framework.test_util.: assert_ops_in_graph deprecated_graph_mode_only device disable_control_flow_v2 disable_tfrt
-python.framework.test_util.: disable_xla enable_control_flow_v2 enable_output_all_intermediates for_all_test_methods
-python.framework.test_util.: force_cpu force_gpu is_xla_enabled no_xla_auto_jit run_all_in_graph_and_eager_modes
-python.framework.test_util.: run_cuda_only run_deprecated_v1 run_gpu_only run_in_graph_and_eager_modes run_v1_only
-python.framework.test_util.: run_v2_only skip_if use_deterministic_cudnn use_gpu with_control_flow_v2
-python.framework.test_util.xla_allow_fallback
-[summary.contrib]
-python.ops.summary_ops_v2.: all_summary_ops always_record_summaries audio create_file_writer flush generic graph
-python.ops.summary_ops_v2.: histogram image initialize never_record_summaries record_summaries_every_n_global_steps
-python.ops.summary_ops_v2.: scalar should_record_summaries summary_writer_initializer_op
-[summary.ops]
-python.ops.summary_op_util.: clean_tag summary_scope
-[summary.recording]
-python.ops.summary_ops_v2.: SummaryWriter record_if write
-create_file_writer as python.ops.summary_ops_v2.create_file_writer_v2
-[testing.test_case]
-TestCase as python.framework.test_util.TensorFlowTestCase
-[platform.config]
-python.framework.test_util.: gpu_device_name is_gpu_available
-[core.shape]
-python.framework.tensor_shape.: as_shape unknown_shape scalar vector matrix as_dimension
-[core.dtypes]
-float4_e2m1fn as python.framework.dtypes.float4_e2m1fn
-python.framework.dtypes.: float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz int2 int4 uint2
-python.framework.dtypes.uint4
-[platform.early_eager]
-python.eager.context.: eager_mode graph_mode num_gpus
-[train.moving_averages]
-python.training.moving_averages.: assign_moving_average weighted_moving_average
-[train.slots]
-python.training.slot_creator.: create_slot create_slot_with_initializer create_zeros_slot
-[layers.input_spec]
-python.layers.base.InputSpec
-[layers.choice]
-python.layers.utils.smart_cond
-known_flag as python.layers.utils.constant_value
-[layers.arguments]
-sizes_of as python.layers.utils.normalize_tuple
-padding_named as python.layers.utils.normalize_padding
-data_format_named as python.layers.utils.normalize_data_format
-window_length as python.layers.utils.conv_output_length
-spread_length as python.layers.utils.deconv_output_length
-[train.losses]
-python.ops.losses.losses_impl.: Reduction absolute_difference compute_weighted_loss cosine_distance hinge_loss
-python.ops.losses.losses_impl.: huber_loss log_loss mean_pairwise_squared_error mean_squared_error
-python.ops.losses.losses_impl.: sigmoid_cross_entropy softmax_cross_entropy sparse_softmax_cross_entropy
-python.ops.losses.util.: add_loss get_losses get_total_loss
-[api.device_lib]
-python.client.device_lib.list_local_devices
-[runtime.timeline]
-python.client.timeline.Timeline
-[runtime.handles]
-python.ops.session_ops.TensorHandle
-[state.orthogonal]
-python.ops.init_ops.: ConvolutionDeltaOrthogonal ConvolutionOrthogonal ConvolutionOrthogonal1D ConvolutionOrthogonal2D
-python.ops.init_ops.ConvolutionOrthogonal3D
-[api.gen_ops]
-gen_ops as python.ops.gen_array_ops python.ops.gen_bitwise_ops python.ops.gen_control_flow_ops
-gen_ops as python.ops.gen_data_flow_ops python.ops.gen_functional_ops python.ops.gen_io_ops python.ops.gen_linalg_ops
-gen_ops as python.ops.gen_list_ops python.ops.gen_logging_ops python.ops.gen_math_ops python.ops.gen_nn_ops
-gen_ops as python.ops.gen_random_ops python.ops.gen_resource_variable_ops python.ops.gen_script_ops
-gen_ops as python.ops.gen_set_ops python.ops.gen_sparse_ops python.ops.gen_state_ops
-gen_ops as python.ops.gen_stateless_random_ops python.ops.gen_string_ops python.ops.gen_summary_ops
-gen_ops as python.training.gen_training_ops python.training.training_ops python.ops.gen_training_ops
-[train.optimizer]
-deduplicate as python.training.optimizer._deduplicate_indexed_slices
-variable_key as python.training.optimizer._var_key
-[api.libraries]
-python.framework.load_library.load_op_library
-[api.adapters]
-get_static_value as python.framework.tensor_util.constant_value
-is_tensor as python.framework.tensor_util.is_tensor
-"""

@@ -3,6 +3,7 @@
 BOTH = """
 [core.spec]
 TensorSpec
+type_spec_from_value
 [core.composite]
 TypeSpec data.experimental.Structure
 [core.containers]
