@@ -137,8 +137,18 @@ class _Taking:
                 f"{minimum}."
             )
 
+    def _remedy(self, arg: Arg, found: DType, wanted: DType) -> str:
+        """Say which cast to write: of what the other argument is, where casting this one would lose its fractions."""
+        if dtypes.string in (found, wanted):
+            return ""
+        name, target = arg.name, wanted
+        others = [a.name for a in self.signature.inputs if a.type_attr == arg.type_attr and a is not arg]
+        if arg.type_attr and others and wanted.is_integer and not found.is_integer and not found.is_bool:
+            name, target = others[0], found
+        return f"Write tf.cast({name}, tf.{target.name}) to convert it. "
+
     def _wrong_type(self, arg: Arg, found: DType, wanted: DType) -> errors.WrongTypeError:
-        cast = f"Write tf.cast({arg.name}, tf.{wanted.name}) to convert it. [Op:{self.name}]"
+        cast = f"{self._remedy(arg, found, wanted)}[Op:{self.name}]"
         if context.executing_eagerly():
             place = [a.name for a in self.signature.inputs].index(arg.name)
             return errors.WrongTypeError(

@@ -213,7 +213,8 @@ class EagerTensor(Tensor):
         return view
 
     def __dlpack__(self, *, stream: Any = None, **options: Any) -> Any:
-        return self._array.__dlpack__(stream=stream, **options)
+        array = self._array if self._array.flags.writeable else self._array.copy()  # DLPack has no read-only memory
+        return array.__dlpack__(stream=stream, **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._array.__dlpack_device__()

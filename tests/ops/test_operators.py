@@ -157,3 +157,18 @@ def test_the_quick_way_is_recorded():
         tape.watch(x)
         y = (x * 3.0) * x + (1.0 - x) / x
     np.testing.assert_allclose(tape.gradient(y, x).numpy(), [6 * 2.0 - 1 / 4.0])
+
+
+REMEDIES = [
+    (1, 1.5, "Write tf.cast(x, tf.float32) to convert it."),  # the other way round the fractions would be lost
+    (1.5, 1, "Write tf.cast(y, tf.float32) to convert it."),
+    (1, np.int64(1), "Write tf.cast(y, tf.int32) to convert it."),
+    (1, "a", "but is a string tensor. [Op:AddV2]"),  # no cast does that
+]
+
+
+@pytest.mark.parametrize("x, y, says", REMEDIES)
+def test_the_error_says_which_cast_to_write(x, y, says):
+    with pytest.raises(TypeError) as raised:
+        tf.constant(x) + tf.constant(y)
+    assert says in str(raised.value) and isinstance(raised.value, tf.errors.InvalidArgumentError)

@@ -12,6 +12,8 @@ nest.is_nested
 executing_eagerly
 [core.convert]
 register_tensor_conversion_function
+[core.dlpack]
+experimental.dlpack.: from_dlpack to_dlpack
 [core.dtypes]
 as_dtype dtypes.as_dtype
 bfloat16 dtypes.bfloat16
