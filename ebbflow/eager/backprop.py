@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ebbflow.core import dtypes, errors
+from ebbflow.core import dtypes
 from ebbflow.core.call import Call
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.ops.declare import FLAT, UNDEFINED, raw
@@ -176,7 +176,5 @@ def unconnected(tensor: Any, mode: Any) -> Any:
     if getattr(mode, "value", mode) == "zero":
         return zeros_for(tensor)
     if getattr(mode, "value", mode) != "none":
-        raise errors.InvalidArgumentError(
-            None, None, f"Unknown value for unconnected_gradients: '{mode}'; it is 'none' or 'zero'"
-        )
+        raise ValueError(f"Unknown value for unconnected_gradients: '{mode}'; it is 'none' or 'zero'")
     return None

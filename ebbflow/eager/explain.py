@@ -1,13 +1,14 @@
 """Why a gradient is None: finds the place where the way from the source to the target is broken.
 
-Works on what a tape kept: the calls gradients flow through, and the calls that broke the flow (an integer cast, a
-stop_gradient, an op without a gradient), each with the user's line.
+Works on what a tape kept: the calls gradients flow through, the calls that broke the flow (an integer cast, a
+stop_gradient, an op without a gradient), each with the user's line, and the trail of what came of these.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ebbflow.core import nest
@@ -23,51 +24,96 @@ def warn_not_differentiable(item: Any) -> None:
     )
 
 
+class Trail:
+    """Which values came of a break in the flow, without keeping any of them alive."""
+
+    MOST = 8  # breaks remembered behind one value
+
+    def __init__(self) -> None:
+        self.marks: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+
+    def mark(self, outputs: Sequence[Any], entries: tuple[Any, ...]) -> None:
+        """Entries of a tape broke the flow on the way to these values."""
+        for y in outputs:
+            self.marks[id(y)] = weakref.ref(y), entries
+
+    def go_on(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """A call without watched inputs was made: its outputs are behind what its inputs are behind."""
+        entries: tuple[Any, ...] = ()
+        for x in inputs:
+            more = self.behind(x)
+            if more and more is not entries:
+                entries = tuple({id(e): e for e in entries + more}.values())[: self.MOST] if entries else more
+        if entries:
+            self.mark(outputs, entries)
+
+    def behind(self, tensor: Any) -> tuple[Any, ...]:
+        """Return the entries a value is behind."""
+        alive, entries = self.marks.get(id(tensor), (None, ()))
+        return entries if alive is not None and alive() is tensor else ()
+
+
 def explain(
     calls: Sequence[Call],
     breaks: Sequence[Call],
+    behind: Callable[[Any], Sequence[Call]],
     watched: set[int],
     target: Any,
     source: Any,
 ) -> str:
     """Return a sentence: why no gradient reaches `source` from `target`, or that one does."""
-    targets = {id(t) for t in nest.flatten(target)}
     if id(source) not in watched:
         return (
             "The source was not watched: it is not a trainable variable read under the tape, and "
-            "tape.watch(source) was not "
-            "called (before it was used)."
+            "tape.watch(source) was not called (before it was used)."
         )
-    reached, flowing = {id(source)}, {id(source)}
-    blame = None
-    used = False
-    everything = [*((c, True) for c in calls), *((c, False) for c in breaks)]
-    for call, flows in _in_order(everything):
-        inputs, outputs = call.inputs, call.outputs
-        touched = [x for x in inputs if id(x) in reached]
-        if not touched:
-            continue
-        used = True
-        reached.update(id(o) for o in outputs)
-        if flows and any(id(x) in flowing for x in inputs):
-            flowing.update(id(o) for o in outputs)
-        elif (any(id(x) in flowing for x in inputs) and any(id(o) in targets for o in outputs)) or (
-            any(id(x) in flowing for x in inputs) and blame is None
-        ):
-            blame = call
-    if targets & flowing:
+    targets = nest.flatten(target)
+    ordered = _in_order([*((c, True) for c in calls), *((c, False) for c in breaks)])
+    flowing, used = _flowing(ordered, source)
+    if any(id(t) in flowing for t in targets):
         return "The target depends on the source: the gradient is not None."
-    if blame is not None and targets & reached:
-        return _broken(blame)
-    if blame is not None:
-        return _broken(blame) + " What the target is made of after that was made outside the tape."
+    broken = _where_it_breaks(ordered, behind, targets, flowing)
+    if broken is not None:
+        return _broken(broken)
     if not used:
         return "The source was never used in an op that the tape recorded."
+    made = next((call for call, _ in ordered if any(id(o) == id(t) for o in call.outputs for t in targets)), None)
+    if made is not None:
+        return f"The target was made from other values than the source, by {made.op.name} at {made.line}."
     return (
-        "The target was not made from the source under this tape: it was made outside the tape (before it was "
-        "opened, after it was "
-        "closed, in NumPy, or in stop_recording)."
+        "The target was not made from the source under this tape: what it is made of was made outside the tape (before "
+        "it was opened, after it was closed, in NumPy, or in stop_recording)."
     )
+
+
+def _flowing(ordered: Sequence[tuple[Any, bool]], source: Any) -> tuple[set[int], bool]:
+    """Return the ids of the values that gradients flow from to the source, and whether it was used at all."""
+    flowing, used = {id(source)}, False
+    for call, flows in ordered:
+        if any(id(x) in flowing for x in call.inputs):
+            used = True
+            if flows:
+                flowing.update(id(o) for o in call.outputs)
+    return flowing, used
+
+
+def _where_it_breaks(
+    ordered: Sequence[tuple[Call, bool]], behind: Callable[[Any], Sequence[Call]], targets: list[Any], flowing: set[int]
+) -> Call | None:
+    """Walk back from the targets to a call that takes what flows from the source, and does not hand it on."""
+    made_by = {id(o): (call, flows) for call, flows in ordered for o in call.outputs}
+    waiting, seen = list(targets), set()
+    while waiting:
+        value = waiting.pop()
+        broken = [(call, False) for call in behind(value)]
+        for call, flows in [made_by[id(value)]] if id(value) in made_by else broken:
+            if id(call) in seen:
+                continue
+            seen.add(id(call))
+            if not flows and any(id(x) in flowing for x in call.inputs):
+                return call
+            waiting.extend(call.inputs)
+    return None
 
 
 def _in_order(pairs: list[tuple[Any, bool]]) -> list[tuple[Any, bool]]:

@@ -68,7 +68,8 @@ class GradientTape(Recorder):
         self._calls: list[Entry] = []
         self._watched: set[int] = set()
         self._keep: list[Any] = []  # tensors watched by name: their ids stay their own while they live
-        self.note = _notes(self._watched, self._calls, self._breaks)  # type: ignore[method-assign]
+        self._trail = explain.Trail()
+        self.note = _notes(self._watched, self._calls, self._breaks, self._trail)  # type: ignore[method-assign]
 
     # --- recording --------------------------------------------------------------------------------------------------
 
@@ -79,6 +80,8 @@ class GradientTape(Recorder):
             if id(x) in watched:
                 break
         else:
+            if self._trail.marks:
+                self._trail.go_on(inputs, outputs)
             return
         frame = sys._getframe(2)  # the caller of a quick op: walking up to it frame by frame would cost 0.4 µs
         if id(frame.f_code) not in user_codes:
@@ -94,6 +97,7 @@ class GradientTape(Recorder):
                 self._calls.append(entry)
                 return
         self._breaks.append(entry)
+        self._trail.mark(outputs, (entry,))
 
     def watches(self, tensors: Sequence[Any]) -> list[bool]:
         """Return for each tensor whether a call that takes it would be noted."""
@@ -260,13 +264,24 @@ class GradientTape(Recorder):
 
     def explain(self, target: Any, source: Any) -> str:
         """Say why the gradient of `target` for `source` is None, or that it is not, with the line to look at."""
-        calls, breaks = ([call_of(entry) for entry in kept] for kept in (self._calls, self._breaks))
-        return explain.explain(calls, breaks, self._watched, target, handle_of(source))
+        if self._used and not self._persistent:
+            return (
+                "This tape forgot what it recorded when it gave its gradient; make it with "
+                "tf.GradientTape(persistent=True) to ask."
+            )
+        calls, broken = ({id(entry): call_of(entry) for entry in kept} for kept in (self._calls, self._breaks))
+
+        def behind(value: Any) -> list[Call]:
+            return [broken[id(entry)] for entry in self._trail.behind(value)]
+
+        return explain.explain(
+            list(calls.values()), list(broken.values()), behind, self._watched, target, handle_of(source)
+        )
 
 
-def _notes(watched: set[int], calls: list[Entry], breaks: list[Entry]) -> Callable[..., None]:
+def _notes(watched: set[int], calls: list[Entry], breaks: list[Entry], trail: explain.Trail) -> Callable[..., None]:
     """Return a tape's `note`: `record` for one or two inputs and one result, with no tuple or look-up to spare."""
-    watch, keep, getframe = watched.add, calls.append, sys._getframe
+    watch, keep, getframe, marks = watched.add, calls.append, sys._getframe, trail.marks
 
     def note(op, attrs, result, x, y=None):  # type: ignore[no-untyped-def]
         if id(x) in watched or id(y) in watched:
@@ -281,6 +296,9 @@ def _notes(watched: set[int], calls: list[Entry], breaks: list[Entry]) -> Callab
                 keep(entry)
             else:
                 breaks.append(entry)
+                trail.mark((result,), (entry,))
+        elif marks:
+            trail.go_on((x, y), (result,))
 
     return note
 

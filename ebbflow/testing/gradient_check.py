@@ -26,7 +26,7 @@ DELTA = 1.0 / 1024
 
 def compute_gradient(
     f: Callable[..., Any], x: Sequence[Any], delta: float | None = None
-) -> tuple[list[Any], list[Any]]:
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Return the Jacobians of `f(*x)` by each of `x`, twice: by the gradient rules, and by differences.
 
     Each Jacobian has a row for every element of the result and a column for every element of the input; a complex
@@ -45,7 +45,7 @@ def compute_gradient(
         by_moving = [
             _by_moving(lambda moved: _value(f, moved), arrays, place, delta or DELTA) for place in range(len(arrays))
         ]
-    return by_rules, by_moving
+    return tuple(by_rules), tuple(by_moving)
 
 
 def _check_type(dtype: Any, place: int) -> None:
