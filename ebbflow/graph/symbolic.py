@@ -81,8 +81,8 @@ class SymbolicTensor(Tensor):
             raise ValueError(_contradiction(self._dims, dims)) from None
 
     def consumers(self) -> list[Operation]:
-        """Return the operations that take this tensor."""
-        return list(dict.fromkeys(self._consumers))
+        """Return the operations that take this tensor, one as often as it does."""
+        return list(self._consumers)
 
     def constant_value(self) -> np.ndarray | None:
         """Return the value, where the graph alone decides it, else None."""

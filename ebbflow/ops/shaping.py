@@ -94,7 +94,19 @@ def _(tensor, shape):
                 raise errors.StaticShapeError(f"Invalid value in tensor used for shape: {size}")
         asked = tuple(None if n == -1 else n for n in asked)
     count = None if tensor.dims is None else product(tensor.dims)
-    return asked if count is None else _fitted(asked, count)
+    if count is not None:
+        return _fitted(asked, count)
+    _check_factors(tensor.dims, asked)
+    return asked
+
+
+def _check_factors(dims: tuple[int | None, ...] | None, asked: tuple[int | None, ...]) -> None:
+    """Refuse a shape whose number of elements is no multiple of the lengths that are known."""
+    if dims is None or None in asked:
+        return
+    known, wanted = math.prod(n for n in dims if n is not None), math.prod(n for n in asked if n is not None)
+    if wanted % known:
+        raise errors.StaticShapeError(f"Dimension size must be evenly divisible by {known} but is {wanted}")
 
 
 def _fitted(asked: tuple[int | None, ...], count: int) -> tuple[int | None, ...]:

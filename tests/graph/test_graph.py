@@ -79,7 +79,7 @@ def test_look_ups(graph):
 def test_consumers_and_inputs(graph):
     x = tf.constant(1.0)
     y = x + x
-    assert x.consumers() == [y.op] and y.op.inputs == (x, x)
+    assert x.consumers() == [y.op, y.op] and y.op.inputs == (x, x)
 
 
 def test_control_dependencies(graph):

@@ -321,3 +321,25 @@ def test_static_shapes_as_far_as_they_are_known(name):
     with tf.Graph().as_default():
         x, n = tf.compat.v1.placeholder(tf.float32, [None, 4]), tf.compat.v1.placeholder(tf.int32, [])
         assert build(x, n).shape.as_list() == expected
+
+
+@pytest.mark.parametrize(
+    "dims, shape, made",
+    [
+        ([None, 2], [7], None),
+        ([3, None], [5, 2], None),
+        ([None, None, 2], [7], None),
+        ([None, 4], [8], [8]),
+        ([None, 2], [0], [0]),
+        ([None, 2], [-1, 7], [None, 7]),
+        (None, [7], [7]),
+    ],
+)
+def test_reshaping_what_is_known_in_part(dims, shape, made):
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, dims)
+        if made is None:
+            with pytest.raises(ValueError, match="Dimension size must be evenly divisible by"):
+                tf.reshape(x, shape)
+        else:
+            assert tf.reshape(x, shape).shape.as_list() == made
