@@ -312,7 +312,8 @@ class Variable(metaclass=Making):
         for axis in reversed(range(len(batch))):
             own = np.arange(batch[axis], dtype=indices.dtype.np).reshape((-1,) + (1,) * (len(batch) - axis + 1))
             places.insert(0, raw.BroadcastTo(convert(own), raw.Pack([*map(convert, batch), count, convert(1)])))
-        return self.scatter_nd_update(raw.ConcatV2(places, -1), slices.values, name)
+        chosen = raw.ConcatV2(places, -1) if batch else places[0]  # joining one is an error
+        return self.scatter_nd_update(chosen, slices.values, name)
 
 
 def _indexed_slices(value: Any) -> IndexedSlices:

@@ -235,6 +235,8 @@ def test_batches_of_rows():
     expected[0, [0, 2]] = expected[1, [1, 0]] = 1
     np.testing.assert_array_equal(v.numpy(), expected)
     assert v1.batch_scatter_update(v, tf.constant([[1], [1]]), tf.ones([2, 1, 2]) * 2.0).numpy()[0, 1, 0] == 2.0
+    w = tf.Variable([1.0, 2.0, 3.0])
+    assert w.batch_scatter_update(tf.IndexedSlices([9.0], [1])).numpy().tolist() == [1.0, 9.0, 3.0]
 
 
 def test_gradients_touch_only_the_rows_read():
