@@ -294,6 +294,6 @@ def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool =
         definition = definition.as_graph_def()
     files.makedirs(logdir)
     path = os.path.join(os.fspath(logdir), name)
-    written = str(definition) if as_text else messages.serialize(definition)
+    written = messages.to_text(definition) if as_text else messages.serialize(definition)
     files.atomic_write_string_to_file(path, written)
     return path
