@@ -14,6 +14,9 @@ from ebbflow.core import dtypes, errors
 from ebbflow.core.shape import as_dims
 from ebbflow.core.signature import Attr
 
+MOST_OUTPUTS = 1 << 20
+"""How many outputs an op may be asked for: the list of them is made before a kernel could refuse."""
+
 
 def normalise(op: Any, attrs: dict[str, Any]) -> dict[str, Any]:
     """Return `attrs` in their one Python form; raise where the op does not have them so."""
@@ -32,6 +35,13 @@ def normalise(op: Any, attrs: dict[str, Any]) -> dict[str, Any]:
             continue
         result[name] = _check(op, attr, value)
     return result
+
+
+def _check_outputs(op: Any, attr: Attr, found: int) -> None:
+    if any(out.number_attr == attr.name for out in op.signature.outputs):
+        raise ValueError(
+            f"Attr '{attr.name}' of '{op.name}' Op passed {found}, but an op has at most {MOST_OUTPUTS} outputs."
+        )
 
 
 def _takes(op: Any) -> str:
@@ -55,6 +65,8 @@ def _check(op: Any, attr: Attr, value: Any) -> Any:
         found = _one(op, attr, attr.kind, value)
         if attr.minimum is not None and found < attr.minimum:
             raise ValueError(f"Attr '{attr.name}' of '{op.name}' Op passed {found} less than minimum {attr.minimum}.")
+        if attr.kind == "int" and found > MOST_OUTPUTS:
+            _check_outputs(op, attr, found)
         choices = (found,)
     if attr.allowed is not None:
         for item in choices:

@@ -83,16 +83,22 @@ ConcatV2.shape(lambda values, axis: _joined_dims(values, axis))
 Concat.shape(lambda concat_dim, values: _joined_dims(values, concat_dim))
 
 
+_LARGEST_RANK = 64  # NumPy's; and to NumPy an axis of -(2**31) means all axes
+
+
 def _concatenate(xp: Any, values: Any, axis: Any) -> Any:
     at = int(axis.reshape(()))
     try:
+        if at < -_LARGEST_RANK:
+            raise IndexError
         return xp.concatenate(values, axis=at)
     except (ValueError, TypeError, IndexError):
         raise _bad_concat([v.shape for v in values], at) from None
 
 
 def _bad_concat(shapes: list[tuple[int, ...]], at: int) -> errors.InvalidArgumentError:
-    rank, first = len(shapes[0]), shapes[0]
+    first = shapes[0]
+    rank = len(first)
     if not rank:
         return invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)")
     if not -rank <= at < rank:
@@ -455,6 +461,8 @@ def concat(values, axis, name="concat"):
 
 def _concat_now(values: Any, axis: int) -> Tensor:
     try:
+        if axis < -_LARGEST_RANK:
+            raise IndexError
         array = np.concatenate([v._array for v in values], axis)
     except Exception:  # the full path explains it
         return ConcatV2(list(values), axis)

@@ -122,6 +122,12 @@ def _check_scalars(*args: Any) -> None:
             raise errors.StaticShapeError(f"Shape must be rank 0 but is rank {arg.rank}")
 
 
+def _scalar(array: Any, name: str) -> Any:
+    if array.ndim:
+        raise invalid(f"{name} must be a scalar")
+    return array
+
+
 @MatrixDiagPartV3.shape
 @MatrixDiagPartV2.shape
 def _(input, k, padding_value):
@@ -154,12 +160,12 @@ BatchMatrixDiagPart.kernel(_one_part)
 
 @MatrixDiagPartV2.kernel
 def _(xp, input, k, padding_value):
-    return _taken(xp, input, _ends(k), padding_value.reshape(()), OLD_ALIGN)
+    return _taken(xp, input, _ends(k), _scalar(padding_value, "padding_value"), OLD_ALIGN)
 
 
 @MatrixDiagPartV3.kernel
 def _(xp, input, k, padding_value, *, align):
-    return _taken(xp, input, _ends(k), padding_value.reshape(()), align)
+    return _taken(xp, input, _ends(k), _scalar(padding_value, "padding_value"), align)
 
 
 def _spread(x: Any, grad: Any, k: Any, align: str) -> Any:
@@ -278,14 +284,14 @@ BatchMatrixDiag.kernel(_one_matrix)
 
 @MatrixDiagV2.kernel
 def _(xp, diagonal, k, num_rows, num_cols, padding_value):
-    sides = (int(x.reshape(-1)[0]) for x in (num_rows, num_cols))
-    return _made(xp, diagonal, _ends(k), *sides, padding_value.reshape(()), OLD_ALIGN)
+    sides = int(_scalar(num_rows, "num_rows")), int(_scalar(num_cols, "num_cols"))
+    return _made(xp, diagonal, _ends(k), *sides, _scalar(padding_value, "padding_value"), OLD_ALIGN)
 
 
 @MatrixDiagV3.kernel
 def _(xp, diagonal, k, num_rows, num_cols, padding_value, *, align):
-    sides = (int(x.reshape(-1)[0]) for x in (num_rows, num_cols))
-    return _made(xp, diagonal, _ends(k), *sides, padding_value.reshape(()), align)
+    sides = int(_scalar(num_rows, "num_rows")), int(_scalar(num_cols, "num_cols"))
+    return _made(xp, diagonal, _ends(k), *sides, _scalar(padding_value, "padding_value"), align)
 
 
 @BatchMatrixDiag.gradient

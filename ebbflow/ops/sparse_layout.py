@@ -356,7 +356,7 @@ def _(xp, indices, values, dense_shape, default_value):
     if not len(dense_shape):
         raise invalid("Dense shape cannot be empty.")
     count = int(dense_shape[0])
-    room_for((count,), 8)
+    room_for((count, indices.shape[1] + 3), 8)  # indices, values, and the way there and back
     rows = indices[:, 0]
     wrong = (rows < 0) | (rows >= count)
     if wrong.any():
