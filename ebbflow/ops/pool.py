@@ -400,6 +400,8 @@ def _(input, grad, argmax):
 
 @MaxPoolGradWithArgmax.kernel
 def _(xp, input, grad, argmax, *, include_batch_in_index):
+    if input.ndim != 4:
+        raise invalid(f"tensor_in must be 4-dimensional, not of shape {show(input.shape)}")
     _check_shape("argmax", argmax, grad.shape)
     _check_shape("grad", grad, (input.shape[0], *grad.shape[1:]))
     result = np.zeros(
