@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from ebbflow.api import suggest, views
+from ebbflow.core import context
 from ebbflow.doors.program import PACKAGE, within
 from ebbflow.doors.python2 import hint_for
 
@@ -23,8 +24,6 @@ START = os.path.join(PACKAGE, "doors", "run.py")
 
 def install(door: str) -> None:
     """Print the errors nobody catches without Ebbflow's own frames; `door` is the view the program looks at."""
-    if os.environ.get("EBBFLOW_FULL_TRACEBACK"):
-        return
 
     def print_exception(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         tidy(error)
@@ -46,7 +45,9 @@ def install(door: str) -> None:
 
 
 def tidy(error: BaseException) -> None:
-    """Take our own frames out of an error's traceback, and out of those of the errors behind it."""
+    """Take our own frames out of an error's traceback and of those behind it, unless all are to be shown."""
+    if context.full_traceback:
+        return
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:

@@ -10,6 +10,7 @@ import struct
 import numpy as np
 import pytest
 
+import ebbflow as tf
 from ebbflow.core import context, dtypes
 from ebbflow.platform import (
     config,
@@ -262,3 +263,19 @@ def test_crafted_mnist_files(tmp_path, data, says):
     path.write_bytes(data)
     with pytest.raises(ValueError, match=says):
         mnist.extract_images(str(path))
+
+
+def test_frames_of_our_own_can_be_shown():
+    def frames():
+        with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+            tf.gather([0, 1, 2], 7)
+        return len(raised.traceback)
+
+    assert tf.debugging.is_traceback_filtering_enabled()
+    few = frames()
+    tf.debugging.disable_traceback_filtering()
+    try:
+        assert not tf.debugging.is_traceback_filtering_enabled() and frames() > few
+    finally:
+        tf.debugging.enable_traceback_filtering()
+    assert frames() == few

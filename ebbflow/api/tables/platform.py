@@ -42,6 +42,8 @@ debugging.get_log_device_placement
 debugging.set_log_device_placement
 test.: gpu_device_name is_built_with_cuda is_built_with_gpu_support is_built_with_rocm is_built_with_xla
 test.: is_gpu_available
+[platform.tracebacks]
+debugging.: disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled
 [platform.eras]
 control_flow_v2_enabled
 disable_control_flow_v2
