@@ -300,6 +300,8 @@ def _small_constant(tensor: Any) -> np.ndarray | None:
         return None
     if tensor.op.type == "Const":
         return tensor.op._attrs["value"]
+    if differentiable(tensor.dtype):  # known perhaps through an invariant, by which gradients may be wanted in turn
+        return None
     value = tensor.constant_value()
     return value if value is not None and value.size <= SMALL else None
 
