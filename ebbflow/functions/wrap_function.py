@@ -16,6 +16,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.eager.tape import stop_recording
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.functions.graph_import import import_graph_def
 from ebbflow.functions.signature import FunctionType, Given, Parameter, type_of
 from ebbflow.functions.tracing import Arguments, creating, lifted
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
@@ -79,7 +80,7 @@ def wrap_function(fn: Callable[..., Any], signature: Any, name: str | None = Non
         value = given.get("initial_value")
         if isinstance(value, SymbolicTensor) and value.graph is graph:
             given["initial_value"] = lifted(graph, value, None)
-        variables.append(make(**given))
+        variables.append(make(**{**given, "use_resource": True}))
         return variables[-1]
 
     graph = FuncGraph(name or "wrapped_function", context.current_graph())
@@ -97,6 +98,12 @@ def wrap_function(fn: Callable[..., Any], signature: Any, name: str | None = Non
     graph.outputs = [t for t in nest.flatten(structured, expand_composites=True) if t is not None]
     graph.effects = effects
     return WrappedFunction(graph, kind, variables)
+
+
+def function_from_graph_def(graph_def: Any, inputs: Any, outputs: Any, captures: Any = None) -> WrappedFunction:
+    """Return the function from some tensors of a GraphDef, by name, to others."""
+    wrapped = wrap_function(lambda: import_graph_def(graph_def, name=""), [])
+    return wrapped.prune(inputs, outputs)
 
 
 def _tensor(graph: FuncGraph, value: Any) -> Any:

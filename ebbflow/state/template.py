@@ -102,6 +102,11 @@ class Template:
         return self._scope
 
     @property
+    def var_scope(self) -> VariableScope | None:
+        """The variable scope, under the name it had first."""
+        return self._scope
+
+    @property
     def variable_scope_name(self) -> str | None:
         """The name of the variable scope, with a slash behind it; known after the first call."""
         return f"{self._scope.name}/" if self._scope is not None else None

@@ -139,11 +139,10 @@ def test_refusal(name, way):
 def test_graph_of_switches_and_merges(name, which):
     kept = OLD["programs"][name]
     graph, graph_def = tf.Graph(), decoded(kept["graph" if which == "forward" else "gradient_graph"])
-    if graph_def.library.function:
-        pytest.skip("TensorFlow 1.15 writes tf.switch_case with functions already")
-    find = imported(graph_def, graph)
-    fetches = [find(n) for n in kept["fetches" if which == "forward" else "gradient_fetches"]]
     inputs = programs.PROGRAMS[name][1]
+    wanted = kept["fetches" if which == "forward" else "gradient_fetches"]
+    find = imported(graph_def, graph, [*wanted, *[f"input_{i}:0" for i in range(len(inputs))]])
+    fetches = [find(n) for n in wanted]
     feeds = {find(f"input_{i}:0"): x for i, x in enumerate(inputs)}
     with v1.Session(graph=graph) as session:
         found = session.run(fetches, feeds)
@@ -155,11 +154,11 @@ def test_graph_of_switches_and_merges(name, which):
 def test_gradient_of_what_was_made_functional(name):
     kept = NEW["programs"][name]
     graph = tf.Graph()
-    find = imported(decoded(OLD["programs"][name]["graph"]), graph)
     inputs = programs.PROGRAMS[name][1]
+    arguments, results = [f"input_{i}:0" for i in range(len(inputs))], OLD["programs"][name]["fetches"]
+    find = imported(decoded(OLD["programs"][name]["graph"]), graph, [*arguments, *results])
     with graph.as_default():
-        xs = [find(f"input_{i}:0") for i in range(len(inputs))]
-        ys = [find(n) for n in OLD["programs"][name]["fetches"]]
+        xs, ys = [find(n) for n in arguments], [find(n) for n in results]
         first = dense(tf.gradients(loss_of(ys), xs), xs)
         second = dense(tf.gradients(slope_of(first), xs), xs)
         with v1.Session() as session:

@@ -12,6 +12,8 @@ py_function
 [eager.tape]
 GradientTape
 UnconnectedGradients
+[functions.graph_import]
+import_graph_def graph_util.import_graph_def
 [graph.collections]
 add_to_collection
 add_to_collections

@@ -32,7 +32,9 @@ python.eager.polymorphic_function.polymorphic_function.: Function function
 [functions.typed_function]
 python.framework.function.Defun
 [functions.wrap_function]
-python.eager.wrap_function.: WrappedFunction wrap_function
+python.eager.wrap_function.: WrappedFunction function_from_graph_def wrap_function
+[functions.graph_import]
+python.framework.importer.: import_graph_def
 [state.graph_callable]
 python.eager.graph_callable.: ShapeAndDtype graph_callable
 [api.before_one]

@@ -1,0 +1,191 @@
+"""`import_graph_def`: graphs written by this library and read again give the same numbers; bad ones are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from ebbflow import messages
+from ebbflow.functions.graph_import import import_graph_def
+from ebbflow.functions.wrap_function import function_from_graph_def
+
+v1 = tf.compat.v1
+
+
+def doubled(x):
+    return tf.function(lambda v: v * 2.0 + 1.0, autograph=False)(x)
+
+
+PROGRAMS = {
+    "plain": lambda x: tf.tanh(x) * 2.0,
+    "several outputs": lambda x: tf.split(x, 2)[1],
+    "list input": lambda x: tf.concat([x, x * x, [1.0]], 0),
+    "string constant": lambda x: tf.strings.join([tf.constant("a"), tf.strings.as_string(tf.size(x))]),
+    "cond": lambda x: tf.cond(x[0] > 0, lambda: x * 3.0, lambda: -x),
+    "while": lambda x: tf.while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * x), (0, x))[1],
+    "cond in while": lambda x: tf.while_loop(
+        lambda i, y: i < 4, lambda i, y: (i + 1, tf.cond(i % 2 > 0, lambda: y * x, lambda: y + 1.0)), (0, x)
+    )[1],
+    "switch_case": lambda x: tf.switch_case(tf.size(x) - 1, [lambda: x, lambda: x * 5.0, lambda: -x]),
+    "function": doubled,
+    "function twice": lambda x: doubled(doubled(x)),
+    "map_fn": lambda x: tf.map_fn(lambda v: v * v, x),
+    "gradient": lambda x: tf.gradients(tf.scan(lambda a, v: a * v + tf.sin(a), x), x)[0],
+}
+X = np.array([0.5, -1.5], np.float32)
+
+
+def written(program):
+    """Return the GraphDef of a program of one argument `x`, its result (named `y`) and the name of it."""
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [2], name="x")
+        y = tf.identity(program(x), name="y")
+        with v1.Session() as session:
+            value = session.run(y, {x: X})
+    return graph.as_graph_def(), value
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_written_and_read_again(name):
+    graph_def, value = written(PROGRAMS[name])
+    again = messages.GraphDef.FromString(graph_def.SerializeToString())
+    with tf.Graph().as_default() as graph:
+        x, y, node = import_graph_def(again, return_elements=["x:0", "y:0", "y"])
+        assert (x.name, y.name, node.type) == ("import/x:0", "import/y:0", "Identity")
+        with v1.Session() as session:
+            for _ in range(2):  # the second time by a Program
+                found = session.run(y, {x: X})
+    np.testing.assert_array_equal(found, value)
+    assert len(graph.as_graph_def().node) == len(graph_def.node)
+
+
+@pytest.mark.parametrize("name", ["plain", "cond", "while", "function", "map_fn"])
+def test_gradient_through_what_was_read(name):
+    graph_def, _ = written(PROGRAMS[name])
+    with tf.Graph().as_default(), v1.Session() as session:
+        mine = v1.placeholder(tf.float32, [2])
+        y = import_graph_def(graph_def, {"x": mine}, ["y:0"])[0]
+        wanted = tf.gradients(PROGRAMS[name](mine), mine)[0]
+        found, expected = session.run([tf.gradients(y, mine)[0], wanted], {mine: X})
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_names_and_places():
+    graph_def, _ = written(lambda x: x * 2.0)
+    graph_def.node[0].device = "/device:CPU:0"
+    with tf.Graph().as_default() as graph:
+        import_graph_def(graph_def, name="a")
+        import_graph_def(graph_def, name="a")
+        import_graph_def(graph_def, name="")
+        assert import_graph_def(graph_def, name="") is None
+        names = {op.name for op in graph.get_operations()}
+        assert {"a/x", "a/y", "a_1/y", "x", "y", "x_1", "y_1"} <= names
+        assert graph.get_operation_by_name("a/x").device == "/device:CPU:0"
+
+
+def test_function_from_graph_def():
+    graph_def, value = written(lambda x: tf.cond(x[0] > 0, lambda: x * 3.0, lambda: -x))
+    f = function_from_graph_def(graph_def, "x:0", {"y": "y:0"})
+    np.testing.assert_array_equal(f(tf.constant(X))["y"], value)
+
+
+def test_a_long_chain():
+    def chain(x):
+        for _ in range(3000):
+            x = x + 1.0
+        return x
+
+    graph_def, value = written(chain)
+    with tf.Graph().as_default(), v1.Session() as session:
+        x, y = import_graph_def(graph_def, return_elements=["x:0", "y:0"])
+        np.testing.assert_array_equal(session.run(y, {x: X}), value)
+
+
+def node(graph_def, name):
+    return next(n for n in graph_def.node if n.name == name)
+
+
+def unknown_op(graph_def):
+    node(graph_def, "y").op = "NoSuchOp"
+
+
+def unknown_input(graph_def):
+    node(graph_def, "y").input[0] = "nowhere"
+
+
+def unknown_attr(graph_def):
+    node(graph_def, "y").attr["color"].i = 3
+
+
+def missing_attr(graph_def):
+    del node(graph_def, "x").attr["dtype"]
+
+
+def wrong_kind(graph_def):
+    node(graph_def, "y").attr["T"].i = 1
+
+
+def wrong_type(graph_def):
+    node(graph_def, "y").attr["T"].type = 3
+
+
+def too_many_inputs(graph_def):
+    node(graph_def, "y").input.append("x")
+
+
+def twice_the_name(graph_def):
+    node(graph_def, "y").name = "x"
+
+
+def cycle(graph_def):
+    node(graph_def, "mul").input[0] = "y"
+
+
+def unknown_function(graph_def):
+    call = graph_def.node.add(name="call", op="PartitionedCall")
+    call.attr["Tin"].list.SetInParent()
+    call.attr["Tout"].list.SetInParent()
+    call.attr["f"].func.name = "nobody"
+
+
+BROKEN = [
+    (unknown_op, tf.errors.NotFoundError, "Op type not registered 'NoSuchOp'"),
+    (unknown_input, ValueError, "Node 'y': Unknown input node 'nowhere'"),
+    (unknown_attr, ValueError, "NodeDef mentions attr 'color' not in Op<name=Identity>"),
+    (missing_attr, ValueError, "NodeDef missing attr 'dtype' from Op<name=Placeholder>"),
+    (wrong_kind, ValueError, "value with type 'int' when 'type' expected; attr 'T' of node 'y'"),
+    (wrong_type, ValueError, "Input 0 of node import/y was passed float32 from import/mul:0 incompatible"),
+    (too_many_inputs, ValueError, "has 2 inputs, which is not what Op<name=Identity> takes"),
+    (twice_the_name, ValueError, "Node 'x' is not unique"),
+    (cycle, tf.errors.InvalidArgumentError, "contains a cycle"),
+    (unknown_function, tf.errors.NotFoundError, "Function 'nobody' is not in the library"),
+]
+
+
+@pytest.mark.parametrize(("broken", "error", "says"), BROKEN, ids=[b.__name__ for b, *_ in BROKEN])
+def test_a_broken_graph_is_refused(broken, error, says):
+    graph_def, _ = written(lambda x: x * 2.0)
+    broken(graph_def)
+    with tf.Graph().as_default(), pytest.raises(error, match="(?s).*" + says.replace("(", r"\(")):
+        import_graph_def(graph_def)
+
+
+ASKED = [
+    ({"input_map": {"z": 1.0}}, ValueError, r"Attempted to map inputs that were not found in graph_def: \[z:0\]"),
+    ({"return_elements": ["z:0"]}, ValueError, "Requested return_element 'z:0' not found in graph_def"),
+    ({"return_elements": [3]}, TypeError, "return_elements"),
+    ({"input_map": {3: 1.0}}, TypeError, "input_map"),
+]
+
+
+@pytest.mark.parametrize(("asked", "error", "says"), ASKED)
+def test_a_wrong_request_is_refused(asked, error, says):
+    graph_def, _ = written(lambda x: x * 2.0)
+    with tf.Graph().as_default(), pytest.raises(error, match=says):
+        import_graph_def(graph_def, **asked)
+
+
+def test_what_is_no_graph_def():
+    with tf.Graph().as_default(), pytest.raises(TypeError, match="must be a GraphDef proto, got dict"):
+        import_graph_def({})
