@@ -1,9 +1,9 @@
 """`vectorized_map` and `pfor`: a function of one row, done for all rows at once.
 
 The function is traced for one row; then its nodes are called anew, each with all rows stacked along a new first axis
-(`vectorize_rules` says how, op by op). What does not depend on the row is done once. Where an op has no rule, the loop
-is run row by row. Nothing is compiled or kept: eagerly the stacked ops run at once and tapes see them, in a graph they
-become nodes.
+(`vectorize_rules` and `vectorize_bodies` say how). What does not depend on the row is done once. An op without a rule
+is done row by row, and so is the whole function where its effects must come in their order. Nothing is compiled or
+kept: eagerly the stacked ops run at once and tapes see them, in a graph they become nodes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.functions.loops import map_fn
-from ebbflow.functions.rewriting import copy_node
-from ebbflow.functions.vectorize_rules import RULES, NoRule, Rows, Rule, Stacked
-from ebbflow.graph.symbolic import Operation
+from ebbflow.functions.vectorize_bodies import obstacle, run_body
+from ebbflow.functions.vectorize_rules import Rows, Stacked
+from ebbflow.graph.gradients import gradients
 from ebbflow.ops.declare import raw
 
 
@@ -112,85 +112,80 @@ def _traced(row: Callable[..., Any], stacked: Sequence[Any]) -> FuncGraph:
 
 def _for_all(row: Any, stacked: Sequence[Any], count: Any, slow: Callable[[], Any] | None, warn: bool) -> Any:
     body = _traced(row, stacked)
-    try:
-        _check(body, {id(t) for t in body.inputs} - {id(t) for t in body.internal_captures})
-    except NoRule as missing:
-        if slow is None:
-            raise ValueError(f"No pfor vectorization defined for {missing}") from None
-        if warn:
-            warnings.warn(f"vectorized_map runs row by row: it has no rule for the op {missing}.", stacklevel=4)
-        return slow()
-    values: dict[int, Any] = {id(t): Stacked(value) for t, value in zip(body.inputs, stacked, strict=False)}
-    values |= {id(inside): outside for outside, inside in body.captures}
-    found = _run(body, values, Rows(count))
-    results = iter(found)
+    reason = obstacle(body)
+    if reason is not None:
+        _row_by_row(reason, slow is not None, warn)
+        return slow()  # type: ignore[misc]
+    rows = Rows(count, lambda reason: _row_by_row(reason, slow is not None, warn))
+    inside = {id(taken): outside for outside, taken in body.captures}
+    given = [*[Stacked(x) for x in stacked], *[inside[id(t)] for t in body.inputs[len(stacked) :]]]
+    results = iter([rows.stack(x).value for x in run_body(body, given, rows)])
     leaves = nest.flatten(body.structured_outputs, expand_composites=True)
     flat = [None if leaf is None else next(results) for leaf in leaves]
     return nest.pack_sequence_as(body.structured_outputs, flat, expand_composites=True)
 
 
-def _dependent(body: FuncGraph, start: set[int]) -> list[tuple[Operation, bool]]:
-    """Return the nodes of a body, and whether they depend on the row (or draw anew for each)."""
-    found = []
-    reached = set(start)
-    for node in body._nodes:
-        if node.type == "Placeholder":
-            continue
-        depends = any(id(t) in reached for t in node._inputs) or (node._op.stateful and node.type in RULES)
-        if depends:
-            reached.update(id(t) for t in node._outputs)
-        found.append((node, depends))
-    return found
+def _row_by_row(reason: str, allowed: bool, warn: bool) -> None:
+    """Say that something is done row by row, or refuse to."""
+    if not allowed:
+        raise ValueError(f"No pfor vectorization defined for {reason}")
+    if warn:
+        warnings.warn(f"vectorized_map does this row by row, for want of a rule: {reason}.", stacklevel=5)
 
 
-def _check_called(node: Operation) -> None:
-    body = node._attrs["f"]
-    _check(body, {id(t) for t in body.inputs})
+# --- all derivatives of a tensor --------------------------------------------------------------------------------------
 
 
-def _call(node: Operation, inputs: list[Any], rows: Rows) -> list[Any]:
-    body = node._attrs["f"]
-    return [Stacked(t) for t in _run(body, {id(t): x for t, x in zip(body.inputs, inputs, strict=True)}, rows)]
+def jacobian(output: Any, inputs: Any, use_pfor: bool = True, parallel_iterations: int | None = None) -> Any:
+    """Return d output[i…] / d input[j…] for each input, shaped output.shape + input.shape, in a graph."""
+    flat = nest.flatten(inputs)
+    size = raw.Size(output)
+
+    def row(i: Any) -> list[Any]:
+        picked = raw.OneHot(i, size, convert(1, output.dtype), convert(0, output.dtype))
+        found = gradients(output, flat, grad_ys=raw.Reshape(picked, raw.Shape(output)))
+        return [None if g is None else convert(g) for g in found]
+
+    rows = _rows_of(row, size, use_pfor, flat, parallel_iterations)
+    shape = raw.Shape(output)
+    shaped = []
+    for grads, x in zip(rows, flat, strict=True):
+        if grads is not None:
+            grads = raw.Reshape(grads, raw.ConcatV2([shape, raw.Shape(x)], 0))
+            if output._dims is not None and x._dims is not None:
+                grads.set_shape([*output._dims, *x._dims])
+        shaped.append(grads)
+    return nest.pack_sequence_as(inputs, shaped)
 
 
-RULES["PartitionedCall"] = Rule(_call, _check_called)
+def batch_jacobian(output: Any, inp: Any, use_pfor: bool = True, parallel_iterations: int | None = None) -> Any:
+    """Return, for each entry b of the batch, d output[b, i…] / d inp[b, j…], in a graph."""
+    if output._dims and inp._dims and None not in (output._dims[0], inp._dims[0]) and output._dims[0] != inp._dims[0]:
+        raise ValueError(
+            f"Need first dimension of `output` shape ({output.shape}) and `inp` shape ({inp.shape}) to match."
+        )
+    lead, shape = _length(output), raw.Shape(output)
+    size = raw.Size(output) // lead
+    flat = raw.Reshape(output, raw.Pack([lead, size]))
+
+    def row(i: Any) -> list[Any]:
+        picked = raw.OneHot(i, size, convert(1, output.dtype), convert(0, output.dtype))
+        found = gradients(flat, [inp], grad_ys=raw.BroadcastTo(picked, raw.Shape(flat)))[0]
+        return [None if found is None else convert(found)]
+
+    grads = _rows_of(row, size, use_pfor, [inp], parallel_iterations)[0]
+    if grads is None:
+        return None
+    rank = len(grads._dims)
+    turned = raw.Transpose(grads, [1, 0, *range(2, rank)])  # the batch in front
+    rest = raw.StridedSlice(raw.Shape(inp), [1], [0], [1], end_mask=1)
+    result = raw.Reshape(turned, raw.ConcatV2([shape, rest], 0))
+    if output._dims is not None and inp._dims is not None:
+        result.set_shape([*output._dims, *inp._dims[1:]])
+    return result
 
 
-def _check(body: FuncGraph, start: set[int]) -> None:
-    """Raise where a node that depends on the row cannot be done for all rows at once."""
-    for node, depends in _dependent(body, start):
-        if not depends:
-            if node._op.stateful and node.type != "ReadVariableOp":
-                raise NoRule(node.type)
-            continue
-        if node.type not in RULES and not node._op.facts.get("elementwise"):
-            raise NoRule(node.type)
-        if any(t._dims is None for t in node._inputs):
-            raise NoRule(f"{node.type} of a tensor whose rank is unknown")
-        RULES.get(node.type, RULES[""]).check(node)
-
-
-def _run(body: FuncGraph, values: dict[int, Any], rows: Rows) -> list[Any]:
-    """Call a body's nodes with stacked values; return its results, stacked."""
-    needed = _needed(body)
-    for node in body._nodes:
-        if node not in needed or node.type == "Placeholder":
-            continue
-        inputs = [values[id(t)] for t in node._inputs]
-        if not any(isinstance(x, Stacked) for x in inputs) and not (node._op.stateful and node.type in RULES):
-            outputs: Sequence[Any] = copy_node(node, inputs)
-        else:
-            outputs = RULES.get(node.type, RULES[""]).call(node, inputs, rows)
-        values.update((id(t), value) for t, value in zip(node._outputs, outputs, strict=True))
-    return [rows.stack(values[id(t)]).value for t in body.outputs]
-
-
-def _needed(body: FuncGraph) -> set[Operation]:
-    found: set[Operation] = set()
-    stack = [t.op for t in body.outputs]
-    while stack:
-        node = stack.pop()
-        if node not in found:
-            found.add(node)
-            stack.extend(t.op for t in node._inputs)
-    return found
+def _rows_of(row: Any, size: Any, use_pfor: bool, inputs: Sequence[Any], parallel_iterations: int | None) -> Any:
+    if use_pfor:
+        return pfor(row, size, parallel_iterations=parallel_iterations)
+    return for_loop(row, [x.dtype for x in inputs], size, parallel_iterations)

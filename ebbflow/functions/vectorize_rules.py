@@ -1,8 +1,10 @@
 """How ops are done for all rows at once.
 
 A rule gets a node of a function of one row and the node's inputs, some of them `Stacked`: all rows along a new first
-axis. It calls ops that give the results of all rows, and returns those. Element-wise ops need no rule of their own:
-their inputs are only brought to one rank. Knows ops; knows nothing of tracing.
+axis. It calls ops that give the results of all rows, and returns those; where it does not apply it raises `NoRule`, and
+the op is done row by row. Element-wise ops need no rule of their own: their inputs are only brought to one rank. Here
+are the rules of products, reductions, shapes and parts; those of ops on batches are in `vectorize_batches`. Knows ops;
+knows nothing of tracing.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from ebbflow.ops.declare import merged, raw
 
 
 class NoRule(Exception):  # noqa: N818  (a finding, not a failure)
-    """An op cannot be done for all rows at once: the message names it."""
+    """An op cannot be done for all rows at once: the message says what and why."""
 
 
 class Stacked:
@@ -34,8 +36,14 @@ class Stacked:
 class Rows:
     """The rows at hand: how many there are, and how tensors are made to have as many."""
 
-    def __init__(self, count: Any):
+    def __init__(self, count: Any, looped: Callable[[str], None] = lambda reason: None):
         self.count = count
+        self.looped = looped
+        """Told why, when an op is about to be done row by row; it may refuse by raising `NoRule`."""
+
+    def of(self, count: Any) -> Rows:
+        """Return other rows that are treated alike."""
+        return Rows(count, self.looped)
 
     @property
     def lead(self) -> Any:
@@ -49,6 +57,13 @@ class Rows:
         rest = np.array(rest, np.int32) if isinstance(rest, (list, tuple)) else raw.Cast(rest, DstT=dtypes.int32)
         return raw.ConcatV2([self.lead, rest], 0)
 
+    def numbers(self, dtype: Any, ones: int) -> Any:
+        """Return the number of each row, with `ones` axes of length 1 behind."""
+        numbers = raw.Range(
+            *[convert(n, dtype) if isinstance(n, int) else raw.Cast(n, DstT=dtype) for n in (0, self.count, 1)]
+        )
+        return lifted(numbers, ones)
+
     def stack(self, x: Any) -> Stacked:
         """Return a tensor with a copy for each row, or the stacked one that it is."""
         if isinstance(x, Stacked):
@@ -58,27 +73,19 @@ class Rows:
         return Stacked(raw.BroadcastTo(x, self.shape(dims)))
 
 
-Call = Callable[[Any, list[Any], Rows], Sequence[Any]]
-
-
-class Rule:
-    """How one op is done for all rows; `check` may refuse a node beforehand."""
-
-    def __init__(self, call: Call, check: Callable[[Any], None] = lambda node: None):
-        self.call = call
-        self.check = check
-
+Rule = Callable[[Any, list[Any], Rows], Sequence[Any]]
+"""From a node, its inputs and the rows to the node's outputs for all rows."""
 
 RULES: dict[str, Rule] = {}
 """The rules by the name of the op; "" is that of element-wise ops."""
 
 
-def rule(*names: str, check: Callable[[Any], None] = lambda node: None) -> Callable[[Call], Call]:
+def rule(*names: str) -> Callable[[Rule], Rule]:
     """Enter a rule for some ops."""
 
-    def enter(call: Call) -> Call:
+    def enter(call: Rule) -> Rule:
         for name in names:
-            RULES[name] = Rule(call, check)
+            RULES[name] = call
         return call
 
     return enter
@@ -100,28 +107,35 @@ def constant(node: Any, number: int) -> Any:
     return value
 
 
-def _fixed(*numbers: int) -> Callable[[Any], None]:
-    """Return a check that some inputs are known beforehand."""
-
-    def check(node: Any) -> None:
-        for number in numbers:
-            constant(node, number)
-
-    return check
+def plain(node: Any, *inputs: Any) -> None:
+    """Refuse where one of these inputs differs from row to row."""
+    if any(isinstance(x, Stacked) for x in inputs):
+        raise NoRule(f"{node.type}: a parameter differs from row to row")
 
 
-def _rank(tensor: Any) -> int:
+def stacked(node: Any, x: Any) -> Any:
+    """Return the value of an input that must differ from row to row."""
+    if not isinstance(x, Stacked):
+        raise NoRule(f"{node.type}: only a parameter differs from row to row")
+    return x.value
+
+
+def values_of(inputs: Sequence[Any]) -> list[Any]:
+    return [x.value if isinstance(x, Stacked) else x for x in inputs]
+
+
+def rank_of(tensor: Any) -> int:
     return len(tensor._dims)
 
 
-def _lifted(x: Any, missing: int) -> Any:
+def lifted(x: Any, missing: int) -> Any:
     """Return stacked rows with axes of length 1 behind the first one."""
     for _ in range(missing):
         x = raw.ExpandDims(x, 1)
     return x
 
 
-def _merged_axes(x: Any, row: Any, rows: Rows) -> Any:
+def merged_axes(x: Any, row: Any, rows: Rows) -> Any:
     """Return stacked batches as one batch."""
     dims = row._dims[1:]
     if is_static(dims):
@@ -129,14 +143,14 @@ def _merged_axes(x: Any, row: Any, rows: Rows) -> Any:
     return raw.Reshape(x, raw.ConcatV2([[-1], raw.StridedSlice(raw.Shape(x), [2], [0], [1], end_mask=1)], 0))
 
 
-def _parted_axes(y: Any, like: Any, rows: Rows) -> Any:
+def parted_axes(y: Any, like: Any, rows: Rows) -> Any:
     """Return one batch as stacked batches, as many as the stacked tensor `like` has."""
     lead = raw.StridedSlice(raw.Shape(like), [0], [2], [1])
     rest = raw.StridedSlice(raw.Shape(y), [1], [0], [1], end_mask=1)
     return raw.Reshape(y, raw.ConcatV2([lead, rest], 0))
 
 
-def _axis(axis: int, rank: int) -> int:
+def axis_of(axis: int, rank: int) -> int:
     """Return an axis of a row as one of stacked rows."""
     return int(axis) + 1 if axis >= 0 else int(axis) + rank + 1
 
@@ -145,11 +159,11 @@ def _axis(axis: int, rank: int) -> int:
 
 
 def _elementwise(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    whole = max(_rank(t) for t in node._inputs)
+    whole = max(rank_of(t) for t in node._inputs)
     if node._op.shape_fn is merged or node.type in ("Select", "AddN"):
         inputs = [rows.stack(x) for x in inputs]
     given = [
-        _lifted(x.value, whole - _rank(t)) if isinstance(x, Stacked) else x
+        lifted(x.value, whole - rank_of(t)) if isinstance(x, Stacked) else x
         for x, t in zip(inputs, node._inputs, strict=True)
     ]
     op = raw.SelectV2 if node.type == "Select" else node._op
@@ -158,23 +172,24 @@ def _elementwise(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(op(*given, **attrs_of(node)))]
 
 
-def _check_select(node: Any) -> None:
-    if len({_rank(t) for t in node._inputs}) > 1:
+RULES[""] = RULES["AddN"] = RULES["AccumulateNV2"] = _elementwise
+
+
+@rule("Select")
+def _select(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    if len({rank_of(t) for t in node._inputs}) > 1:
         raise NoRule("Select of tensors of different ranks")
+    return _elementwise(node, inputs, rows)
 
 
-RULES[""] = Rule(_elementwise)
-RULES["AddN"] = Rule(_elementwise)
-RULES["Select"] = Rule(_elementwise, _check_select)
-
-
-@rule("Identity", "StopGradient", "ZerosLike", "OnesLike", "PreventGradient", "Snapshot")
-@rule("Softmax", "LogSoftmax", "Cholesky", "MatrixInverse", "MatrixDeterminant", "MatrixDiag", "MatrixDiagPart")
-@rule("MatrixBandPart")
+@rule("Identity", "StopGradient", "ZerosLike", "OnesLike", "PreventGradient", "Snapshot", "CheckNumerics", "Bitcast")
 def _as_it_is(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    given = [x.value if isinstance(x, Stacked) else x for x in inputs]
-    result = node._op(*given, **attrs_of(node))
-    return [Stacked(result)]
+    return [Stacked(node._op(*values_of(inputs), **attrs_of(node)))]
+
+
+@rule("IdentityN")
+def _identities(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    return list(inputs)
 
 
 @rule("Shape", "Size", "Rank")
@@ -183,7 +198,7 @@ def _of_shape(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     known = node._outputs[0].constant_value()
     if known is not None:
         return [convert(known, out)]
-    dims = raw.StridedSlice(raw.Shape(inputs[0].value, out_type=out), [1], [0], [1], end_mask=1)
+    dims = raw.StridedSlice(raw.Shape(stacked(node, inputs[0]), out_type=out), [1], [0], [1], end_mask=1)
     return [dims if node.type == "Shape" else raw.Prod(dims, [0])]
 
 
@@ -195,34 +210,29 @@ def _matmul(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     a, b = inputs
     turn_a, turn_b = node._attrs["transpose_a"], node._attrs["transpose_b"]
     if isinstance(a, Stacked) and not isinstance(b, Stacked) and not turn_a:
-        flat = raw.MatMul(_merged_axes(a.value, node._inputs[0], rows), b, transpose_b=turn_b)
-        return [Stacked(_parted_axes(flat, a.value, rows))]
-    given = [x.value if isinstance(x, Stacked) else x for x in (a, b)]
-    return [Stacked(raw.BatchMatMulV2(*given, adj_x=turn_a, adj_y=turn_b))]
+        flat = raw.MatMul(merged_axes(a.value, node._inputs[0], rows), b, transpose_b=turn_b)
+        return [Stacked(parted_axes(flat, a.value, rows))]
+    return [Stacked(raw.BatchMatMulV2(*values_of(inputs), adj_x=turn_a, adj_y=turn_b))]
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def _batch_matmul(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    whole = max(_rank(t) for t in node._inputs)
+    whole = max(rank_of(t) for t in node._inputs)
     given = [
-        _lifted(x.value, whole - _rank(t)) if isinstance(x, Stacked) else x
+        lifted(x.value, whole - rank_of(t)) if isinstance(x, Stacked) else x
         for x, t in zip(inputs, node._inputs, strict=True)
     ]
     return [Stacked(raw.BatchMatMulV2(*given, adj_x=node._attrs["adj_x"], adj_y=node._attrs["adj_y"]))]
 
 
-def _check_einsum(node: Any) -> None:
+@rule("Einsum")
+def _einsum(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     if "..." in node._attrs["equation"]:
         raise NoRule("Einsum with an ellipsis")
-
-
-@rule("Einsum", check=_check_einsum)
-def _einsum(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     terms, _, result = node._attrs["equation"].replace(" ", "").partition("->")
     new = next(c for c in "zyxwvutsrqponmlkjihgfedcba" if c not in terms)
     named = [(new if isinstance(x, Stacked) else "") + t for x, t in zip(inputs, terms.split(","), strict=True)]
-    given = [x.value if isinstance(x, Stacked) else x for x in inputs]
-    return [Stacked(raw.Einsum(given, equation=f"{','.join(named)}->{new}{result}"))]
+    return [Stacked(raw.Einsum(values_of(inputs), equation=f"{','.join(named)}->{new}{result}"))]
 
 
 @rule("BiasAdd")
@@ -231,48 +241,38 @@ def _bias_add(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     if node._attrs["data_format"] == "NCHW":
         raise NoRule("BiasAdd with channels first")
     if isinstance(bias, Stacked):
-        bias = _lifted(bias.value, _rank(node._inputs[0]) - 1)
-    return [Stacked(raw.AddV2(value.value if isinstance(value, Stacked) else value, bias))]
+        bias = Stacked(lifted(bias.value, rank_of(node._inputs[0]) - 1))
+    return [Stacked(raw.AddV2(*values_of([value, bias])))]
 
 
-def _check_channels_last(node: Any) -> None:
-    if node._attrs.get("data_format") == "NCHW":
-        raise NoRule(f"{node.type} with channels first")
-
-
-RULES["BiasAdd"].check = _check_channels_last
-
-
-@rule("Conv2D", "MaxPool", "AvgPool", "DepthwiseConv2dNative")
-def _on_batches(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    data, *filters = inputs
-    if any(isinstance(f, Stacked) for f in filters):
-        raise NoRule(f"{node.type} with a filter for each row")
-    flat = node._op(_merged_axes(data.value, node._inputs[0], rows), *filters, **attrs_of(node))
-    return [Stacked(_parted_axes(flat, data.value, rows))]
+@rule("BiasAddGrad")
+def _bias_add_grad(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    rank = rank_of(node._inputs[0])
+    if node._attrs["data_format"] == "NCHW":
+        raise NoRule("BiasAddGrad with channels first")
+    return [Stacked(raw.Sum(stacked(node, inputs[0]), np.arange(1, rank, dtype=np.int32)))]
 
 
 # --- reductions -------------------------------------------------------------------------------------------------------
 
 
-@rule("Sum", "Mean", "Max", "Min", "Prod", "All", "Any", "EuclideanNorm", check=_fixed(1))
+@rule("Sum", "Mean", "Max", "Min", "Prod", "All", "Any", "EuclideanNorm")
 def _reduction(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    rank = _rank(node._inputs[0])
-    axes = [_axis(int(a), rank) for a in constant(node, 1).reshape(-1)]
-    return [Stacked(node._op(inputs[0].value, np.array(axes, np.int32), keep_dims=node._attrs["keep_dims"]))]
+    rank = rank_of(node._inputs[0])
+    axes = [axis_of(int(a), rank) for a in constant(node, 1).reshape(-1)]
+    return [Stacked(node._op(stacked(node, inputs[0]), np.array(axes, np.int32), keep_dims=node._attrs["keep_dims"]))]
 
 
-@rule("ArgMax", "ArgMin", check=_fixed(1))
-@rule("Cumsum", "Cumprod", check=_fixed(1))
+@rule("ArgMax", "ArgMin", "Cumsum", "Cumprod", "CumulativeLogsumexp")
 def _along_axis(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    axis = _axis(int(constant(node, 1)), _rank(node._inputs[0]))
-    return [Stacked(node._op(inputs[0].value, np.array(axis, np.int32), **attrs_of(node)))]
+    axis = axis_of(int(constant(node, 1)), rank_of(node._inputs[0]))
+    return [Stacked(node._op(stacked(node, inputs[0]), np.array(axis, np.int32), **attrs_of(node)))]
 
 
 @rule("L2Loss")
 def _l2_loss(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    x = inputs[0].value
-    axes = np.arange(1, _rank(node._inputs[0]) + 1, dtype=np.int32)
+    x = stacked(node, inputs[0])
+    axes = np.arange(1, rank_of(node._inputs[0]) + 1, dtype=np.int32)
     half = np.array(0.5, x.dtype.np)
     return [Stacked(raw.Sum(raw.Square(x), axes) * half)]
 
@@ -280,9 +280,9 @@ def _l2_loss(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
 @rule("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 def _cross_entropy(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     both = [rows.stack(x).value for x in inputs]
-    flat = [_merged_axes(x, t, rows) for x, t in zip(both, node._inputs, strict=True)]
+    flat = [merged_axes(x, t, rows) for x, t in zip(both, node._inputs, strict=True)]
     loss, backprop = node._op(*flat)
-    return [Stacked(_parted_axes(loss, both[0], rows)), Stacked(_parted_axes(backprop, both[0], rows))]
+    return [Stacked(parted_axes(loss, both[0], rows)), Stacked(parted_axes(backprop, both[0], rows))]
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -291,145 +291,196 @@ def _cross_entropy(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
 @rule("Reshape")
 def _reshape(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     x, shape = inputs
-    known = node._inputs[1].constant_value()
-    if isinstance(shape, Stacked):
-        raise NoRule("Reshape to a shape for each row")
-    if known is not None and (known < 0).any() and isinstance(rows.count, int) and not rows.count:
-        known = np.array(node._outputs[0]._dims if is_static(node._outputs[0]._dims) else known)
-    return [Stacked(raw.Reshape(x.value, rows.shape(known.tolist() if known is not None else shape)))]
+    plain(node, shape)
+    dims, known = node._outputs[0]._dims, node._inputs[1].constant_value()
+    if is_static(dims):
+        return [Stacked(raw.Reshape(stacked(node, x), rows.shape(list(dims))))]
+    return [Stacked(raw.Reshape(stacked(node, x), rows.shape(shape if known is None else known.tolist())))]
 
 
 @rule("BroadcastTo")
 def _broadcast_to(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     x, shape = inputs
-    if isinstance(shape, Stacked):
-        raise NoRule("BroadcastTo a shape for each row")
-    rank = _rank(node._outputs[0])
-    return [Stacked(raw.BroadcastTo(_lifted(x.value, rank - _rank(node._inputs[0])), rows.shape(shape)))]
+    plain(node, shape)
+    rank = rank_of(node._outputs[0])
+    return [Stacked(raw.BroadcastTo(lifted(stacked(node, x), rank - rank_of(node._inputs[0])), rows.shape(shape)))]
 
 
 @rule("Fill")
 def _fill(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     dims, value = inputs
-    if isinstance(dims, Stacked):
-        raise NoRule("Fill of a shape for each row")
-    rank = _rank(node._outputs[0])
-    return [Stacked(raw.BroadcastTo(_lifted(value.value, rank), rows.shape(dims)))]
+    plain(node, dims)
+    rank = rank_of(node._outputs[0])
+    return [Stacked(raw.BroadcastTo(lifted(stacked(node, value), rank), rows.shape(dims)))]
 
 
-@rule("Transpose", check=_fixed(1))
+@rule("Transpose", "ConjugateTranspose")
 def _transpose(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     order = [0, *[int(n) + 1 for n in constant(node, 1)]]
-    return [Stacked(raw.Transpose(inputs[0].value, np.array(order, np.int32)))]
+    return [Stacked(node._op(stacked(node, inputs[0]), np.array(order, np.int32)))]
 
 
-@rule("ExpandDims", check=_fixed(1))
+@rule("ExpandDims")
 def _expand_dims(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    axis = _axis(int(constant(node, 1).reshape(-1)[0]), _rank(node._inputs[0]) + 1)
-    return [Stacked(raw.ExpandDims(inputs[0].value, np.array(axis, np.int32)))]
+    axis = axis_of(int(constant(node, 1).reshape(-1)[0]), rank_of(node._inputs[0]) + 1)
+    return [Stacked(raw.ExpandDims(stacked(node, inputs[0]), np.array(axis, np.int32)))]
 
 
 @rule("Squeeze")
 def _squeeze(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    rank, dims = _rank(node._inputs[0]), node._inputs[0]._dims
-    axes = [_axis(a, rank) for a in node._attrs["squeeze_dims"]] or [i + 1 for i, n in enumerate(dims) if n == 1]
-    return [Stacked(raw.Squeeze(inputs[0].value, squeeze_dims=axes) if axes else inputs[0].value)]
+    rank, dims = rank_of(node._inputs[0]), node._inputs[0]._dims
+    axes = [axis_of(a, rank) for a in node._attrs["squeeze_dims"]] or [i + 1 for i, n in enumerate(dims) if n == 1]
+    return [Stacked(raw.Squeeze(stacked(node, inputs[0]), squeeze_dims=axes) if axes else stacked(node, inputs[0]))]
 
 
 @rule("ConcatV2")
 def _concat(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    axis = _axis(int(constant(node, len(inputs) - 1)), _rank(node._inputs[0]))
+    axis = axis_of(int(constant(node, len(inputs) - 1)), rank_of(node._inputs[0]))
     return [Stacked(raw.ConcatV2([rows.stack(x).value for x in inputs[:-1]], np.array(axis, np.int32)))]
 
 
 @rule("Pack")
 def _pack(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    axis = _axis(node._attrs["axis"], _rank(node._inputs[0]) + 1)
+    axis = axis_of(node._attrs["axis"], rank_of(node._inputs[0]) + 1)
     return [Stacked(raw.Pack([rows.stack(x).value for x in inputs], axis=axis))]
 
 
 @rule("Unpack")
 def _unpack(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    axis = _axis(node._attrs["axis"], _rank(node._inputs[0]))
-    return [Stacked(t) for t in raw.Unpack(inputs[0].value, num=node._attrs["num"], axis=axis)]
+    axis = axis_of(node._attrs["axis"], rank_of(node._inputs[0]))
+    return [Stacked(t) for t in raw.Unpack(stacked(node, inputs[0]), num=node._attrs["num"], axis=axis)]
 
 
-@rule("Split", check=_fixed(0))
+@rule("Split")
 def _split(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    axis = _axis(int(constant(node, 0)), _rank(node._inputs[1]))
-    parts = raw.Split(np.array(axis, np.int32), inputs[1].value, num_split=node._attrs["num_split"])
+    axis = axis_of(int(constant(node, 0)), rank_of(node._inputs[1]))
+    parts = raw.Split(np.array(axis, np.int32), stacked(node, inputs[1]), num_split=node._attrs["num_split"])
     return [Stacked(t) for t in parts]
 
 
-@rule("Tile", check=_fixed(1))
+@rule("SplitV")
+def _split_v(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    plain(node, inputs[1])
+    axis = axis_of(int(constant(node, 2)), rank_of(node._inputs[0]))
+    parts = raw.SplitV(stacked(node, inputs[0]), inputs[1], axis, num_split=node._attrs["num_split"])
+    return [Stacked(t) for t in parts]
+
+
+@rule("Tile")
 def _tile(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     times = [1, *constant(node, 1).tolist()]
-    return [Stacked(raw.Tile(inputs[0].value, np.array(times, np.int32)))]
+    return [Stacked(raw.Tile(stacked(node, inputs[0]), np.array(times, np.int32)))]
 
 
-@rule("Pad", "PadV2", "MirrorPad", check=_fixed(1))
+@rule("Pad", "PadV2", "MirrorPad", "MirrorPadGrad")
 def _pad(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    plain(node, *inputs[1:])
     widths = np.array([[0, 0], *constant(node, 1).tolist()], np.int32)
-    return [Stacked(node._op(inputs[0].value, widths, *inputs[2:], **attrs_of(node)))]
+    return [Stacked(node._op(stacked(node, inputs[0]), widths, *inputs[2:], **attrs_of(node)))]
 
 
-@rule("ReverseV2", check=_fixed(1))
+@rule("ReverseV2")
 def _reverse(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    rank = _rank(node._inputs[0])
-    axes = [_axis(int(a), rank) for a in constant(node, 1)]
-    return [Stacked(raw.ReverseV2(inputs[0].value, np.array(axes, np.int32)))]
+    rank = rank_of(node._inputs[0])
+    axes = [axis_of(int(a), rank) for a in constant(node, 1)]
+    return [Stacked(raw.ReverseV2(stacked(node, inputs[0]), np.array(axes, np.int32)))]
+
+
+@rule("Roll")
+def _roll(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    plain(node, inputs[1])
+    axes = constant(node, 2)
+    turned = [axis_of(int(a), rank_of(node._inputs[0])) for a in axes.reshape(-1)]
+    return [Stacked(raw.Roll(stacked(node, inputs[0]), inputs[1], np.array(turned, np.int32).reshape(axes.shape)))]
+
+
+@rule("EnsureShape")
+def _ensure_shape(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    dims = node._attrs["shape"]
+    return [Stacked(raw.EnsureShape(inputs[0].value, shape=dims if dims is None else (None, *dims)))]
+
+
+@rule("Diag", "DiagPart")
+def _diag(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    if rank_of(node._inputs[0]) != (1 if node.type == "Diag" else 2):
+        raise NoRule(f"{node.type} of a tensor of higher rank")
+    return [Stacked((raw.MatrixDiag if node.type == "Diag" else raw.MatrixDiagPart)(inputs[0].value))]
 
 
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-@rule("StridedSlice", check=_fixed(1, 2, 3))
+@rule("StridedSlice")
 def _strided_slice(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    if any(isinstance(x, Stacked) for x in inputs[1:]):
+        return _picked(node, inputs, rows)
     begin, end, strides = ([first, *constant(node, i).tolist()] for i, first in ((1, 0), (2, 0), (3, 1)))
-    masks = {k: node._attrs[k] << 1 for k in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")}
-    masks |= {k: node._attrs[k] << 1 | 1 for k in ("begin_mask", "end_mask")}
     bounds = [np.array(v, np.int32) for v in (begin, end, strides)]
-    return [Stacked(raw.StridedSlice(inputs[0].value, *bounds, **masks))]
+    return [Stacked(raw.StridedSlice(stacked(node, inputs[0]), *bounds, **_masks(node)))]
 
 
-@rule("Slice", check=_fixed(1, 2))
+def _masks(node: Any) -> dict[str, int]:
+    """Return the masks of a slice with one more axis, all of which is taken, in front."""
+    masks = {k: node._attrs[k] << 1 for k in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")}
+    return masks | {k: node._attrs[k] << 1 | 1 for k in ("begin_mask", "end_mask")}
+
+
+def _picked(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    """Return what `x[i, j]` gives, where i and j differ from row to row."""
+    given, attrs = node._inputs[1]._dims, node._attrs
+    whole = given is not None and given[0] is not None and attrs["shrink_axis_mask"] == (1 << given[0]) - 1
+    if not whole or attrs["ellipsis_mask"] or attrs["new_axis_mask"]:
+        raise NoRule("StridedSlice: its bounds differ from row to row")
+    return [Stacked(pick(node._inputs[0], inputs[0], inputs[1], rows))]
+
+
+def pick(row: Any, params: Any, indices: Any, rows: Rows) -> Any:
+    """Return for each row the parts of `params` at `indices`, counted from the end where they are negative."""
+    at = rows.stack(indices).value
+    size = at._dims[-1]
+    dims = (
+        np.array(row._dims[:size], at.dtype.np)
+        if is_static(row._dims[:size])
+        else raw.Slice(
+            raw.Cast(raw.Shape(values_of([params])[0]), DstT=at.dtype), [int(isinstance(params, Stacked))], [size]
+        )
+    )
+    at = raw.FloorMod(at, dims)
+    return (
+        raw.GatherNd(params.value, with_row_numbers(at, rows))
+        if isinstance(params, Stacked)
+        else raw.GatherNd(params, at)
+    )
+
+
+def with_row_numbers(indices: Any, rows: Rows) -> Any:
+    """Return stacked indices of parts of rows as indices of parts of all rows."""
+    lead = raw.Slice(raw.Shape(indices), [0], [len(indices._dims) - 1])
+    numbers = rows.numbers(indices.dtype, len(indices._dims) - 1)
+    return raw.ConcatV2([raw.BroadcastTo(numbers, raw.ConcatV2([lead, [1]], 0)), indices], -1)
+
+
+@rule("StridedSliceGrad")
+def _strided_slice_grad(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    plain(node, *inputs[:4])
+    known = [constant(node, i).tolist() for i in range(4)]
+    bounds = [np.array([first, *v], np.int32) for first, v in zip((0, 0, 1), known[1:], strict=True)]
+    return [Stacked(raw.StridedSliceGrad(rows.shape(known[0]), *bounds, stacked(node, inputs[4]), **_masks(node)))]
+
+
+@rule("Slice")
 def _slice(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     begin, size = [0, *constant(node, 1).tolist()], [-1, *constant(node, 2).tolist()]
-    return [Stacked(raw.Slice(inputs[0].value, np.array(begin, np.int32), np.array(size, np.int32)))]
+    return [Stacked(raw.Slice(stacked(node, inputs[0]), np.array(begin, np.int32), np.array(size, np.int32)))]
 
 
-def _check_gather(node: Any) -> None:
-    constant(node, 2)
-    if node._attrs["batch_dims"]:
-        raise NoRule("GatherV2 with batch_dims")
-
-
-@rule("GatherV2", check=_check_gather)
-def _gather(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    params, indices, _ = inputs
-    rank, axis = _rank(node._inputs[0]), int(constant(node, 2))
-    axis = axis + rank if axis < 0 else axis
-    if not isinstance(params, Stacked):
-        return [Stacked(_with_lead_axis(raw.GatherV2(params, indices.value, axis), axis))]
-    if not isinstance(indices, Stacked):
-        return [Stacked(raw.GatherV2(params.value, indices, axis + 1))]
-    return [Stacked(raw.GatherV2(params.value, indices.value, axis + 1, batch_dims=1))]
-
-
-def _with_lead_axis(x: Any, axis: int) -> Any:
-    """Return a tensor with one of its axes moved to the front."""
-    if not axis:
-        return x
-    order = [axis, *[i for i in range(len(x._dims)) if i != axis]]
-    return raw.Transpose(x, np.array(order, np.int32))
-
-
-@rule("OneHot", check=_fixed(1))
+@rule("OneHot")
 def _one_hot(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     indices, depth, on, off = inputs
+    plain(node, depth, on, off)
     axis = node._attrs["axis"]
     axis = axis if axis == -1 else axis + 1
-    return [Stacked(raw.OneHot(indices.value, depth, on, off, axis=axis))]
+    return [Stacked(raw.OneHot(stacked(node, indices), depth, on, off, axis=axis))]
 
 
 # --- drawn anew for each row ------------------------------------------------------------------------------------------
@@ -437,7 +488,6 @@ def _one_hot(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
 
 @rule("RandomUniform", "RandomStandardNormal", "TruncatedNormal")
 def _draw(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
-    if isinstance(inputs[0], Stacked):
-        raise NoRule(f"{node.type} of a shape for each row")
+    plain(node, *inputs)
     known = node._inputs[0].constant_value()
     return [Stacked(node._op(rows.shape(known.tolist() if known is not None else inputs[0]), **attrs_of(node)))]

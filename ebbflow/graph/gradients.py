@@ -62,8 +62,9 @@ def gradients(
     graph = context.current_graph()
     with graph.name_scope(name):
         targets = [_tensor(y, "y") for y in flat_ys]
-        sources = [_source(x) for x in flat_xs]
-        stops = {id(_source(s)) for s in flat_stops}
+        inside = any(getattr(t, "graph", None) is graph for t in targets)
+        sources = [_source(x, inside) for x in flat_xs]
+        stops = {id(_source(s, inside)) for s in flat_stops}
         sums = Sums()
         _seed(graph, targets, given, sums, colocate_gradients_with_ops)
         walk = _Walk(graph, targets, sources, stops, sums)
@@ -84,14 +85,17 @@ def _tensor(value: Any, name: str) -> Any:
     return value if isinstance(value, Tensor) else convert(value, name=name)
 
 
-def _source(value: Any) -> Any:
-    """Return the tensor a gradient is taken by: a variable's handle (or reference), or the tensor itself."""
-    handle = getattr(value, "_tape_handle", None)
-    if handle is not None:
-        return _inside(handle)
-    if isinstance(value, IndexedSlices):
-        return value.values
-    return _inside(value) if isinstance(value, Tensor) else convert(value, name="x")
+def _source(value: Any, inside: bool) -> Any:
+    """Return the tensor a gradient is taken by: a variable's handle (or reference), or the tensor itself.
+
+    In the body of a function that is what carries it in, unless what is differentiated is not `inside` either.
+    """
+    found = getattr(value, "_tape_handle", None)
+    if found is None:
+        found = value.values if isinstance(value, IndexedSlices) else value
+    if not isinstance(found, Tensor):
+        return convert(found, name="x")
+    return _inside(found) if inside and not isinstance(value, IndexedSlices) else found
 
 
 def _inside(tensor: Any) -> Any:

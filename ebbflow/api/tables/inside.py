@@ -5,7 +5,8 @@ ROWS = """
 python.ops.control_flow_ops.: merge switch
 in_xla_context as python.ops.control_flow_util.GraphOrParentsInXlaContext
 [functions.vectorize]
-python.ops.parallel_for.: for_loop pfor
+python.ops.parallel_for.: batch_jacobian for_loop jacobian pfor
+python.ops.parallel_for.gradients.: batch_jacobian jacobian
 python.ops.parallel_for.control_flow_ops.: for_loop pfor
 [graph.scopes]
 python.ops.control_flow_ops.with_dependencies
