@@ -12,7 +12,7 @@ from typing import Any
 from ebbflow.core import context, nest
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.convert import convert
-from ebbflow.core.shape import Dims, TensorShape, dims_str, from_dims
+from ebbflow.core.shape import Dims, TensorShape, dims_str, from_dims, is_compatible
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.functions import while_gradient
@@ -186,7 +186,7 @@ class _Loop:
             given = self.invariants
         pairs = zip(nest.flatten(self.loop_vars), nest.flatten(given), strict=True)
         found = [dims for var, invariant in pairs for dims in _kept_dims(var, invariant)]
-        return [t._dims if d is _OWN else d for t, d in zip(flat, found, strict=True)]
+        return [_checked_dims(t, t._dims if d is _OWN else d) for t, d in zip(flat, found, strict=True)]
 
     def _pack(self, flat: Sequence[Any]) -> Any:
         return nest.pack_sequence_as(self.loop_vars, list(flat), expand_composites=True)
@@ -227,6 +227,17 @@ def _kept_dims(var: Any, invariant: Any) -> list[Any]:
     if not isinstance(invariant, TensorShape):
         raise TypeError(f"'shape' must be one of TypeSpec, TensorShape or None. Received: {type(invariant)}")
     return [invariant._dims]
+
+
+def _checked_dims(var: Any, dims: Dims) -> Dims:
+    """Refuse a shape that a loop variable does not even start with."""
+    if not is_compatible(var._dims, dims):
+        raise ValueError(
+            f"The shape invariant specified for {var.name} is not compatible with the initial shape of the loop "
+            f"variable. It enters the loop with shape {_show(var._dims)}, but the specified shape invariant is "
+            f"{_show(dims)}."
+        )
+    return dims
 
 
 def _composite_spec(var: Any, invariant: Any) -> Any:
