@@ -183,6 +183,8 @@ def compute(node: Node) -> None:
     inputs = [v.known for v in node.inputs]
     if not node.inputs or any(v is None for v in inputs) or node.op.needs_run or node.op.kernel_fn is None:
         return
+    if any(v.dtype is dtypes.variant for v in node.outputs):  # a list is no constant: XLA has a form of its own for it
+        return
     try:
         with np.errstate(all="ignore"):
             results: Any = node.op.run(node.grouped(inputs), node.attrs)

@@ -60,7 +60,8 @@ def why_not(
         return "keeps state" if op.stateful else "has no lowering to XLA"
     if rule.state and not state:
         return "keeps state: it reads or changes a variable"
-    bodies = [attrs[name] for name, attr in op.signature.attrs.items() if "func" in attr.kind]
+    called = [attrs[name] for name, attr in op.signature.attrs.items() if "func" in attr.kind]
+    bodies = [body for found in called for body in (found if isinstance(found, (list, tuple)) else [found])]
     return (
         _wrong_types(op, attrs, knowns, rule)
         or (None if traced else _unknown(op, attrs, knowns, rule))
