@@ -18,14 +18,33 @@ SAYS = {
     ],
     "early_eager_training.py": ["kernel: [ 2. -3.] bias: [0.5]"],
     "early_gradients.py": ["9.0 6.0 2.0", "log1pexp 0.5 nan", "stable_log1pexp 0.5 1.0"],
+    "functions.py": [
+        "[[2.0, 2.0], [2.0, 2.0]]",
+        "3 3.5 b'tensor'",
+        "sum: 0.9935 gradient: [0.0489 0.0674 0.0951]",
+        "the same: True",
+        "the loop is smaller: True",
+        "eager outside: True\neager in a graph: False\nfrom a session: 42",
+    ],
     "graph_and_eager.py": [
         'Tensor("MatMul:0", shape=(1, 1), dtype=float32)',
         "[[4.]]",
         "tf.Tensor([[4.]], shape=(1, 1), dtype=float32)",
         "InvalidArgumentError: indices = 7 is not in [0, 3) [Op:Gather]",
     ],
+    "line_search.py": [
+        "variables: 4",
+        "a bar of kind 2 is seen as 2",
+        "at first is above 1: True",
+        "seen as 3 with -log(p) below 0.1: True",
+    ],
     "linear_regression.py": ["W: [-0.99999"],
+    "lstm_cell.py": [
+        "graph_callable gives the same: True and the same gradients: True",
+        "defun gives the same: True and the same gradients: True",
+    ],
     "numpy_both_ways.py": ["ndarray [[7.0, 10.0], [15.0, 22.0]]", "[0. 1.]"],
+    "square_sum.py": ["25.0"],
     "two_layer_net.py": ["last loss"],
     "variables_and_order.py": [
         "<tf.Variable 'Variable:0' shape=() dtype=int32_ref>",

@@ -149,15 +149,17 @@ def _index(selector: Any, count: int) -> Any:
 
 def _by_rows(branches: Sequence[FuncGraph], index: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     """Return the results of each branch for the rows that choose it, put together."""
-    places, results = [], []
+
+    def parted(x: Any) -> Any:  # unlike a gather, it has a dense gradient
+        return raw.DynamicPartition(x, index, num_partitions=len(branches))
+
+    places = parted(rows.numbers(dtypes.int32, 0))
+    parts = [[Stacked(t) for t in parted(x.value)] if isinstance(x, Stacked) else [x] * len(branches) for x in inputs]
+    results = []
     for number, body in enumerate(branches):
-        where = raw.Where(raw.Equal(index, number))
-        at = raw.Cast(raw.Reshape(where, [-1]), DstT=dtypes.int32)
-        count = int(at._dims[0]) if context.executing_eagerly() else raw.Size(at)
-        mine = [Stacked(raw.GatherNd(x.value, where)) if isinstance(x, Stacked) else x for x in inputs]
+        count = int(places[number]._dims[0]) if context.executing_eagerly() else raw.Size(places[number])
         few = rows.of(count)
-        places.append(at)
-        results.append([few.stack(x).value for x in run_body(body, mine, few)])
+        results.append([few.stack(x).value for x in run_body(body, [each[number] for each in parts], few)])
     found = [raw.DynamicStitch(places, list(parts)) for parts in zip(*results, strict=True)]
     for tensor, output in zip(found, branches[0].outputs, strict=True):
         if not context.executing_eagerly() and output._dims is not None:
