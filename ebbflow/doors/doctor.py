@@ -1,6 +1,6 @@
 """`ebbflow doctor`: what is installed, which engines serve, where ops run, and what is missing and how to get it.
 
-Asks the package metadata and `platform.config`; imports no heavy library to do so.
+Asks the package metadata, the table of devices and `platform.config`; imports no heavy library to do so.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ebbflow.api import versions
+from ebbflow.engines import devices
 from ebbflow.platform import config
 
 
@@ -73,7 +74,7 @@ def _has(module: str) -> bool:
 
 def where_gpus_go() -> str:
     """Return where an op goes that asks for /gpu:0."""
-    gpus = config.list_logical_devices("GPU")
+    gpus = devices.list_logical_devices("GPU")
     if gpus:
         return f"/gpu:0 is {gpus[0].name}"
     if config.get_soft_device_placement():
@@ -89,7 +90,7 @@ def examine() -> int:
     for engine, package in ENGINES:
         print(f"  {engine:<10} {engine_state(engine, package)}")
     print("\ndevices")
-    for device in config.list_logical_devices():
+    for device in devices.list_logical_devices():
         print(f"  {device.name}")
     print(f"  {where_gpus_go()}")
     found = {need: installed(need.package) for need in NEEDS}

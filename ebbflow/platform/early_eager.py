@@ -1,6 +1,6 @@
 """`tf.contrib.eager`'s switches and odds and ends, from when eager execution was new.
 
-Thin functions over `eras`, `config` and `app`. The gradients of that time are in `eager.functions`.
+Thin functions over `eras` and `app`. The gradients of that time are in `eager.functions`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ebbflow.core import context
-from ebbflow.platform import app, config, eras
+from ebbflow.platform import app, eras
 
 
 def in_eager_mode() -> bool:
@@ -21,16 +21,6 @@ def in_eager_mode() -> bool:
 def in_graph_mode() -> bool:
     """Return whether an op called here is added to a graph."""
     return not context.executing_eagerly()
-
-
-def num_gpus() -> int:
-    """Return how many GPUs there are."""
-    return len(config.list_logical_devices("GPU"))
-
-
-def list_devices() -> list[str]:
-    """Return the full names of the devices ops can be placed on."""
-    return config.experimental_list_devices()
 
 
 def run(main: Callable[..., Any] | None = None, argv: Any = None) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ebbflow.core import context, errors, source
-from ebbflow.core.tensor import HOST_DEVICE
+from ebbflow.engines import devices
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.platform import config as platform_config
@@ -48,6 +48,7 @@ class BaseSession:
         self._graph = graph
         self._target = target if isinstance(target, bytes) else target.encode()
         self._config = config
+        self.devices = devices.of_session(config)
         if config is not None and config.intra_op_parallelism_threads > 0:
             platform_config.set_intra_op_parallelism_threads(config.intra_op_parallelism_threads)
         self._closed = False
@@ -206,7 +207,7 @@ class BaseSession:
 
     def list_devices(self) -> list[Any]:
         """Return the devices this session can use."""
-        return [DeviceAttributes(HOST_DEVICE, "CPU", 268435456, 0)]
+        return [DeviceAttributes(d.name, d.device_type, d.memory_limit, d.incarnation) for d in self.devices]
 
 
 class Session(BaseSession):

@@ -16,8 +16,9 @@ from typing import Any
 from ebbflow import messages
 from ebbflow.core import context
 from ebbflow.core.tensor import Tensor
+from ebbflow.engines import devices
 from ebbflow.graph.graph import Graph, get_default_graph
-from ebbflow.platform import config, eras
+from ebbflow.platform import eras
 
 NOT_TESTS = ("testSkipEager", "test_session")
 
@@ -118,7 +119,7 @@ def _only_if(condition: Callable[[], bool], reason: str) -> Callable[..., Any]:
 
 
 def _has_gpu() -> bool:
-    return bool(config.list_physical_devices("GPU"))
+    return bool(devices.list_physical_devices("GPU"))
 
 
 run_v1_only = _only_if(lambda: not eras.tf2_enabled(), "Test is not compatible with v2")
@@ -156,7 +157,7 @@ enable_output_all_intermediates = disable_tfrt = use_deterministic_cudnn = _as_i
 @contextlib.contextmanager
 def device(use_gpu: bool) -> Iterator[None]:
     """Run ops on the GPU or the CPU inside the block."""
-    name = config.gpu_device_name() if use_gpu else "/device:CPU:0"
+    name = devices.gpu_device_name() if use_gpu else "/device:CPU:0"
     with get_default_graph().device(name) if name and not context.executing_eagerly() else contextlib.nullcontext():
         yield
 

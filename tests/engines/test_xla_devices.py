@@ -1,4 +1,4 @@
-"""Devices under TensorFlow's names, and executables placed on them; several of them are made of one host."""
+"""Devices that jax brings, and executables placed on them; several of them are made of one host."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import pytest
 
 pytest.importorskip("jax")
 
-from ebbflow.core import errors
 from ebbflow.engines.xla import devices, executable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def test_the_host_is_a_device():
-    (host, *_) = devices.all_devices()
-    assert devices.name_of(host) == "/device:CPU:0"
-    for name in ("/device:CPU:0", "/cpu:0", "CPU:0", "/job:localhost/replica:0/task:0/device:CPU:0"):
-        assert devices.find(name) is host
+    (host, *_) = devices.host_devices()
+    assert devices.device_type(host) == devices.HOST
+    assert devices.numbered(devices.HOST, 0) is host
 
 
-def test_devices_that_are_not_there():
-    assert devices.find("/gpu:7", soft=True) is devices.host_devices()[0]
-    with pytest.raises(errors.InvalidArgumentError, match="Could not satisfy device specification '/gpu:7'"):
-        devices.find("/gpu:7", soft=False)
-    with pytest.raises(errors.InvalidArgumentError, match="not the name of a device"):
-        devices.find("the big one")
+@pytest.mark.parametrize(
+    ("flags", "count"), [("", 0), ("--xla_force_host_platform_device_count=3", 3), ("--other=1", 0)]
+)
+def test_how_many_devices_xla_was_told_to_make(monkeypatch, flags, count):
+    monkeypatch.setenv("XLA_FLAGS", flags)
+    assert devices.forced_hosts() == count
+    monkeypatch.setenv("EBBFLOW_ENGINES", "host")
+    assert devices.forced_hosts() == 0
 
 
 def test_an_executable_runs_where_it_is_put():
@@ -45,13 +45,18 @@ def test_an_executable_runs_where_it_is_put():
 
 
 MANY = """
+    import sys
     import numpy as np
+    import ebbflow as tf
+    names = [d.name for d in tf.config.list_logical_devices()]
+    assert names == ["/device:CPU:0", *[f"/device:XLA_CPU:{i}" for i in range(4)]], names
+    assert "jax" not in sys.modules
     from ebbflow.engines.xla import devices, executable
     found = devices.host_devices()
-    assert [devices.name_of(d) for d in found] == [f"/device:CPU:{i}" for i in range(4)]
+    assert len(found) == 4
     x = np.arange(3.0)
     for i, device in enumerate(found):
-        assert devices.find(f"/cpu:{i}") is device
+        assert devices.numbered("XLA_CPU", i) is device
         run = executable.compile_function(lambda x: [x * (i + 1)], [x], device=device)
         (stays,) = run.on_device(x)
         assert stays.devices() == {device} and stays.dtype == np.float64

@@ -76,45 +76,11 @@ def test_text_of_other_things():
 
 
 @pytest.fixture
-def devices(monkeypatch):
-    monkeypatch.setattr(config, "_providers", [lambda: ["GPU", "GPU"]])
-    monkeypatch.setattr(config, "devices", config.Devices())
+def fresh_wishes(monkeypatch):
     monkeypatch.setattr(config, "wishes", config.Wishes())
-    return config.list_physical_devices()
 
 
-def test_devices(devices):
-    assert [device.name.rpartition("physical_device:")[2] for device in devices] == ["CPU:0", "GPU:0", "GPU:1"]
-    assert repr(devices[0]) == "PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')"
-    cpu, _, gpu = devices
-    config.set_visible_devices(gpu, "GPU")
-    config.set_logical_device_configuration(cpu, [config.LogicalDeviceConfiguration()] * 2)
-    names = [device.name for device in config.list_logical_devices()]
-    assert names == ["/device:CPU:0", "/device:CPU:1", "/device:GPU:0"]
-    assert config.gpu_device_name() == "/device:GPU:0" and config.is_gpu_available()
-    config.set_visible_devices(gpu, "GPU")
-    with pytest.raises(RuntimeError, match="Visible devices cannot be modified after being initialized"):
-        config.set_visible_devices([])
-    with pytest.raises(RuntimeError, match="Virtual devices cannot be modified after being initialized"):
-        config.set_logical_device_configuration(cpu, [config.LogicalDeviceConfiguration()])
-    config.set_memory_growth(gpu, True)
-    assert config.get_memory_growth(gpu)
-
-
-def test_devices_refuse(devices):
-    cpu = devices[0]
-    with pytest.raises(ValueError, match="Setting memory limit on CPU virtual devices"):
-        config.set_logical_device_configuration(cpu, [config.LogicalDeviceConfiguration(memory_limit=10)])
-    with pytest.raises(ValueError, match="Cannot set memory growth on non-GPU"):
-        config.set_memory_growth(cpu, True)
-    with pytest.raises(ValueError, match="Unrecognized device"):
-        config.set_visible_devices(config.PhysicalDevice("/physical_device:TPU:0", "TPU"))
-    with pytest.raises(ValueError, match="No matching devices found for 'TPU:0'"):
-        config.get_memory_info("TPU:0")
-    assert config.get_memory_info("GPU:1") == {"current": 0, "peak": 0}
-
-
-def test_wishes_are_kept(devices):
+def test_wishes_are_kept(fresh_wishes):
     config.set_jit(True)
     config.set_optimizer_experimental_options({"remapping": False, "no_such": 1})
     config.set_soft_device_placement(False)

@@ -160,9 +160,10 @@ defun as contrib.eager.defun
 graph_callable as contrib.eager.graph_callable
 [platform.deprecation]
 contrib.framework.: deprecated deprecated_args deprecated_arg_values
+[engines.devices]
+contrib.eager.: list_devices num_gpus
 [platform.early_eager]
-contrib.eager.: async_clear_error async_wait execution_mode in_eager_mode in_graph_mode list_devices num_gpus run
-contrib.eager.set_execution_mode
+contrib.eager.: async_clear_error async_wait execution_mode in_eager_mode in_graph_mode run set_execution_mode
 [platform.eras]
 contrib.eager.: ASYNC SYNC DEVICE_PLACEMENT_EXPLICIT DEVICE_PLACEMENT_SILENT DEVICE_PLACEMENT_SILENT_FOR_INT32
 contrib.eager.DEVICE_PLACEMENT_WARN

@@ -171,7 +171,7 @@ python.ops.summary_ops_v2.: SummaryWriter record_if write
 create_file_writer as python.ops.summary_ops_v2.create_file_writer_v2
 [testing.test_case]
 TestCase as python.framework.test_util.TensorFlowTestCase
-[platform.config]
+[engines.devices]
 python.framework.test_util.: gpu_device_name is_gpu_available
 [core.shape]
 python.framework.tensor_shape.: as_shape unknown_shape scalar vector matrix as_dimension
@@ -179,8 +179,10 @@ python.framework.tensor_shape.: as_shape unknown_shape scalar vector matrix as_d
 float4_e2m1fn as python.framework.dtypes.float4_e2m1fn
 python.framework.dtypes.: float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz int2 int4 uint2
 python.framework.dtypes.uint4
+[engines.devices]
+python.eager.context.num_gpus
 [platform.early_eager]
-python.eager.context.: eager_mode graph_mode num_gpus
+python.eager.context.: eager_mode graph_mode
 [train.moving_averages]
 python.training.moving_averages.: assign_moving_average weighted_moving_average
 [train.slots]

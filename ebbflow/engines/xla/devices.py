@@ -1,8 +1,9 @@
-"""Devices that jax knows, under TensorFlow's names.
+"""Devices that jax knows, under TensorFlow's types.
 
 GPUs and TPUs come with whatever jax plugin is installed. Looking for them imports jax, a second's work, so it is done
-only where a plugin is there at all. Several devices on one host (`XLA_FLAGS=--xla_force_host_platform_device_count=8`)
-are CPUs to jax; they count as such here.
+only where a plugin is there at all. Where XLA is told to make several devices of one host
+(`XLA_FLAGS=--xla_force_host_platform_device_count=8`) these are devices of type XLA_CPU, as TensorFlow calls XLA's view
+of the host; how many is read from the flag. The table in `engines.devices` gives them their names.
 """
 
 from __future__ import annotations
@@ -10,22 +11,25 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import importlib.util
+import os
 import pkgutil
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from ebbflow.core import errors
+from ebbflow.engines import choice
 from ebbflow.engines.xla import library
-from ebbflow.platform import config
 
-_TYPES = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
-_NAME = re.compile(r"(?:.*/)?(?:device:)?(\w+):(\d+)$", re.IGNORECASE)
+HOST = "XLA_CPU"
+"""The type of a device that XLA makes of the host."""
+
+_TYPES = {"cpu": HOST, "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "metal": "GPU", "tpu": "TPU"}
+_FORCED = re.compile(r"--xla_force_host_platform_device_count=(\d+)")
 
 
 def has_accelerators() -> bool:
     """Return whether a plugin is installed that may bring GPUs or TPUs, without importing jax."""
-    if not library.available():
+    if not library.available() or not choice.allowed("xla"):
         return False
     if importlib.util.find_spec("libtpu") is not None:
         return True
@@ -40,12 +44,18 @@ def accelerators() -> tuple[Any, ...]:
     """Return jax's GPUs and TPUs."""
     if not has_accelerators():
         return ()
-    return tuple(d for d in library.jax().local_devices() if device_type(d) != "CPU")
+    return tuple(d for d in library.jax().local_devices() if device_type(d) != HOST)
+
+
+def forced_hosts() -> int:
+    """Return how many devices XLA was told to make of the host; 0 where it was not told."""
+    found = _FORCED.search(os.environ.get("XLA_FLAGS", ""))
+    return int(found[1]) if found and library.available() and choice.allowed("xla") else 0
 
 
 def device_types() -> Sequence[str]:
-    """Return the type of each accelerator: what `platform.config` asks an engine for."""
-    return [device_type(d) for d in accelerators()]
+    """Return the type of each device that is not plainly the host."""
+    return [*[device_type(d) for d in accelerators()], *[HOST] * forced_hosts()]
 
 
 def device_type(device: Any) -> str:
@@ -58,31 +68,6 @@ def host_devices() -> list[Any]:
     return list(library.jax().local_devices(backend="cpu"))
 
 
-def all_devices() -> list[Any]:
-    """Return every jax device, the host's first."""
-    return [*host_devices(), *accelerators()]
-
-
-def name_of(device: Any) -> str:
-    """Return the name of a jax device: /device:GPU:0."""
-    same = [d for d in all_devices() if device_type(d) == device_type(device)]
-    return f"/device:{device_type(device)}:{same.index(device)}"
-
-
-def find(name: str, soft: bool | None = None) -> Any:
-    """Return the jax device with a (full or partial) TensorFlow name; softly, the host where there is none."""
-    if soft is None:
-        soft = config.get_soft_device_placement()
-    match = _NAME.match(name)
-    if match is None:
-        raise errors.InvalidArgumentError(None, None, f"not the name of a device: {name!r}")
-    kind, number = match[1].upper(), int(match[2])
-    of_kind = [d for d in all_devices() if device_type(d) == kind]
-    if number < len(of_kind):
-        return of_kind[number]
-    if soft:
-        return host_devices()[0]
-    known = ", ".join(name_of(d) for d in all_devices())
-    raise errors.InvalidArgumentError(
-        None, None, f"Could not satisfy device specification '{name}'. All available devices are [{known}]."
-    )
+def numbered(kind: str, number: int) -> Any:
+    """Return jax's device of a type, by its number among those."""
+    return (host_devices() if kind == HOST else [d for d in accelerators() if device_type(d) == kind])[number]
