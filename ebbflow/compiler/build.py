@@ -92,7 +92,7 @@ def _body(origin: Any, taken: list[Value]) -> Any:
     """Return the function whose nodes take the place of this one: of a call, or of a choice that is made already."""
     kind, attrs = origin._op.name, origin._attrs
     if kind in ("PartitionedCall", "StatefulPartitionedCall"):
-        return attrs["f"]
+        return None if attrs["f"].is_spread() else attrs["f"]
     if kind in ("If", "StatelessIf") and taken[0].known is not None:
         known = taken[0].known
         return attrs["then_branch" if (known.size > 0 if known.ndim else bool(known)) else "else_branch"]

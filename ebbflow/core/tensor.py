@@ -112,11 +112,13 @@ def compares_by_value(tensor: Tensor) -> bool:
 class EagerTensor(Tensor):
     """A tensor with its value."""
 
-    __slots__ = ("_array", "_dtype")
+    __slots__ = ("_array", "_device", "_dtype")  # `_device` is set only where it is not the first
 
     def __init__(self, array: np.ndarray, dtype: DType):
         self._array = array
         self._dtype = dtype
+        if context.recorders and context.thread.devices:
+            self._device = context.thread.devices[-1].name
 
     # --- what it is -------------------------------------------------------------------------------------------------
 
@@ -138,7 +140,10 @@ class EagerTensor(Tensor):
 
     @property
     def device(self) -> str:
-        return HOST_DEVICE
+        try:
+            return self._device
+        except AttributeError:
+            return HOST_DEVICE
 
     backing_device = device
 

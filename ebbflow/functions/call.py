@@ -89,7 +89,7 @@ def _call_in_graph(graph: Any, body: FuncGraph, inputs: Sequence[Any]) -> list[A
 def _call_recorded(body: FuncGraph, inputs: Sequence[Any]) -> list[EagerTensor]:
     forward, wanted = _prepared(body, inputs)
     outputs = wrap(forward.outputs, forward.run(eager_run, [x._array for x in inputs]))
-    if True in wanted:
+    if True in wanted or context.thread.devices:
         record(PartitionedCall, inputs, outputs, {"f": forward, "_wanted": wanted, "_visible": len(body.outputs)})
     return outputs[: len(body.outputs)]
 

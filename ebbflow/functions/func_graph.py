@@ -18,6 +18,7 @@ from ebbflow.core.op import eager_run, record
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.eager.backprop import GradientFn
 from ebbflow.eager.custom_gradient import stop_recording_ops
+from ebbflow.engines import devices
 from ebbflow.functions import side_effects
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import Graph
@@ -26,7 +27,7 @@ from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random_seed import global_seed
 from ebbflow.ops.storage import held
-from ebbflow.runtime.compiled import Runner
+from ebbflow.runtime.placed import runner
 
 _CAPTURED: Any = GradientFn("captured", lambda grad: grad)
 """Stands on a tape for the way from a tensor outside to the argument that carries it in."""
@@ -163,8 +164,8 @@ class FuncGraph(Graph):
         effects = self.effects
         if effects is None:
             effects = [node for node in self._nodes if side_effects.must_run(node)]
-        runner = Runner(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name)
-        found = (runner.values, self.base._mutations, len(self.outputs))
+        placed = runner(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name)
+        found = (placed.values, self.base._mutations, len(self.outputs))
         if session is eager_run:
             self._plans[None] = found
         else:
@@ -175,6 +176,10 @@ class FuncGraph(Graph):
     def stateful(self) -> bool:
         """Whether running it can be noticed otherwise than by its results."""
         return any(node._op.keeps_state for node in self._nodes)
+
+    def is_spread(self) -> bool:
+        """Return whether its nodes may belong on several devices: such a body is run by itself."""
+        return devices.several() and any(node._device for node in self._nodes)
 
     def with_outputs(self, outputs: Sequence[SymbolicTensor], name: str | None = None) -> FuncGraph:
         """Return a function with the same arguments and the same nodes that gives other tensors of the body."""

@@ -10,12 +10,13 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from ebbflow.core import context, device, nest
+from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import eager_scopes
 from ebbflow.core.scopes import name_scope as quick_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.eager.placing import Placing
 from ebbflow.eager.tape import stop_recording
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
@@ -94,14 +95,8 @@ def device_scope(device_name: Any) -> Iterator[None]:
     if context.executing_eagerly():
         if callable(device_name):
             raise RuntimeError("tf.device does not support functions when eager execution is enabled.")
-        if device_name is not None:
-            device.DeviceSpec.from_string(device.canonical_name(device_name))
-        stack = context.thread.devices
-        stack.append(device_name)
-        try:
+        with Placing(device_name):
             yield
-        finally:
-            stack.pop()
         return
     with context.default_graph().device(device_name):
         yield

@@ -178,6 +178,7 @@ class Operation:
         "_attrs",
         "_control_inputs",
         "_control_outputs",
+        "_copy_of",
         "_device",
         "_graph",
         "_id",
@@ -212,6 +213,7 @@ class Operation:
         self._id = number
         self._line = line
         self._device = ""
+        self._copy_of: Operation | None = None  # of a node that a part of a graph runs: the one the user made
         self._original_op = None
         self._outputs: list[SymbolicTensor] = []
         for tensor in self._inputs:
@@ -270,6 +272,11 @@ class Operation:
     def node_def(self) -> Any:
         """This node as a NodeDef message."""
         return self._graph._node_def_of(self)
+
+    @property
+    def original(self) -> Operation:
+        """The node that this is a copy of, or this node."""
+        return self._copy_of or self
 
     @property
     def line(self) -> Line | None:

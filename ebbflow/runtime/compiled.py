@@ -25,6 +25,7 @@ from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.program import Failed, Program
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import flatten_results
+from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.storage import Storage
 from ebbflow.runtime.executor import NodeRun, Plan, located, needed_nodes
@@ -49,9 +50,10 @@ class Runner:
         for rewrite in before_planning:
             fetches, feeds = rewrite(fetches, feeds)
         self.plan = Plan(session, fetches, feeds)
+        self.device = HOST_DEVICE
         self._session = session
-        self._fetches = list(fetches)
-        self._feeds = list(feeds)
+        self.fetches = list(fetches)
+        self.feeds = list(feeds)
         self._met: set[Any] = set()
         self._programs: dict[Any, Program | None] = {}
         self._lock = threading.Lock()
@@ -106,7 +108,7 @@ class Runner:
                 self._met.add(key)
                 return None
             if _ANY not in self._programs:
-                self._programs[_ANY] = self.compile([t._dims for t in self._feeds])
+                self._programs[_ANY] = self.compile([t._dims for t in self.feeds])
             return self._programs[_ANY]
 
     def _for_other_variables(self, fed: Sequence[Any]) -> Program | None:
@@ -137,8 +139,8 @@ class Runner:
         return program
 
     def _flow(self, shapes: Sequence[Any]) -> Flow:
-        nodes = needed_nodes(self._fetches, {id(t) for t in self._feeds})
-        return build(nodes, self._feeds, shapes, self._fetches)
+        nodes = needed_nodes(self.fetches, {id(t) for t in self.feeds})
+        return build(nodes, self.feeds, shapes, self.fetches)
 
     def explain(self) -> str:
         """Return what runs, as text: the source of each Program made so far, and the memory it works in."""
@@ -150,7 +152,7 @@ class Runner:
                 if self._jit == "auto":
                     parts += [f"# outside XLA: {n.name} ({n.op.name}) {why}\n" for n, why in outside(program.flow)]
         if not parts:
-            program = self.compile([t._dims for t in self._feeds])
+            program = self.compile([t._dims for t in self.feeds])
             return program.source if program is not None else "# runs node by node: it cannot be compiled\n"
         return "\n".join(parts)
 

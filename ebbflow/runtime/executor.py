@@ -21,7 +21,8 @@ from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.storage import Storage
 
 ndarray = np.ndarray
-_PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+"""Ops whose value is fed, or there is none."""
 
 
 class NodeRun:
@@ -32,7 +33,7 @@ class NodeRun:
     def __init__(self, session: Any, node: Operation):
         self.session = session
         self.resources = session.resources
-        self.node = node
+        self.node = node.original
 
 
 class Step:
@@ -80,7 +81,7 @@ class Plan:
         return self._slots.setdefault(id(tensor), len(self._slots))
 
     def _add(self, node: Operation, fed: set[int]) -> None:
-        if node.type in _PLACEHOLDERS:
+        if node.type in PLACEHOLDERS:
             raise unfed(node)
         ins = tuple(self._slot(t) for t in node._inputs)
         outs = tuple(self._slot(t) if id(t) not in fed else -1 for t in node._outputs)
@@ -96,13 +97,17 @@ class Plan:
         values: list[Any] = [None] * (self.count + 1)  # the last slot takes what is fed anyway
         values[: self.feeds] = fed
         try:
-            for step in self.steps if trace is None else _traced(self.steps, trace):
+            for step in self.steps if trace is None else timed(self.steps, trace):
                 run_step(step, values)
                 for slot in step.last:
                     values[slot] = None
         except BaseException:
             values.clear()  # an error's traceback must not keep arrays, or locks, alive
             raise
+        return self.results(values)
+
+    def results(self, values: Sequence[Any]) -> list[Any]:
+        """Return the fetched values among all, references read."""
         results = []
         for slot, reference, fetch in zip(self.fetched, self.dereferenced, self._keep[0], strict=True):
             if slot is None:
@@ -155,7 +160,8 @@ def _recover(error: Exception, step: Step, inputs: list[Any]) -> Any:
     raise located(error, step.node, inputs) from None
 
 
-def _traced(steps: Sequence[Step], trace: list[Any]) -> Any:
+def timed(steps: Sequence[Any], trace: list[Any]) -> Any:
+    """Give steps to be run, one by one, and note when each began and ended."""
     for step in steps:
         start = time.time_ns()
         yield step
@@ -287,7 +293,7 @@ def needed_nodes(fetches: Sequence[Any], fed: set[int]) -> list[Operation]:
 def _before(node: Operation, fed: set[int]) -> list[Operation]:
     before = [t.op for t in node._inputs if id(t) not in fed]
     for other in node.waits_for:  # waiting for a placeholder that is fed is waiting for nothing
-        if other.type not in _PLACEHOLDERS or id(other._outputs[0]) not in fed:
+        if other.type not in PLACEHOLDERS or id(other._outputs[0]) not in fed:
             before.append(other)
     return before
 
@@ -324,6 +330,7 @@ def _sorted(nodes: dict[int, Operation], fed: set[int]) -> list[Operation]:
 
 def unfed(node: Operation) -> errors.InvalidArgumentError:
     """Return the error for a placeholder that nobody fed."""
+    node = node.original
     dims = node._outputs[0]._dims
     shape = "" if dims is None else f" and shape [{','.join('?' if n is None else str(n) for n in dims)}]"
     name = {"float32": "float", "float64": "double", "float16": "half"}.get(
@@ -346,6 +353,7 @@ def located(error: Exception, node: Operation, values: list[Any]) -> Exception:
     """Return the error to show for a failure of `node`: explained, with the node and the user's line."""
     if isinstance(error, errors.OpError) and error.op is not None:
         return error
+    node = node.original
     try:
         arrays = group(node, [v.item().read() if is_reference_arg(v, t) else v for v, t in _paired(values, node)])
         explained = node._op.explain(error, arrays, node._attrs)

@@ -16,10 +16,10 @@ from ebbflow.engines import devices
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.platform import config as platform_config
-from ebbflow.runtime.compiled import Runner
 from ebbflow.runtime.executor import exclusive
 from ebbflow.runtime.fetches import Fetch, expand_feeds, feed_array
 from ebbflow.runtime.partial_run import PartialRun
+from ebbflow.runtime.placed import runner
 from ebbflow.runtime.step_stats import wants_trace, write_metadata
 
 MAX_PLANS = 1000
@@ -105,7 +105,7 @@ class BaseSession:
         trace: list[Any] | None = [] if run_metadata is not None and wants_trace(options) else None
         values, shared = plan.run(fed, trace)
         if run_metadata is not None:
-            write_metadata(run_metadata, trace, self._graph, options)
+            write_metadata(run_metadata, trace, plan, self._graph, options)
         for i in shared:
             values[i] = exclusive(values, i)
         return fetch.rebuild([v if v is None or v.ndim else v[()] for v in values])
@@ -124,7 +124,7 @@ class BaseSession:
             feed_array(tensor, value)
         tensors = [t for t, _ in pairs]
         simple = len(pairs) == len(feed_dict or ()) and all(not isinstance(k, (tuple, list)) for k in feed_dict or ())
-        plan = Runner(self, fetch.elements, tensors)
+        plan = runner(self, fetch.elements, tensors)
         found = (fetch, plan, tensors if simple else None, self._graph._mutations)
         if key[0] is not None:
             with self._lock:
@@ -144,7 +144,7 @@ class BaseSession:
         if found is not None and found[3] == self._graph._mutations:
             return found[1].explain()
         elements = [self._graph.as_graph_element(f, True, False) for f in feeds]
-        return Runner(self, Fetch(self._graph, fetches).elements, elements).explain()
+        return runner(self, Fetch(self._graph, fetches).elements, elements).explain()
 
     def make_callable(
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False

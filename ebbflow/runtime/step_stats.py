@@ -1,6 +1,7 @@
 """Step statistics: which node ran when, and what it gave, for `RunMetadata` and the timeline.
 
-The executor's trace is a list of (node, start, end), times in nanoseconds. Sizes of outputs are those the graph knows
+The executor's trace is a list of (node, start, end), times in nanoseconds; where there are several devices, the name of
+the node's comes behind. Sizes of outputs are those the graph knows
 beforehand: the trace keeps no values. Knows messages; knows nothing of plans.
 """
 
@@ -12,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core.shape import from_dims, is_static
-from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.graph_def import PRODUCER, Library, fill_node
 
 NO_TRACE = 0
@@ -24,18 +24,20 @@ def wants_trace(options: Any) -> bool:
     return options is not None and options.trace_level != NO_TRACE
 
 
-def write_metadata(metadata: Any, trace: Sequence[Any] | None, graph: Any, options: Any) -> None:
-    """Fill a RunMetadata message with the trace of a run, and with the graph that ran if the options ask for it."""
+def write_metadata(metadata: Any, trace: Sequence[Any] | None, plan: Any, graph: Any, options: Any) -> None:
+    """Fill a RunMetadata message with the trace of a run, and with the graphs that ran if the options ask for them."""
     metadata.Clear()
-    if trace is not None:
-        device = metadata.step_stats.dev_stats.add()
-        device.device = HOST_DEVICE
-        thread = threading.current_thread()
-        device.thread_names[0] = thread.name
-        for node, start, end in trace:
-            _write_node(device.node_stats.add(), node, start, end)
+    by_device: dict[str, Any] = {}
+    for node, start, end, *where in trace or ():
+        name = where[0] if where else plan.device
+        if name not in by_device:
+            by_device[name] = metadata.step_stats.dev_stats.add(device=name)
+            by_device[name].thread_names[0] = threading.current_thread().name
+        _write_node(by_device[name].node_stats.add(), node, start, end)
     if options is not None and options.output_partition_graphs:
-        _write_graph(metadata.partition_graphs.add(), graph._nodes if trace is None else [node for node, *_ in trace])
+        parts = [part.graph._nodes for part in getattr(plan, "parts", ())]
+        for nodes in parts or [graph._nodes if trace is None else [node for node, *_ in trace]]:
+            _write_graph(metadata.partition_graphs.add(), nodes)
 
 
 def _write_node(stats: Any, node: Any, start: int, end: int) -> None:

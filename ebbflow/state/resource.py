@@ -19,7 +19,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dims_str, is_compatible
-from ebbflow.core.tensor import HOST_DEVICE, EagerTensor
+from ebbflow.core.tensor import EagerTensor
 from ebbflow.eager.tape import variable_accessed
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
@@ -170,7 +170,7 @@ class ResourceVariable(VariableV1):
 
     @property
     def device(self) -> str:
-        return self._handle.device if self._in_graph else HOST_DEVICE
+        return self._handle.device
 
     @property
     def create(self) -> Any:

@@ -1,0 +1,76 @@
+"""`tf.device` around ops that run at once: where their results say they are.
+
+The host's logical devices share its memory, so an op's result is on the device it was asked for as soon as it is told
+so. A `Placing` listens to what is called in its block, as a tape does, and writes the device on the results; for the
+first device, which tensors are on anyway, nothing listens and nothing is paid. Values of eager tensors stay on the
+host: accelerators work for graphs and functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ebbflow.core import context, errors
+from ebbflow.core.device import Parts, matches, merge, parts_of, to_string
+from ebbflow.core.tensor import EagerTensor
+from ebbflow.engines import devices
+from ebbflow.platform import config
+
+_THIS_TASK = Parts("localhost", 0, 0, "CPU", 0)
+
+
+class Placing:
+    """`with` this, results are on the device that `name` means; None asks for nothing, whatever was asked outside."""
+
+    asks_for_more = False
+
+    def __init__(self, name: Any):
+        outer = context.thread.devices[-1].asked if context.thread.devices and name is not None else Parts()
+        self.asked = merge(outer, parts_of(name))
+        full = to_string(merge(_THIS_TASK, self.asked))
+        there = devices.table.logical()
+        if not any(matches(self.asked._replace(device_type=None, device_index=None), d.name) for d in there):
+            raise errors.InvalidArgumentError(None, None, f"{full} unknown device.")
+        fit = [d for d in there if matches(self.asked, d.name)]
+        self.name = fit[0].name if fit and fit[0].number is None else there[0].name
+        self._refusal = None if fit or config.get_soft_device_placement() else _refusal(full, there)
+        self._listens = self._refusal is not None or self.name != there[0].name
+
+    def __enter__(self) -> None:
+        context.thread.devices.append(self)
+        if self._listens:
+            context.thread.recorders.append(self)
+            context.count_recorders(1)
+
+    def __exit__(self, *exc: Any) -> None:
+        context.thread.devices.remove(self)
+        if self._listens:
+            context.thread.recorders.remove(self)
+            context.count_recorders(-1)
+
+    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any) -> None:
+        """Note where the results of a call are, unless an inner block has the say."""
+        if context.thread.devices[-1] is not self:
+            return
+        for tensor in outputs:
+            if tensor.__class__ is EagerTensor:
+                if self._refusal is not None:
+                    raise errors.InvalidArgumentError(None, None, f"{self._refusal} [Op:{op.name}] name: ")
+                tensor._device = self.name
+
+    def watches(self, tensors: Sequence[Any]) -> list[bool]:
+        """Return that no gradient is wanted of any of these."""
+        return [False] * len(tensors)
+
+    def variable_accessed(self, variable: Any) -> None:
+        """Variables stay where they are."""
+
+
+def _refusal(full: str, there: Sequence[devices.Device]) -> str:
+    kinds = ", ".join(dict.fromkeys(d.device_type for d in there))
+    known = ", ".join(d.name for d in there)
+    return (
+        f"Could not satisfy device specification '{full}'. enable_soft_placement=0. Supported device types [{kinds}]. "
+        f"All available devices [{known}]."
+    )

@@ -1,0 +1,181 @@
+"""Running a part of a graph on a device that XLA drives: a GPU, a TPU, or one of several that it makes of the host.
+
+Nodes that XLA can take are gathered into segments, compiled for the device when their shapes are first met; what passes
+between them stays there, as jax arrays. A segment waits until something outside it needs what it gives, so few are cut
+in two. Nodes that keep state, and segments that cannot be compiled, run by their host kernels: a variable's value
+goes to the device when it is read, and is not sent again while it stays the same. Values from other devices are brought
+over when a segment takes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.compiler.build import build
+from ebbflow.compiler.flow import READS
+from ebbflow.compiler.passes import optimise
+from ebbflow.core import dtypes
+from ebbflow.engines.devices import Device
+from ebbflow.engines.xla import library
+from ebbflow.engines.xla.rules import rule_for
+from ebbflow.graph.symbolic import Operation
+from ebbflow.runtime.executor import Plan, Step, by_reference, is_reference, run_step, timed
+
+_NOT_HERE = frozenset([dtypes.string, dtypes.variant])
+
+
+def runs_on(device: Device, node: Operation) -> bool:
+    """Return whether a node can run as part of a device's work: the host's can do everything."""
+    if device.number is None:
+        return True
+    if any(t._dtype.base_dtype in _NOT_HERE for t in (*node._inputs, *node._outputs)):
+        return False
+    return node._op.keeps_state or not node._outputs or node.type == "Const" or rule_for(node._op) is not None
+
+
+def _compiles(node: Operation) -> bool:
+    if node._op.keeps_state or not node._outputs or any(t._dtype._is_ref_dtype for t in node._inputs):
+        return False
+    if any(t._dtype in (dtypes.resource, dtypes.variant, dtypes.string) for t in (*node._inputs, *node._outputs)):
+        return False
+    return rule_for(node._op) is not None
+
+
+class Segment:
+    """Steps that are compiled together."""
+
+    def __init__(self, steps: Sequence[Step], slots: dict[int, Any], taken: set[int], device: Any):
+        self.steps = steps
+        self.node = steps[-1].node
+        made = {slot for step in steps for slot in _outs(step)}
+        self.ins = [slot for slot in dict.fromkeys(s for step in steps for s in step.ins) if slot not in made]
+        self.outs = [slot for slot in dict.fromkeys(s for step in steps for s in _outs(step)) if slot in taken]
+        self._given = [slots[slot] for slot in self.ins]
+        self._results = [slots[slot] for slot in self.outs]
+        self._device = device
+        self._executables: dict[Any, Any] = {}
+
+    def run(self, values: list[Any], bring: Any) -> None:
+        """Compute what is taken from here, on the device where that can be."""
+        inputs = [values[slot] for slot in self.ins]
+        key = tuple([x.shape for x in inputs])
+        if key not in self._executables:
+            self._executables[key] = self._compile(key)
+        executable = self._executables[key]
+        if executable is None:
+            for slot in self.ins:
+                values[slot] = np.asarray(values[slot])
+            for step in self.steps:
+                run_step(step, values)
+            return
+        given = [bring(slot, value) for slot, value in zip(self.ins, inputs, strict=True)]
+        for slot, value in zip(self.outs, executable.on_device(*given), strict=True):
+            values[slot] = value
+
+    def _compile(self, shapes: Sequence[Any]) -> Any:
+        # jax is loaded by now, or now.
+        from ebbflow.engines.xla.executable import compile
+
+        try:
+            flow = build([step.node for step in self.steps], self._given, shapes, self._results)
+            return compile(optimise(flow, ["cluster", "siblings", "fuse"]), device=self._device)
+        except Exception:  # the host's kernels serve, and say what is wrong if something is
+            return None
+
+
+class DeviceRunner:
+    """The fetched values from the fed ones, on one device."""
+
+    def __init__(self, session: Any, fetches: Sequence[Any], feeds: Sequence[Any], device: Device):
+        self.plan = Plan(session, fetches, feeds)
+        self._device = device.engine_device()
+        self._name = device.name
+        self._work = self._arranged()
+        self._stays = {slot for step in self.plan.steps if step.node.type in READS for slot in _outs(step)}
+        self._brought: dict[int, tuple[Any, Any]] = {}
+        self._unowned = tuple(i for i, slot in enumerate(self.plan.fetched) if slot is not None)
+
+    def _arranged(self) -> list[Step | Segment]:
+        """Return the work in order; what can be compiled waits until somebody needs it. Constants are part of every
+        segment that takes them, which so knows their values.
+        """
+        steps = self.plan.steps
+        self._tensors = {slot: t for step in steps for slot, t in zip(step.ins, step.node._inputs, strict=True)}
+        self._tensors |= {s: t for step in steps for s, t in zip(_outs(step), step.node._outputs, strict=True)}
+        self._constants = {step.outs: step for step in steps if step.node.type == "Const"}
+        work: list[Step | Segment] = list(self._constants.values())
+        pending: list[Step] = []
+        for step in steps:
+            if step.node.type == "Const":
+                continue
+            if _compiles(step.node):
+                pending.append(step)
+                continue
+            if not {s for p in pending for s in _outs(p)}.isdisjoint(step.ins):
+                work.append(self._segment(pending))
+                pending = []
+            work.append(step)
+        if pending:
+            work.append(self._segment(pending))
+        return work
+
+    def _segment(self, steps: list[Step]) -> Segment:
+        inside = set(map(id, steps))
+        taken = {s for step in self.plan.steps if id(step) not in inside for s in step.ins}
+        taken |= {s for s in self.plan.fetched if s is not None}
+        known = [self._constants[s] for s in {s: None for step in steps for s in step.ins} if s in self._constants]
+        return Segment([*known, *steps], self._tensors, taken - set(self._constants), self._device)
+
+    def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
+        """Return the fetched values (None for operations), and which of them somebody else may hold."""
+        values: list[Any] = [None] * (self.plan.count + 1)
+        values[: self.plan.feeds] = fed
+        try:
+            for item in self._work if trace is None else timed(self._work, trace):
+                if isinstance(item, Segment):
+                    self._read_references(item, values)
+                    item.run(values, self._bring)
+                else:
+                    self._run_on_host(item, values)
+            return [None if v is None else np.asarray(v) for v in self.plan.results(values)], self._unowned
+        finally:
+            values.clear()
+
+    def _run_on_host(self, step: Step, values: list[Any]) -> None:
+        if step.node.type != "_Send":  # whoever receives it brings it over
+            for slot in step.ins:
+                if values[slot].__class__ is not np.ndarray:
+                    values[slot] = np.asarray(values[slot])
+        run_step(step, values)
+
+    def _read_references(self, segment: Segment, values: list[Any]) -> None:
+        for slot, tensor in zip(segment.ins, segment._given, strict=True):
+            if by_reference(tensor) and is_reference(values[slot]):
+                values[slot] = values[slot].item().read()
+
+    def _bring(self, slot: int, value: Any) -> Any:
+        """Return a value as an array of this device; what a variable still has is there already."""
+        if slot in self._stays:
+            host, there = self._brought.get(slot, (None, None))
+            if host is value:
+                return there
+        with library.wide():
+            there = library.jax().device_put(value, self._device)
+        if slot in self._stays:
+            self._brought[slot] = (value, there)
+        return there
+
+    def explain(self) -> str:
+        """Return what runs, as text: the nodes of each segment, and those that run by host kernels between them."""
+        lines = []
+        for item in self._work:
+            names = [s.node.name for s in (item.steps if isinstance(item, Segment) else [item])]
+            lines.append(f"{'compiled' if isinstance(item, Segment) else 'by its kernel'}: {', '.join(names)}")
+        return "\n".join(lines) + "\n"
+
+
+def _outs(step: Step) -> tuple[int, ...]:
+    return (step.outs,) if step.outs.__class__ is int else step.outs

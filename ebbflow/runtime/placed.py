@@ -1,0 +1,124 @@
+"""Running a part of a graph where its nodes belong: on one device by a Runner, on several by one for each.
+
+`runner` is the one way from fetches and feeds to something that runs them. Where everything is on one device of the
+host, which is nearly always, it gives a plain Runner and the devices have cost nothing. Otherwise the graph is cut, and
+each part runs in a thread of its own; the parts meet in a rendezvous. When one fails the others are told, and its error
+is the one that is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+from ebbflow.engines import devices
+from ebbflow.engines.devices import Device
+from ebbflow.graph.symbolic import Operation, SymbolicTensor
+from ebbflow.platform import config
+from ebbflow.runtime.compiled import Runner
+from ebbflow.runtime.device_runner import DeviceRunner, runs_on
+from ebbflow.runtime.partition import Part, partition
+from ebbflow.runtime.placement import place
+from ebbflow.runtime.rendezvous import Aborted, LocalRendezvous, taking_part
+
+MOST_PARTS = 4096
+"""Threads that may wait for each other at once: enough for every part that runs."""
+
+
+def runner(
+    session: Any, fetches: Sequence[Any], feeds: Sequence[Any], jit: Any = None, name: str = "graph"
+) -> Runner | Partitioned:
+    """Return what gives the fetched values from the fed ones, on the devices that the nodes belong on."""
+    whole = Runner(session, fetches, feeds, jit, name)
+    there = getattr(session, "devices", None) or devices.table.logical()
+    nodes = [step.node for step in whole.plan.steps]
+    if jit is True or (len(there) == 1 and not any(node._device for node in nodes)):
+        return whole
+    proto = getattr(session, "_config", None)
+    soft = config.get_soft_device_placement() if proto is None else proto.allow_soft_placement
+    where = place(nodes, {id(t) for t in whole.feeds}, there, soft, runs_on)
+    if config.get_log_device_placement() if proto is None else proto.log_device_placement:
+        _log(session, where)
+    homes = set(where.values())
+    if len(homes) <= 1 and all(home.number is None for home in homes):
+        whole.device = next(iter(homes)).name if homes else there[0].name
+        return whole
+    return Partitioned(session, partition(nodes, where, whole.fetches, whole.feeds), whole.fetches)
+
+
+def _log(session: Any, where: dict[Operation, Device]) -> None:
+    """Say where nodes go, each once in a session's life."""
+    told = session.resources.setdefault(("placements", "told"), set())
+    for node, device in where.items():
+        if node.name not in told:
+            told.add(node.name)
+            print(f"{node.name}: ({node.type}): {device.name}", flush=True)
+
+
+class Partitioned:
+    """The fetched values from the fed ones, by a runner for each device."""
+
+    def __init__(self, session: Any, parts: Sequence[Part], fetches: Sequence[Any]):
+        self.parts = parts
+        self._runners = [_runner_of(session, part) for part in parts]
+        self._count = len(fetches)
+        self._tensors = tuple(i for i, f in enumerate(fetches) if isinstance(f, SymbolicTensor))
+
+    def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
+        """Return the fetched values (None for operations), and which of them somebody else may hold."""
+        results: list[Any] = [None] * self._count
+        meeting = LocalRendezvous(len(self.parts))
+        traces: list[Any] = [None if trace is None else [] for _ in self.parts]
+        others = [
+            _threads().submit(self._run_part, i, fed, results, meeting, traces[i]) for i in range(1, len(self.parts))
+        ]
+        try:
+            self._run_part(0, fed, results, meeting, traces[0])
+        finally:
+            for other in others:
+                other.result()
+        if meeting.error is not None:
+            raise meeting.error
+        if trace is not None:
+            trace += [(*entry, part.device.name) for part, run in zip(self.parts, traces, strict=True) for entry in run]
+        return results, self._tensors
+
+    def values(self, fed: Sequence[Any]) -> Sequence[Any]:
+        """Return the fetched values: see `Runner.values`."""
+        return self.run(fed)[0]
+
+    def _run_part(
+        self, number: int, fed: Sequence[Any], results: list[Any], meeting: LocalRendezvous, trace: Any
+    ) -> None:
+        part = self.parts[number]
+        try:
+            with taking_part(meeting):
+                values, _ = self._runners[number].run([fed[i] for i in part.fed], trace)
+            for place, value in zip(part.fetched, values, strict=False):
+                results[place] = value
+        except Aborted:
+            pass  # another part says why
+        except BaseException as error:  # an interrupt too must reach those who wait
+            meeting.abort(error)
+        finally:
+            meeting.leave()
+
+    def explain(self) -> str:
+        """Return what runs, as text: a Program for each device."""
+        return "\n".join(
+            f"# on {part.device.name}\n{run.explain()}" for part, run in zip(self.parts, self._runners, strict=True)
+        )
+
+
+def _runner_of(session: Any, part: Part) -> Runner | DeviceRunner:
+    wanted = [*part.fetches, *part.sends]
+    if part.device.number is None:
+        return Runner(session, wanted, part.feeds)
+    return DeviceRunner(session, wanted, part.feeds, part.device)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(MOST_PARTS, thread_name_prefix="ebbflow-device")
