@@ -200,7 +200,7 @@ def shared_state(node: Operation, fed: set[int]) -> list[Any]:
         return []
     found = [t for t in node._inputs if t._dtype is dtypes.resource and id(t) not in fed]
     args = node._op.signature.inputs
-    if any(arg.is_ref for arg in args):
+    if node.type == "Identity" or any(arg.is_ref for arg in args):  # a variable is read where it is, at its turn
         found += [t for t in node._inputs if t._dtype._is_ref_dtype and id(t) not in fed]
     return found
 
