@@ -106,6 +106,8 @@ class Program:
             self._idle.append(function)
 
     def _failure(self, error: Exception) -> Exception:
+        if isinstance(error, Failed):  # of a Program inside: it knows the node
+            return error
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename != self.file:
             trace = trace.tb_next

@@ -1,7 +1,8 @@
 """A few threads for array work that one core cannot do fast enough.
 
-As many as `intra_op_parallelism_threads` says, or as there are cores. NumPy lets go of the interpreter while it works
-on large arrays, so the parts of one computation run side by side. The threads are made when first needed.
+As many as `intra_op_parallelism_threads` says for one op, and `inter_op_parallelism_threads` for several at once, or as
+there are cores. NumPy lets go of the interpreter while it works on large arrays, so the parts of one computation run
+side by side. The threads are made when first needed.
 """
 
 from __future__ import annotations
@@ -17,19 +18,27 @@ from ebbflow.platform import config
 
 def count() -> int:
     """Return how many threads may work on one computation."""
-    wanted = config.get_intra_op_parallelism_threads()
-    if wanted:
-        return wanted
+    return config.get_intra_op_parallelism_threads() or _cores()
+
+
+def between_ops() -> int:
+    """Return how many ops may run at once."""
+    return config.get_inter_op_parallelism_threads() or _cores()
+
+
+def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @functools.cache
-def _pool(workers: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(workers, thread_name_prefix="ebbflow")
+def _pool(kind: str, workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix=kind)
 
 
-def spread(function: Callable[..., Any], parts: Sequence[tuple[Any, ...]]) -> None:
+def spread(function: Callable[..., Any], parts: Sequence[tuple[Any, ...]], ops: int = 0) -> None:
     """Call `function` on each part, side by side; an error in one is raised when all are done.
+
+    Parts of one op share the threads of one op; where they are `ops` of their own, those that serve between ops.
 
     >>> seen = []
     >>> spread(lambda i: seen.append(i), [(1,), (2,), (3,)])
@@ -39,7 +48,8 @@ def spread(function: Callable[..., Any], parts: Sequence[tuple[Any, ...]]) -> No
     if len(parts) == 1:
         function(*parts[0])
         return
-    others = [_pool(max(count() - 1, 1)).submit(function, *part) for part in parts[1:]]
+    pool = _pool("ebbflow-ops", max(ops - 1, 1)) if ops else _pool("ebbflow", max(count() - 1, 1))
+    others = [pool.submit(function, *part) for part in parts[1:]]
     try:
         function(*parts[0])
     finally:

@@ -22,7 +22,9 @@ from ebbflow.compiler.jit import Jitted, outside
 from ebbflow.compiler.options import ALL, jit_level, switched_off
 from ebbflow.compiler.passes import FOR_THE_HOST, checking, optimise
 from ebbflow.compiler.passes.cluster import CLUSTER
+from ebbflow.compiler.passes.parallel import TOGETHER
 from ebbflow.compiler.program import Failed, Program
+from ebbflow.compiler.together import Together
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import flatten_results
 from ebbflow.core.tensor import HOST_DEVICE
@@ -32,6 +34,9 @@ from ebbflow.runtime.executor import NodeRun, Plan, located, needed_nodes
 
 MAX_SHAPES = 16
 """So many sets of shapes get a Program of their own; then one serves all."""
+
+NOT_FOR_XLA = ("cluster", *FOR_THE_HOST)
+"""Passes that are of no use to what XLA compiles whole."""
 
 _ANY = "any"
 
@@ -122,7 +127,7 @@ class Runner:
         """Return a Program for fed values of these shapes, or None where none can be made."""
         if self._jit is True and fed is not None:
             flow = self._flow(shapes)
-            program: Any = Jitted(optimise(flow, ["cluster", *FOR_THE_HOST]), fed, self._name)
+            program: Any = Jitted(optimise(flow, NOT_FOR_XLA), fed, self._name)
             program.handles = _handles(flow, fed)
             return program
         off = switched_off(getattr(self._session, "_config", None))
@@ -182,6 +187,8 @@ def bind(node: Node, session: Any) -> Callable[..., Any]:
     """Return a function from a node's flat input values to its results, flat where it has several."""
     if node.op is CLUSTER:
         return Cluster(node.attrs["region"], partial(bind, session=session))
+    if node.op is TOGETHER:
+        return Together(node.attrs["regions"], partial(bind, session=session))
     op, attrs, run = node.op, node.attrs, NodeRun(session, node.origin)
     inputs, outputs = op.signature.inputs, op.signature.outputs
     call: Callable[..., Any]

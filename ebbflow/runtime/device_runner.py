@@ -22,6 +22,7 @@ from ebbflow.engines.devices import Device
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.rules import rule_for
 from ebbflow.graph.symbolic import Operation
+from ebbflow.runtime.compiled import NOT_FOR_XLA
 from ebbflow.runtime.executor import Plan, Step, by_reference, is_reference, run_step, timed
 
 _NOT_HERE = frozenset([dtypes.string, dtypes.variant])
@@ -81,7 +82,7 @@ class Segment:
 
         try:
             flow = build([step.node for step in self.steps], self._given, shapes, self._results)
-            return compile(optimise(flow, ["cluster", "siblings", "fuse"]), device=self._device)
+            return compile(optimise(flow, NOT_FOR_XLA), device=self._device)
         except Exception:  # the host's kernels serve, and say what is wrong if something is
             return None
 

@@ -51,6 +51,8 @@ class BaseSession:
         self.devices = devices.of_session(config)
         if config is not None and config.intra_op_parallelism_threads > 0:
             platform_config.set_intra_op_parallelism_threads(config.intra_op_parallelism_threads)
+        if config is not None and config.inter_op_parallelism_threads > 0:
+            platform_config.set_inter_op_parallelism_threads(config.inter_op_parallelism_threads)
         self._closed = False
         self._plans: dict[Any, tuple[Any, ...]] = {}
         self._lock = threading.Lock()

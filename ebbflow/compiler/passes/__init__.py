@@ -17,12 +17,13 @@ from ebbflow.compiler.passes.entropy import scale_entropies
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.fuse import fuse
 from ebbflow.compiler.passes.narrow import narrow_bodies
+from ebbflow.compiler.passes.parallel import run_side_by_side
 from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.siblings import batch_siblings
 from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.compiler.passes.verify import verify
 
-FOR_THE_HOST = ("siblings", "entropy", "fuse")
+FOR_THE_HOST = ("siblings", "entropy", "fuse", "parallel")
 """Passes that make what only the host's engines can run: not for what XLA is to take whole."""
 
 PASSES: dict[str, Callable[[Flow], Flow]] = {
@@ -36,6 +37,7 @@ PASSES: dict[str, Callable[[Flow], Flow]] = {
     "entropy": scale_entropies,
     "fuse": fuse,
     "cluster": cluster,
+    "parallel": run_side_by_side,  # what is left: clusters use all cores by themselves
 }
 
 

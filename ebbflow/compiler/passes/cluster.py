@@ -43,7 +43,7 @@ def cluster(flow: Flow, greedy: bool = False) -> Flow:
     fits = {node for node in flow.nodes if _fits(node, greedy)}
     if not greedy and sum(_traffic(n) for n in fits) < WORTH and not any(n.op.name in _LOOPS for n in fits):
         return flow
-    levels = _levels(flow, fits)
+    levels = levels_of(flow, fits)
     groups = [g for g in _connected(fits, levels, flow) if (_legal(g) if greedy else _pays(g))]
     if not groups:
         return flow
@@ -87,7 +87,7 @@ def _traffic(node: Node) -> int:
     return sum(v.nbytes for v in node.outputs if v.is_static)
 
 
-def _levels(flow: Flow, fits: set[Node]) -> dict[Node, int]:
+def levels_of(flow: Flow, fits: set[Node]) -> dict[Node, int]:
     """Return for each node how many borders lie before it: even numbers fit, odd ones do not."""
     of_value: dict[Value, int] = {}
     levels: dict[Node, int] = {}
@@ -158,14 +158,14 @@ def _grouped(flow: Flow, groups: Sequence[Sequence[Node]]) -> Flow:
             node.inputs = [instead.get(v, v) for v in node.inputs]
             nodes.append(node)
         elif node in last:
-            made, given = _cluster_of(last[node], uses, fetched)
+            made, given = cluster_of(last[node], uses, fetched)
             made.inputs = [instead.get(v, v) for v in made.inputs]
             nodes.append(made)
             instead.update(zip(given, made.outputs, strict=True))
     return Flow(flow.inputs, nodes, [instead.get(v, v) for v in flow.outputs], flow.roots)
 
 
-def _cluster_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:
+def cluster_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:
     """Return the node of a group, and the values of its members that others take."""
     inside = set(group)
     made_here = {v for node in group for v in node.outputs}
@@ -182,7 +182,7 @@ def _cluster_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: s
                 taken[value] = Value(None, len(taken), value.dtype, value.dims, value.tensor)
     for node in group:
         node.inputs = [taken.get(v, v) for v in node.inputs]
-    given = [v for v in made_here_in_order(group) if v in fetched or any(n not in inside for n in uses.get(v, ()))]
+    given = [v for v in _made_in_order(group) if v in fetched or any(n not in inside for n in uses.get(v, ()))]
     region = Flow(list(taken.values()), [*constants, *group], given)
     attrs: dict[str, Any] = {
         "region": region,
@@ -194,5 +194,5 @@ def _cluster_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: s
     return node, given
 
 
-def made_here_in_order(group: Sequence[Node]) -> list[Value]:
+def _made_in_order(group: Sequence[Node]) -> list[Value]:
     return [v for node in group for v in node.outputs]
