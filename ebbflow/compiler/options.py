@@ -48,3 +48,21 @@ def jit_level(proto: Any = None) -> int:
     """Return how eagerly XLA is to be used: above 0, wherever it can be."""
     told = 0 if proto is None else proto.graph_options.optimizer_options.global_jit_level
     return told or (1 if config.get_jit() else 0)
+
+
+_RECOMPUTING = (3, 5)  # RewriterConfig.HEURISTICS and RECOMPUTATION_HEURISTICS
+
+
+def memory_limit(proto: Any = None) -> tuple[int, str] | None:
+    """Return how many bytes a Program's values may take before cheap ones are computed again, and the scope of the
+    nodes for which they may be; None where nothing is asked for.
+
+    `tf.config.optimizer.set_experimental_options({"memory_limit": bytes})` is Ebbflow's own; a session's
+    `memory_optimization` asks, as in TensorFlow, for as little as can be had, for the sake of gradients.
+    """
+    if proto is not None:
+        rewrites = proto.graph_options.rewrite_options
+        if rewrites.memory_optimization in _RECOMPUTING:
+            return 0, rewrites.memory_optimizer_target_node_name_scope or "gradients/"
+    limit = config.get_optimizer_experimental_options().get("memory_limit")
+    return None if limit is None else (int(limit), "")

@@ -92,11 +92,13 @@ _OPTIONS = """
     layout_optimizer constant_folding shape_optimization remapping arithmetic_optimization dependency_optimization
     loop_optimization function_optimization debug_stripper disable_model_pruning scoped_allocator_optimization
     pin_to_host_optimization implementation_selector auto_mixed_precision auto_mixed_precision_onednn_bfloat16
-    auto_mixed_precision_mkl disable_meta_optimizer min_graph_nodes use_plugin_optimizers
+    auto_mixed_precision_mkl disable_meta_optimizer min_graph_nodes use_plugin_optimizers memory_limit
 """
 
 OPTIMIZER_OPTIONS = frozenset(_OPTIONS.split())
-"""The options `set_experimental_options` keeps; others are ignored, as in TensorFlow."""
+"""The options `set_experimental_options` keeps; others are ignored, as in TensorFlow. `memory_limit` is Ebbflow's own:
+bytes beyond which cheap values are computed again instead of being kept.
+"""
 
 
 def get_optimizer_experimental_options() -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ebbflow.compiler.build import build
 from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.flow import READ, Flow, Node
 from ebbflow.compiler.jit import Jitted, outside
-from ebbflow.compiler.options import ALL, jit_level, switched_off
+from ebbflow.compiler.options import ALL, jit_level, memory_limit, switched_off
 from ebbflow.compiler.passes import FOR_THE_HOST, checking, optimise
 from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.passes.parallel import TOGETHER
@@ -130,16 +130,18 @@ class Runner:
             program: Any = Jitted(optimise(flow, NOT_FOR_XLA), fed, self._name)
             program.handles = _handles(flow, fed)
             return program
-        off = switched_off(getattr(self._session, "_config", None))
+        proto = getattr(self._session, "_config", None)
+        off = switched_off(proto)
         if ALL in off:
             return None
         try:
             flow = self._flow(shapes)
         except Exception:  # the executor says what is wrong, when it gets there
             return None
-        greedy = self._jit == "auto" or jit_level(getattr(self._session, "_config", None)) > 0
+        greedy = self._jit == "auto" or jit_level(proto) > 0
         handles = _handles(flow, fed)
-        program = Program(optimise(flow, off, greedy), partial(bind, session=self._session))
+        best = optimise(flow, off, greedy, memory_limit(proto))
+        program = Program(best, partial(bind, session=self._session))
         program.handles = handles
         return program
 

@@ -19,6 +19,7 @@ from ebbflow.compiler.passes.fuse import fuse
 from ebbflow.compiler.passes.narrow import narrow_bodies
 from ebbflow.compiler.passes.parallel import run_side_by_side
 from ebbflow.compiler.passes.prune import prune
+from ebbflow.compiler.passes.rematerialise import rematerialise
 from ebbflow.compiler.passes.siblings import batch_siblings
 from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.compiler.passes.verify import verify
@@ -46,8 +47,13 @@ def checking() -> bool:
     return os.environ.get("EBBFLOW_CHECK", "0") not in ("", "0")
 
 
-def optimise(flow: Flow, without: Collection[str] = (), greedy: bool = False) -> Flow:
-    """Return the flow after all passes but those named; `greedy` gives XLA all that it can take."""
+def optimise(
+    flow: Flow, without: Collection[str] = (), greedy: bool = False, memory: tuple[int, str] | None = None
+) -> Flow:
+    """Return the flow after all passes but those named; `greedy` gives XLA all that it can take.
+
+    `memory` says how many bytes values may take at once, and the scope of nodes for which they are computed again.
+    """
     check = checking()
     without = {*without, *FOR_THE_HOST} if greedy else without
     for name, transform in PASSES.items():
@@ -55,4 +61,9 @@ def optimise(flow: Flow, without: Collection[str] = (), greedy: bool = False) ->
             flow = cluster_all(flow) if greedy and name == "cluster" else transform(flow)
             if check:
                 verify(flow, name)
-    return prune(flow)
+    flow = prune(flow)
+    if memory is not None:  # last, and on what is left: any pass behind it would share again what is there twice
+        flow = rematerialise(flow, *memory)
+        if check:
+            verify(flow, "rematerialise")
+    return flow

@@ -1,0 +1,221 @@
+"""Compute cheap values a second time instead of keeping them, where the memory they take exceeds a limit.
+
+Training keeps what the forward half made until the backward half asks for it. Where that is more than the limit allows,
+the fullest moment of the flow is looked at: results of cheap nodes (element-wise work, casts, broadcasts, bias and
+activation, batch norm, and clusters of such) that lie idle there are let go, and computed again just before they are
+asked for, together with the cheap nodes that lead to them, from what is still there. This goes on until the limit holds
+or nothing more helps. What is random or keeps state is never computed twice; products and convolutions are not, for
+their cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value
+from ebbflow.compiler.passes.cluster import CLUSTER
+from ebbflow.compiler.sharing import last_uses
+from ebbflow.compiler.views import NAMES as VIEWS
+from ebbflow.compiler.views import view_of
+
+_NAMES = """
+    AddN BiasAdd BroadcastTo ExpandDims Fill FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 Identity LogSoftmax
+    OneHot OnesLike Pad PadV2 Reshape Slice Softmax Squeeze StopGradient StridedSlice Tile Transpose ZerosLike
+"""
+_CHEAP = frozenset(_NAMES.split())
+_LEAST = 1 << 10
+"""Bytes below which it is not worth it."""
+_DEEPEST = 8
+"""So many cheap nodes in a row are computed again for one value."""
+
+
+def rematerialise(flow: Flow, limit: int, scope: str = "") -> Flow:
+    """Return a flow that needs no more than `limit` bytes at once, or as few as can be had; only nodes with `scope` in
+    their names are given a value anew.
+
+    y = Relu x; … ; z = Mul g y   =>   y = Relu x; … ; y2 = Relu x; z = Mul g y2
+    """
+    lives = Lives(flow)
+    refused: set[tuple[Node, Node]] = set()
+    copies: set[Node] = set()
+
+    def may_change(node: Node) -> bool:
+        return node in copies or scope in node.name
+
+    several = True  # all at once that the fullest moment asks for; one by one where that went wrong
+    for _ in range(4 * len(flow.nodes)):
+        plans = _plans(lives, may_change, refused, lives.peak - limit if several else 1) if lives.peak > limit else []
+        if not plans:
+            break
+        undo: list[tuple[Node, list[Value]]] = []
+        changed = Lives(_again(lives.flow, plans, undo, copies))
+        if changed.weight < lives.weight:
+            lives, several = changed, True
+            continue
+        for node, inputs in reversed(undo):
+            node.inputs = inputs
+        if len(plans) == 1:
+            refused.add((plans[0].node, plans[0].user))
+        several = False
+    return lives.flow
+
+
+class Lives:
+    """When each value of a flow comes and goes, and how many bytes are there at each node."""
+
+    def __init__(self, flow: Flow):
+        self.flow = flow
+        self.born = {v: i for i, node in enumerate(flow.nodes) for v in node.outputs}
+        self.uses: dict[Value, list[int]] = {}
+        for i, node in enumerate(flow.nodes):
+            for value in node.inputs:
+                self.uses.setdefault(value, []).append(i)
+        self.last = last_uses(flow, {node for node in flow.nodes if node.op.name not in VIEWS})
+        changes = [0] * (len(flow.nodes) + 2)
+        fetched = set(flow.outputs)  # what leaves is the caller's
+        for value, start in self.born.items():
+            if value not in fetched:
+                end = self.last.get(value, start)
+                changes[start] += size(value)
+                changes[end + (not self._is_overwritten(value, end))] -= size(value)
+        self.bytes: list[int] = []
+        total = 0
+        for change in changes[: len(flow.nodes)]:
+            total += change
+            self.bytes.append(total)
+        self.peak = max(self.bytes, default=0)
+        self.fullest = self.bytes.index(self.peak) if self.bytes else 0
+
+    def _is_overwritten(self, value: Value, end: int) -> bool:
+        """Return whether the node that uses a value last writes its result in the value's place."""
+        user = self.flow.nodes[end] if self.born[value] < end < len(self.flow.nodes) else None
+        if user is None or not user.op.facts.get("elementwise") or user.outputs[0].dims != value.dims:
+            return False
+        heirs = [v for v in user.inputs if self.last.get(v) == end and v.dims == value.dims and size(v)]
+        return bool(heirs) and heirs[0] is value and size(value) == size(user.outputs[0])
+
+    @property
+    def weight(self) -> tuple[int, int]:
+        """What is to become less: the most bytes at once, and at how many nodes."""
+        return self.peak, self.bytes.count(self.peak)
+
+    def is_there(self, value: Value, at: int) -> bool:
+        """Return whether a value is there anyway when a node runs."""
+        value = looked_into(value)
+        return value not in self.born or size(value) == 0 or self.last.get(value, -1) >= at
+
+
+def looked_into(value: Value) -> Value:
+    """Return the value whose memory this one shows: itself, unless it is a view."""
+    while value.node is not None and value.node.op.name in VIEWS:
+        view = view_of(value.node)
+        if view is None:
+            break
+        value = value.node.inputs[view[0]]
+    return value
+
+
+def size(value: Value) -> int:
+    """Return the bytes that a value takes by itself: none for constants, variables and views."""
+    node = value.node
+    if node is None or value.known is not None or not value.is_static or value.dtype.np.kind == "O":
+        return 0
+    if node.op.name in HANDLES or node.op.name in READS or looked_into(value) is not value:
+        return 0
+    return value.nbytes
+
+
+def is_cheap(node: Node) -> bool:
+    """Return whether a node may be computed twice."""
+    if node.stateful or any(not v.is_static for v in node.outputs):
+        return False
+    if node.op is CLUSTER:
+        return all(inner.op.name == "Const" or is_cheap(inner) for inner in node.attrs["region"].nodes)
+    return bool(node.op.facts.get("elementwise")) or node.op.name in _CHEAP
+
+
+class _Plan(NamedTuple):
+    """Compute `copies` (the last is `node`) again for `user` and the nodes behind it."""
+
+    node: Node
+    copies: list[Node]
+    user: Node
+    saved: int
+
+
+def _plans(
+    lives: Lives, may_change: Callable[[Node], bool], refused: set[tuple[Node, Node]], wanted: int
+) -> list[_Plan]:
+    """Return the plans that save most at the fullest moment, as many as it takes to save the bytes wanted."""
+    found = []
+    for node in lives.flow.nodes[: lives.fullest]:
+        plan = _plan(lives, node, may_change) if is_cheap(node) else None
+        if plan is not None and plan.saved >= _LEAST and (node, plan.user) not in refused:
+            found.append(plan)
+    found.sort(key=lambda plan: -plan.saved)
+    chosen: list[_Plan] = []
+    while found and sum(plan.saved for plan in chosen) < wanted:
+        chosen.append(found.pop(0))
+    return chosen
+
+
+def _plan(lives: Lives, node: Node, may_change: Callable[[Node], bool]) -> _Plan | None:
+    """Return what it takes to let go of a node's results before the fullest moment, and what that saves there."""
+    now, nodes = lives.fullest, lives.flow.nodes
+    idle = [v for v in node.outputs if size(v) and lives.last.get(v, -1) > now]
+    later = [i for v in idle for i in lives.uses.get(v, ()) if i >= now]
+    if not later or min(later) == now or any(lives.last[v] not in later for v in idle):  # views, or fetched
+        return None
+    if not all(may_change(nodes[i]) for i in later):
+        return None
+    copies: dict[Node, None] = {}
+    kept = _lead_to(lives, node, min(later), copies, _DEEPEST)
+    return _Plan(node, list(copies), nodes[min(later)], sum(map(size, idle)) - sum(map(size, kept)))
+
+
+def _lead_to(lives: Lives, node: Node, at: int, copies: dict[Node, None], depth: int) -> set[Value]:
+    """Gather the nodes to compute again, first ones first; return the values that must be kept longer for it."""
+    kept: set[Value] = set()
+    for value in node.inputs:
+        maker = value.node
+        if lives.is_there(value, at) or maker in copies:
+            continue
+        if depth and maker is not None and is_cheap(maker):
+            kept |= _lead_to(lives, maker, at, copies, depth - 1)
+        else:
+            kept.add(looked_into(value))
+    copies[node] = None
+    return kept
+
+
+def _again(flow: Flow, plans: Sequence[_Plan], undo: list[tuple[Node, list[Value]]], copies: set[Node]) -> Flow:
+    """Return the flow with copies of nodes in front of those that use them; `undo` gets the inputs as they were."""
+    before: dict[Node, list[_Plan]] = {}
+    for plan in plans:
+        before.setdefault(plan.user, []).append(plan)
+    nodes: list[Node] = []
+    instead: dict[Value, Value] = {}
+    for node in flow.nodes:
+        for plan in before.get(node, ()):
+            made = _copies(plan.copies)
+            nodes += made
+            copies.update(made)
+            instead.update(zip(plan.node.outputs, made[-1].outputs, strict=True))
+        if not instead.keys().isdisjoint(node.inputs):
+            undo.append((node, node.inputs))
+            node.inputs = [instead.get(v, v) for v in node.inputs]
+        nodes.append(node)
+    return Flow(flow.inputs, nodes, flow.outputs, flow.roots)
+
+
+def _copies(nodes: Sequence[Node]) -> list[Node]:
+    """Return copies of nodes, each of which takes what the copies before it give."""
+    instead: dict[Value, Value] = {}
+    made = []
+    for node in nodes:
+        copy = Node(node.op, [instead.get(v, v) for v in node.inputs], node.attrs, node.origin)
+        copy.outputs = [Value(copy, v.index, v.dtype, v.dims, v.tensor) for v in node.outputs]
+        instead.update(zip(node.outputs, copy.outputs, strict=True))
+        made.append(copy)
+    return made
