@@ -46,10 +46,6 @@ TEAMS = {  # what is written: (of what size, results, how many run side by side)
     "products use all cores": (BIG, lambda x, y: [tf.matmul(x, x, transpose_b=True), tf.matmul(y, y, True)], 0),
     "small matrices": ((64, 32, 32), lambda x, y: [tf.linalg.svd(x, compute_uv=False), tf.linalg.inv(y)], 2),
     "large matrices use all cores": ((200, 200), lambda x, y: [tf.linalg.svd(x, compute_uv=False)], 0),
-        (200, 200),
-        lambda x, y: [tf.linalg.svd(x, compute_uv=False), tf.linalg.inv(y)],
-        0,
-    ),
     "what comes after joins": (BIG, lambda x, y: [tf.add(*chains(x, y))], 2),
 }
 
