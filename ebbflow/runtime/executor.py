@@ -319,9 +319,26 @@ def _sorted(nodes: dict[int, Operation], fed: set[int]) -> list[Operation]:
             if not waiting[user]:
                 (later if nodes[user]._op.facts.get("waits") else ready).append(user)
     if len(order) != len(nodes):
-        left = next(nodes[n].name for n, before in waiting.items() if before and nodes[n] not in order)
-        raise errors.InvalidArgumentError(None, None, f"Graph is invalid, contains a cycle through node '{left}'")
+        raise _cyclic([nodes[n] for n in _cycle({n: before for n, before in waiting.items() if before})])
     return order
+
+
+def _cycle(waiting: dict[int, set[int]]) -> list[int]:
+    """Return a cycle among nodes each of which waits for some of the others, in the order they were made."""
+    path: dict[int, None] = {}
+    number = next(iter(waiting))
+    while number not in path:
+        path[number] = None
+        number = next(n for n in waiting[number] if n in waiting)
+    walked = list(path)
+    return sorted(walked[walked.index(number) :])
+
+
+def _cyclic(cycle: Sequence[Operation]) -> errors.InvalidArgumentError:
+    names = ", ".join(node.name for node in cycle[:10])
+    return errors.InvalidArgumentError(
+        None, None, f"Graph is invalid, contains a cycle with {len(cycle)} nodes, including: {names}"
+    )
 
 
 # --- errors
