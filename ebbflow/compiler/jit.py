@@ -17,9 +17,9 @@ from ebbflow.engines.xla import library
 
 
 class Jitted:
-    """A compiled flow; it is run like a Program."""
+    """A compiled flow; it is run like a Program. `device` is jax's; None is the host."""
 
-    def __init__(self, flow: Flow, fed: Sequence[Any], name: str):
+    def __init__(self, flow: Flow, fed: Sequence[Any], name: str, device: Any = None):
         if not library.available() or not choice.allowed("xla"):
             raise errors.UnimplementedError(
                 None,
@@ -35,7 +35,7 @@ class Jitted:
             raise unsupported(refused, name)
         handles = [fed[i] for i, v in enumerate(flow.inputs) if v.dtype is dtypes.resource]
         try:
-            self._executable = compile(flow, handles)
+            self._executable = compile(flow, handles, device=device)
         except Refusal as refusal:
             raise unsupported([refusal], name) from None
         self.flow = flow

@@ -3,7 +3,7 @@
 The host's logical devices share its memory, so an op's result is on the device it was asked for as soon as it is told
 so. A `Placing` listens to what is called in its block, as a tape does, and writes the device on the results; for the
 first device, which tensors are on anyway, nothing listens and nothing is paid. Values of eager tensors stay on the
-host: accelerators work for graphs and functions.
+host: accelerators work for graphs and functions, and a function called in the block runs on the device it names.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ class Placing:
         if not any(matches(self.asked._replace(device_type=None, device_index=None), d.name) for d in there):
             raise errors.InvalidArgumentError(None, None, f"{full} unknown device.")
         fit = [d for d in there if matches(self.asked, d.name)]
-        self.name = fit[0].name if fit and fit[0].number is None else there[0].name
+        self.device = fit[0] if fit and self.asked != Parts() else None
+        self.name = self.device.name if self.device is not None and self.device.number is None else there[0].name
         self._refusal = None if fit or config.get_soft_device_placement() else _refusal(full, there)
-        self._listens = self._refusal is not None or self.name != there[0].name
+        usual = there[0] if all(d.number is None for d in there) else None
+        self._listens = self._refusal is not None or self.device not in (None, usual)
 
     def __enter__(self) -> None:
         context.thread.devices.append(self)
@@ -65,6 +67,11 @@ class Placing:
 
     def variable_accessed(self, variable: Any) -> None:
         """Variables stay where they are."""
+
+
+def default_device() -> devices.Device | None:
+    """Return the device that the innermost block names, where it is not the one that would be used anyway."""
+    return context.thread.devices[-1].device if context.recorders and context.thread.devices else None
 
 
 def _refusal(full: str, there: Sequence[devices.Device]) -> str:

@@ -18,6 +18,7 @@ from ebbflow.core.op import eager_run, record
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.eager.backprop import GradientFn
 from ebbflow.eager.custom_gradient import stop_recording_ops
+from ebbflow.eager.placing import default_device
 from ebbflow.engines import devices
 from ebbflow.functions import side_effects
 from ebbflow.graph.collections import GraphKeys
@@ -153,21 +154,25 @@ class FuncGraph(Graph):
 
     def run(self, session: Any, values: Sequence[Any]) -> list[Any]:
         """Return the results for these argument values, with `session`'s resources."""
-        found = self._plans.get(None) if session is eager_run else session.bodies.get(self)
+        if session is eager_run:
+            device = default_device() if context.recorders else None
+            found = self._plans.get(device)
+        else:
+            device, found = None, session.bodies.get(self)
         if found is None or found[1] != self.base._mutations or found[2] != len(self.outputs):
-            found = self._plan(session)
+            found = self._plan(session, device)
         results = found[0](values)
         return results if len(results) == found[2] else results[: found[2]]
 
-    def _plan(self, session: Any) -> tuple[Any, ...]:
+    def _plan(self, session: Any, device: Any = None) -> tuple[Any, ...]:
         """Find out how to run this, and keep it as long as neither the body nor its results change."""
         effects = self.effects
         if effects is None:
             effects = [node for node in self._nodes if side_effects.must_run(node)]
-        placed = runner(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name)
+        placed = runner(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name, device)
         found = (placed.values, self.base._mutations, len(self.outputs))
         if session is eager_run:
-            self._plans[None] = found
+            self._plans[device] = found
         else:
             session.bodies[self] = found
         return found

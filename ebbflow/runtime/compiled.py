@@ -56,6 +56,7 @@ class Runner:
             fetches, feeds = rewrite(fetches, feeds)
         self.plan = Plan(session, fetches, feeds)
         self.device = HOST_DEVICE
+        self.jit_device: Any = None  # where XLA runs what it compiles whole, if not on the host
         self._session = session
         self.fetches = list(fetches)
         self.feeds = list(feeds)
@@ -127,7 +128,7 @@ class Runner:
         """Return a Program for fed values of these shapes, or None where none can be made."""
         if self._jit is True and fed is not None:
             flow = self._flow(shapes)
-            program: Any = Jitted(optimise(flow, NOT_FOR_XLA), fed, self._name)
+            program: Any = Jitted(optimise(flow, NOT_FOR_XLA), fed, self._name, self.jit_device)
             program.handles = _handles(flow, fed)
             return program
         proto = getattr(self._session, "_config", None)

@@ -28,24 +28,42 @@ MOST_PARTS = 4096
 
 
 def runner(
-    session: Any, fetches: Sequence[Any], feeds: Sequence[Any], jit: Any = None, name: str = "graph"
+    session: Any,
+    fetches: Sequence[Any],
+    feeds: Sequence[Any],
+    jit: Any = None,
+    name: str = "graph",
+    default: Device | None = None,
 ) -> Runner | Partitioned:
-    """Return what gives the fetched values from the fed ones, on the devices that the nodes belong on."""
+    """Return what gives the fetched values from the fed ones, on the devices that the nodes belong on; `default` is for
+    those that ask for none.
+    """
     whole = Runner(session, fetches, feeds, jit, name)
     there = getattr(session, "devices", None) or devices.table.logical()
     nodes = [step.node for step in whole.plan.steps]
-    if jit is True or (len(there) == 1 and not any(node._device for node in nodes)):
+    if len(there) == 1 and not any(node._device for node in nodes):
         return whole
-    proto = getattr(session, "_config", None)
-    soft = config.get_soft_device_placement() if proto is None else proto.allow_soft_placement
-    where = place(nodes, {id(t) for t in whole.feeds}, there, soft, runs_on)
-    if config.get_log_device_placement() if proto is None else proto.log_device_placement:
-        _log(session, where)
+    where = _where(session, nodes, {id(t) for t in whole.feeds}, there, default)
     homes = set(where.values())
+    if jit is True:  # compiled whole, for the one accelerator that is asked for
+        accelerators = [home for home in homes if home.number is not None]
+        whole.jit_device = accelerators[0].engine_device() if len(accelerators) == 1 else None
+        return whole
     if len(homes) <= 1 and all(home.number is None for home in homes):
         whole.device = next(iter(homes)).name if homes else there[0].name
         return whole
     return Partitioned(session, partition(nodes, where, whole.fetches, whole.feeds), whole.fetches)
+
+
+def _where(
+    session: Any, nodes: Sequence[Operation], fed: set[int], there: Sequence[Device], default: Device | None
+) -> dict[Operation, Device]:
+    proto = getattr(session, "_config", None)
+    soft = config.get_soft_device_placement() if proto is None else proto.allow_soft_placement
+    where = place(nodes, fed, there, soft, runs_on, default)
+    if config.get_log_device_placement() if proto is None else proto.log_device_placement:
+        _log(session, where)
+    return where
 
 
 def _log(session: Any, where: dict[Operation, Device]) -> None:

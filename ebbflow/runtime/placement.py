@@ -26,10 +26,17 @@ Able = Callable[[Device, Operation], bool]
 
 
 def place(
-    nodes: Sequence[Operation], fed: set[int], devices: Sequence[Device], soft: bool, able: Able
+    nodes: Sequence[Operation],
+    fed: set[int],
+    devices: Sequence[Device],
+    soft: bool,
+    able: Able,
+    default: Device | None = None,
 ) -> dict[Operation, Device]:
-    """Return the device of each node; nodes are in an order they can run in, `able` says what a device can run."""
-    return _Placer(nodes, fed, devices, soft, able).run()
+    """Return the device of each node; nodes are in an order they can run in, `able` says what a device can run, and
+    `default` is where nodes go that ask for nothing.
+    """
+    return _Placer(nodes, fed, devices, soft, able, default).run()
 
 
 class _Group:
@@ -45,9 +52,16 @@ class _Group:
 
 class _Placer:
     def __init__(
-        self, nodes: Sequence[Operation], fed: set[int], devices: Sequence[Device], soft: bool, able: Able
+        self,
+        nodes: Sequence[Operation],
+        fed: set[int],
+        devices: Sequence[Device],
+        soft: bool,
+        able: Able,
+        default: Device | None,
     ) -> None:
         self.nodes, self.fed, self.devices, self.soft, self.able = nodes, fed, devices, soft, able
+        self.default = default
         self.groups: dict[Operation, _Group] = {}
         self.users: dict[Operation, list[Operation]] = {}
 
@@ -147,6 +161,8 @@ class _Placer:
         """Return the devices of the preferred type that a group may go to."""
         if group.fit is None:
             group.fit = [d for d in self.devices if all(self.able(d, n) for n in group.members)]
+            if self.default in group.fit:
+                group.fit = [self.default]
         ranks = [_PREFERRED.get(d.device_type, len(_PREFERRED)) for d in group.fit]
         return [d for d, rank in zip(group.fit, ranks, strict=True) if rank == min(ranks)]
 

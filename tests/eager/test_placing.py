@@ -114,6 +114,27 @@ def test_functions_on_several_devices():
     assert spread.source().count("# on /job:localhost") == 3
 
 
+def test_a_function_runs_on_the_device_it_is_called_under():
+    @tf.function
+    def both(x):
+        with tf.device("/cpu:1"):
+            y = x + 1
+        return y * 2
+
+    def places():
+        return {short: run.__self__ for short, (run, *_) in body._plans.items()}
+
+    body = both.get_concrete_function(tf.constant(1.0)).graph
+    assert float(both(tf.constant(1.0))) == 4
+    with tf.device("/cpu:2"):
+        assert float(both(tf.constant(1.0))) == 4
+    with tf.device("/cpu:1"):
+        assert float(both(tf.constant(1.0))) == 4
+    found = {key and key.name[-5:]: run for key, run in places().items()}
+    assert [part.device.name[-5:] for part in found["CPU:2"].parts] == ["CPU:1", "CPU:2"]
+    assert found["CPU:1"].device.endswith("CPU:1") and list(found) == [None, "CPU:2", "CPU:1"]
+
+
 def test_gradients_under_a_device():
     x = tf.Variable(2.0)
     with tf.device("/cpu:2"), tf.GradientTape() as tape:

@@ -359,6 +359,18 @@ ON_XLA = """
         segment.run(slots, part._bring)
         made = slots[segment.outs[0]]
         assert made.devices() == {devices.table.logical()[4].engine_device()}, made.devices()
+    import ebbflow as tf2
+    tf2.compat.v1.enable_eager_execution()
+    step = tf2.function(lambda x: tf2.tanh(x) * 2.0)
+    compiled = tf2.function(lambda x: tf2.tanh(x) * 2.0, jit_compile=True)
+    x = tf2.constant([1.0, 2.0])
+    with tf2.device("/device:XLA_CPU:2"):
+        np.testing.assert_allclose(step(x), np.tanh([1, 2]) * 2.0, rtol=1e-6)
+        np.testing.assert_allclose(compiled(x), np.tanh([1, 2]) * 2.0, rtol=1e-6)
+    (plan,) = step.get_concrete_function(x).graph._plans.values()
+    assert [part.device.name[-9:] for part in plan[0].__self__.parts] == ["XLA_CPU:2"]
+    (plan,) = compiled.get_concrete_function(x).graph._plans.values()
+    assert plan[0].__self__.jit_device is devices.table.logical()[3].engine_device()
     print("done")
 """
 
