@@ -8,6 +8,7 @@ host: accelerators work for graphs and functions, and a function called in the b
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,10 +21,31 @@ from ebbflow.platform import config
 _THIS_TASK = Parts("localhost", 0, 0, "CPU", 0)
 
 
-class Placing:
-    """`with` this, results are on the device that `name` means; None asks for nothing, whatever was asked outside."""
+class Listener:
+    """A recorder that no gradient is asked of."""
 
     asks_for_more = False
+
+    def listen(self) -> None:
+        """Hear of every op that this thread calls from now on, before those that listen already."""
+        context.thread.recorders.insert(0, self)
+        context.count_recorders(1)
+
+    def leave(self) -> None:
+        """Hear no more."""
+        context.thread.recorders.remove(self)
+        context.count_recorders(-1)
+
+    def watches(self, tensors: Sequence[Any]) -> list[bool]:
+        """Return that no gradient is wanted of any of these."""
+        return [False] * len(tensors)
+
+    def variable_accessed(self, variable: Any) -> None:
+        """Variables stay where they are."""
+
+
+class Placing(Listener):
+    """`with` this, results are on the device that `name` means; None asks for nothing, whatever was asked outside."""
 
     def __init__(self, name: Any):
         outer = context.thread.devices[-1].asked if context.thread.devices and name is not None else Parts()
@@ -42,14 +64,12 @@ class Placing:
     def __enter__(self) -> None:
         context.thread.devices.append(self)
         if self._listens:
-            context.thread.recorders.append(self)
-            context.count_recorders(1)
+            self.listen()
 
     def __exit__(self, *exc: Any) -> None:
         context.thread.devices.remove(self)
         if self._listens:
-            context.thread.recorders.remove(self)
-            context.count_recorders(-1)
+            self.leave()
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any) -> None:
         """Note where the results of a call are, unless an inner block has the say."""
@@ -60,13 +80,6 @@ class Placing:
                 if self._refusal is not None:
                     raise errors.InvalidArgumentError(None, None, f"{self._refusal} [Op:{op.name}] name: ")
                 tensor._device = self.name
-
-    def watches(self, tensors: Sequence[Any]) -> list[bool]:
-        """Return that no gradient is wanted of any of these."""
-        return [False] * len(tensors)
-
-    def variable_accessed(self, variable: Any) -> None:
-        """Variables stay where they are."""
 
 
 def default_device() -> devices.Device | None:
@@ -81,3 +94,30 @@ def _refusal(full: str, there: Sequence[devices.Device]) -> str:
         f"Could not satisfy device specification '{full}'. enable_soft_placement=0. Supported device types [{kinds}]. "
         f"All available devices [{known}]."
     )
+
+
+# --- saying where ops run ---------------------------------------------------------------------------------------------
+
+
+class _Telling(Listener):
+    """Writes on standard error where each op of this thread has run."""
+
+    def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any) -> None:
+        if any(tensor.__class__ is EagerTensor for tensor in outputs):
+            print(f"Executing op {op.name} in device {outputs[0].device}", file=sys.stderr)
+
+
+_telling = _Telling()
+
+
+def tell_placements(enabled: bool) -> None:
+    """Say where each op that this thread calls runs, or stop: what `tf.debugging.set_log_device_placement` asks for."""
+    listening = _telling in context.thread.recorders
+    if enabled and not listening:
+        _telling.listen()
+    elif listening and not enabled:
+        _telling.leave()
+
+
+config.on_log_placement.append(tell_placements)
+tell_placements(config.get_log_device_placement())  # it may have been asked for before this was loaded

@@ -45,9 +45,15 @@ def get_log_device_placement() -> bool:
     return wishes.log_placement
 
 
+on_log_placement: list[Callable[[bool], None]] = []
+"""Who else is told whether devices are logged: whoever sees ops run."""
+
+
 def set_log_device_placement(enabled: bool) -> None:
     """Say whether the device of each op is logged."""
     wishes.log_placement = bool(enabled)
+    for tell in on_log_placement:
+        tell(wishes.log_placement)
 
 
 def get_inter_op_parallelism_threads() -> int:

@@ -158,3 +158,18 @@ def test_a_function_that_asks_for_what_is_not_there():
     tf.config.set_soft_device_placement(False)
     with pytest.raises(errors.InvalidArgumentError, match="Cannot assign a device for operation add"):
         farther(tf.constant(1.0))
+
+
+def test_where_ops_run_is_told(capfd):
+    x = tf.constant([1.0])
+    try:
+        tf.debugging.set_log_device_placement(True)
+        tf.square(x)
+        with tf.device("/cpu:1"):
+            x + x
+    finally:
+        tf.debugging.set_log_device_placement(False)
+    tf.square(x)
+    told = capfd.readouterr().err.splitlines()
+    assert told == [f"Executing op Square in device {TASK}CPU:0", f"Executing op AddV2 in device {TASK}CPU:1"]
+    assert not context.thread.recorders
