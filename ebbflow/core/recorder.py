@@ -36,8 +36,10 @@ class Recorder:
     def variable_accessed(self, variable: Any) -> None:
         """Hear that a trainable variable is read."""
 
-    def _listen(self) -> None:
-        context.thread.recorders.append(self)
+    def _listen(self, first: bool = False) -> None:
+        """Hear of every op that this thread calls from now on; `first`, before those that listen already."""
+        recorders = context.thread.recorders
+        recorders.insert(0 if first else len(recorders), self)
         context.count_recorders(1)
 
     def _leave(self) -> None:

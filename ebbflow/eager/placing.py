@@ -14,6 +14,7 @@ from typing import Any
 
 from ebbflow.core import context, errors
 from ebbflow.core.device import Parts, matches, merge, parts_of, to_string
+from ebbflow.core.recorder import Recorder
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.engines import devices
 from ebbflow.platform import config
@@ -21,30 +22,7 @@ from ebbflow.platform import config
 _THIS_TASK = Parts("localhost", 0, 0, "CPU", 0)
 
 
-class Listener:
-    """A recorder that no gradient is asked of."""
-
-    asks_for_more = False
-
-    def listen(self) -> None:
-        """Hear of every op that this thread calls from now on, before those that listen already."""
-        context.thread.recorders.insert(0, self)
-        context.count_recorders(1)
-
-    def leave(self) -> None:
-        """Hear no more."""
-        context.thread.recorders.remove(self)
-        context.count_recorders(-1)
-
-    def watches(self, tensors: Sequence[Any]) -> list[bool]:
-        """Return that no gradient is wanted of any of these."""
-        return [False] * len(tensors)
-
-    def variable_accessed(self, variable: Any) -> None:
-        """Variables stay where they are."""
-
-
-class Placing(Listener):
+class Placing(Recorder):
     """`with` this, results are on the device that `name` means; None asks for nothing, whatever was asked outside."""
 
     def __init__(self, name: Any):
@@ -64,12 +42,12 @@ class Placing(Listener):
     def __enter__(self) -> None:
         context.thread.devices.append(self)
         if self._listens:
-            self.listen()
+            self._listen(first=True)
 
     def __exit__(self, *exc: Any) -> None:
         context.thread.devices.remove(self)
         if self._listens:
-            self.leave()
+            self._leave()
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any) -> None:
         """Note where the results of a call are, unless an inner block has the say."""
@@ -99,7 +77,7 @@ def _refusal(full: str, there: Sequence[devices.Device]) -> str:
 # --- saying where ops run ---------------------------------------------------------------------------------------------
 
 
-class _Telling(Listener):
+class _Telling(Recorder):
     """Writes on standard error where each op of this thread has run."""
 
     def record(self, op: Any, inputs: Any, outputs: Any, attrs: Any) -> None:
@@ -114,9 +92,9 @@ def tell_placements(enabled: bool) -> None:
     """Say where each op that this thread calls runs, or stop: what `tf.debugging.set_log_device_placement` asks for."""
     listening = _telling in context.thread.recorders
     if enabled and not listening:
-        _telling.listen()
+        _telling._listen(first=True)
     elif listening and not enabled:
-        _telling.leave()
+        _telling._leave()
 
 
 config.on_log_placement.append(tell_placements)

@@ -62,36 +62,3 @@ def eager_mode() -> Iterator[None]:
     """Run ops at once inside the block."""
     with context.eager_scope():
         yield
-
-
-class Context:
-    """How ops run in this process, as `tensorflow.python.eager.context.context()` answers it."""
-
-    execution_mode = eras.SYNC
-    device_policy = eras.DEVICE_PLACEMENT_SILENT
-
-    def executing_eagerly(self) -> bool:
-        """Return whether an op called here runs at once."""
-        return context.executing_eagerly()
-
-    def num_gpus(self) -> int:
-        """Return how many GPUs there are."""
-        return num_gpus()
-
-    def devices(self) -> list[str]:
-        """Return the full names of the devices."""
-        return list_devices()
-
-    list_logical_devices = staticmethod(config.list_logical_devices)
-    list_physical_devices = staticmethod(config.list_physical_devices)
-
-    def ensure_initialized(self) -> None:
-        """Make ready: there is nothing to."""
-
-
-_CONTEXT = Context()
-
-
-def the_context() -> Context:
-    """Return how ops run in this process."""
-    return _CONTEXT

@@ -1,6 +1,6 @@
 """Record the checkpoint that examples/line_search.py restores: a small net that TensorFlow trained to tell bars apart.
 
-    python tools/record/bars_checkpoint.py examples/bars.ckpt        (with TensorFlow 1.15)
+python tools/record/bars_checkpoint.py examples/bars.ckpt        (with TensorFlow 1.15)
 """
 
 import os

@@ -47,7 +47,7 @@ python.framework.ops.EagerTensor
 [graph.graph_def]
 op_def_named as python.framework.op_def_registry.get
 python.framework.op_def_registry.get_registered_ops
-[platform.early_eager]
+[eager.the_context]
 the_context as python.eager.context.context
 [runtime.fetches]
 python.client.session.register_session_run_conversion_functions

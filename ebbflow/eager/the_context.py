@@ -1,0 +1,43 @@
+"""How ops run in this process, as an object: what `tensorflow.python.eager.context.context()` answers with.
+
+Programs that reach behind the public interface ask it for devices and modes. Knows the table of devices and the context
+of `core/`.
+"""
+
+from __future__ import annotations
+
+from ebbflow.core import context
+from ebbflow.engines import devices
+from ebbflow.platform import eras
+
+
+class Context:
+    """How ops run in this process."""
+
+    execution_mode = eras.SYNC
+    device_policy = eras.DEVICE_PLACEMENT_SILENT
+    list_logical_devices = staticmethod(devices.list_logical_devices)
+    list_physical_devices = staticmethod(devices.list_physical_devices)
+
+    def executing_eagerly(self) -> bool:
+        """Return whether an op called here runs at once."""
+        return context.executing_eagerly()
+
+    def num_gpus(self) -> int:
+        """Return how many GPUs there are."""
+        return devices.num_gpus()
+
+    def devices(self) -> list[str]:
+        """Return the full names of the devices."""
+        return devices.list_devices()
+
+    def ensure_initialized(self) -> None:
+        """Make ready: there is nothing to."""
+
+
+_CONTEXT = Context()
+
+
+def the_context() -> Context:
+    """Return how ops run in this process."""
+    return _CONTEXT
