@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-import ebbflow.v1 as tf1
+import ebbflow
 from ebbflow.api import device_lib
 from ebbflow.core import errors
 from ebbflow.engines import devices
 from ebbflow.engines.devices import LogicalDeviceConfiguration as Part
 from ebbflow.engines.devices import PhysicalDevice
 from ebbflow.engines.devices import set_logical_device_configuration as split
+
+tf1 = ebbflow.compat.v1
 
 
 @pytest.fixture

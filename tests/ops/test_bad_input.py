@@ -66,8 +66,9 @@ ELSEWHERE = {
     "Scatter(Nd)?(Add|Sub|Mul|Div|Min|Max|Update)|Variable|VariableV2|IsVariableInitialized|(Destroy)?TemporaryVariable",
     "resources and no arrays: state's tests": "Resource(CountUpTo|StridedSliceAssign)|Var.*|ReadVariableOp|Mutex.*|"
     "DestroyResourceOp|DisableCopyOnRead|ConsumeMutexLock",
-    "control flow: functions' tests": "Optional(None|FromValue|HasValue|GetValue)|(Ref)?(Switch|Merge|Enter|Exit|NextIteration|Select)|LoopCond|ControlTrigger|"
+    "control flow: functions' tests": "(Ref)?(Switch|Merge|Enter|Exit|NextIteration|Select)|LoopCond|ControlTrigger|"
     "NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
+    "optionals: functions' tests": "Optional.*",
     "no shapes": "PyFunc.*|EagerPyFunc|Print.*|Assert|Placeholder.*|Const|Timestamp|(Deep)?Copy(Host)?|StringFormat|"
     "Encode.*",
     "as the stateless ones": "Stateful.*|Rng.*|NonDeterministicInts|RandomPoisson|.*Get.*Alg|.*FullIntV2|"

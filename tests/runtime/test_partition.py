@@ -12,9 +12,11 @@ import threading
 import numpy as np
 import pytest
 
-import ebbflow.v1 as tf
+import ebbflow
 from ebbflow.core import errors
 from ebbflow.runtime import placed, rendezvous
+
+tf = ebbflow.compat.v1
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DEVICES = 3

@@ -7,10 +7,12 @@ import re
 import numpy as np
 import pytest
 
-import ebbflow.v1 as tf
+import ebbflow
 from ebbflow.core import errors
 from ebbflow.engines import devices
 from ebbflow.runtime import placed, placement
+
+tf = ebbflow.compat.v1
 
 CPUS = [devices.local("CPU", i) for i in range(3)]
 GPUS = [devices.local("GPU", i, i) for i in range(2)]
@@ -66,7 +68,7 @@ def test_other_tasks_are_devices_like_any(graph):
 
 
 def test_functions_of_nodes_and_merging(graph):
-    with tf.device(lambda node: "/cpu:2" if node.type == "Add" else "/cpu:1"), tf.device("/job:localhost"):
+    with tf.device(lambda node: "/cpu:2" if node.type == "AddV2" else "/cpu:1"), tf.device("/job:localhost"):
         x = tf.placeholder(tf.float32, name="x")
         tf.add(x, x, name="y")
     assert homes(graph) == {"x": "CPU:1", "y": "CPU:2"}
@@ -219,5 +221,5 @@ def test_placements_are_logged_once(graph, capfd):
         session.run(y)
         session.run([y, y])
     lines = capfd.readouterr().out.splitlines()
-    assert lines.count("y: (Add): /job:localhost/replica:0/task:0/device:CPU:1") == 1
+    assert lines.count("y: (AddV2): /job:localhost/replica:0/task:0/device:CPU:1") == 1
     assert any(line.startswith("p: (PlaceholderWithDefault): /job:localhost") for line in lines)
