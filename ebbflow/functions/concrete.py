@@ -25,7 +25,7 @@ from ebbflow.core.op import eager_run
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 from ebbflow.eager.tape import variable_accessed
-from ebbflow.functions.call import call_body, wrap
+from ebbflow.functions.call import call_body
 from ebbflow.functions.func_graph import FuncGraph, variable_of
 from ebbflow.functions.signature import FunctionType
 from ebbflow.functions.trace_types import Callable, Container, Literal, Weakref
@@ -52,6 +52,7 @@ class ConcreteFunction:
         self._trainable = [weakref.ref(v) for v in graph.trainable_variables]
         self.values = None if self._symbolic is not None else [t._array for t in self._captured]
         self.pack = packer(graph.structured_outputs)
+        self._dtypes = [t.dtype.base_dtype for t in graph.outputs]
         self.single = graph.outputs[0].dtype.base_dtype if isinstance(graph.structured_outputs, Tensor) else None
         for see in on_trace:
             see(graph)
@@ -80,7 +81,13 @@ class ConcreteFunction:
         results = self._graph.run(eager_run, values + self.values)
         dtype = self.single
         if dtype is None:
-            return self.pack(wrap(self._graph.outputs, results))
+            tensors = []
+            for dtype, value in zip(self._dtypes, results):
+                tensor = _new(EagerTensor)
+                tensor._array = value if value.__class__ is ndarray else np.asarray(value, dtype.np)
+                tensor._dtype = dtype
+                tensors.append(tensor)
+            return self.pack(tensors)
         tensor = _new(EagerTensor)
         value = results[0]
         tensor._array = value if value.__class__ is ndarray else np.asarray(value, dtype.np)
@@ -282,6 +289,8 @@ def _c_name(dtype: Any) -> str:
 
 def packer(structure: Any) -> Packer:
     """Return the function that arranges flat tensors as `structure` has them."""
+    if structure.__class__ in (list, tuple) and all(isinstance(child, Tensor) for child in structure):
+        return structure.__class__
     return _packer(structure, itertools.count())
 
 
