@@ -6,7 +6,7 @@ ebbflow run examples/early_gradients.py
 import tensorflow as tf
 import tensorflow.contrib.eager as tfe
 
-tfe.enable_eager_execution()
+tfe.enable()  # as it was first called; now tf.enable_eager_execution()
 
 
 def square(x):

@@ -15,7 +15,8 @@ PATHS = {
     """,
     "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
     "contrib.eager": """
-        GradientTape TensorSpec custom_gradient executing_eagerly py_func enable_eager_execution make_template
+        GradientTape TensorSpec custom_gradient enable=enable_eager_execution enable_eager_execution executing_eagerly
+        make_template py_func
     """,
     "contrib.framework": """
         argsort assert_global_step=train.assert_global_step assert_same_float_dtype assert_scalar
