@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
+from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import Known, Op, op, record
@@ -325,6 +326,8 @@ def _reducer(op: Op, name: str, doc: str) -> Callable[..., Any]:
 def _reduce(op: Op, x: Any, axis: Any, keepdims: Any, name: Any) -> Any:
     if isinstance(x, IndexedSlices):
         x = dense(x)
+    elif isinstance(x, CompositeTensor):  # a ragged tensor knows how
+        return x._reduce(op, axis, keepdims)  # type: ignore[attr-defined]
     if axis.__class__ is list and not axis and not context.executing_eagerly() and not context.switches.tf1:
         with name_scope(name, op.name, [x]) as scope:
             convert(axis, name="reduction_indices")  # TensorFlow 2 leaves an empty list in the graph as floats, too

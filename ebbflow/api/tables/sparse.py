@@ -1,9 +1,15 @@
-"""The names of sparse tensors."""
+"""The names of sparse and ragged tensors."""
 
 BOTH = """
 [core.sparse]
 SparseTensor sparse.SparseTensor
 SparseTensorSpec
+[ops.ragged]
+RaggedTensor
+RaggedTensorSpec
+[ops.ragged_functions]
+ragged.: boolean_mask constant map_flat_values row_splits_to_segment_ids segment_ids_to_row_splits
+ragged_range as ragged.range
 [ops.sparse]
 sparse.: expand_dims eye fill_empty_rows from_dense mask maximum minimum reorder reset_shape reshape retain slice
 sparse.: softmax sparse_dense_matmul to_dense to_indicator transpose

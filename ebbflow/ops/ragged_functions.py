@@ -1,0 +1,118 @@
+"""Functions that make ragged tensors, or work on their elements: `tf.ragged`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
+from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged import RaggedTensor, as_splits
+
+
+def constant(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> Any:
+    """Return nested lists as a ragged tensor (as a tensor, if they are not nested)."""
+    depth = _depth(pylist)
+    levels = ragged_rank if ragged_rank is not None else max(depth - 1 - len(tuple(inner_shape or ())), 0)
+    splits, values = [], list(pylist) if depth else pylist
+    for _ in range(levels):
+        lengths = [len(_as_list(row)) for row in values]
+        splits.append(convert(np.cumsum([0, *lengths]), row_splits_dtype))
+        values = [item for row in values for item in row]
+    flat = convert(values, dtype) if values or inner_shape is None else convert(np.zeros((0, *inner_shape)), dtype)
+    if not values and dtype is None:
+        flat = convert(np.zeros((0, *(inner_shape or ())), np.float32))
+    return RaggedTensor.from_nested_row_splits(flat, splits, validate=False) if levels else flat
+
+
+def _as_list(row: Any) -> Any:
+    if not isinstance(row, (list, tuple, np.ndarray)):
+        raise ValueError(f"all scalar values must have the same nesting depth, got {row!r} beside a list")
+    return row
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.ndim
+    if not isinstance(value, (list, tuple)):
+        return 0
+    return 1 + max([_depth(item) for item in value], default=0)
+
+
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return what `op` gives for the elements of ragged tensors, in the same rows."""
+    given = [*args, *kwargs.values()]
+    like = next((x for x in given if isinstance(x, RaggedTensor)), None)
+    if like is None:
+        return op(*args, **kwargs)
+    flat = lambda x: x.flat_values if isinstance(x, RaggedTensor) else x
+    return like.with_flat_values(op(*[flat(x) for x in args], **{k: flat(x) for k, x in kwargs.items()}))
+
+
+def ragged_range(
+    starts: Any,
+    limits: Any = None,
+    deltas: Any = 1,
+    dtype: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> Any:
+    """Return a row of numbers for each start, limit and step.
+
+    >>> ragged_range([3, 5, 2])
+    <tf.RaggedTensor [[0, 1, 2], [0, 1, 2, 3, 4], [0, 1]]>
+    """
+    if limits is None:
+        starts, limits = 0, starts
+    limits = convert(limits, dtype)
+    starts, deltas = convert(starts, limits.dtype), convert(deltas, limits.dtype)
+    steps = raw.Ceil(raw.Cast(limits - starts, DstT=dtypes.float64) / raw.Cast(deltas, DstT=dtypes.float64))
+    lengths = raw.Cast(raw.Maximum(steps, convert(0.0, dtypes.float64)), DstT=dtypes.as_dtype(row_splits_dtype))
+    lengths = raw.Reshape(lengths, [-1])
+    empty = RaggedTensor.from_row_lengths(
+        raw.Range(0, raw.Cast(raw.Sum(lengths, [0]), DstT=dtypes.int32), 1), lengths, validate=False
+    )
+    rows = empty.value_rowids()
+    inside = raw.Cast(empty._places() - raw.GatherV2(empty.row_splits, rows, 0), DstT=limits.dtype)
+
+    def of_row(x: Any) -> Any:
+        return x if x.shape.rank == 0 else raw.GatherV2(x, rows, 0)
+
+    return empty.with_values(of_row(starts) + inside * of_row(deltas))
+
+
+def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+    """Return the elements of `data` where `mask`, of the same rows, is true."""
+    if not isinstance(data, RaggedTensor):
+        data = RaggedTensor.from_tensor(data)
+    mask = mask if isinstance(mask, RaggedTensor) else RaggedTensor.from_tensor(mask)
+    kept = raw.Where(mask.flat_values)
+    ones = mask.with_values(raw.Cast(mask.values, DstT=data.row_splits.dtype))
+    return RaggedTensor.from_row_lengths(
+        raw.GatherNd(data.values, kept), ones._reduce(raw.Sum, 1, False), validate=False
+    )
+
+
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:
+    """Return the number of the row of each value, from where rows begin."""
+    splits = as_splits(splits)
+    found = RaggedTensor(raw.Range(0, raw.Cast(splits[-1], DstT=dtypes.int32), 1), splits).value_rowids()
+    return found if out_type is None else raw.Cast(found, DstT=dtypes.as_dtype(out_type))
+
+
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+) -> Any:
+    """Return where rows begin, from the number of the row of each value."""
+    made = RaggedTensor.from_value_rowids(raw.Range(0, raw.Size(convert(segment_ids)), 1), segment_ids, num_segments)
+    return made.row_splits if out_type is None else raw.Cast(made.row_splits, DstT=dtypes.as_dtype(out_type))

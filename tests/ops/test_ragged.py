@@ -1,0 +1,133 @@
+"""Ragged tensors: made, taken apart, computed with, passed through functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+
+R = tf.RaggedTensor
+A = [[1.0, 2.0], [3.0]]
+
+
+def plain(value):
+    """Return a result as Python values."""
+    if isinstance(value, R):
+        return value.to_list()
+    return value.numpy().tolist() if hasattr(value, "numpy") else value
+
+
+def rows():
+    return tf.ragged.constant(A)
+
+
+MADE = {
+    "lengths": (lambda: R.from_row_lengths([1, 2, 3], [1, 0, 2]), [[1], [], [2, 3]]),
+    "rowids": (lambda: R.from_value_rowids([1, 2, 3], [0, 0, 2]), [[1, 2], [], [3]]),
+    "rowids and rows": (lambda: R.from_value_rowids([1, 2], [0, 0], nrows=3), [[1, 2], [], []]),
+    "starts": (lambda: R.from_row_starts([1, 2, 3], [0, 1]), [[1], [2, 3]]),
+    "limits": (lambda: R.from_row_limits([1, 2, 3], [1, 3]), [[1], [2, 3]]),
+    "tensor": (lambda: R.from_tensor([[1, 2], [3, 0]]), [[1, 2], [3, 0]]),
+    "padding": (lambda: R.from_tensor([[1, 2], [3, 0]], padding=0), [[1, 2], [3]]),
+    "cut": (lambda: R.from_tensor([[1, 2], [3, 0]], lengths=[1, 2]), [[1], [3, 0]]),
+    "sparse": (lambda: R.from_sparse(tf.sparse.from_dense([[1, 0], [2, 3]])), [[1], [2, 3]]),
+    "nested": (lambda: tf.ragged.constant([[[1, 2], [3]], [], [[4]]]), [[[1, 2], [3]], [], [[4]]]),
+    "ranges": (lambda: tf.ragged.range([0, 5], [3, 1], [1, -2]), [[0, 1, 2], [5, 3]]),
+    "masked": (lambda: tf.ragged.boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]]), [[1], [3, 4]]),
+}
+COMPUTED = {
+    "add": (lambda x: x + 1.0, [[2.0, 3.0], [4.0]]),
+    "both": (lambda x: 2.0 * x - x, A),
+    "column": (lambda x: x * tf.constant([[10.0], [20.0]]), [[10.0, 20.0], [60.0]]),
+    "less": (lambda x: x < 2.5, [[True, True], [False]]),
+    "negative": (lambda x: abs(-x), A),
+    "mapped": (lambda x: tf.ragged.map_flat_values(tf.square, x), [[1.0, 4.0], [9.0]]),
+    "cast": (lambda x: tf.cast(x, tf.int32), [[1, 2], [3]]),
+    "sum of all": (lambda x: tf.reduce_sum(x), 6.0),
+    "sum of rows": (lambda x: tf.reduce_sum(x, axis=1), [3.0, 3.0]),
+    "sum of columns": (lambda x: tf.reduce_sum(x, axis=0), [4.0, 2.0]),
+    "mean": (lambda x: tf.reduce_mean(x, axis=-1, keepdims=True), [[1.5], [3.0]]),
+    "max": (lambda x: tf.reduce_max(x, axis=1), [2.0, 3.0]),
+    "any": (lambda x: tf.reduce_any(x > 2.5, axis=1), [False, True]),
+    "first row": (lambda x: x[0], [1.0, 2.0]),
+    "last row": (lambda x: x[-1], [3.0]),
+    "element": (lambda x: x[0, 1], 2.0),
+    "some rows": (lambda x: x[1:], [[3.0]]),
+    "filled": (lambda x: x.to_tensor(default_value=-1.0), [[1.0, 2.0], [3.0, -1.0]]),
+    "fitted": (lambda x: x.to_tensor(shape=[None, 3]), [[1.0, 2.0, 0.0], [3.0, 0.0, 0.0]]),
+    "sparse": (lambda x: tf.sparse.to_dense(x.to_sparse()), [[1.0, 2.0], [3.0, 0.0]]),
+    "lengths": (lambda x: x.row_lengths(), [2, 1]),
+    "rowids": (lambda x: x.value_rowids(), [0, 0, 1]),
+    "rows": (lambda x: x.nrows(), 2),
+    "bounds": (lambda x: x.bounding_shape(), [2, 2]),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_made(name):
+    make, expected = MADE[name]
+    assert make().to_list() == expected
+    assert tf.function(make, autograph=False)().to_list() == expected
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_computed(name):
+    f, expected = COMPUTED[name]
+    assert plain(f(rows())) == expected
+    for spec in (None, [tf.RaggedTensorSpec([None, None], tf.float32)]):
+        found = tf.function(f, input_signature=spec, autograph=False)
+        assert [plain(found(rows())) for _ in range(2)] == [expected, expected]
+
+
+def test_gradient():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(R.from_row_lengths(v * v, [2, 1]).to_tensor() * [[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_allclose(tape.gradient(y, v), [2.0, 8.0, 18.0])
+
+
+def test_its_type():
+    nested = tf.ragged.constant([[[1, 2], [3]], []])
+    spec = tf.RaggedTensorSpec([None, None, None], tf.int32)
+    assert (nested.ragged_rank, nested.shape.as_list()) == (2, [2, None, None])
+    assert spec.is_compatible_with(nested)
+    assert not spec.is_compatible_with(rows())
+    assert nested._type_spec.is_subtype_of(spec)
+    assert repr(rows()._type_spec) == "RaggedTensorSpec(TensorShape([2, None]), tf.float32, 1, tf.int64)"
+    flat = tf.nest.flatten(nested, expand_composites=True)
+    assert tf.nest.pack_sequence_as(nested, flat, expand_composites=True).to_list() == nested.to_list()
+
+
+def test_traces_and_loops():
+    @tf.function
+    def f(x):
+        traces.append(x.shape.as_list())
+        i = 0
+        while tf.reduce_sum(x) < 20.0:
+            x = x * 2.0
+            i += 1
+        return x, i
+
+    traces = []
+    assert [plain(part) for part in f(rows())] == [[[4.0, 8.0], [12.0]], 2]
+    f(tf.ragged.constant([[1.0], [2.0, 3.0]]))
+    assert traces == [[2, None]]
+
+
+REFUSED = [
+    (lambda: R.from_row_splits([1, 2], [0, 3]), tf.errors.InvalidArgumentError, "ends at 3, and there are 2 values"),
+    (lambda: R.from_row_splits([1, 2], [1, 2]), tf.errors.InvalidArgumentError, "must be 0"),
+    (lambda: R.from_row_splits([1, 2], [0, 2, 1]), tf.errors.InvalidArgumentError, "must not decrease"),
+    (lambda: R.from_row_splits([1, 2], tf.constant([0.0, 2.0])), ValueError, "int32 or int64"),
+    (lambda: rows() + tf.ragged.constant([[1.0], [2.0, 3.0]]), ValueError, "different lengths"),
+    (lambda: tf.ragged.constant([1, [2]]), ValueError, "nesting depth"),
+    (lambda: tf.RaggedTensorSpec(None), ValueError, "Must specify ragged_rank"),
+    (lambda: rows()[::2], ValueError, "one after the other"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "says"), REFUSED)
+def test_refusals(call, error, says):
+    with pytest.raises(error, match=says):
+        call()
