@@ -208,7 +208,7 @@ class _Bahdanau(_Mechanism):
 
 
 def _score_bias(dtype: Any, start: float) -> Any:
-    return get_variable("attention_score_bias", dtype=dtype, initializer=convert(start, dtype))
+    return get_variable("attention_score_bias", dtype=dtype, initializer=np.array(start, dtype.as_numpy_dtype))
 
 
 def dense(units: int, name: str, dtype: Any) -> Dense:
