@@ -276,26 +276,14 @@ def scan(
     _check_callable(fn)
     with name_scope(name, "scan", [elems]):
         tensors, static, count = _tensors(elems, "scan")
-        rows = [
-            TensorArray(t.dtype, count, clear_after_read=False, element_shape=_row_shape(t)).unstack(t)
-            for t in nest.flatten(tensors)
-        ]
+        rows = [_array_of_rows(t, count) for t in nest.flatten(tensors)]
         structure = elems if initializer is None else initializer
         edge = count - 1 if reverse else 0
         if initializer is None:
             before = [a.read(edge) for a in rows]
         else:
             before = [convert(tensor_of_variable(v)) for v in nest.flatten(initializer)]
-        found = [
-            TensorArray(
-                v.dtype,
-                count,
-                clear_after_read=False,
-                infer_shape=infer_shape,
-                element_shape=v.shape if infer_shape else None,
-            )
-            for v in before
-        ]
+        found = [_array_for(v, count, infer_shape) for v in before]
         skipped = 0
         if initializer is None:
             found, skipped = [a.write(edge, v) for a, v in zip(found, before, strict=True)], 1
@@ -318,6 +306,16 @@ def scan(
             maximum_iterations=count,
         )
         return nest.pack_sequence_as(structure, [_with_length(a.stack(), static) for a in found])
+
+
+def _array_of_rows(tensor: Any, count: Any) -> TensorArray:
+    return TensorArray(tensor.dtype, count, clear_after_read=False, element_shape=_row_shape(tensor)).unstack(tensor)
+
+
+def _array_for(value: Any, count: Any, infer_shape: bool) -> TensorArray:
+    """Return an array for as many values like this one."""
+    shape = value.shape if infer_shape else None
+    return TensorArray(value.dtype, count, clear_after_read=False, infer_shape=infer_shape, element_shape=shape)
 
 
 def _row_shape(tensor: Any) -> Any:

@@ -260,7 +260,7 @@ def _check_steady(step: FuncGraph, given: Sequence[Any], dims: Sequence[Dims]) -
                 f"Loop var {before.name} enters the loop with type {argument.dtype!r} but has type {after.dtype!r} "
                 f"after 1 iteration. {before.name} type should remain constant."
             )
-        if not _within(after._dims, kept):
+        if not within(after._dims, kept):
             quote = "`" if context.switches.control_flow_v2 else "'"
             raise ValueError(
                 f"Input tensor {quote}{before.name}{quote} enters the loop with shape {_show(kept)}, but has shape "
@@ -273,7 +273,7 @@ def _show(dims: Dims) -> str:
     return dims_str(dims)
 
 
-def _within(dims: Dims, kept: Dims) -> bool:
+def within(dims: Dims, kept: Dims) -> bool:
     """Return whether every shape that `dims` allows is one that `kept` allows."""
     if kept is None:
         return True

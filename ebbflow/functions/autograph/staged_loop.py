@@ -34,7 +34,7 @@ from ebbflow.functions.autograph.values import (
     shape_text,
 )
 from ebbflow.functions.func_graph import FuncGraph
-from ebbflow.functions.while_loop import while_loop
+from ebbflow.functions.while_loop import while_loop, within
 from ebbflow.ops.asserts import Assert
 from ebbflow.ops.declare import raw
 
@@ -369,7 +369,7 @@ class Loop:
                 self._located(f"'{name}' has dtype {before} before the loop, but dtype {after} after one iteration")
                 + origin_text(name, now)
             )
-        if _within(tensor._dims, leaf.dims):
+        if within(tensor._dims, leaf.dims):
             return tensor
         if leaf.invariant:
             text = (
@@ -436,12 +436,3 @@ def _both(holds: Any, stopped: Any) -> Any:
     if holds is True or holds is False:
         return going if holds else False
     return raw.LogicalAnd(holds, going)
-
-
-def _within(dims: Dims, kept: Dims) -> bool:
-    """Return whether every shape that `dims` allows is one that `kept` allows."""
-    if kept is None:
-        return True
-    if dims is None or len(dims) != len(kept):
-        return False
-    return all(k is None or d == k for d, k in zip(dims, kept, strict=True))
