@@ -13,6 +13,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context, errors
+from ebbflow.core.attrs import normalise
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Op, registry
 from ebbflow.core.shape import merge_dims
@@ -24,6 +25,9 @@ from ebbflow.graph.symbolic import Operation
 from ebbflow.messages.attrs import Placeholder, attr_python
 
 __all__ = ["import_graph_def", "op_catalogue"]  # the catalogue is imported so that all ops are declared
+
+MOST_OUTPUTS = 1 << 20
+"""A node that claims to have more is not believed: they would have to be made before anything could be checked."""
 
 GIVEN = "given"
 """What stands, among the nodes, for a tensor that the caller gives."""
@@ -194,7 +198,7 @@ class Library:
         missing = [name for name in declared if name not in found]
         if missing:
             raise ValueError(f"NodeDef missing attr '{missing[0]}' from Op<name={op.name}>; NodeDef: '{node.name}'")
-        return found
+        return _checked_attrs(op, found, node)
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -245,6 +249,18 @@ class Library:
             graph.outputs = [found(item, index) for item, index in ends]
         graph.structured_outputs = list(graph.outputs)
         return graph
+
+
+def _checked_attrs(op: Op, attrs: dict[str, Any], node: Any) -> dict[str, Any]:
+    """Refuse values that the op does not allow, and numbers of outputs that no graph has."""
+    try:
+        found = {**attrs, **normalise(op, attrs)}
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{error} NodeDef: '{node.name}'") from None
+    for arg in op.signature.outputs:
+        if _count(arg, found) > MOST_OUTPUTS:
+            raise ValueError(f"NodeDef '{node.name}' ({op.name}) claims to have {_count(arg, found)} outputs")
+    return found
 
 
 def _bound(value: Any, bound: Mapping[str, Any]) -> Any:

@@ -149,7 +149,19 @@ def unknown_function(graph_def):
     call.attr["f"].func.name = "nobody"
 
 
+def not_allowed(graph_def):
+    node(graph_def, "mul").attr["T"].type = 7  # strings are not multiplied
+
+
+def too_many_outputs(graph_def):
+    parts = graph_def.node.add(name="parts", op="Unpack", input=["x"])
+    parts.attr["T"].type = 1
+    parts.attr["num"].i = 1 << 50
+
+
 BROKEN = [
+    (not_allowed, ValueError, "has DataType string not in list of allowed values.*NodeDef: 'mul'"),
+    (too_many_outputs, ValueError, "claims to have 1125899906842624 outputs"),
     (unknown_op, tf.errors.NotFoundError, "Op type not registered 'NoSuchOp'"),
     (unknown_input, ValueError, "Node 'y': Unknown input node 'nowhere'"),
     (unknown_attr, ValueError, "NodeDef mentions attr 'color' not in Op<name=Identity>"),
