@@ -9,13 +9,15 @@ names, of this task or of others; knows nothing of how parts run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.op import Op, registry
+from ebbflow.core.shape import Dims
 from ebbflow.engines.devices import Device
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
@@ -57,15 +59,28 @@ class Part:
 
 
 def partition(
-    nodes: Sequence[Operation], where: dict[Operation, Device], fetches: Sequence[Any], feeds: Sequence[Any]
+    nodes: Sequence[Operation],
+    where: dict[Operation, Device],
+    fetches: Sequence[Any],
+    feeds: Sequence[Any],
+    dims: Mapping[Any, Dims] = MappingProxyType({}),
 ) -> list[Part]:
-    """Return the parts of a graph, in the order of their devices' names; nodes are in an order they can run in."""
-    return _Cutter(nodes, where, feeds).cut(fetches)
+    """Return the parts of a graph, in the order of their devices' names; nodes are in an order they can run in.
+
+    `dims` are shapes of tensors where more is known than the graph says: what is received has them.
+    """
+    return _Cutter(nodes, where, feeds, dims).cut(fetches)
 
 
 class _Cutter:
-    def __init__(self, nodes: Sequence[Operation], where: dict[Operation, Device], feeds: Sequence[Any]):
-        self.nodes, self.where = nodes, where
+    def __init__(
+        self,
+        nodes: Sequence[Operation],
+        where: dict[Operation, Device],
+        feeds: Sequence[Any],
+        dims: Mapping[Any, Dims],
+    ):
+        self.nodes, self.where, self.dims = nodes, where, dims
         self.feeds = {id(t): place for place, t in enumerate(feeds)}
         self.parts = {device: Part(device) for device in where.values()}
         self.wanted: dict[Any, list[Device]] = {}  # by tensor, or node to wait for: who else takes it
@@ -172,7 +187,9 @@ class _Cutter:
             node._outputs = [SymbolicTensor(node, 0, dtypes.float32, ())]
             return node
         attrs = {"tensor_type": source._dtype.base_dtype, **route}
-        return part.add_source(Recv, self._name(source.op), attrs, source)
+        received = part.add_source(Recv, self._name(source.op), attrs, source)
+        received._dims = self.dims.get(source, source._dims)
+        return received
 
     def _name(self, node: Operation) -> str:
         self.added += 1

@@ -8,16 +8,19 @@ is the one that is raised.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
+from ebbflow.compiler.build import build
+from ebbflow.core.device import matches
 from ebbflow.engines import devices
 from ebbflow.engines.devices import Device
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.platform import config
-from ebbflow.runtime.compiled import Runner
+from ebbflow.runtime.compiled import MAX_SHAPES, Runner
 from ebbflow.runtime.device_runner import DeviceRunner, runs_on
 from ebbflow.runtime.partition import Part, partition
 from ebbflow.runtime.placement import place
@@ -41,7 +44,7 @@ def runner(
     whole = Runner(session, fetches, feeds, jit, name)
     there = getattr(session, "devices", None) or devices.table.logical()
     nodes = [step.node for step in whole.plan.steps]
-    if len(there) == 1 and not any(node._device for node in nodes):
+    if len(there) == 1 and not _logs(session) and _all_match({node._device for node in nodes}, there[0]):
         return whole
     where = _where(session, nodes, {id(t) for t in whole.feeds}, there, default)
     homes = set(where.values())
@@ -52,7 +55,16 @@ def runner(
     if len(homes) <= 1 and all(home.number is None for home in homes):
         whole.device = next(iter(homes)).name if homes else there[0].name
         return whole
-    return Partitioned(session, partition(nodes, where, whole.fetches, whole.feeds), whole.fetches)
+    return Partitioned(session, nodes, where, whole)
+
+
+def _all_match(asked: set[str], device: Device) -> bool:
+    return all(matches(name, device.name) for name in asked)
+
+
+def _logs(session: Any) -> bool:
+    proto = getattr(session, "_config", None)
+    return config.get_log_device_placement() if proto is None else proto.log_device_placement
 
 
 def _where(
@@ -61,7 +73,7 @@ def _where(
     proto = getattr(session, "_config", None)
     soft = config.get_soft_device_placement() if proto is None else proto.allow_soft_placement
     where = place(nodes, fed, there, soft, runs_on, default)
-    if config.get_log_device_placement() if proto is None else proto.log_device_placement:
+    if _logs(session):
         _log(session, where)
     return where
 
@@ -76,17 +88,62 @@ def _log(session: Any, where: dict[Operation, Device]) -> None:
 
 
 class Partitioned:
-    """The fetched values from the fed ones, by a runner for each device."""
+    """The fetched values from the fed ones, by a runner for each device.
 
-    def __init__(self, session: Any, parts: Sequence[Part], fetches: Sequence[Any]):
-        self.parts = parts
-        self._runners = [_runner_of(session, part) for part in parts]
-        self._count = len(fetches)
-        self._tensors = tuple(i for i, f in enumerate(fetches) if isinstance(f, SymbolicTensor))
+    Where shapes hang on what is fed, a set of shapes that comes again gets runners of its own, which know the shapes of
+    what they receive.
+    """
+
+    def __init__(self, session: Any, nodes: Sequence[Operation], where: dict[Operation, Device], whole: Runner):
+        self._session, self._nodes, self._where, self._whole = session, nodes, where, whole
+        self.parts = partition(nodes, where, whole.fetches, whole.feeds)
+        self._team = Team(session, self.parts)
+        self._static = all(t._dims is not None and None not in t._dims for t in whole.feeds)
+        self._teams: dict[Any, Team | None] = {}
+        self._lock = threading.Lock()
+        self._tensors = tuple(i for i, f in enumerate(whole.fetches) if isinstance(f, SymbolicTensor))
 
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """Return the fetched values (None for operations), and which of them somebody else may hold."""
-        results: list[Any] = [None] * self._count
+        team = self._team if self._static else self._team_for(tuple([a.shape for a in fed]))
+        return team.run(fed, len(self._whole.fetches), trace), self._tensors
+
+    def _team_for(self, shapes: tuple[Any, ...]) -> Team:
+        with self._lock:
+            if shapes not in self._teams:
+                if len(self._teams) < MAX_SHAPES:
+                    self._teams[shapes] = None  # met once: it may come again
+                return self._team
+            if self._teams[shapes] is None:
+                self._teams[shapes] = self._informed(shapes)
+            return self._teams[shapes] or self._team
+
+    def _informed(self, shapes: Sequence[Any]) -> Team:
+        """Return runners that know the shapes of what passes between them."""
+        whole = self._whole
+        try:
+            made = build(self._nodes, whole.feeds, shapes, whole.fetches)
+        except Exception:  # running it says what is wrong
+            return self._team
+        dims = {v.tensor: v.dims for node in made.nodes for v in node.outputs if v.tensor is not None}
+        return Team(self._session, partition(self._nodes, self._where, whole.fetches, whole.feeds, dims))
+
+    def explain(self) -> str:
+        """Return what runs, as text: a Program for each device."""
+        teams = [team for team in self._teams.values() if team is not None] or [self._team]
+        return "\n".join(team.explain() for team in dict.fromkeys(teams))
+
+
+class Team:
+    """A runner for each part."""
+
+    def __init__(self, session: Any, parts: Sequence[Part]):
+        self.parts = parts
+        self.runners = [_runner_of(session, part) for part in parts]
+
+    def run(self, fed: Sequence[Any], count: int, trace: list[Any] | None) -> list[Any]:
+        """Return so many fetched values."""
+        results: list[Any] = [None] * count
         meeting = LocalRendezvous(len(self.parts))
         traces: list[Any] = [None if trace is None else [] for _ in self.parts]
         others = [
@@ -94,14 +151,16 @@ class Partitioned:
         ]
         try:
             self._run_part(0, fed, results, meeting, traces[0])
-        finally:
             for other in others:
                 other.result()
+        except BaseException as error:  # an interrupt while waiting
+            meeting.abort(error)
+            raise
         if meeting.error is not None:
             raise meeting.error
         if trace is not None:
             trace += [(*entry, part.device.name) for part, run in zip(self.parts, traces, strict=True) for entry in run]
-        return results, self._tensors
+        return results
 
     def values(self, fed: Sequence[Any]) -> Sequence[Any]:
         """Return the fetched values: see `Runner.values`."""
@@ -113,7 +172,7 @@ class Partitioned:
         part = self.parts[number]
         try:
             with taking_part(meeting):
-                values, _ = self._runners[number].run([fed[i] for i in part.fed], trace)
+                values, _ = self.runners[number].run([fed[i] for i in part.fed], trace)
             for place, value in zip(part.fetched, values, strict=False):
                 results[place] = value
         except Aborted:
@@ -126,7 +185,7 @@ class Partitioned:
     def explain(self) -> str:
         """Return what runs, as text: a Program for each device."""
         return "\n".join(
-            f"# on {part.device.name}\n{run.explain()}" for part, run in zip(self.parts, self._runners, strict=True)
+            f"# on {part.device.name}\n{run.explain()}" for part, run in zip(self.parts, self.runners, strict=True)
         )
 
 

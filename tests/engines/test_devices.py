@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import ebbflow
+import ebbflow as tf2
 from ebbflow.api import device_lib
 from ebbflow.core import errors
 from ebbflow.engines import devices
@@ -12,7 +12,7 @@ from ebbflow.engines.devices import LogicalDeviceConfiguration as Part
 from ebbflow.engines.devices import PhysicalDevice
 from ebbflow.engines.devices import set_logical_device_configuration as split
 
-tf1 = ebbflow.compat.v1
+tf1 = tf2.compat.v1
 
 
 @pytest.fixture

@@ -12,12 +12,11 @@ import threading
 import numpy as np
 import pytest
 
-import ebbflow
+import ebbflow as tf2
 from ebbflow.core import errors
 from ebbflow.runtime import placed, rendezvous
 
-tf = ebbflow.compat.v1
-
+tf = tf2.compat.v1
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DEVICES = 3
 
@@ -169,6 +168,22 @@ def test_the_same_answers_as_on_one_device(seed):
             assert hasattr(placed.runner(session, [fetches[0], fetches[3]], [x]), "parts") is spread
     for one, other in zip(*answers, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_shapes_that_come_again_are_known_across_borders(graph):
+    x = tf.placeholder(tf.float32, [None, 3])
+    with on(0):
+        y = tf.tanh(x) + 1.0
+    with on(1):
+        z = tf.exp(y) * 2.0 + tf.tanh(y)
+    with several() as session:
+        for rows in (2, 3, 2, 3, 2, 2):
+            fed = np.ones([rows, 3])
+            expected = np.exp(np.tanh(fed) + 1) * 2 + np.tanh(np.tanh(fed) + 1)
+            np.testing.assert_allclose(session.run(z, {x: fed}), expected, rtol=1e-5)
+        text = session.explain(z, [x])
+    assert text.count("# on /job:localhost") == 4  # two devices, two sets of shapes
+    assert "empty((2, 3)" in text and "empty((3, 3)" in text
 
 
 def test_random_numbers_are_the_same_wherever_they_are_drawn():
@@ -333,7 +348,7 @@ ON_XLA = """
                 for i in range(5):
                     got = session.run([loss, y, text, step], {x: np.ones([2 + i % 2, 4])})
                 runner = placed.runner(session, [loss, step], [x])
-                kinds = [type(r) for r in getattr(runner, "_runners", ())]
+                kinds = [type(r) for r in (runner._team.runners if hasattr(runner, "parts") else ())]
                 return got[:3], session.run([w, v]), kinds.count(device_runner.DeviceRunner)
 
     plain, xla = train("/cpu:0", "/cpu:0"), train("/device:XLA_CPU:1", "/device:XLA_CPU:2")
@@ -354,8 +369,7 @@ ON_XLA = """
             stays = tf.square(tf.square(x))
         assert session.run(picked + 1, {x: [1, -1, 2]}).tolist() == [2, 3]
         assert session.run([empty, stays], {x: [1, 2]})[0] == 0
-        part = placed.runner(session, [stays], [x])._runners[0]
-        values = part.plan.steps
+        part = placed.runner(session, [stays], [x])._team.runners[0]
         segment = next(item for item in part._work if isinstance(item, device_runner.Segment))
         slots = [np.float32([1, 2])] + [None] * part.plan.count
         segment.run(slots, part._bring)

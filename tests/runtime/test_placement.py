@@ -7,13 +7,12 @@ import re
 import numpy as np
 import pytest
 
-import ebbflow
+import ebbflow as tf2
 from ebbflow.core import errors
 from ebbflow.engines import devices
 from ebbflow.runtime import placed, placement
 
-tf = ebbflow.compat.v1
-
+tf = tf2.compat.v1
 CPUS = [devices.local("CPU", i) for i in range(3)]
 GPUS = [devices.local("GPU", i, i) for i in range(2)]
 WORKERS = [devices.Device(f"/job:worker/replica:0/task:{i}/device:CPU:0", "CPU", 1) for i in range(2)]
