@@ -26,9 +26,6 @@ from ebbflow.messages.attrs import Placeholder, attr_python
 
 __all__ = ["import_graph_def", "op_catalogue"]  # the catalogue is imported so that all ops are declared
 
-MOST_OUTPUTS = 1 << 20
-"""A node that claims to have more is not believed: they would have to be made before anything could be checked."""
-
 GIVEN = "given"
 """What stands, among the nodes, for a tensor that the caller gives."""
 
@@ -252,15 +249,11 @@ class Library:
 
 
 def _checked_attrs(op: Op, attrs: dict[str, Any], node: Any) -> dict[str, Any]:
-    """Refuse values that the op does not allow, and numbers of outputs that no graph has."""
+    """Refuse values that the op does not allow."""
     try:
-        found = {**attrs, **normalise(op, attrs)}
+        return {**attrs, **normalise(op, attrs)}
     except (TypeError, ValueError) as error:
         raise ValueError(f"{error} NodeDef: '{node.name}'") from None
-    for arg in op.signature.outputs:
-        if _count(arg, found) > MOST_OUTPUTS:
-            raise ValueError(f"NodeDef '{node.name}' ({op.name}) claims to have {_count(arg, found)} outputs")
-    return found
 
 
 def _bound(value: Any, bound: Mapping[str, Any]) -> Any:

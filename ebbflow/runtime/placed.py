@@ -108,6 +108,10 @@ class Partitioned:
         team = self._team if self._static else self._team_for(tuple([a.shape for a in fed]))
         return team.run(fed, len(self._whole.fetches), trace), self._tensors
 
+    def values(self, fed: Sequence[Any]) -> Sequence[Any]:
+        """Return the fetched values: see `Runner.values`."""
+        return self.run(fed)[0]
+
     def _team_for(self, shapes: tuple[Any, ...]) -> Team:
         with self._lock:
             if shapes not in self._teams:
@@ -161,10 +165,6 @@ class Team:
         if trace is not None:
             trace += [(*entry, part.device.name) for part, run in zip(self.parts, traces, strict=True) for entry in run]
         return results
-
-    def values(self, fed: Sequence[Any]) -> Sequence[Any]:
-        """Return the fetched values: see `Runner.values`."""
-        return self.run(fed)[0]
 
     def _run_part(
         self, number: int, fed: Sequence[Any], results: list[Any], meeting: LocalRendezvous, trace: Any

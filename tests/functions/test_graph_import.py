@@ -161,7 +161,7 @@ def too_many_outputs(graph_def):
 
 BROKEN = [
     (not_allowed, ValueError, "has DataType string not in list of allowed values.*NodeDef: 'mul'"),
-    (too_many_outputs, ValueError, "claims to have 1125899906842624 outputs"),
+    (too_many_outputs, ValueError, "passed 1125899906842624, but an op has at most 1048576 outputs"),
     (unknown_op, tf.errors.NotFoundError, "Op type not registered 'NoSuchOp'"),
     (unknown_input, ValueError, "Node 'y': Unknown input node 'nowhere'"),
     (unknown_attr, ValueError, "NodeDef mentions attr 'color' not in Op<name=Identity>"),
