@@ -215,9 +215,16 @@ def _(split_dim, value, *, num_split):
     return [(*value.dims[:at], part, *value.dims[at + 1 :])] * num_split
 
 
+def _plain(scalar: Any) -> int:
+    """Return a scalar's number; older NumPy would take a vector of one for it."""
+    if scalar.ndim:
+        raise TypeError("not a scalar")
+    return int(scalar)
+
+
 @Split.kernel
 def _(xp, split_dim, value, *, num_split):
-    at, rank = int(split_dim), value.ndim
+    at, rank = _plain(split_dim), value.ndim
     if not -rank <= at < rank or value.shape[at] % num_split:
         raise ValueError(f"cannot split axis {at} of {show(value.shape)} into {num_split}")
     step = value.shape[at] // num_split
@@ -279,7 +286,7 @@ def _(value, size_splits, split_dim, *, num_split):
 
 @SplitV.kernel
 def _(xp, value, size_splits, split_dim, *, num_split):
-    at, rank = int(split_dim), value.ndim
+    at, rank = _plain(split_dim), value.ndim
     _split_vector(size_splits.shape, num_split)
     at = _split_axis(at, rank)
     before, start, parts = (slice(None),) * at, 0, []

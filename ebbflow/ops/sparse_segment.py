@@ -124,6 +124,8 @@ def _declare(kind: str) -> tuple[Op, Op, Op, Op]:
     @counted.kernel
     def _(xp, data, indices, segment_ids, num_segments):
         _checked_rows(indices, segment_ids, data.shape[0] if data.ndim else 0)
+        if num_segments.ndim:
+            raise invalid(f"num_segments should be a scalar, not shape {show(num_segments.shape)}")
         count = int(num_segments)
         if checked_ids(segment_ids, segment_ids.size) > count:
             raise invalid("segment ids must be < num_segments")
