@@ -48,5 +48,6 @@ def modules() -> list[str]:
 @pytest.mark.parametrize("name", modules())
 def test_examples_in_docstrings(name):
     module = importlib.import_module(name)
+    ebbflow.random.set_seed(None)  # a test before may have left one
     result = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     assert result.failed == 0
