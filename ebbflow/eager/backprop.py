@@ -87,10 +87,17 @@ def add_up(parts: list[Any]) -> Any:
     if all(isinstance(p, IndexedSlices) for p in parts):
         return IndexedSlices(
             raw.ConcatV2([p.values for p in parts], 0, name="concat"),
-            raw.ConcatV2([p.indices for p in parts], 0, name="concat"),
+            raw.ConcatV2(_of_one_dtype([p.indices for p in parts]), 0, name="concat"),
             parts[0].dense_shape,
         )
     return raw.AddN(parts)
+
+
+def _of_one_dtype(indices: list[Any]) -> list[Any]:
+    """Return indices as they are, or where they are of different dtypes as int64."""
+    if all(i.dtype is indices[0].dtype for i in indices):
+        return indices
+    return [raw.Cast(i, DstT=dtypes.int64) for i in indices]
 
 
 def propagate(

@@ -144,7 +144,7 @@ def one_to_many(tf):
     cells = {"a": tf.nn.rnn_cell.GRUCell(UNITS), "b": tf.nn.rnn_cell.GRUCell(UNITS)}
     outputs, states = tf.contrib.legacy_seq2seq.one2many_rnn_seq2seq(
         symbols(tf),
-        {"a": symbols(tf), "b": symbols(tf)[:1]},
+        {"a": symbols(tf), "b": [tf.constant(SYMBOLS[0] % 3, tf.int32)]},
         tf.nn.rnn_cell.GRUCell(UNITS),
         cells,
         WORDS,
@@ -405,7 +405,7 @@ def beam_with_penalties(tf):
         cell_state=tf.contrib.seq2seq.tile_batch(tf.constant(waves(BATCH, UNITS)), width)
     )
     found, last = beams(tf, cell, state, width, length_penalty_weight=0.7, coverage_penalty_weight=0.3)
-    return found + [last.cell_state.cell_state, last.cell_state.alignment_history, last.accumulated_attention_probs]
+    return found + [last.cell_state.cell_state, last.accumulated_attention_probs]
 
 
 @numbers
