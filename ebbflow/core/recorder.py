@@ -19,6 +19,9 @@ class Recorder:
     asks_for_more = False
     """Whether gradients of gradients may be asked for, besides first ones."""
 
+    sees_all = False
+    """Whether it hears of what is traced into functions, too."""
+
     def record(self, op: Any, inputs: Sequence[Any], outputs: Sequence[Any], attrs: dict[str, Any]) -> None:
         """Hear of a call."""
 

@@ -321,7 +321,7 @@ def _dense(target: Any) -> Any:
 def stop_recording() -> Iterator[None]:
     """Have no tape of this thread record what happens inside the block."""
     stack = context.thread.recorders
-    held, stack[:] = list(stack), []
+    held, stack[:] = list(stack), [r for r in stack if r.sees_all]
     try:
         yield
     finally:

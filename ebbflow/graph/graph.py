@@ -49,6 +49,7 @@ class Graph(GraphScopes, Collections):
         self._container = ""
         self._functions: dict[str, Any] = {}
         self._version = 0
+        self.checked_nodes: set[Operation] = set()  # whose results must be finite: tf.debugging.enable_check_numerics
         self._mutations = 0  # changes to nodes that were there already: plans made before are stale
 
     # --- making nodes

@@ -133,7 +133,7 @@ class Runner:
             return program
         proto = getattr(self._session, "_config", None)
         off = switched_off(proto)
-        if ALL in off:
+        if ALL in off or any(step.node in step.node._graph.checked_nodes for step in self.plan.steps):
             return None
         try:
             flow = self._flow(shapes)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ebbflow.core import errors, memory
 from ebbflow.core.op import flatten_results
+from ebbflow.eager.check_numerics import complaint
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.storage import Storage
 
@@ -216,7 +217,23 @@ def bind(node: Operation, run: Any) -> Callable[..., Any]:
         for i, (tensor, arg) in enumerate(zip(node._inputs, _flat_args(node), strict=True))
         if by_reference(tensor) and not arg.is_ref and not (has_body and tensor.dtype._is_ref_dtype)
     ]
+    if node in node._graph.checked_nodes:
+        call = _finite(call, node)
     return _dereferencing(call, reads) if reads else call
+
+
+def _finite(call: Callable[..., Any], node: Operation) -> Callable[..., Any]:
+    """Return the call with a look at what it gives."""
+
+    def checked(*values: Any) -> Any:
+        result = call(*values)
+        arrays = result if isinstance(result, (list, tuple)) else [result]
+        found = complaint(arrays, f'graph op "{node.type}"', node._inputs)
+        if found is not None:
+            raise errors.InvalidArgumentError(None, None, found)
+        return result
+
+    return checked
 
 
 def _flat_args(node: Operation) -> list[Any]:

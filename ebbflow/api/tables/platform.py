@@ -45,6 +45,8 @@ config.threading.: set_intra_op_parallelism_threads
 debugging.get_log_device_placement
 debugging.set_log_device_placement
 test.is_built_with_xla
+[eager.check_numerics]
+debugging.: disable_check_numerics enable_check_numerics
 [platform.tracebacks]
 debugging.: disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled
 [platform.eras]

@@ -243,9 +243,21 @@ def compile_function(
         with jax.default_device(device or jax.local_devices(backend="cpu")[0]):  # the host, whatever else there is
             lowered = jax.jit(ebbflow).lower(*specs)
             go_on()
-            compiled = lowered.compile(compiler_options=_options(quick))
+            compiled = _compiled(lowered, _options(quick))
     wide = any(np.dtype(x.dtype).name in _WIDE for x in inputs)
     return Executable(compiled, plan, wide, device)
+
+
+def _compiled(lowered: Any, options: dict[str, Any]) -> Any:
+    """Compile with those of the options that this XLA has: they come and go with its versions."""
+    while True:
+        try:
+            return lowered.compile(compiler_options=options)
+        except Exception as error:
+            unknown = [name for name in options if f"'{name}'" in str(error) and "compile option" in str(error)]
+            if not unknown:
+                raise
+            options = {name: value for name, value in options.items() if name not in unknown}
 
 
 def _options(quick: bool) -> dict[str, Any]:
