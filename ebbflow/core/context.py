@@ -69,6 +69,11 @@ def default_graph() -> Any:
     return _default_graph[0]()
 
 
+def default_graph_has_nodes() -> bool:
+    """Return whether anything was added to the process-wide default graph."""
+    return bool(_default_graph) and bool(_default_graph[0]().get_operations())
+
+
 def current_graph() -> Any:
     """Return the graph that ops are added to, or None where they run at once."""
     if thread.scopes:

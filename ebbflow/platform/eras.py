@@ -24,8 +24,8 @@ def enable_eager_execution(config: Any = None, device_policy: Any = None, execut
         raise ValueError("device_policy must be None or a tf.contrib.eager.DEVICE_PLACEMENT_* constant")
     if execution_mode not in (None, SYNC, ASYNC):
         raise ValueError("execution_mode must be None, tf.contrib.eager.SYNC or tf.contrib.eager.ASYNC")
-    building = not context.switches.eager_by_default and len(context.default_graph().get_operations())
-    if building or any(scope is not context.EAGER for scope in context.thread.scopes):
+    begun = not context.switches.eager_by_default and context.default_graph_has_nodes()
+    if begun or any(scope is not context.EAGER for scope in context.thread.scopes):
         raise ValueError("tf.enable_eager_execution must be called at program startup.")
     context.set_eager_default(True)
 

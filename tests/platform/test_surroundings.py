@@ -5,7 +5,10 @@ import gzip
 import io
 import logging as python_logging
 import os
+import pathlib
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -96,6 +99,7 @@ def test_wishes_are_kept(fresh_wishes):
 def test_switches_between_eras():
     try:
         eras.disable_v2_behavior()
+        tf.compat.v1.reset_default_graph()
         assert not eras.tf2_enabled() and not eras.resource_variables_enabled()
         eras.enable_eager_execution()
         assert context.executing_eagerly()
@@ -245,3 +249,27 @@ def test_frames_of_our_own_can_be_shown():
     finally:
         tf.debugging.enable_traceback_filtering()
     assert frames() == few
+
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+LATE = """
+import ebbflow.v1 as tf
+{}
+try:
+    tf.enable_eager_execution()
+except ValueError as error:
+    print(error)
+else:
+    print(tf.executing_eagerly())
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [("", "True"), ("tf.constant(1.0)", "tf.enable_eager_execution must be called at program startup.")],
+    ids=["at the start", "with nodes"],
+)
+def test_eager_execution_is_switched_on_at_the_start(before, expected):
+    done = subprocess.run([sys.executable, "-c", LATE.format(before)], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip() == expected, done.stderr
