@@ -178,8 +178,6 @@ def compute(node: Node) -> None:
     if name in ("ZerosLike", "OnesLike") and node.outputs[0].dtype.np.kind in "fiubc":
         node.outputs[0].known = np.full(node.outputs[0].dims, name == "OnesLike", node.outputs[0].dtype.np)
         return
-    if any(v.dtype is dtypes.variant for v in node.outputs):  # XLA has lists of its own
-        return
     inputs = [v.known for v in node.inputs]
     if not node.inputs or any(v is None for v in inputs) or node.op.needs_run or node.op.kernel_fn is None:
         return

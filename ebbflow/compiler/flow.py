@@ -174,6 +174,26 @@ def make(op: Op, inputs: Sequence[Value], attrs: dict[str, Any], origin: Any) ->
     return node
 
 
+def standing_for(op: Op, inputs: Sequence[Value], attrs: dict[str, Any], origin: Any, given: Sequence[Value]) -> Node:
+    """Return a node that gives what others gave: values like `given`, in their place."""
+    node = Node(op, inputs, attrs, origin)
+    node.outputs = [Value(node, i, v.dtype, v.dims, v.tensor) for i, v in enumerate(given)]
+    return node
+
+
+def copied(nodes: Sequence[Node]) -> tuple[list[Node], dict[Value, Value]]:
+    """Return the nodes once more, each taking what the copies before it give, and for each old result the new one."""
+    instead: dict[Value, Value] = {}
+    made = []
+    for node in nodes:
+        copy = standing_for(node.op, [instead.get(v, v) for v in node.inputs], node.attrs, node.origin, node.outputs)
+        for old, new in zip(node.outputs, copy.outputs, strict=True):
+            new.known = old.known
+            instead[old] = new
+        made.append(copy)
+    return made, instead
+
+
 def constant(array: np.ndarray, dtype: DType, origin: Any) -> Node:
     """Return a Const node."""
     node = Node(registry["Const"], [], {"value": array, "dtype": dtype}, origin)

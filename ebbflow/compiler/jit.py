@@ -14,6 +14,7 @@ from ebbflow.core import dtypes, errors
 from ebbflow.core.op import Known
 from ebbflow.engines import choice
 from ebbflow.engines.xla import library
+from ebbflow.engines.xla.refusal import Refusal, unsupported, why_not
 
 
 class Jitted:
@@ -26,9 +27,8 @@ class Jitted:
                 None,
                 f"jit_compile=True on '{name}' needs XLA: pip install 'ebbflow[xla]', or leave jit_compile out",
             )
-        # The lowering rules and jax, wanted only here.
+        # What compiles is loaded when something is to be compiled.
         from ebbflow.engines.xla.executable import compile
-        from ebbflow.engines.xla.refusal import Refusal, unsupported
 
         refused = [Refusal(reason, node.op.name, node) for node, reason in outside(flow, traced=True)]
         if refused:
@@ -59,8 +59,6 @@ class Jitted:
 
 def outside(flow: Flow, traced: bool = False) -> list[tuple[Any, str]]:
     """Return the nodes that XLA cannot take, each with the reason in words; see `why_not`."""
-    from ebbflow.engines.xla.refusal import why_not
-
     found = []
     for node in flow.nodes:
         if node.op.name in ("Const", "_Cluster"):

@@ -58,21 +58,22 @@ def call_body(body: FuncGraph, inputs: Sequence[Any]) -> list[Any]:
             return _call_in_graph(graph, body, inputs)
     if context.recorders and context.thread.recorders:
         return _call_recorded(body, inputs)
-    return wrap(body.outputs, body.run(eager_run, [x._array for x in inputs]))
+    return wrap(_dtypes(body), body.run(eager_run, [x._array for x in inputs]))
 
 
-def wrap(outputs: Sequence[Any], results: Sequence[Any]) -> list[EagerTensor]:
-    """Return arrays as eager tensors of the dtypes of `outputs`."""
+def wrap(dtypes: Sequence[Any], results: Sequence[Any]) -> list[EagerTensor]:
+    """Return arrays as eager tensors of these dtypes."""
     tensors = []
-    for like, array in zip(outputs, results, strict=True):
+    for dtype, array in zip(dtypes, results, strict=True):
         tensor = _new(EagerTensor)
-        dtype = like._dtype
-        if dtype._is_ref_dtype:
-            dtype = dtype.base_dtype
         tensor._array = array if array.__class__ is ndarray else np.asarray(array, dtype.np)
         tensor._dtype = dtype
         tensors.append(tensor)
     return tensors
+
+
+def _dtypes(body: FuncGraph) -> list[Any]:
+    return [t._dtype.base_dtype for t in body.outputs]
 
 
 def _call_in_graph(graph: Any, body: FuncGraph, inputs: Sequence[Any]) -> list[Any]:
@@ -88,7 +89,7 @@ def _call_in_graph(graph: Any, body: FuncGraph, inputs: Sequence[Any]) -> list[A
 
 def _call_recorded(body: FuncGraph, inputs: Sequence[Any]) -> list[EagerTensor]:
     forward, wanted = _prepared(body, inputs)
-    outputs = wrap(forward.outputs, forward.run(eager_run, [x._array for x in inputs]))
+    outputs = wrap(_dtypes(forward), forward.run(eager_run, [x._array for x in inputs]))
     if True in wanted or context.thread.devices:
         record(PartitionedCall, inputs, outputs, {"f": forward, "_wanted": wanted, "_visible": len(body.outputs)})
     return outputs[: len(body.outputs)]

@@ -25,7 +25,7 @@ from ebbflow.core.op import eager_run
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 from ebbflow.eager.tape import variable_accessed
-from ebbflow.functions.call import call_body
+from ebbflow.functions.call import call_body, wrap
 from ebbflow.functions.func_graph import FuncGraph, variable_of
 from ebbflow.functions.signature import FunctionType
 from ebbflow.functions.trace_types import Callable, Container, Literal, Weakref
@@ -81,13 +81,7 @@ class ConcreteFunction:
         results = self._graph.run(eager_run, values + self.values)
         dtype = self.single
         if dtype is None:
-            tensors = []
-            for dtype, value in zip(self._dtypes, results):
-                tensor = _new(EagerTensor)
-                tensor._array = value if value.__class__ is ndarray else np.asarray(value, dtype.np)
-                tensor._dtype = dtype
-                tensors.append(tensor)
-            return self.pack(tensors)
+            return self.pack(wrap(self._dtypes, results))
         tensor = _new(EagerTensor)
         value = results[0]
         tensor._array = value if value.__class__ is ndarray else np.asarray(value, dtype.np)

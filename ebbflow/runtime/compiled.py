@@ -70,7 +70,7 @@ class Runner:
 
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """Return the fetched values (None for operations), and which of them somebody else may hold."""
-        program = self._programs.get(None if self._static else tuple([a.shape for a in fed]))
+        program = self._programs.get(self._key(fed))
         if program is not None:
             for i, handle in program.handles:
                 if fed[i] is not handle:
@@ -99,9 +99,13 @@ class Runner:
         except Failed as failed:
             raise _told(failed) from None
 
+    def _key(self, fed: Sequence[Any]) -> Any:
+        """Return what Programs are told apart by: the shapes that are fed, where they can differ."""
+        return None if self._static else tuple([a.shape for a in fed])
+
     def _next(self, fed: Sequence[Any]) -> Program | None:
         """Return the Program for these shapes if it is time for one."""
-        key = None if self._static else tuple([a.shape for a in fed])
+        key = self._key(fed)
         with self._lock:
             if key in self._programs:
                 return self._programs[key]
@@ -119,7 +123,7 @@ class Runner:
 
     def _for_other_variables(self, fed: Sequence[Any]) -> Program | None:
         """Return a Program for these shapes that takes any variables: others than the first ones were given."""
-        key = None if self._static else tuple([a.shape for a in fed])
+        key = self._key(fed)
         with self._lock:
             self._programs[key] = self.compile([a.shape for a in fed], fed if self._jit is True else None)
         return self._programs[key]

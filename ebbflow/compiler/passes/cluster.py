@@ -7,21 +7,24 @@ them; what has the same number and hangs together may become one, because no pat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.flow import Flow, Node, Value, standing_for
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.engines import choice
 from ebbflow.engines.xla import library
+from ebbflow.engines.xla.refusal import why_not
 
 CLUSTER = op(
     "_Cluster(inputs:Tin) -> (outputs:Tout) | Tin: list(type) >= 0; Tout: list(type) >= 0; region: func",
     internal=True,
     shape=lambda inputs, *, region: [v.dims for v in region.outputs],
 )
+
+StandIn = Callable[[Sequence[Node], dict[Value, list[Node]], set[Value]], tuple[Node, list[Value]]]
 
 WORTH = 1 << 20
 """Bytes that pass between the nodes of a cluster, at least: a call of XLA costs some ten microseconds."""
@@ -50,7 +53,7 @@ def cluster(flow: Flow, greedy: bool = False) -> Flow:
     flow, groups, places = recompute(flow, groups)
     level = {**levels, **{copy: levels[place] for copy, place in places.items()}}
     ordered = sorted(flow.nodes, key=level.__getitem__)  # stable: what keeps state stays in order
-    return _grouped(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups)
+    return replaced(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups, cluster_of)
 
 
 def cluster_all(flow: Flow) -> Flow:
@@ -60,9 +63,6 @@ def cluster_all(flow: Flow) -> Flow:
 
 def _fits(node: Node, greedy: bool) -> bool:
     """Return whether a node may be part of a cluster."""
-    # The lowering rules load with jax's door, not with jax.
-    from ebbflow.engines.xla.refusal import why_not
-
     name = node.op.name
     if node.stateful or name == "Const":
         return False
@@ -145,12 +145,11 @@ def _border(group: Sequence[Node]) -> set[Value]:
     return (taken - inside) | (inside - taken)
 
 
-def _grouped(flow: Flow, groups: Sequence[Sequence[Node]]) -> Flow:
-    """Put a node in the place of each group, where its last member stood."""
-    uses = flow.uses()
-    fetched = set(flow.outputs)
+def replaced(flow: Flow, groups: Sequence[Sequence[Node]], stand_in: StandIn) -> Flow:
+    """Put what `stand_in(group, uses, fetched)` gives in the place of each group, where its last member stood."""
+    uses, fetched = flow.uses(), set(flow.outputs)
     last = {group[-1]: group for group in groups}
-    members = {node: group for group in groups for node in group}
+    members = {node for group in groups for node in group}
     nodes: list[Node] = []
     instead: dict[Value, Value] = {}
     for node in flow.nodes:
@@ -158,7 +157,7 @@ def _grouped(flow: Flow, groups: Sequence[Sequence[Node]]) -> Flow:
             node.inputs = [instead.get(v, v) for v in node.inputs]
             nodes.append(node)
         elif node in last:
-            made, given = cluster_of(last[node], uses, fetched)
+            made, given = stand_in(last[node], uses, fetched)
             made.inputs = [instead.get(v, v) for v in made.inputs]
             nodes.append(made)
             instead.update(zip(given, made.outputs, strict=True))
@@ -189,9 +188,7 @@ def cluster_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: se
         "Tin": tuple(v.dtype for v in taken),
         "Tout": tuple(v.dtype for v in given),
     }
-    node = Node(CLUSTER, list(taken), attrs, group[-1].origin)
-    node.outputs = [Value(node, i, v.dtype, v.dims, v.tensor) for i, v in enumerate(given)]
-    return node, given
+    return standing_for(CLUSTER, list(taken), attrs, group[-1].origin, given), given
 
 
 def _made_in_order(group: Sequence[Node]) -> list[Value]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.flow import Flow, Node, Value, standing_for
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.ops.cross_entropy import sparse_entropy
@@ -79,7 +79,5 @@ def _factor(node: Node, uses: Any, fetched: set[Value], position: dict[Node, int
 
 def _scaled(node: Node, product: Node, scale: Value) -> Node:
     attrs = {"T": scale.dtype, "Tlabels": node.inputs[1].dtype}
-    made = Node(SCALED, [*node.inputs, scale], attrs, product.origin)
-    old = (node.outputs[0], product.outputs[0])
-    made.outputs = [Value(made, i, v.dtype, v.dims, v.tensor) for i, v in enumerate(old)]
-    return made
+    given = (node.outputs[0], product.outputs[0])
+    return standing_for(SCALED, [*node.inputs, scale], attrs, product.origin, given)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.flow import Flow, Node, Value, standing_for
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.engines.onednn import conv, library, matmul
@@ -159,9 +159,7 @@ class _FilterGradient:
 def _node(plan: Any, inputs: list[Value], results: list[Value], origin: Any) -> Node:
     dims = tuple(v.dims for v in results)
     attrs = {"N": len(inputs), "M": len(results), "T": dtypes.float32, "dims": dims, "call": plan.call}
-    made = Node(FUSED, inputs, attrs, origin)
-    made.outputs = [Value(made, i, dtypes.float32, v.dims, v.tensor) for i, v in enumerate(results)]
-    return made
+    return standing_for(FUSED, inputs, attrs, origin, results)
 
 
 def _product(node: Node, **what: Any) -> Any:

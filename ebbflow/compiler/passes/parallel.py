@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ebbflow.compiler.flow import Flow, Node, Value
-from ebbflow.compiler.passes.cluster import cluster_of, levels_of
+from ebbflow.compiler.flow import Flow, Node, Value, standing_for
+from ebbflow.compiler.passes.cluster import cluster_of, levels_of, replaced
 from ebbflow.core.op import op
 from ebbflow.platform import threads
 
@@ -111,22 +111,10 @@ def _chains(flow: Flow, heavy: set[Node], levels: dict[Node, int]) -> list[list[
 
 def _teamed(flow: Flow, teams: Sequence[Sequence[Sequence[Node]]]) -> Flow:
     """Put a node in the place of each team, where its last member stood."""
-    uses, fetched = flow.uses(), set(flow.outputs)
     position = {node: i for i, node in enumerate(flow.nodes)}
-    members = {node for team in teams for chain in team for node in chain}
-    last = {max((n for chain in team for n in chain), key=position.__getitem__): team for team in teams}
-    nodes: list[Node] = []
-    instead: dict[Value, Value] = {}
-    for node in flow.nodes:
-        if node not in members:
-            node.inputs = [instead.get(v, v) for v in node.inputs]
-            nodes.append(node)
-        elif node in last:
-            made, given = _team(last[node], uses, fetched)
-            made.inputs = [instead.get(v, v) for v in made.inputs]
-            nodes.append(made)
-            instead.update(zip(given, made.outputs, strict=True))
-    return Flow(flow.inputs, nodes, [instead.get(v, v) for v in flow.outputs], flow.roots)
+    groups = [sorted((n for chain in team for n in chain), key=position.__getitem__) for team in teams]
+    team_of = {group[-1]: team for group, team in zip(groups, teams, strict=True)}
+    return replaced(flow, groups, lambda group, uses, fetched: _team(team_of[group[-1]], uses, fetched))
 
 
 def _team(chains: Sequence[Sequence[Node]], uses: Any, fetched: set[Value]) -> tuple[Node, list[Value]]:
@@ -139,6 +127,4 @@ def _team(chains: Sequence[Sequence[Node]], uses: Any, fetched: set[Value]) -> t
         "Tin": tuple(v.dtype for v in inputs),
         "Tout": tuple(v.dtype for v in given),
     }
-    node = Node(TOGETHER, inputs, attrs, chains[0][-1].origin)
-    node.outputs = [Value(node, i, v.dtype, v.dims, v.tensor) for i, v in enumerate(given)]
-    return node, given
+    return standing_for(TOGETHER, inputs, attrs, chains[0][-1].origin, given), given

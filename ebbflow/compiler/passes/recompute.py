@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.flow import Flow, Node, Value, copied
 
 MOST = 32
 """Nodes that are written once more for one cluster, at most."""
@@ -25,11 +25,13 @@ def recompute(flow: Flow, groups: Groups) -> tuple[Flow, list[list[Node]], dict[
     before: dict[Node, list[Node]] = {}
     for i, group in enumerate(groups):
         again = _worth_again(group, i, home)
-        copies = _copied(again, group) if again else []
-        before[group[0]] = copies
-        grown.append([*copies, *group])
+        made, instead = copied(again)
+        for node in group:
+            node.inputs = [instead.get(v, v) for v in node.inputs]
+        before[group[0]] = made
+        grown.append([*made, *group])
     nodes = [n for node in flow.nodes for n in (*before.get(node, ()), node)]
-    places = {copy: node for node, copies in before.items() for copy in copies}
+    places = {copy: node for node, made in before.items() for copy in made}
     return Flow(flow.inputs, nodes, flow.outputs, flow.roots), grown, places
 
 
@@ -68,22 +70,6 @@ def _follow(value: Value, number: int, home: dict[Node, int], needed: dict[Node,
                 stack.append((taken.node, False))
             elif taken.node is None or taken.node.op.name != "Const":
                 sources[taken] = None
-
-
-def _copied(nodes: Sequence[Node], group: Sequence[Node]) -> list[Node]:
-    """Return the nodes once more, with the group taking what they give."""
-    instead: dict[Value, Value] = {}
-    copies = []
-    for node in nodes:
-        copy = Node(node.op, [instead.get(v, v) for v in node.inputs], node.attrs, node.origin)
-        copy.outputs = [Value(copy, v.index, v.dtype, v.dims, v.tensor) for v in node.outputs]
-        for old, new in zip(node.outputs, copy.outputs, strict=True):
-            new.known = old.known
-            instead[old] = new
-        copies.append(copy)
-    for node in group:
-        node.inputs = [instead.get(v, v) for v in node.inputs]
-    return copies
 
 
 def _bytes(values: Iterable[Value]) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value
+from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value, copied
 from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.sharing import last_uses
 from ebbflow.compiler.views import NAMES as VIEWS
@@ -198,7 +198,7 @@ def _again(flow: Flow, plans: Sequence[_Plan], undo: list[tuple[Node, list[Value
     instead: dict[Value, Value] = {}
     for node in flow.nodes:
         for plan in before.get(node, ()):
-            made = _copies(plan.copies)
+            made, _ = copied(plan.copies)
             nodes += made
             copies.update(made)
             instead.update(zip(plan.node.outputs, made[-1].outputs, strict=True))
@@ -207,15 +207,3 @@ def _again(flow: Flow, plans: Sequence[_Plan], undo: list[tuple[Node, list[Value
             node.inputs = [instead.get(v, v) for v in node.inputs]
         nodes.append(node)
     return Flow(flow.inputs, nodes, flow.outputs, flow.roots)
-
-
-def _copies(nodes: Sequence[Node]) -> list[Node]:
-    """Return copies of nodes, each of which takes what the copies before it give."""
-    instead: dict[Value, Value] = {}
-    made = []
-    for node in nodes:
-        copy = Node(node.op, [instead.get(v, v) for v in node.inputs], node.attrs, node.origin)
-        copy.outputs = [Value(copy, v.index, v.dtype, v.dims, v.tensor) for v in node.outputs]
-        instead.update(zip(node.outputs, copy.outputs, strict=True))
-        made.append(copy)
-    return made
