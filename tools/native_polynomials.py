@@ -29,7 +29,7 @@ FITS = {
         lambda r: (exp(r) - 1 - r) / r**2,
         (-LN2 / 2 * 1.001, LN2 / 2 * 1.001),
         lambda r, q: 1 + r + r**2 * q,
-        {"f32": 6, "f64": 11, "f64 for f32": 6},
+        {"f32": 5, "f64": 11, "f64 for f32": 5},
     ),
     "log1p": (
         lambda f: (log1p(f) - f) / f**2,
@@ -41,7 +41,7 @@ FITS = {
         lambda z: (series(sqrt(z)) / sqrt(z) - 2) / z,
         (0, RATIO),
         lambda z, q: 2 + z * q,
-        {"f64 for f32": 5},
+        {"f64 for f32": 4},
     ),
     "log ratio, tail": (
         lambda z: (series(sqrt(z)) / sqrt(z) - 2 - z * 2 / 3) / z**2,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ebbflow.engines.native.coefficients import POLYNOMIALS
-from ebbflow.engines.native.scalar import BIAS, F32, F64, MANTISSA, Scalar, power_of_two
+from ebbflow.engines.native.scalar import BIAS, F32, F64, MANTISSA, Scalar, power_of_two, times_power_of_two
 
 NAME = {F32: "f32", F64: "f64"}
 INF = math.inf
@@ -30,31 +30,32 @@ def coefficients(name: str, x: Scalar) -> tuple[float, ...]:
 # e^x and what needs it
 
 
-def reduce_exp(x: Scalar, terms: tuple[float, ...] = ()) -> tuple[Scalar, Scalar]:
-    """Return the integer n and p = e^r - 1, such that e^x = 2ⁿ (1 + p) and |r| is at most ln 2 / 2."""
+def reduce_exp(x: Scalar) -> tuple[Scalar, Scalar]:
+    """Return the integer n and the rest r of x = n ln 2 + r, which is at most ln 2 / 2 either way."""
     high, low = LN2[x.type]
     whole, n = (x * (1 / math.log(2))).round_to_int()
-    r = whole.fma(-low, whole.fma(-high, x))
-    return n, (r * r).fma(r.polynomial(terms or coefficients("exp", x)), r)
+    return n, whole.fma(-low, whole.fma(-high, x))
 
 
-def times_power_of_two(x: Scalar, n: Scalar) -> Scalar:
-    """Return x · 2ⁿ, in two steps: it may be too large or too small for a float, and so may 2ⁿ."""
-    half = n >> 1
-    return x * power_of_two(half, x.type) * power_of_two(n - half, x.type)
+def expm1_of_rest(r: Scalar) -> Scalar:
+    return (r * r).fma(r.polynomial(coefficients("exp", r)), r)
+
+
+def exp_of_rest(r: Scalar) -> Scalar:
+    return expm1_of_rest(r) + 1
 
 
 def exp(x: Scalar) -> Scalar:
     low, high = EXP_RANGE[x.type]
-    n, p = reduce_exp(x.at_least(low).at_most(high))
-    return times_power_of_two(p + 1, n)
+    n, r = reduce_exp(x.at_least(low).at_most(high))
+    return times_power_of_two(exp_of_rest(r), n)
 
 
 def quarter_expm1(x: Scalar) -> Scalar:
     """Return (e^x - 1) / 4, which is finite wherever sinh is, and so is the power of two on the way."""
-    n, p = reduce_exp(x.at_least(EXPM1_LOWEST[x.type]).at_most(EXP_RANGE[x.type][1]))
+    n, r = reduce_exp(x.at_least(EXPM1_LOWEST[x.type]).at_most(EXP_RANGE[x.type][1]))
     scale = power_of_two(n - 2, x.type)
-    return scale.fma(p, scale - 0.25)
+    return scale.fma(expm1_of_rest(r), scale - 0.25)
 
 
 def expm1(x: Scalar) -> Scalar:
@@ -62,15 +63,18 @@ def expm1(x: Scalar) -> Scalar:
 
 
 def sigmoid(x: Scalar) -> Scalar:
+    """1 / (1 + e^-x), by the e^-|x| that is at most 1; what is lost in its sum with 1 is made good afterwards."""
     e = exp(-x.abs())
-    return (x < 0).choose(e, 1) / (e + 1)
+    below = e + 1
+    value = (x < 0).choose(e, 1) / below
+    return (-value).fma(e - (below - 1), value)
 
 
 def tanh(x: Scalar) -> Scalar:
     """(1 - e^-2x) / (1 + e^-2x), both rounded once."""
     size = x.abs().at_most(TANH_HIGHEST[x.type])
-    n, p = reduce_exp(size * -2)
-    scale = power_of_two(n, x.type)
+    n, r = reduce_exp(size * -2)
+    p, scale = expm1_of_rest(r), power_of_two(n, x.type)
     return ((-scale).fma(p, 1 - scale) / scale.fma(p, scale + 1)).with_sign_of(x)
 
 
@@ -81,8 +85,8 @@ def sinh(x: Scalar) -> Scalar:
 
 
 def cosh(x: Scalar) -> Scalar:
-    n, p = reduce_exp(x.abs().at_most(EXP_RANGE[x.type][1]))
-    half = times_power_of_two(p + 1, n - 1)
+    n, r = reduce_exp(x.abs().at_most(EXP_RANGE[x.type][1]))
+    half = times_power_of_two(exp_of_rest(r), n - 1)
     return half + 0.25 / half
 
 
@@ -92,6 +96,12 @@ def cosh(x: Scalar) -> Scalar:
 def part(x: Scalar) -> Scalar:
     """Return the integer n of x = 2ⁿ m with m from √½ to √2, for a normal x > 0."""
     return (x.bits() - x.like(math.sqrt(0.5)).bits()) >> MANTISSA[x.type]
+
+
+def mantissa(x: Scalar) -> tuple[Scalar, Scalar]:
+    """Return n and m of x = 2ⁿ m, as `part` has them."""
+    n = part(x)
+    return n, (x.bits() - (n << MANTISSA[x.type])).float_of_bits()
 
 
 def log_of_parts(n: Scalar, f: Scalar) -> Scalar:
@@ -111,23 +121,28 @@ def normal(x: Scalar) -> tuple[Scalar, Scalar]:
 
 def log(x: Scalar) -> Scalar:
     scaled, shift = normal(x)
-    n = part(scaled)
-    m = (scaled.bits() - (n << MANTISSA[x.type])).float_of_bits()
+    n, m = mantissa(scaled)
     result = log_of_parts(n + shift, m - 1)
     return (x > 0).choose((x < INF).choose(result, x), x.equals(0).choose(-INF, x.nan))
 
 
-def log1p(x: Scalar) -> Scalar:
-    """With 1 + x = 2ⁿ (1 + f), f is x / 2ⁿ + (1 / 2ⁿ - 1): one rounding, so nothing of a small x is lost."""
+def log1p_inside(x: Scalar) -> Scalar:
+    """Return log(1 + x) for a finite x above -1; of the smallest numbers, the last bits are lost.
+
+    With 1 + x = 2ⁿ (1 + f), f is x / 2ⁿ + (1 / 2ⁿ - 1): one rounding, so nothing of a small x is lost.
+    """
     n = part(x + 1)
     scale = power_of_two(2 - n, x.type)  # a normal number for every n, as 2⁻ⁿ is not
-    f = scale.fma(x * 0.25, scale.fma(0.25, -1))
-    result = (x.abs() < SMALL[x.type]).choose(x, log_of_parts(n, f))
+    return log_of_parts(n, scale.fma(x * 0.25, scale.fma(0.25, -1)))
+
+
+def log1p(x: Scalar) -> Scalar:
+    result = (x.abs() < SMALL[x.type]).choose(x, log1p_inside(x))
     return (x > -1).choose((x < INF).choose(result, x), x.equals(-1).choose(-INF, x.nan))
 
 
 def softplus(x: Scalar) -> Scalar:
-    return log1p(exp(-x.abs())) + x.at_least(0)
+    return log1p_inside(exp(-x.abs())) + x.at_least(0)
 
 
 def asinh(x: Scalar) -> Scalar:
@@ -162,8 +177,8 @@ def erfc_of_size(size: Scalar) -> Scalar:
     square = size * size
     rest = size.fma(size, -square)
     slow = ((size - 4) / (size + 4)).polynomial(coefficients("erfcx", size)) / (size + size + 1)
-    n, p = reduce_exp((-square).at_least(EXP_RANGE[size.type][0]))
-    value = (p + 1) * slow
+    n, r = reduce_exp((-square).at_least(EXP_RANGE[size.type][0]))
+    value = exp_of_rest(r) * slow
     return times_power_of_two((-rest).fma(value, value), n)
 
 
@@ -184,9 +199,9 @@ def erf(x: Scalar) -> Scalar:
         return (size < 1).choose(erf_near(size), 1 - erfc_of_size(size)).with_sign_of(x)
     size = size.at_most(4)  # erf = 1 - e^-t, where t / x is smooth: half the work of the other way, but less exact
     t = size.fma(size.polynomial(coefficients("erf, exponent", x)), size)
-    n, p = reduce_exp(-t)
+    n, r = reduce_exp(-t)
     scale = power_of_two(n, x.type)
-    return (-scale).fma(p, 1 - scale).with_sign_of(x)
+    return (-scale).fma(expm1_of_rest(r), 1 - scale).with_sign_of(x)
 
 
 def rsqrt(x: Scalar) -> Scalar:

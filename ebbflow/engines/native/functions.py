@@ -4,9 +4,10 @@ LLVM turns a loop over elements into vector instructions unless its body calls a
 it. `function` puts one of ours into a module instead: straight-line code without branches or calls, always inlined.
 Processors without a fused multiply-add would call a library for it: there these functions are right, but slow.
 
-Errors in units of the last place, at most (tests/engines/test_native_functions.py measures them): 2 in float32 and
-float64, 4 for tan, the inverse functions and the hyperbolic ones. Zeros keep their signs, infinities and NaN go where
-C's functions send them, results too small for normal numbers are rounded to the ones below. Knows llvmlite.
+Errors are at most 2 units of the last place, but 3 for sinh, the inverse functions and float64's sin and cos, 4 for
+tan and erfc (tests/engines/test_native_functions.py measures them). Zeros keep their signs, infinities and NaN go where
+C's functions send them, results below the normal numbers are rounded to what there is. With AVX-512, `allow_ldexp`
+first makes exp and its kin shorter. Knows llvmlite.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from __future__ import annotations
 from llvmlite import ir
 
 from ebbflow.engines.native import exponential, power, trigonometry
-from ebbflow.engines.native.scalar import TYPES, Scalar
+from ebbflow.engines.native.scalar import TYPES, Scalar, allow_ldexp
+
+__all__ = ["BINARY", "NAMES", "UNARY", "allow_ldexp", "function"]
 
 UNARY = {
     "exp": exponential.exp,

@@ -9,60 +9,50 @@ from __future__ import annotations
 import math
 
 from ebbflow.engines.native.coefficients import POLYNOMIALS
-from ebbflow.engines.native.exponential import LN2, NAME, normal, part, reduce_exp, times_power_of_two
-from ebbflow.engines.native.scalar import F32, F64, MANTISSA, Scalar, power_of_two
+from ebbflow.engines.native.exponential import LN2, exp_of_rest, mantissa, normal, reduce_exp
+from ebbflow.engines.native.scalar import F32, F64, Scalar, power_of_two, times_power_of_two
 
 INF = math.inf
 TWO_THIRDS = (2 / 3, 3.700743415417188e-17)
 
 
 def pow(x: Scalar, y: Scalar) -> Scalar:
+    """The power of |x|, then what a negative x makes of it: a sign where y is odd, no number where y is not whole."""
     size = x.abs()
-    value = power_f32(size, y) if NAME[x.type] == "f32" else power_f64(size, y)
+    value = power_f32(size, y) if x.type == F32 else power_f64(size, y)
     half = y * 0.5
-    whole = y.rint().equals(y)
-    odd = whole & (half.rint() < half) | whole & (half.rint() > half)
-
-    grows = y > 0
-    value = size.equals(0).choose(grows.choose(x.like(0), INF), value)
-    value = size.equals(INF).choose(grows.choose(x.like(INF), 0), value)
-    far = y.abs().equals(INF)
-    value = (far & (size < 1)).choose(grows.choose(x.like(0), INF), value)
-    value = (far & (size > 1)).choose(grows.choose(x.like(INF), 0), value)
-    value = (far & size.equals(1)).choose(1, value)
-
-    value = odd.choose(value.with_sign_of(x), value)
-    value = ((x < 0) & (size < INF) & (whole ^ 1)).choose(x.nan, value)
-    value = (x.equals(x) & y.equals(y)).choose(value, x.nan)
+    whole, halves = y.rint().equals(y), half.rint().differs(half)
+    value = (whole & halves).choose(value.with_sign_of(x), value)
+    value = ((x < 0) & (size < INF) & ~whole).choose(x.nan, value)
     return (x.equals(1) | y.equals(0)).choose(1, value)
 
 
-def mantissa(x: Scalar) -> tuple[Scalar, Scalar]:
-    """Return n and m of x = 2ⁿ m, with m from √½ to √2."""
-    n = part(x)
-    return n, (x.bits() - (n << MANTISSA[x.type])).float_of_bits()
+def at_the_ends(log: Scalar, size: Scalar) -> Scalar:
+    """Return the logarithm of size, which is given for finite numbers above 0."""
+    return size.equals(0).choose(-INF, (size < INF).choose(log, size))
 
 
 def power_f32(size: Scalar, y: Scalar) -> Scalar:
-    """Return size^y for a size that is neither 0 nor infinite; log m = 2 atanh s with s = (m - 1) / (m + 1)."""
-    n, m = mantissa(size.to_float(F64))
+    """Return size^y; log m = 2 atanh s with s = (m - 1) / (m + 1)."""
+    wide, y = size.to_float(F64), y.at_least(-3e38).at_most(3e38).to_float(F64)
+    n, m = mantissa(wide)
     s = (m - 1) / (m + 1)
     z = s * s
     log = n.to_float(F64).fma(LN2[F64][0], s * z.fma(z.polynomial(POLYNOMIALS["log ratio", "f64 for f32"]), 2))
-    t = (log * y.to_float(F64)).at_least(-160).at_most(160)
-    n, p = reduce_exp(t, POLYNOMIALS["exp", "f64 for f32"])
-    return ((p + 1) * power_of_two(n, F64)).to_float(F32)
+    t = at_the_ends(log, wide) * y
+    n, r = reduce_exp(t.at_least(-160).at_most(160))
+    value = (r * r).fma(r.polynomial(POLYNOMIALS["exp", "f64 for f32"]), r + 1)
+    return (value * power_of_two(n, F64)).to_float(F32)
 
 
 def power_f64(size: Scalar, y: Scalar) -> Scalar:
-    """Return size^y for a size that is neither 0 nor infinite."""
+    """Return size^y. A y clamped to ±2^70 is large enough for 0 and infinity, and 0 · y stays 0."""
     high, low = log_in_two(size)
-    y = y.at_least(-(2.0**70)).at_most(2.0**70)  # what is larger over- or underflows all the same, but here too
+    high, y = at_the_ends(high, size), y.at_least(-(2.0**70)).at_most(2.0**70)
     t = y * high
-    rest = y.fma(low, y.fma(high, -t))
-    rest = (t.abs() < 800).choose(rest, 0)
-    n, p = reduce_exp(t.at_least(-800).at_most(800))
-    value = p + 1
+    rest = (t.abs() < 800).choose(y.fma(low, y.fma(high, -t)), 0)
+    n, r = reduce_exp(t.at_least(-800).at_most(800))
+    value = exp_of_rest(r)
     return times_power_of_two(value.fma(rest, value), n)
 
 

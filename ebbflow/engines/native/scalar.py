@@ -16,6 +16,7 @@ TYPES = {"f32": F32, "f64": F64}
 BITS = {F32: ir.IntType(32), F64: ir.IntType(64)}
 MANTISSA = {F32: 23, F64: 52}  # bits after the leading one
 BIAS = {F32: 127, F64: 1023}
+LDEXP = "ebb.ldexp"  # the mark of a module that may use it
 
 
 class Scalar:
@@ -77,6 +78,9 @@ class Scalar:
     def __xor__(self, other):
         return self._make("xor", self, other)
 
+    def __invert__(self):
+        return self._make("not_", self)
+
     def __lshift__(self, other):
         return self._make("shl", self, other)
 
@@ -102,6 +106,10 @@ class Scalar:
     def equals(self, other: Scalar | float) -> Scalar:
         """Return whether both are the same number; a method, so that `==` goes on comparing objects."""
         return self._compare("==", other)
+
+    def differs(self, other: Scalar | float) -> Scalar:
+        """Return whether both are numbers, and not the same."""
+        return self._compare("!=", other)
 
     def _call(self, name: str, *operands: Scalar | float) -> Scalar:
         kind = ir.FunctionType(self.type, [self.type] * len(operands))
@@ -187,3 +195,20 @@ class Scalar:
 def power_of_two(n: Scalar, kind: ir.Type) -> Scalar:
     """Return 2ⁿ as a float of this kind, for an n that such a float can have."""
     return ((n + BIAS[kind]) << MANTISSA[kind]).float_of_bits()
+
+
+def times_power_of_two(x: Scalar, n: Scalar) -> Scalar:
+    """Return x · 2ⁿ, in two steps: it may be too large or too small for a float, and so may 2ⁿ."""
+    module = x.builder.module
+    if LDEXP not in module.namedmetadata:
+        half = n >> 1
+        return x * power_of_two(half, x.type) * power_of_two(n - half, x.type)
+    count = ir.IntType(32)
+    ldexp = module.declare_intrinsic("llvm.ldexp", [x.type, count], ir.FunctionType(x.type, [x.type, count]))
+    return Scalar(x.builder, x.builder.call(ldexp, [x.value, n.to_int(count).value]))
+
+
+def allow_ldexp(module: ir.Module) -> None:
+    """Have functions yet to be put into the module scale by LLVM's ldexp: one instruction of AVX-512, else a call."""
+    if LDEXP not in module.namedmetadata:
+        module.add_named_metadata(LDEXP)

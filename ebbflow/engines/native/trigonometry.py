@@ -24,11 +24,12 @@ def reduce_f32(x: Scalar) -> tuple[Scalar, Scalar]:
     pieces leave nothing: only those about the size of 1 / x do. Their sum is right to 53 bits even where it is tiny.
     """
     wide = x.to_float(F64)
-    turns = None
-    for piece in TURNS_F32:
+    turns = wide.like(0)
+    for piece in TURNS_F32[:5]:
         product = wide * piece
-        fraction = product - product.rint()
-        turns = fraction if turns is None else turns + fraction
+        turns = turns + (product - product.rint())
+    for piece in TURNS_F32[5:]:  # too small to make a turn
+        turns = wide.fma(piece, turns)
     quarters = turns * 4
     whole, quarter = quarters.round_to_int()
     return quarter.to_int(BITS[F32]), ((quarters - whole) * (math.pi / 2)).to_float(F32)
