@@ -18,6 +18,7 @@ import numpy as np
 from ebbflow.compiler import sharing, steps, views
 from ebbflow.compiler.buffers import Block
 from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value
+from ebbflow.compiler.passes.native import BOTH
 from ebbflow.core import dtypes, memory
 from ebbflow.core.op import Known
 from ebbflow.ops.storage import Storage
@@ -36,6 +37,7 @@ class Source:
         self.places: dict[str, tuple[int, Value]] = {}
         self.views: dict[str, str] = {}
         self.size = 0
+        self.natives: list[str] = []  # names of what is replaced by machine code when that is there
         self.updates = False  # whether optimizers' steps are among the lines
         self.owned: list[bool] = []
         self.operands: dict[Node, list[str]] = {}
@@ -90,6 +92,8 @@ class Writer:
             return "handle", None
         if node.op.name in READS and _is_variable(node.inputs[0]):
             return "read", None
+        if node.op in BOTH:
+            return "made", self.bind(node)
         single = len(node.outputs) == 1 and not node.op.signature.outputs[0].is_list
         if "update" in node.op.facts and all(_is_variable(v) for v in node.inputs if _is_state(v)):
             return "update", node.op.facts["update"]
@@ -133,10 +137,21 @@ class Writer:
         elif kind == "made":
             shares = [node.inputs[i] for i in getattr(how, "shares", ())]
             targets = [self._target(number, v, node, self._alone(shares, node, v)) for v in node.outputs]
-            self._line(f"    {self._object(node, how)}({', '.join([*inputs, *targets])})", node)
+            self._line("    " + self._call(node, how, inputs, targets), node)
         else:
             self._kernel(node, inputs)
         self._let_go(number, node)
+
+    def _call(self, node: Node, how: Any, inputs: list[str], targets: list[str]) -> str:
+        """Return the call of what fills the targets; machine code may refuse, and says so."""
+        name = self._object(node, how)
+        if node.op not in BOTH:
+            return f"{name}({', '.join([*inputs, *targets])})"
+        self.source.natives.append(name)
+        given = ", ".join([*[inputs[i] for i in how.takes], *targets])
+        host = self._free(f"{name}_by_numpy")
+        self.source.names[host] = how.by_numpy
+        return f"{name}({given}) or {host}({given})"
 
     def _read(self, node: Node, handle: str) -> None:
         """A variable of this session is known before: reading it is asking its storage."""
@@ -233,8 +248,9 @@ class Writer:
 
     def _target(self, number: int, value: Value, node: Node, shares: Sequence[Value]) -> str:
         """Return the name of the array that a result is written into."""
+        wanted = value.op.name if node.op in BOTH and value.op is not None else node.name
         if value in self._escaping:
-            name = self._name(value, node.name)
+            name = self._name(value, wanted)
             make = "aligned" if value.nbytes >= BIG else "empty"
             self._line(f"    {name} = {make}({value.dims}, {self._dtype(value)})", node)
             return name
@@ -244,7 +260,7 @@ class Writer:
                 break
         else:
             self._offsets[value] = self._block.take(value.nbytes)
-        name = self._name(value, node.name)
+        name = self._name(value, wanted)
         self.source.places[name] = (self._offsets[value], value)
         return name
 

@@ -40,7 +40,7 @@ def _told(options: Any) -> set[str]:
     if rewrites.disable_meta_optimizer or plain.opt_level == _L0:
         off.add(ALL)
     if plain.global_jit_level == _L0:
-        off.add("cluster")
+        off |= {"cluster", "native"}
     return off
 
 

@@ -12,6 +12,7 @@ import linecache
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from ebbflow.compiler import steps
 from ebbflow.compiler.emit import Source, Writer
 from ebbflow.compiler.flow import Flow, Node
+from ebbflow.compiler.passes.native import BOTH
 from ebbflow.core import memory
 
 _numbers = itertools.count(1)
@@ -30,6 +32,12 @@ class Failed(Exception):  # noqa: N818 (it carries an error, it is not one to sh
     def __init__(self, node: Any, error: BaseException, values: list[Any]):
         super().__init__(str(error))
         self.node, self.error, self.values = node, error, values
+
+
+def _put(function: Any, name: str, thing: Any) -> None:
+    """Give a name of a function's module another meaning, if the function is still there."""
+    if (alive := function()) is not None:
+        alive.__globals__[name] = thing
 
 
 class Program:
@@ -54,6 +62,9 @@ class Program:
             line = str(node.origin.line) if node is not None and getattr(node.origin, "line", None) else ""
             lines.append(f"{text:<80}  # {line}" if line and line != last else text)
             last = line or last
+        for name in self._source.natives:
+            inside = self._source.names[name]._host.source.replace("def program(", f"def {name}_by_numpy(", 1)
+            lines += ["", *inside.splitlines()]
         return "\n".join(lines) + "\n"
 
     @property
@@ -71,11 +82,13 @@ class Program:
             lines.append(text)
             last = node
         code = compile("\n".join(lines), self.file, "exec")
-        function = self._instance(code, tick=lambda number: ticks.append((self._source.nodes[number], time.time_ns())))
+        more = {name: partial(self._source.names[name].traced, trace) for name in self._source.natives}
+        more["tick"] = lambda number: ticks.append((self._source.nodes[number], time.time_ns()))
+        function = self._instance(code, **more)
         with np.errstate(all="ignore"):
             results = function(*fed)
         for (node, start), (_, end) in itertools.pairwise(ticks):
-            if node is not None and node.origin is not None:
+            if node is not None and node.origin is not None and node.op not in BOTH:
                 trace.append((node.origin, start, end))
         return results
 
@@ -87,6 +100,8 @@ class Program:
         for name, expression in self._source.views.items():
             names[name] = eval(expression, names)
         exec(code or self._code, names)
+        for name in self._source.natives if code is None else ():
+            names[name].when_ready(partial(_put, weakref.ref(names["program"]), name))
         return names["program"]
 
     def run(self, fed: Sequence[Any]) -> tuple[Any, ...]:

@@ -103,6 +103,7 @@ def _declare(text: str, form: Form, flags: tuple[str, ...], formula: Formula) ->
     declared.kernel_fn = kernel
     declared.kernel_attrs = flags
     if not form.sparse:
+        declared.facts["formula"] = (form, formula)
         declared.facts["update"] = lambda storages, options: _bound(form, formula, kernel, storages, options)
 
 

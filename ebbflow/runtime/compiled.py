@@ -19,9 +19,11 @@ from ebbflow.compiler.build import build
 from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.flow import READ, Flow, Node
 from ebbflow.compiler.jit import Jitted, outside
+from ebbflow.compiler.native import Native, storage_of
 from ebbflow.compiler.options import ALL, jit_level, memory_limit, switched_off
 from ebbflow.compiler.passes import FOR_THE_HOST, checking, optimise
 from ebbflow.compiler.passes.cluster import CLUSTER
+from ebbflow.compiler.passes.native import BOTH
 from ebbflow.compiler.passes.parallel import TOGETHER
 from ebbflow.compiler.program import Failed, Program
 from ebbflow.compiler.together import Together
@@ -194,6 +196,9 @@ def bind(node: Node, session: Any) -> Callable[..., Any]:
     """Return a function from a node's flat input values to its results, flat where it has several."""
     if node.op is CLUSTER:
         return Cluster(node.attrs["region"], partial(bind, session=session))
+    if node.op in BOTH:
+        within = partial(bind, session=session)
+        return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within)
     if node.op is TOGETHER:
         return Together(node.attrs["regions"], partial(bind, session=session))
     op, attrs, run = node.op, node.attrs, NodeRun(session, node.origin)

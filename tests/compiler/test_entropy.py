@@ -9,6 +9,8 @@ import ebbflow as tf
 from ebbflow.core import errors
 from ebbflow.ops import cross_entropy_arrays as arrays
 
+pytestmark = pytest.mark.usefixtures("without_native")
+
 RANDOM = np.random.RandomState(0)
 LOGITS = RANDOM.standard_normal((6, 5)).astype(np.float32)
 LABELS = np.array([0, 4, 2, 2, 1, 3], np.int32)

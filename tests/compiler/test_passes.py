@@ -20,6 +20,8 @@ from ebbflow.core.op import registry
 from ebbflow.engines.onednn import library
 from ebbflow.runtime.executor import needed_nodes
 
+pytestmark = pytest.mark.usefixtures("without_native")
+
 tf = tf2.compat.v1
 
 

@@ -11,6 +11,8 @@ import ebbflow as tf2
 from ebbflow.compiler.passes import PASSES
 from tests.compiler.programs import graph_of
 
+pytestmark = pytest.mark.usefixtures("without_native")
+
 tf = tf2.compat.v1
 
 INTERPRETED = tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1)))

@@ -16,6 +16,8 @@ from tests.compiler.programs import graph_of
 from tests.compiler.test_passes import flow_of
 from tests.compiler.test_programs import feed
 
+pytestmark = pytest.mark.usefixtures("without_native")
+
 tf = tf2.compat.v1
 
 

@@ -17,6 +17,7 @@ from ebbflow.compiler.passes.entropy import scale_entropies
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.fuse import fuse
 from ebbflow.compiler.passes.narrow import narrow_bodies
+from ebbflow.compiler.passes.native import make_native
 from ebbflow.compiler.passes.parallel import run_side_by_side
 from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.rematerialise import rematerialise
@@ -24,7 +25,7 @@ from ebbflow.compiler.passes.siblings import batch_siblings
 from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.compiler.passes.verify import verify
 
-FOR_THE_HOST = ("siblings", "entropy", "fuse", "parallel")
+FOR_THE_HOST = ("native", "siblings", "entropy", "fuse", "parallel")
 """Passes that make what only the host's engines can run: not for what XLA is to take whole."""
 
 PASSES: dict[str, Callable[[Flow], Flow]] = {
@@ -34,6 +35,7 @@ PASSES: dict[str, Callable[[Flow], Flow]] = {
     "simplify": simplify,
     "broadcasts": sink_broadcasts,
     "common": share_common,
+    "native": make_native,
     "siblings": batch_siblings,
     "entropy": scale_entropies,
     "fuse": fuse,
@@ -56,6 +58,8 @@ def optimise(
     """
     check = checking()
     without = {*without, *FOR_THE_HOST} if greedy else without
+    if memory is not None:  # regions would hide what could be computed again
+        without = {*without, "native"}
     for name, transform in PASSES.items():
         if name not in without:
             flow = cluster_all(flow) if greedy and name == "cluster" else transform(flow)

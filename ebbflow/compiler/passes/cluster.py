@@ -47,7 +47,7 @@ def cluster(flow: Flow, greedy: bool = False) -> Flow:
     if not greedy and sum(_traffic(n) for n in fits) < WORTH and not any(n.op.name in _LOOPS for n in fits):
         return flow
     levels = levels_of(flow, fits)
-    groups = [g for g in _connected(fits, levels, flow) if (_legal(g) if greedy else _pays(g))]
+    groups = [g for g in connected(fits, levels, flow) if (_legal(g) if greedy else _pays(g))]
     if not groups:
         return flow
     flow, groups, places = recompute(flow, groups)
@@ -91,20 +91,22 @@ def levels_of(flow: Flow, fits: set[Node]) -> dict[Node, int]:
     """Return for each node how many borders lie before it: even numbers fit, odd ones do not."""
     of_value: dict[Value, int] = {}
     levels: dict[Node, int] = {}
-    last = 1  # of what keeps state: it may not overtake
+    last = 0  # of what keeps state: it may not overtake
     for node in flow.nodes:
         level = max((of_value.get(v, 0) for v in node.inputs), default=0)
         if node.op.name != "Const":  # constants are there from the beginning
             level += (level % 2) != (0 if node in fits else 1)
         if node.stateful:
-            level = last = max(level, last)
+            level = max(level, last)
+            level += (level % 2) != (0 if node in fits else 1)
+            last = level
         levels[node] = level
         for value in node.outputs:
             of_value[value] = level
     return levels
 
 
-def _connected(fits: set[Node], levels: dict[Node, int], flow: Flow) -> list[list[Node]]:
+def connected(fits: set[Node], levels: dict[Node, int], flow: Flow) -> list[list[Node]]:
     """Return the sets of fitting nodes of one level that share values."""
     home: dict[Node, list[Node]] = {}
     by_value: dict[tuple[Value, int], Node] = {}

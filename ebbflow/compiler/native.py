@@ -1,0 +1,156 @@
+"""Running a region of small work: by NumPy at first, by machine code when that is made.
+
+Making it takes a tenth of a second, in the background, and begins when the region has run a few times. What has become
+of it is then called straight from the Program. A region that changes variables takes their arrays for the time it runs.
+Where the code refuses what it is given (an array with gaps, a label that is no class), NumPy computes, and complains.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.passes import checking
+from ebbflow.compiler.program import Program
+from ebbflow.core import dtypes
+from ebbflow.ops.storage import Storage
+
+PATIENCE = 12
+"""Runs by NumPy before code is made: most graphs of a script or a test run a few times only."""
+
+_jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+_worker: list[threading.Thread] = []
+_lock = threading.Lock()
+
+
+class Native:
+    """A region as a function of the arrays that go in and those that are to be filled."""
+
+    def __init__(self, region: Flow, storages: list[Storage | None], bind: Callable[[Node], Callable[..., Any]]):
+        self.region = region
+        self.takes = [i for i, s in enumerate(storages) if s is None]
+        self._storages = storages
+        for value, storage in zip(region.inputs, storages, strict=True):
+            value.storage = storage
+        self._locked = sorted({s for s in storages if s is not None}, key=id)
+        self._host = Program(region, bind)
+        self._boxes = [None if s is None else s.handle() for s in storages]
+        self._runs = 0
+        self._wanted: list[Callable[[Any], None]] = []
+        self.kernel: Any = None
+        self.refusal: str | None = None
+        self.done = threading.Event()
+        if checking():
+            self.compile()
+
+    def __call__(self, *arrays: Any) -> bool:
+        """Fill the arrays behind the inputs."""
+        if self.kernel is not None and (self._with_variables(arrays) if self._locked else self.kernel.call(*arrays)):
+            return True
+        self.by_numpy(*arrays)
+        if self._runs < PATIENCE:
+            self._runs += 1
+            if self._runs == PATIENCE:
+                self.submit()
+        return True
+
+    def _with_variables(self, arrays: tuple[Any, ...]) -> bool:
+        """Run with the variables' own arrays, or copies where somebody holds what they were."""
+        locked = self._locked
+        for storage in locked:
+            storage.__enter__()
+        try:
+            if [s for s in locked if s.value is None]:
+                return False
+            given = iter(arrays)
+            inputs = [next(given) if s is None else s.writable() for s in self._storages]
+            return self.kernel.call(*inputs, *given)
+        finally:
+            for storage in locked:
+                storage.__exit__()
+
+    def by_numpy(self, *arrays: Any) -> bool:
+        """Fill the arrays behind the inputs, without the code."""
+        return self._filled(arrays, self._host.run(self._given(arrays)))
+
+    def traced(self, trace: list[Any], *arrays: Any) -> bool:
+        """Fill the arrays behind the inputs, and note when which node inside ran."""
+        return self._filled(arrays, self._host.traced(self._given(arrays), trace))
+
+    def _given(self, arrays: tuple[Any, ...]) -> list[Any]:
+        given = iter(arrays)
+        return [next(given) if box is None else box for box in self._boxes]
+
+    def _filled(self, arrays: tuple[Any, ...], results: tuple[Any, ...]) -> bool:
+        for target, result in zip(arrays[len(self.takes) :], results, strict=True):
+            np.copyto(target, result)
+        return True
+
+    def when_ready(self, put: Callable[[Any], None]) -> None:
+        """Have the code, when it is there, put in the place of this where nothing else is to be done around it."""
+        if self._locked:
+            return
+        with _lock:
+            if self.kernel is None:
+                self._wanted.append(put)
+                return
+        put(self.kernel.call)
+
+    def submit(self) -> None:
+        """Have the code made in the background."""
+        _jobs.put(self)
+        with _lock:
+            if not _worker or not _worker[0].is_alive():  # it does not live on in a forked process
+                _worker[:] = [threading.Thread(target=_work, name="ebbflow-native-compiler", daemon=True)]
+                _worker[0].start()
+
+    def compile(self) -> None:
+        """Make the code."""
+        # Loads LLVM: only here, behind the scenes.
+        from ebbflow.engines.native.kernel import Kernel
+
+        try:
+            kernel = Kernel(self.region)
+        except Exception as reason:  # NumPy serves on, and `explain` says why
+            self.refusal = f"{type(reason).__name__}: {reason}"
+        else:
+            with _lock:
+                self.kernel, wanted = kernel, self._wanted
+                self._wanted = []
+            for put in wanted:
+                put(kernel.call)
+        finally:
+            self.done.set()
+
+
+def storage_of(value: Value, bind: Callable[[Node], Callable[..., Any]]) -> Storage | None:
+    """Return the variable that a value is the handle of."""
+    if value.dtype is not dtypes.resource and not value.dtype._is_ref_dtype:
+        return None
+    return value.storage or bind(value.node)().item()  # type: ignore[arg-type]
+
+
+def _work() -> None:
+    while True:
+        _jobs.get().compile()
+
+
+def settle(timeout: float = 60.0) -> None:
+    """Wait until all that was asked for so far is made: for measurements and tests."""
+    mark = _Mark()
+    _jobs.put(mark)
+    mark.done.wait(timeout) if _worker else time.sleep(0)
+
+
+class _Mark:
+    def __init__(self) -> None:
+        self.done = threading.Event()
+
+    def compile(self) -> None:
+        self.done.set()

@@ -1,0 +1,143 @@
+"""Element-wise ops, as arithmetic on scalars: a row an op, in the order of its inputs.
+
+A row gives bit for bit what the op's kernel gives, but for functions such as `exp`, which are right to an ulp or two in
+their own way. `COST` says what an element costs, in additions; what costs much is not computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ebbflow.engines.native.text import TYPES
+from ebbflow.engines.native.values import Num
+
+ROWS: dict[str, Callable[..., Num]] = {
+    "AddV2": lambda x, y: x + y,
+    "Add": lambda x, y: x + y,
+    "Sub": lambda x, y: x - y,
+    "Mul": lambda x, y: x * y,
+    "Neg": lambda x: -x,
+    "Square": lambda x: x * x,
+    "SquaredDifference": lambda x, y: (x - y) * (x - y),
+    "Maximum": lambda x, y: _larger(x, y),
+    "Minimum": lambda x, y: _smaller(x, y),
+    "Abs": lambda x: x.call("fabs") if x.is_float else (x < 0).where(-x, x),
+    "Sign": lambda x: _sign(x),
+    "Relu": lambda features: _larger(features, Num(features.body, features.kind, features._like(0))),
+    "Relu6": lambda features: _relu6(features),
+    "ReluGrad": lambda gradients, features: (features > 0).where(gradients, gradients * 0),
+    "AddN": lambda first, *others: sum(others, first),
+    "BiasAdd": lambda value, bias: value + bias,
+    "Equal": lambda x, y: x.compare("eq", y),
+    "NotEqual": lambda x, y: x.compare("ne", y),
+    "Less": lambda x, y: x < y,
+    "LessEqual": lambda x, y: x.compare("le", y),
+    "Greater": lambda x, y: x > y,
+    "GreaterEqual": lambda x, y: x.compare("ge", y),
+    "LogicalAnd": lambda x, y: x & y,
+    "LogicalOr": lambda x, y: x | y,
+    "LogicalNot": lambda x: ~x,
+    "SelectV2": lambda condition, t, e: condition.where(t, e),
+}
+
+FLOATS: dict[str, Callable[..., Num]] = {
+    "RealDiv": lambda x, y: x / y,
+    "Div": lambda x, y: x / y,
+    "DivNoNan": lambda x, y: y.compare("eq", 0).where(0, x / y),
+    "MulNoNan": lambda x, y: y.compare("eq", 0).where(0, x * y),
+    "Reciprocal": lambda x: 1 / x,
+    "Inv": lambda x: 1 / x,
+    "Sqrt": lambda x: x.call("sqrt"),
+    "Rsqrt": lambda x: 1 / x.call("sqrt"),
+    "Floor": lambda x: x.call("floor"),
+    "Ceil": lambda x: x.call("ceil"),
+    "Rint": lambda x: x.call("roundeven"),
+    "IsNan": lambda x: Num(x.body, "bool", x.body(f"fcmp uno {TYPES[x.kind]} {x.name}, {x.name}")),
+    "SigmoidGrad": lambda y, dy: dy * (y * (1 - y)),
+    "TanhGrad": lambda y, dy: dy * (1 - y * y),
+    "SqrtGrad": lambda y, dy: dy * 0.5 / y,
+    "RsqrtGrad": lambda y, dy: -0.5 * (dy * (y * y * y)),
+    "ReciprocalGrad": lambda y, dy: -dy * (y * y),
+    "InvGrad": lambda y, dy: -dy * (y * y),
+    "Softsign": lambda features: features / (features.call("fabs") + 1),
+    "Exp": lambda x: x.function("exp"),
+    "Expm1": lambda x: x.function("expm1"),
+    "Log": lambda x: x.function("log"),
+    "Log1p": lambda x: x.function("log1p"),
+    "Tanh": lambda x: x.function("tanh"),
+    "Sigmoid": lambda x: x.function("sigmoid"),
+    "Softplus": lambda features: features.function("softplus"),
+    "Erf": lambda x: x.function("erf"),
+    "Erfc": lambda x: x.function("erfc"),
+    "Sin": lambda x: x.function("sin"),
+    "Cos": lambda x: x.function("cos"),
+    "Pow": lambda x, y: x.function("pow", y),
+}
+
+COST = {
+    **dict.fromkeys(["Exp", "Expm1", "Log", "Log1p", "Tanh", "Sigmoid", "Softplus", "Erf", "Erfc"], 20),
+    **dict.fromkeys(["Sin", "Cos", "Pow"], 40),
+    "RealDiv": 4,
+    "Div": 4,
+    "DivNoNan": 4,
+    "Reciprocal": 4,
+    "Sqrt": 4,
+    "Rsqrt": 8,
+    "Softsign": 4,
+    "SqrtGrad": 4,
+}
+
+INTRINSICS = {
+    "fabs": 1, "sqrt": 1, "floor": 1, "ceil": 1, "roundeven": 1, "maximum": 2, "minimum": 2,
+}  # fmt: skip
+
+
+def _larger(x: Num, y: Num) -> Num:
+    return x.call("maximum", y) if x.is_float else (x > y).where(x, y)
+
+
+def _smaller(x: Num, y: Num) -> Num:
+    return x.call("minimum", y) if x.is_float else (x < y).where(x, y)
+
+
+def _sign(x: Num) -> Num:
+    if not x.is_float:
+        return (x > 0).where((x * 0) + 1, (x < 0).where((x * 0) - 1, x * 0))
+    one = Num(x.body, x.kind, x._like(1))
+    return (x > 0).where(one, (x < 0).where(-one, x))
+
+
+def _relu6(x: Num) -> Num:
+    return _smaller(_larger(x, Num(x.body, x.kind, x._like(0))), Num(x.body, x.kind, x._like(6)))
+
+
+def cast(x: Num, kind: str) -> Num:
+    """Return a number as one of another kind, rounded towards zero where it must be."""
+    if x.kind == kind:
+        return x
+    a, b = TYPES[x.kind], TYPES[kind]
+    if kind == "bool":
+        return x.compare("ne", 0)
+    if x.kind == "bool":
+        how = "uitofp" if kind[0] == "f" else "zext"
+    elif x.is_float:
+        how = ("fpext" if kind == "f64" else "fptrunc") if kind[0] == "f" else "fptosi"
+    else:
+        how = "sitofp" if kind[0] == "f" else ("sext" if kind == "i64" else "trunc")
+    return Num(x.body, kind, x.body(f"{how} {a} {x.name} to {b}"))
+
+
+def row(name: str, attrs: dict[str, Any], kinds: list[str]) -> Callable[..., Num] | None:
+    """Return how an op is computed for inputs of these kinds, or None where it cannot be."""
+    if name in ROWS:
+        return ROWS[name] if name.startswith("Logical") == (kinds[0] == "bool") or name in _ANY else None
+    if name in FLOATS:
+        return FLOATS[name] if kinds[0][0] == "f" else None
+    if name == "LeakyRelu" and kinds[0][0] == "f":
+        alpha = attrs["alpha"]
+        return lambda features: (features > 0).where(features, features * alpha)
+    return None
+
+
+_ANY = frozenset(["SelectV2", "Equal", "NotEqual"])

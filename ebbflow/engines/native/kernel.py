@@ -1,0 +1,188 @@
+"""A region as a function of arrays: the checks in front, the code behind.
+
+The function looks at every array it is given before it touches memory: that it is a plain array of the dtype and shape
+the code was made for, without gaps (and may be written to, where it is a result). Where one is not, or where a guard of
+the region speaks up, it returns False and nothing has happened; the caller does without.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import memory
+from ebbflow.engines.native import elementwise, library
+from ebbflow.engines.native import matmul as _matmul  # noqa: F401  (declares its rows)
+from ebbflow.engines.native import reductions as _reductions  # noqa: F401
+from ebbflow.engines.native import structure as _structure  # noqa: F401
+from ebbflow.engines.native import updates as _updates  # noqa: F401
+from ebbflow.engines.native.lowering import Lowering
+from ebbflow.engines.native.text import TYPES, Body
+from ebbflow.engines.native.values import Dims
+
+DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
+_ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
+
+LONG = 200_000
+"""Work, in additions, from which on other threads of Python run meanwhile."""
+
+
+class Kernel:
+    """Machine code for a region: `call(*inputs, *outputs)` says whether it ran."""
+
+    def __init__(self, region: Any):
+        low = Lowering(region)
+        self.work = low.work
+        # Short work keeps Python's lock, so that nobody else uses the scratch array meanwhile.
+        scratch = memory.empty([low.scratch], np.uint8) if low.work < LONG else None
+        self.text = _module(low, len(region.inputs), scratch)
+        self.call = library.builtin(library.Code(self.text), "entry", (low.constants, scratch))
+
+
+def _module(low: Lowering, inputs: int, scratch: np.ndarray | None) -> str:
+    pointers = [m.pointer for m in low.arguments]
+    taken = ", ".join(f"ptr noalias {p}" for p in (*pointers, "%scratch"))
+    body = [*low.body.prologue, *low.body.lines]
+    needs = set(low.body.needs)
+    guard = Body()
+    bad = "false"
+    for look in low.guards:
+        found = look(guard)
+        bad = found if bad == "false" else guard(f"or i1 {bad}, {found}")
+    parts = [
+        f"define internal void @body({taken}) noinline {_ATTRIBUTES} {{",
+        "entry:",
+        *body,
+        "  ret void",
+        "}",
+        f"define internal i1 @guard({taken}) {_ATTRIBUTES} {{",
+        "entry:",
+        *guard.lines,
+        f"  ret i1 {bad}",
+        "}",
+        *_entry(low, inputs, scratch),
+        *_declarations(needs | guard.needs),
+    ]
+    return "\n".join(parts)
+
+
+def _entry(low: Lowering, inputs: int, scratch: np.ndarray | None) -> list[str]:
+    """Return the function that Python calls."""
+    count = len(low.arguments)
+    lines = ["define ptr @entry(ptr %self, ptr %objects, i64 %count) nounwind {", "start:"]
+    lines += [f"  %right = icmp eq i64 %count, {count}", "  br i1 %right, label %look0, label %refuse"]
+    for i, (taken, shape) in enumerate(zip(low.arguments, low.shapes, strict=True)):
+        lines += _looked_at(i, np.dtype(DTYPES[taken.kind]), shape, i >= inputs or taken.pointer in low.changed)
+    given = "".join(f"ptr %data{i}, " for i in range(count))
+    truth = library.address_of("PyBool_FromLong")
+    return [
+        *lines,
+        f"look{count}:",
+        f"  %bad = call i1 @guard({given}ptr null)",
+        "  br i1 %bad, label %refuse, label %run",
+        "run:",
+        *(_alone(low, given) if scratch is None else [f"  call void @body({given}{_literal(scratch)})"]),
+        f"  %yes = call ptr inttoptr (i64 {truth} to ptr)(i64 1)",
+        "  ret ptr %yes",
+        "refuse:",
+        f"  %no = call ptr inttoptr (i64 {truth} to ptr)(i64 0)",
+        "  ret ptr %no",
+        "}",
+    ]
+
+
+def _literal(array: np.ndarray) -> str:
+    return f"ptr inttoptr (i64 {array.ctypes.data} to ptr)"
+
+
+def _alone(low: Lowering, given: str) -> list[str]:
+    """Return the call of the body without Python's lock, in memory of its own."""
+    names = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyMem_RawMalloc", "PyMem_RawFree")
+    save, restore, take, free = (f"inttoptr (i64 {library.address_of(name)} to ptr)" for name in names)
+    return [
+        f"  %thread = call ptr {save}()",
+        f"  %taken = call ptr {take}(i64 {low.scratch + 64})",
+        "  %none = icmp eq ptr %taken, null",
+        "  br i1 %none, label %full, label %go",
+        "full:",
+        f"  call void {restore}(ptr %thread)",
+        "  br label %refuse",
+        "go:",
+        "  %up = getelementptr i8, ptr %taken, i64 63",
+        "  %near = call ptr @llvm.ptrmask.p0.i64(ptr %up, i64 -64)",
+        f"  call void @body({given}ptr %near)",
+        f"  call void {free}(ptr %taken)",
+        f"  call void {restore}(ptr %thread)",
+    ]
+
+
+def _looked_at(i: int, dtype: np.dtype, dims: Dims, writes: bool) -> list[str]:
+    """Return the look at one object: what is wrong is summed up, with one jump at the end."""
+    flags = library.CONTIGUOUS | library.ALIGNED | (library.WRITEABLE if writes else 0)
+    lines = [
+        f"look{i}:",
+        f"  %o{i}p = getelementptr ptr, ptr %objects, i64 {i}",
+        f"  %o{i} = load ptr, ptr %o{i}p",
+    ]
+
+    def field(name: str, offset: int, type: str) -> str:
+        lines.append(f"  %{name}{i}p = getelementptr i8, ptr %o{i}, i64 {offset}")
+        lines.append(f"  %{name}{i} = load {type}, ptr %{name}{i}p")
+        return f"%{name}{i}"
+
+    checks = [f"icmp eq i64 {field('type', library.TYPE, 'i64')}, {id(np.ndarray)}"]
+    lines += [f"  %is{i} = {checks[0]}", f"  br i1 %is{i}, label %more{i}, label %refuse", f"more{i}:"]
+    checks = [
+        f"icmp eq i64 {field('dtype', library.DTYPE, 'i64')}, {id(dtype)}",
+        f"icmp eq i32 {field('rank', library.RANK, 'i32')}, {len(dims)}",
+    ]
+    found = field("flags", library.FLAGS, "i32")
+    lines.append(f"  %flagged{i} = and i32 {found}, {flags}")
+    checks.append(f"icmp eq i32 %flagged{i}, {flags}")
+    lines += [f"  %c{i}_{n} = {check}" for n, check in enumerate(checks)]
+    lines += [f"  %d{i}_1 = and i1 %c{i}_0, %c{i}_1", f"  %d{i}_2 = and i1 %d{i}_1, %c{i}_2"]
+    lines += [f"  br i1 %d{i}_2, label %shape{i}, label %refuse", f"shape{i}:"]
+    data, shape = field("data", library.DATA, "ptr"), field("dims", library.DIMS, "ptr")
+    right = "true"
+    for n, length in enumerate(dims):
+        lines += [
+            f"  %e{i}_{n}p = getelementptr i64, ptr {shape}, i64 {n}",
+            f"  %e{i}_{n} = load i64, ptr %e{i}_{n}p",
+            f"  %f{i}_{n} = icmp eq i64 %e{i}_{n}, {length}",
+            f"  %g{i}_{n} = and i1 {right}, %f{i}_{n}",
+        ]
+        right = f"%g{i}_{n}"
+    assert data == f"%data{i}"
+    return [*lines, f"  br i1 {right}, label %look{i + 1}, label %refuse"]
+
+
+def _declarations(needs: set[tuple[str, str]]) -> list[str]:
+    """Return the functions that the code calls: LLVM's declared, our own defined."""
+    found: dict[str, str] = {}
+    for name, kind in sorted(needs):
+        found |= _own(name[4:], kind) if name.startswith("ebb.") else _of_llvm(name, kind)
+    return ["declare ptr @llvm.ptrmask.p0.i64(ptr, i64)", *found.values()]
+
+
+def _of_llvm(name: str, kind: str) -> dict[str, str]:
+    t = TYPES[kind]
+    _, is_vector, lanes = name.rpartition(".v")
+    if not is_vector:
+        full = f"llvm.{name}.{kind}"
+        return {full: f"declare {t} @{full}({', '.join([t] * elementwise.INTRINSICS[name])})"}
+    full, vector = f"llvm.{name}{kind}", f"<{lanes} x {t}>"
+    return {full: f"declare {vector} @{full}({vector}, {vector}, {vector})"}
+
+
+@functools.cache
+def _own(name: str, kind: str) -> dict[str, str]:
+    """Return the text of one of our functions and of what it calls, by name."""
+    from llvmlite import ir  # loads LLVM
+
+    from ebbflow.engines.native.functions import function
+
+    module = ir.Module()
+    function(module, name, kind)
+    return {f.name: str(f) for f in module.functions}

@@ -1,0 +1,152 @@
+"""LLVM, through llvmlite: text in LLVM's language becomes machine code, and that a function Python can call.
+
+The function is a plain built-in one (vectorcall, some thirty nanoseconds), which reads where an array's elements lie
+from the array object itself. That relies on how NumPy and CPython lay their objects out, so `available` looks at real
+arrays first; where anything is not as expected, there is no native engine. Knows nothing of ops or flows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import struct
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+
+_lock = threading.RLock()  # LLVM itself may be used by one thread at a time
+
+# Where an array object keeps what: behind the header of every object (a count and a type).
+DATA, RANK, DIMS, DTYPE, FLAGS = 16, 24, 32, 56, 64
+TYPE = 8
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+
+_FASTCALL = 0x80
+
+
+@functools.cache
+def available() -> bool:
+    """Return whether code can be made and called here."""
+    if importlib.util.find_spec("llvmlite") is None or sys.implementation.name != "cpython":
+        return False
+    return _laid_out_as_expected()
+
+
+def _laid_out_as_expected() -> bool:
+    """Return whether array objects look as the code will take for granted."""
+    if struct.calcsize("P") != 8 or object.__basicsize__ != 16:
+        return False
+    for array in (np.zeros([3, 5], np.float32), np.zeros([], np.int64), np.zeros([2, 3, 4])[:, 1:].T):
+        at = id(array)
+        dims = [_word(_word(at + DIMS) + 8 * i) for i in range(array.ndim)]
+        flags = _word(at + FLAGS) & 0xFFFFFFFF
+        if (
+            _word(at + TYPE) != id(np.ndarray)
+            or _word(at + DATA) != array.ctypes.data
+            or _word(at + RANK) & 0xFFFFFFFF != array.ndim
+            or _word(at + DTYPE) != id(array.dtype)
+            or tuple(dims) != array.shape
+            or bool(flags & CONTIGUOUS) != array.flags.c_contiguous
+            or not flags & ALIGNED
+            or not flags & WRITEABLE
+        ):
+            return False
+    return True
+
+
+def _word(address: int) -> int:
+    return ctypes.c_uint64.from_address(address).value
+
+
+@functools.cache
+def features() -> frozenset[str]:
+    """Return the names of what this processor can do, but for what virtual machines announce and then fail at."""
+    import llvmlite.binding as llvm  # loads LLVM: sixty megabytes, fifty milliseconds
+
+    doubtful = ("amx", "avx512fp16", "avx512bf16", "avx10")
+    return frozenset(
+        name for name, there in llvm.get_host_cpu_features().items() if there and not name.startswith(doubtful)
+    )
+
+
+@functools.cache
+def lanes() -> int:
+    """Return how many float32 numbers a register of the processor's vector unit holds."""
+    return 16 if "avx512f" in features() else 8 if "avx2" in features() else 4
+
+
+def _machine() -> Any:
+    """Return a description of this machine; an engine that is given one keeps it for itself."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    everything = llvm.get_host_cpu_features()
+    wanted = ",".join(("+" if name in features() else "-") + name for name in everything)
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=wanted, opt=3, jit=True
+    )
+
+
+def _compiled(text: str) -> tuple[Any, Any]:
+    """Return LLVM's module of a text, optimised, and the machine it is for."""
+    import llvmlite.binding as llvm
+
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_interleaving = True
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    return module, machine
+
+
+class Code:
+    """Machine code, kept as long as somebody holds this."""
+
+    def __init__(self, text: str):
+        import llvmlite.binding as llvm
+
+        with _lock:
+            self._engine = llvm.create_mcjit_compiler(*_compiled(text))
+            self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Return where a function begins."""
+        return self._engine.get_function_address(name)
+
+
+def assembly(text: str) -> str:
+    """Return what a text becomes, for those who want to read it."""
+    with _lock:
+        module, machine = _compiled(text)
+        return machine.emit_assembly(module)
+
+
+class _Definition(ctypes.Structure):
+    """What CPython calls a method definition."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def builtin(code: Code, name: str, keep: Any = None) -> Any:
+    """Return the function `name` of the code, which takes (self, objects, their number), as a built-in function."""
+    definition = _Definition(b"native", code.address(name), _FASTCALL, None)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.POINTER(_Definition), ctypes.py_object, ctypes.py_object]
+    return make(ctypes.byref(definition), (code, definition, keep), None)
+
+
+def address_of(function: str) -> int:
+    """Return where a function of CPython's own interface begins."""
+    return ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value or 0

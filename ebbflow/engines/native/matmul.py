@@ -1,0 +1,168 @@
+"""Products of small matrices, in registers.
+
+A block of rows times a few vectors of columns is summed up in registers while the loop runs along the inner axis; each
+turn takes one vector of the right matrix per column block and one number of the left per row. The last vector of a row
+may be narrower. A right matrix that lies the other way round is turned first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.engines.native import library
+from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
+from ebbflow.engines.native.structure import sliced, transposed
+from ebbflow.engines.native.text import TYPES, WIDTH, Body, Index
+from ebbflow.engines.native.values import Buffer, Held, size_of
+
+TURNED = 8
+"""So many rows and columns of a matrix are turned at a time."""
+
+
+@lowers("MatMul")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    a, b = (low.in_memory(h) for h in held)
+    if node.attrs["transpose_a"]:
+        a = transposed(a, [1, 0])
+    if node.attrs["transpose_b"]:
+        b = transposed(b, [1, 0])
+    out = _out(low, node)
+    product(low, a, b, out)
+    return out
+
+
+@lowers("BatchMatMulV2", "BatchMatMul")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    a, b = (low.in_memory(h) for h in held)
+    rank = len(a.dims)
+    if rank < 3 or a.dims[:-2] != b.dims[:-2]:
+        raise Refused("products of many matrices are lowered where there are as many on both sides")
+    swap = [*range(rank - 2), rank - 1, rank - 2]
+    a = transposed(a, swap) if node.attrs["adj_x"] else a
+    b = transposed(b, swap) if node.attrs["adj_y"] else b
+    out = _out(low, node)
+    low.flush()
+    with low.body.loops(a.dims[:-2]) as at:
+        a2, b2, out2 = (_matrix(low, m, at) for m in (a, b, out))
+        product(low, a2, b2, out2)
+    return out
+
+
+def _matrix(low: Lowering, held: Buffer, at: list[Index]) -> Buffer:
+    """Return one matrix of many."""
+    pointer = held.pointer(low.body, [*at, 0, 0])
+    memory = type(held.memory)(pointer, held.kind)
+    return Buffer(memory, held.dims[-2:], held.strides[-2:])
+
+
+def _out(low: Lowering, node: Any) -> Buffer:
+    value = node.outputs[0]
+    return low._targets.get(value) or low.room(kind_of(value), tuple(value.dims))
+
+
+def product(low: Lowering, a: Buffer, b: Buffer, out: Buffer) -> None:
+    """Write a @ b to `out`."""
+    if a.kind[0] != "f":
+        raise Refused("products are lowered for floats")
+    low.flush()
+    m, k, n = *a.dims, b.dims[1]
+    if not m * n:
+        return
+    if not k:
+        raise Refused("a product over nothing")
+    low.work += m * k * n
+    if b.strides[1] != 1 and n > 1:
+        b = turned(low, b)
+    lanes = library.lanes() * 4 // WIDTH[a.kind]
+    registers = 24 if lanes * WIDTH[a.kind] == 64 else 12
+    vectors = min(-(-n // lanes), 4)
+    rows = min(m, max(registers // vectors, 1), 8)
+    for first, count, step in _blocks(m, rows):
+        with low.body.loop(first + count * step, step, start=first) as i:
+            for left, wide, stride in _blocks(n, vectors * lanes):
+                with low.body.loop(left + wide * stride, stride, start=left) as j:
+                    _block(low.body, a, b, out, (i.index, step), (j.index, stride), lanes)
+
+
+def _blocks(total: int, size: int) -> list[tuple[int, int, int]]:
+    """Return (start, number, size) of equal blocks and what is left."""
+    whole, rest = divmod(total, size)
+    return [part for part in ((0, whole, size), (whole * size, 1, rest)) if part[1] * part[2]]
+
+
+def _block(
+    body: Body, a: Buffer, b: Buffer, out: Buffer, i: tuple[Index, int], j: tuple[Index, int], lanes: int
+) -> None:
+    t, width = TYPES[a.kind], WIDTH[a.kind]
+    columns = [(at, min(lanes, j[1] - at)) for at in range(0, j[1], lanes)]  # the last may be narrower
+    carried = [(f"<{n} x {t}>", "zeroinitializer") for _ in range(i[1]) for _, n in columns]
+    with body.loop(a.dims[1], carried=carried) as loop:
+        parts = []
+        for at, n in columns:
+            pointer = b.pointer(body, [loop.index, body.plus(j[0], at)])
+            parts.append(body(f"load <{n} x {t}>, ptr {pointer}, align {width}"))
+        for r in range(i[1]):
+            one = a.load(body, [body.plus(i[0], r), loop.index])
+            for (_, n), part in zip(columns, parts, strict=True):
+                before = loop.carried[len(loop.next)]
+                loop.next.append(_fma(body, a.kind, n, one, part, before))
+    sums = iter(loop.carried)
+    for r in range(i[1]):
+        for at, n in columns:
+            pointer = out.pointer(body, [body.plus(i[0], r), body.plus(j[0], at)])
+            body.do(f"store <{n} x {t}> {next(sums)}, ptr {pointer}, align {width}")
+
+
+def _fma(body: Body, kind: str, n: int, one: str, part: str, before: str) -> str:
+    """Return a number times a vector plus a vector."""
+    vector = f"<{n} x {TYPES[kind]}>"
+    body.needs.add((f"fma.v{n}", kind))
+
+    def spread() -> str:
+        first = body(f"insertelement {vector} poison, {TYPES[kind]} {one}, i64 0")
+        return body(f"shufflevector {vector} {first}, {vector} poison, <{n} x i32> zeroinitializer")
+
+    many = body.once(("spread", one, n), spread)
+    return body(f"call {vector} @llvm.fma.v{n}{kind}({vector} {many}, {vector} {part}, {vector} {before})")
+
+
+def turned(low: Lowering, b: Buffer) -> Buffer:
+    """Return a matrix whose rows lie in memory one after the other, made of one whose columns do."""
+    out = low.room(b.kind, b.dims)
+    k, n = b.dims
+    if b.strides[0] != 1 or b.kind != "f32":
+        low.write(out, b)
+        low.flush()
+        return out
+    whole_k, whole_n = k - k % TURNED, n - n % TURNED
+    if whole_k and whole_n:
+        with low.body.loop(whole_n, TURNED) as j, low.body.loop(whole_k, TURNED) as i:
+            _turn(low.body, b, out, i.index, j.index)
+    for begin, sizes in (([whole_k, 0], [k - whole_k, n]), ([0, whole_n], [whole_k, n - whole_n])):
+        if size_of((sizes[0], sizes[1])):
+            place, part = sliced(out, begin, sizes, [1, 1]), sliced(b, begin, sizes, [1, 1])
+            low.write(place, part)  # type: ignore[arg-type]
+    low.flush()
+    return out
+
+
+def _turn(body: Body, b: Buffer, out: Buffer, i: Index, j: Index) -> None:
+    """Turn one square block: pairs of vectors exchange ever larger halves."""
+    vector = f"<{TURNED} x float>"
+    rows = [body(f"load {vector}, ptr {b.pointer(body, [i, body.plus(j, c)])}, align 4") for c in range(TURNED)]
+    half = TURNED // 2
+    while half:
+        for r in range(TURNED):
+            if not r & half:
+                low_, high = rows[r], rows[r + half]
+                lower = [(x & ~half) + (TURNED if x & half else 0) for x in range(TURNED)]
+                upper = [(x | half) + (TURNED if x & half else 0) for x in range(TURNED)]
+                rows[r], rows[r + half] = (_shuffled(body, vector, low_, high, m) for m in (lower, upper))
+        half //= 2
+    for r in range(TURNED):
+        body.do(f"store {vector} {rows[r]}, ptr {out.pointer(body, [body.plus(i, r), j])}, align 4")
+
+
+def _shuffled(body: Body, vector: str, a: str, b: str, picks: list[int]) -> str:
+    mask = f"<{TURNED} x i32> <{', '.join(f'i32 {p}' for p in picks)}>"
+    return body(f"shufflevector {vector} {a}, {vector} {b}, {mask}")

@@ -1,0 +1,205 @@
+"""Ops that only say which element stands where: reshapes, transposes, slices, parts put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.engines.native.elementwise import cast
+from ebbflow.engines.native.lowering import KINDS, Lowering, Refused, kind_of, lowers
+from ebbflow.engines.native.text import Body, Index
+from ebbflow.engines.native.values import Buffer, Dims, Held, Lazy, aligned, contiguous, size_of
+from ebbflow.ops.slicing import MASK_NAMES, numpy_index
+
+
+def viewed(held: Held, dims: Dims, where: Callable[[Body, Sequence[Index]], list[Index]]) -> Lazy:
+    """Return an array whose element at an index is another's element elsewhere."""
+    return Lazy(
+        held.kind,
+        dims,
+        lambda body, index: held.load(body, where(body, index)),
+        dict.fromkeys(held.reads, False),
+        held.cost,
+    )
+
+
+@lowers("Identity", "StopGradient", "PreventGradient", "Snapshot", "EnsureShape")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    return held[0]
+
+
+@lowers("IdentityN")
+def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
+    return held
+
+
+@lowers("Reshape", "ExpandDims", "Squeeze")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    return reshaped(low, held[0], tuple(node.outputs[0].dims))
+
+
+def reshaped(low: Lowering, held: Held, dims: Dims) -> Held:
+    """Return an array's elements, in order, in another shape."""
+    if held.dims == dims:
+        return held
+    if isinstance(held, Buffer) and held.is_whole:
+        return held.viewed(dims, contiguous(dims))
+    if [n for n in held.dims if n != 1] != [n for n in dims if n != 1]:
+        held = low.in_memory(held)
+        if not held.is_whole:
+            held = low.write(low.room(held.kind, held.dims), held)
+        return held.viewed(dims, contiguous(dims))
+    before = held.dims  # only axes of one element come or go
+
+    def where(body: Body, index: Sequence[Index]) -> list[Index]:
+        left = iter([i for i, n in zip(index, dims, strict=True) if n != 1])
+        return [0 if n == 1 else next(left) for n in before]
+
+    return viewed(held, dims, where)
+
+
+@lowers("Transpose")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    perm = [int(p) % len(held[0].dims) for p in known(node, 1)]
+    return transposed(held[0], perm)
+
+
+def transposed(held: Held, perm: Sequence[int]) -> Held:
+    """Return an array with its axes in another order."""
+    dims = tuple(held.dims[p] for p in perm)
+    if isinstance(held, Buffer):
+        return held.viewed(dims, tuple(held.strides[p] for p in perm))
+
+    def where(body: Body, index: Sequence[Index]) -> list[Index]:
+        found: list[Index] = [0] * len(perm)
+        for i, p in zip(index, perm, strict=True):
+            found[p] = i
+        return found
+
+    return viewed(held, dims, where)
+
+
+@lowers("BroadcastTo", "Fill")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    value = held[1] if node.op.name == "Fill" else held[0]
+    dims = tuple(node.outputs[0].dims)
+    return viewed(value, dims, lambda body, index: aligned(index, value.dims))
+
+
+@lowers("ZerosLike", "OnesLike")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    return low.full(int(node.op.name == "OnesLike"), kind_of(node.outputs[0]), tuple(node.outputs[0].dims))
+
+
+@lowers("Cast")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    kind = kind_of(node.outputs[0])
+    if held[0].kind[0] == "f" and kind[0] == "i":
+        raise Refused("Cast of floats to integers is left to NumPy, which says what becomes of those that do not fit")
+    return low.map(lambda x: cast(x, kind), held[0], kind=kind)
+
+
+# --- slices -----------------------------------------------------------------------------------------------------------
+
+
+def sliced(held: Held, begin: Sequence[int], sizes: Sequence[int], steps: Sequence[int]) -> Held:
+    """Return every so-many-th element along each axis."""
+    dims = tuple(sizes)
+    if isinstance(held, Buffer):
+        offset = sum(b * s for b, s in zip(begin, held.strides, strict=True))
+        return held.viewed(dims, tuple(s * t for s, t in zip(held.strides, steps, strict=True)), offset)
+
+    def where(body: Body, index: Sequence[Index]) -> list[Index]:
+        return [body.plus(b, body.times(i, t)) for i, b, t in zip(index, begin, steps, strict=True)]
+
+    return viewed(held, dims, where)
+
+
+@lowers("Slice")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    begin = [int(b) for b in known(node, 1)]
+    dims = tuple(node.outputs[0].dims)
+    if any(not 0 <= b <= b + n <= m for b, n, m in zip(begin, dims, held[0].dims, strict=True)):
+        raise Refused("a slice out of bounds is an error, which the kernel tells")
+    return sliced(held[0], begin, dims, [1] * len(dims))
+
+
+@lowers("StridedSlice")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    begin, end, strides = (known(node, i) for i in (1, 2, 3))
+    masks = tuple(node.attrs[m] for m in MASK_NAMES)
+    index = numpy_index(held[0].dims, begin, end, strides, masks)
+    starts, sizes, steps, final = [], [], [], []
+    for item in _spread(index, len(held[0].dims)):
+        if item is None:
+            final.append(1)
+            continue
+        n = held[0].dims[len(starts)]
+        taken = range(n)[item] if isinstance(item, slice) else range(n)[slice(int(item) % n, int(item) % n + 1)]
+        starts.append(taken.start if len(taken) else 0)
+        sizes.append(len(taken))
+        steps.append(taken.step)
+        if isinstance(item, slice):
+            final.append(len(taken))
+    return reshaped(low, sliced(held[0], starts, sizes, steps), tuple(final))
+
+
+def _spread(index: tuple[Any, ...], rank: int) -> list[Any]:
+    """Return a NumPy index with an item per axis (None for each new one)."""
+    items = list(index)
+    if not any(i is Ellipsis for i in items):
+        items.append(Ellipsis)
+    at = next(n for n, i in enumerate(items) if i is Ellipsis)
+    rest = rank - sum(i is not None and i is not Ellipsis for i in items)
+    return [*items[:at], *[slice(None)] * rest, *items[at + 1 :]]
+
+
+@lowers("Split", "SplitV", "Unpack")
+def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
+    name = node.op.name
+    whole = held[1 if name == "Split" else 0]
+    axis = node.attrs["axis"] if name == "Unpack" else int(known(node, 0 if name == "Split" else 2))
+    axis %= len(whole.dims)
+    found, at = [], 0
+    for value in node.outputs:
+        length = 1 if name == "Unpack" else value.dims[axis]
+        begin = [at if i == axis else 0 for i in range(len(whole.dims))]
+        sizes = [length if i == axis else n for i, n in enumerate(whole.dims)]
+        part = sliced(whole, begin, sizes, [1] * len(sizes))
+        found.append(reshaped(low, part, tuple(value.dims)) if name == "Unpack" else part)
+        at += length
+    return found
+
+
+@lowers("ConcatV2", "Pack")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    value = node.outputs[0]
+    pack = node.op.name == "Pack"
+    parts = held if pack else held[:-1]
+    axis = (node.attrs["axis"] if pack else int(known(node, -1))) % len(value.dims)
+    out = low._targets.get(value) or low.room(kind_of(value), tuple(value.dims))
+    at = 0
+    for part in parts:
+        length = 1 if pack else part.dims[axis]
+        begin = [at if i == axis else 0 for i in range(len(value.dims))]
+        sizes = [length if i == axis else n for i, n in enumerate(value.dims)]
+        if size_of(tuple(sizes)):
+            place = sliced(out, begin, sizes, [1] * len(sizes))
+            assert isinstance(place, Buffer)
+            low.write(place, reshaped(low, part, place.dims) if pack else part)
+        at += length
+    low.flush()
+    return out
+
+
+def known(node: Any, i: int) -> np.ndarray:
+    """Return the value of an input that is the same in every run."""
+    value = node.inputs[i].known
+    if value is None:
+        raise Refused(f"{node.op.name} is lowered where input {i} is known")
+    return np.asarray(value)
+
+
+__all__ = ["KINDS", "known", "reshaped", "sliced", "transposed", "viewed"]

@@ -1,0 +1,145 @@
+"""Writing LLVM's language: one function body, instruction by instruction.
+
+A `Body` gives names to results and knows which loop it is in; what was computed at an index before is found again
+(`once`) as long as it is visible there. Indices are Python integers where they are known, so that sums of them fold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+Index = int | str
+
+TYPES = {"f32": "float", "f64": "double", "i32": "i32", "i64": "i64", "bool": "i1"}
+STORED = {**TYPES, "bool": "i8"}
+WIDTH = {"f32": 4, "f64": 8, "i32": 4, "i64": 8, "bool": 1}
+
+
+_INDICES = ("+", "*", "p")
+
+
+class Loop:
+    """A loop being written: its index, what it carries from turn to turn, and what that is in the end."""
+
+    def __init__(self, index: Index, carried: list[str]):
+        self.index = index
+        self.carried = carried
+        self.next: list[str] = []
+
+
+class Body:
+    """The instructions of a function so far."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.prologue: list[str] = []
+        self.needs: set[tuple[str, str]] = set()  # (function, kind) that is called
+        self._numbers = itertools.count(1)
+        self._block = "entry"
+        self._known: list[dict[Any, str]] = [{}]
+
+    def __call__(self, text: str) -> str:
+        """Add an instruction; return the name of its result."""
+        name = f"%v{next(self._numbers)}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        """Add an instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def once(self, key: Any, make: Callable[[], str]) -> str:
+        """Return what `make` gives, or gave for this key where it is still visible."""
+        for known in reversed(self._known):
+            if key in known:
+                return known[key]
+        found = self._known[-1][key] = make()
+        return found
+
+    def remember(self, key: Any, name: str) -> None:
+        """Let a result be found under a key."""
+        self._known[-1][key] = name
+
+    def label(self, stem: str) -> str:
+        return f"{stem}{next(self._numbers)}"
+
+    def begin(self, label: str) -> None:
+        """Begin a block, to which the one before has jumped."""
+        self.lines.append(f"{label}:")
+        self._block = label
+
+    @contextlib.contextmanager
+    def loop(
+        self, count: Index, step: int = 1, carried: Sequence[tuple[str, str]] = (), start: Index = 0
+    ) -> Iterator[Loop]:
+        """Repeat what is added inside for each index from `start` to below `count`, at least once."""
+        if isinstance(count, int) and isinstance(start, int) and count - start <= step:
+            loop = Loop(start, [init for _, init in carried])
+            yield loop
+            loop.carried = loop.next
+            return
+        head, latch, done = self.label("head"), self.label("latch"), self.label("done")
+        before, index, after = self._block, f"%{self.label('i')}", f"%{self.label('i')}"
+        names = [f"%{self.label('c')}" for _ in carried]
+        self.do(f"br label %{head}")
+        self.begin(head)
+        self.do(f"{index} = phi i64 [ {start}, %{before} ], [ {after}, %{latch} ]")
+        at = len(self.lines)
+        self.lines += [""] * len(names)
+        loop = Loop(index, names)
+        self._known.append({})
+        yield loop
+        self._known.pop()
+        for known in self._known:  # the loop may have written to what was read before it
+            for key in [k for k in known if k[0] not in _INDICES]:
+                del known[key]
+        self.do(f"br label %{latch}")
+        self.begin(latch)
+        self.do(f"{after} = add nuw nsw i64 {index}, {step}")
+        more = self(f"icmp slt i64 {after}, {count}")
+        self.do(f"br i1 {more}, label %{head}, label %{done}")
+        self.begin(done)
+        for i, (name, (kind, init)) in enumerate(zip(names, carried, strict=True)):
+            self.lines[at + i] = f"  {name} = phi {kind} [ {init}, %{before} ], [ {loop.next[i]}, %{latch} ]"
+        loop.carried = loop.next
+
+    @contextlib.contextmanager
+    def loops(self, counts: Sequence[int]) -> Iterator[list[Index]]:
+        """Repeat for each index of a nest of loops."""
+        with contextlib.ExitStack() as stack:
+            yield [stack.enter_context(self.loop(n)).index for n in counts]
+
+    # --- arithmetic of indices ----------------------------------------------------------------------------------------
+
+    def plus(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        return self.once(("+", a, b), lambda: self(f"add nsw i64 {a}, {b}"))
+
+    def times(self, a: Index, b: int) -> Index:
+        if isinstance(a, int):
+            return a * b
+        return 0 if b == 0 else a if b == 1 else self.once(("*", a, b), lambda: self(f"mul nsw i64 {a}, {b}"))
+
+    def pointer(self, base: str, kind: str, at: Index) -> str:
+        """Return a pointer to the element at a distance from another."""
+        if at == 0:
+            return base
+        return self.once(("p", base, at), lambda: self(f"getelementptr inbounds {STORED[kind]}, ptr {base}, i64 {at}"))
+
+
+def number(value: float | int | bool, kind: str) -> str:
+    """Return a constant as LLVM writes it."""
+    if kind == "bool":
+        return "true" if value else "false"
+    if kind[0] == "i":
+        return str(int(value))
+    if kind == "f32":
+        value = struct.unpack("f", struct.pack("f", value))[0] if abs(value) < 3.4028236e38 else value
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"

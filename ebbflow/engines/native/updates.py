@@ -1,0 +1,109 @@
+"""Variables that a region reads and changes: their arrays are arguments, written in place.
+
+An optimizer's rule is the very formula of its op, called once with `Cell`s in the place of arrays: what it does to them
+becomes the body of a loop. A formula that asks what a number is cannot be written down that way, and stays with NumPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.engines.native.elementwise import _larger, _smaller
+from ebbflow.engines.native.lowering import Lowering, Refused, lowers
+from ebbflow.engines.native.values import Buffer, Held, Num, aligned, size_of
+
+READS = ("ReadVariableOp", "_ReadReference")
+
+_UFUNCS: dict[Any, Any] = {
+    np.sqrt: lambda x: x.call("sqrt"),
+    np.square: lambda x: x * x,
+    np.maximum: _larger,
+    np.minimum: _smaller,
+    np.absolute: lambda x: x.call("fabs"),
+    np.add: lambda x, y: x + y,
+    np.subtract: lambda x, y: x - y,
+    np.multiply: lambda x, y: x * y,
+    np.divide: lambda x, y: x / y,
+}
+
+
+class Cell(Num):
+    """One element of an array that a formula is given: operators in place change it."""
+
+    __slots__ = ()
+
+    def _become(self, other: Num) -> Cell:
+        self.name = other.name
+        return self
+
+    def __iadd__(self, other: Any) -> Cell:
+        return self._become(self + other)
+
+    def __isub__(self, other: Any) -> Cell:
+        return self._become(self - other)
+
+    def __imul__(self, other: Any) -> Cell:
+        return self._become(self * other)
+
+    def __setitem__(self, where: Any, value: Num) -> None:
+        self._become(value)
+
+    def __bool__(self) -> bool:
+        raise Refused("the formula asks what a number is")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, out: Any = None, **options: Any) -> Any:
+        row = _UFUNCS.get(ufunc)
+        if row is None or method != "__call__" or options:
+            raise Refused(f"the formula uses {ufunc.__name__}")
+        numbers = [g if isinstance(g, Num) else Num(self.body, self.kind, self._like(g)) for g in given]
+        found = row(*numbers)
+        return Cell(found.body, found.kind, found.name) if out is None else out[0]._become(found)
+
+
+@lowers(*READS)
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    return held[0]
+
+
+@lowers("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp", "AssignAdd", "AssignSub")
+def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
+    variable, value = held
+    assert isinstance(variable, Buffer)
+    if value.dims != variable.dims:
+        raise Refused("a variable is assigned a value of another shape")
+    name = node.op.name
+    if "Add" in name or "Sub" in name:
+        value = low.map(lambda v, x: v + x if "Add" in name else v - x, variable, value)
+    low.before_writing(variable.memory)
+    low.write(variable, value)
+    low.flush()
+    return [variable] if node.outputs else []
+
+
+@lowers("_Update")
+def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
+    """Lower an optimizer's step."""
+    form, formula = node.op.facts["formula"]
+    count = len(form.state)
+    state, given = held[:count], dict(zip(form.numbers, held[count:], strict=True))
+    shape = state[0].dims
+    if any(s.dims != shape for s in (*state, given[form.grad])) or any(h.kind != state[0].kind for h in held):
+        raise Refused("what goes into an update does not go together")
+    for slot in state:
+        assert isinstance(slot, Buffer)
+        low.before_writing(slot.memory)
+    low.flush()
+    options = {name: node.attrs[name] for name in node.op.kernel_attrs}
+    low.work += size_of(shape) * 4
+    numbers = {n: low.in_memory(h) for n, h in given.items() if n != form.grad and h.cost > 1}
+    low.flush()
+    with low.over(shape, all(h.flat for h in (*state, given[form.grad]))) as index:
+        cells = [Cell(low.body, s.kind, s.load(low.body, index)) for s in state]
+        values = {**given, **numbers}
+        loaded = {n: Cell(low.body, h.kind, h.load(low.body, aligned(index, h.dims))) for n, h in values.items()}
+        formula(*cells, **loaded, **options)
+        for slot, cell in zip(state, cells, strict=True):
+            slot.store(low.body, index, cell.name)  # type: ignore[union-attr]
+    return [state[0]] if node.outputs else []

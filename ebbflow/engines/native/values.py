@@ -1,0 +1,239 @@
+"""What stands for an array while a region is being written: memory, or a way to compute an element.
+
+A `Buffer` is elements in memory, at strides; a `Lazy` computes the element at an index when somebody wants it, so that
+a chain of element-wise work is one loop. `reads` says which memory a value looks at, and whether only at the very index
+that is asked for: two things may stand in one loop if neither looks elsewhere into what the other writes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ebbflow.engines.native.text import STORED, TYPES, Body, Index, number
+
+Dims = tuple[int, ...]
+
+
+def contiguous(dims: Sequence[int]) -> Dims:
+    """Return the strides, in elements, of an array without gaps."""
+    strides, step = [], 1
+    for n in reversed(dims):
+        strides.append(step)
+        step *= n
+    return tuple(reversed(strides))
+
+
+class Memory:
+    """A stretch of memory: told apart by identity."""
+
+    def __init__(self, pointer: str, kind: str):
+        self.pointer = pointer
+        self.kind = kind
+
+
+class Buffer:
+    """Elements in memory."""
+
+    __slots__ = ("dims", "kind", "memory", "offset", "strides")
+    cost = 1
+
+    def __init__(self, memory: Memory, dims: Dims, strides: Dims | None = None, offset: int = 0):
+        self.memory = memory
+        self.kind = memory.kind
+        self.dims = dims
+        self.strides = contiguous(dims) if strides is None else strides
+        self.offset = offset
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the elements lie without gaps, in order."""
+        return all(s == t or n == 1 for s, t, n in zip(self.strides, contiguous(self.dims), self.dims, strict=True))
+
+    @property
+    def flat(self) -> bool:
+        """Whether the last index alone, run through all elements, finds each of them."""
+        return self.is_whole
+
+    @property
+    def reads(self) -> dict[Memory, bool]:
+        return {self.memory: self.is_whole and self.offset == 0}
+
+    def viewed(self, dims: Dims, strides: Dims, offset: int = 0) -> Buffer:
+        """Return other elements of the same memory."""
+        return Buffer(self.memory, dims, strides, self.offset + offset)
+
+    def pointer(self, body: Body, index: Sequence[Index]) -> str:
+        at: Index = self.offset
+        for i, stride in zip(index, self.strides, strict=True):
+            at = body.plus(at, body.times(i, stride))
+        return body.pointer(self.memory.pointer, self.kind, at)
+
+    def load(self, body: Body, index: Sequence[Index]) -> str:
+        """Return the element at an index."""
+        pointer = self.pointer(body, index)
+        return body.once(("load", pointer), lambda: _loaded(body, pointer, self.kind))
+
+    def store(self, body: Body, index: Sequence[Index], value: str) -> None:
+        """Write the element at an index; reading it again there gives what was written."""
+        pointer = self.pointer(body, index)
+        stored = body(f"zext i1 {value} to i8") if self.kind == "bool" else value
+        body.do(f"store {STORED[self.kind]} {stored}, ptr {pointer}")
+        body.remember(("load", pointer), value)
+
+
+def _loaded(body: Body, pointer: str, kind: str) -> str:
+    found = body(f"load {STORED[kind]}, ptr {pointer}")
+    return body(f"icmp ne i8 {found}, 0") if kind == "bool" else found
+
+
+class Lazy:
+    """Elements to be computed."""
+
+    __slots__ = ("_fn", "cost", "dims", "flat", "kind", "reads")
+
+    def __init__(
+        self,
+        kind: str,
+        dims: Dims,
+        fn: Callable[[Body, Sequence[Index]], str],
+        reads: dict[Memory, bool],
+        cost: int,
+        flat: bool = False,
+    ):
+        self.flat = flat
+        self.kind = kind
+        self.dims = dims
+        self.reads = reads
+        self.cost = cost
+        self._fn = fn
+
+    def load(self, body: Body, index: Sequence[Index]) -> str:
+        """Return the element at an index."""
+        return body.once((self, tuple(index)), lambda: self._fn(body, index))
+
+
+Held = Buffer | Lazy
+
+
+def aligned(index: Sequence[Index], dims: Dims) -> list[Index]:
+    """Return the index into an array of these dims that broadcasts: its last axes, and 0 where there is one element."""
+    return [0 if n == 1 else i for i, n in zip(index[len(index) - len(dims) :], dims, strict=True)]
+
+
+def broadcast(*all_dims: Dims) -> Dims:
+    """Return the shape of what arrays of these shapes are combined to."""
+    rank = max((len(d) for d in all_dims), default=0)
+    padded = [(1,) * (rank - len(d)) + d for d in all_dims]
+    return tuple(0 if 0 in ns else max(ns) for ns in zip(*padded, strict=True)) if rank else ()
+
+
+def reads_of(held: Sequence[Held], dims: Dims) -> dict[Memory, bool]:
+    """Return what element-wise work on these looks at."""
+    found: dict[Memory, bool] = {}
+    for value in held:
+        for memory, same in value.reads.items():
+            found[memory] = found.get(memory, True) and same and value.dims == dims
+    return found
+
+
+class Num:
+    """A scalar being computed, with Python's operators."""
+
+    __slots__ = ("body", "kind", "name")
+
+    def __init__(self, body: Body, kind: str, name: str):
+        self.body, self.kind, self.name = body, kind, name
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind[0] == "f"
+
+    def _like(self, other: Any) -> str:
+        if isinstance(other, Num):
+            return other.name
+        return number(other, self.kind)
+
+    def _with(self, instruction: str, other: Any, swapped: bool = False) -> Num:
+        prefix = "f" if self.is_float else ""
+        a, b = self.name, self._like(other)
+        a, b = (b, a) if swapped else (a, b)
+        return Num(self.body, self.kind, self.body(f"{prefix}{instruction} {TYPES[self.kind]} {a}, {b}"))
+
+    def __add__(self, other: Any) -> Num:
+        return self._with("add", other)
+
+    def __sub__(self, other: Any) -> Num:
+        return self._with("sub", other)
+
+    def __rsub__(self, other: Any) -> Num:
+        return self._with("sub", other, True)
+
+    def __mul__(self, other: Any) -> Num:
+        return self._with("mul", other)
+
+    def __truediv__(self, other: Any) -> Num:
+        return self._with("div", other)
+
+    def __rtruediv__(self, other: Any) -> Num:
+        return self._with("div", other, True)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Num:
+        if self.is_float:
+            return Num(self.body, self.kind, self.body(f"fneg {TYPES[self.kind]} {self.name}"))
+        return self._with("sub", 0, True)
+
+    def compare(self, how: str, other: Any) -> Num:
+        """Return a bool; `how` is eq, ne, lt, le, gt or ge."""
+        b = self._like(other)
+        if self.is_float:
+            text = f"fcmp {'une' if how == 'ne' else 'o' + how} {TYPES[self.kind]} {self.name}, {b}"
+        else:
+            text = f"icmp {how if how in ('eq', 'ne') else 's' + how} {TYPES[self.kind]} {self.name}, {b}"
+        return Num(self.body, "bool", self.body(text))
+
+    def __lt__(self, other: Any) -> Num:
+        return self.compare("lt", other)
+
+    def __gt__(self, other: Any) -> Num:
+        return self.compare("gt", other)
+
+    def __and__(self, other: Num) -> Num:
+        return Num(self.body, self.kind, self.body(f"and {TYPES[self.kind]} {self.name}, {other.name}"))
+
+    def __or__(self, other: Num) -> Num:
+        return Num(self.body, self.kind, self.body(f"or {TYPES[self.kind]} {self.name}, {other.name}"))
+
+    def __invert__(self) -> Num:
+        mask = "true" if self.kind == "bool" else "-1"
+        return Num(self.body, self.kind, self.body(f"xor {TYPES[self.kind]} {self.name}, {mask}"))
+
+    def where(self, yes: Any, no: Any) -> Num:
+        """Return `yes` where this is true, else `no`; at least one of them is no plain number."""
+        like = yes if isinstance(yes, Num) else no
+        kind = like.kind
+        a, b = like._like(yes), like._like(no)
+        t = TYPES[kind]
+        return Num(self.body, kind, self.body(f"select i1 {self.name}, {t} {a}, {t} {b}"))
+
+    def call(self, name: str, *others: Num) -> Num:
+        """Return an intrinsic function of LLVM's of this (and others)."""
+        t = TYPES[self.kind]
+        given = ", ".join(f"{t} {n.name}" for n in (self, *others))
+        self.body.needs.add((name, self.kind))
+        return Num(self.body, self.kind, self.body(f"call {t} @llvm.{name}.{self.kind}({given})"))
+
+    def function(self, name: str, *others: Num) -> Num:
+        """Return one of our own functions of this."""
+        t = TYPES[self.kind]
+        given = ", ".join(f"{t} {n.name}" for n in (self, *others))
+        self.body.needs.add((f"ebb.{name}", self.kind))
+        return Num(self.body, self.kind, self.body(f'call {t} @"ebb.{name}.{self.kind}"({given})'))
+
+
+def size_of(dims: Dims) -> int:
+    return math.prod(dims)
