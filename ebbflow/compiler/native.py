@@ -24,6 +24,9 @@ from ebbflow.ops.storage import Storage
 PATIENCE = 12
 """Runs by NumPy before code is made: most graphs of a script or a test run a few times only."""
 
+LARGE = 1 << 16
+"""Elements of an array for whose sake code is made at once."""
+
 _jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
 _worker: list[threading.Thread] = []
 _lock = threading.Lock()
@@ -42,6 +45,8 @@ class Native:
         self._host = Program(region, bind)
         self._boxes = [None if s is None else s.handle() for s in storages]
         self._runs = 0
+        large = any(v.size >= LARGE for node in region.nodes for v in node.outputs if v.is_static)
+        self._patience = 1 if large else PATIENCE
         self._wanted: list[Callable[[Any], None]] = []
         self.kernel: Any = None
         self.refusal: str | None = None
@@ -54,9 +59,9 @@ class Native:
         if self.kernel is not None and (self._with_variables(arrays) if self._locked else self.kernel.call(*arrays)):
             return True
         self.by_numpy(*arrays)
-        if self._runs < PATIENCE:
+        if self._runs < self._patience:
             self._runs += 1
-            if self._runs == PATIENCE:
+            if self._runs >= self._patience:
                 self.submit()
         return True
 

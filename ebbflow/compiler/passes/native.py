@@ -27,9 +27,6 @@ NATIVE_UPDATE = op(f"_NativeUpdate{_INTERFACE} | stateful", internal=True, shape
 BOTH = (NATIVE, NATIVE_UPDATE)
 """A region of small work; and one that changes variables."""
 
-SMALL = 1 << 18
-"""Bytes of an array, at most."""
-
 PRODUCT = 1 << 19
 """Multiplications of a matrix product, at most."""
 
@@ -94,7 +91,7 @@ def _fits(node: Node) -> bool:
     if name == "Const":
         return False
     values = [v for v in (*node.inputs, *node.outputs) if not _is_state(v)]
-    if not all(v.is_static and v.dtype.base_dtype.name in KINDS and v.nbytes <= SMALL for v in values):
+    if not all(v.is_static and v.dtype.base_dtype.name in KINDS for v in values):
         return False
     state = [v for v in node.inputs if _is_state(v)]
     if state or node.stateful:

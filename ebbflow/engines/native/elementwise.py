@@ -20,11 +20,11 @@ ROWS: dict[str, Callable[..., Num]] = {
     "Neg": lambda x: -x,
     "Square": lambda x: x * x,
     "SquaredDifference": lambda x, y: (x - y) * (x - y),
-    "Maximum": lambda x, y: _larger(x, y),
-    "Minimum": lambda x, y: _smaller(x, y),
+    "Maximum": lambda x, y: larger(x, y),
+    "Minimum": lambda x, y: smaller(x, y),
     "Abs": lambda x: x.call("fabs") if x.is_float else (x < 0).where(-x, x),
     "Sign": lambda x: _sign(x),
-    "Relu": lambda features: _larger(features, Num(features.body, features.kind, features._like(0))),
+    "Relu": lambda features: larger(features, Num(features.body, features.kind, features._like(0))),
     "Relu6": lambda features: _relu6(features),
     "ReluGrad": lambda gradients, features: (features > 0).where(gradients, gradients * 0),
     "AddN": lambda first, *others: sum(others, first),
@@ -93,11 +93,13 @@ INTRINSICS = {
 }  # fmt: skip
 
 
-def _larger(x: Num, y: Num) -> Num:
+def larger(x: Num, y: Num) -> Num:
+    """Return the larger one; NaN where one of them is."""
     return x.call("maximum", y) if x.is_float else (x > y).where(x, y)
 
 
-def _smaller(x: Num, y: Num) -> Num:
+def smaller(x: Num, y: Num) -> Num:
+    """Return the smaller one; NaN where one of them is."""
     return x.call("minimum", y) if x.is_float else (x < y).where(x, y)
 
 
@@ -109,7 +111,7 @@ def _sign(x: Num) -> Num:
 
 
 def _relu6(x: Num) -> Num:
-    return _smaller(_larger(x, Num(x.body, x.kind, x._like(0))), Num(x.body, x.kind, x._like(6)))
+    return smaller(larger(x, Num(x.body, x.kind, x._like(0))), Num(x.body, x.kind, x._like(6)))
 
 
 def cast(x: Num, kind: str) -> Num:

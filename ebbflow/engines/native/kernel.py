@@ -8,22 +8,23 @@ the region speaks up, it returns False and nothing has happened; the caller does
 from __future__ import annotations
 
 import functools
+import os
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import memory
-from ebbflow.engines.native import elementwise, library
+from ebbflow.engines.native import elementwise, library, threads
 from ebbflow.engines.native import matmul as _matmul  # noqa: F401  (declares its rows)
 from ebbflow.engines.native import reductions as _reductions  # noqa: F401
 from ebbflow.engines.native import structure as _structure  # noqa: F401
 from ebbflow.engines.native import updates as _updates  # noqa: F401
 from ebbflow.engines.native.lowering import Lowering
+from ebbflow.engines.native.parts import ATTRIBUTES, Parts
 from ebbflow.engines.native.text import TYPES, Body
 from ebbflow.engines.native.values import Dims
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
-_ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
 
 LONG = 200_000
 """Work, in additions, from which on other threads of Python run meanwhile."""
@@ -35,44 +36,40 @@ class Kernel:
     def __init__(self, region: Any):
         low = Lowering(region)
         self.work = low.work
+        parts = Parts(low, threads.count())
         # Short work keeps Python's lock, so that nobody else uses the scratch array meanwhile.
-        scratch = memory.empty([low.scratch], np.uint8) if low.work < LONG else None
-        self.text = _module(low, len(region.inputs), scratch)
+        scratch = memory.empty([parts.size], np.uint8) if low.work < LONG else None
+        self.text = _module(low, parts, len(region.inputs), scratch)
         self.call = library.builtin(library.Code(self.text), "entry", (low.constants, scratch))
 
 
-def _module(low: Lowering, inputs: int, scratch: np.ndarray | None) -> str:
-    pointers = [m.pointer for m in low.arguments]
-    taken = ", ".join(f"ptr noalias {p}" for p in (*pointers, "%scratch"))
-    body = [*low.body.prologue, *low.body.lines]
-    needs = set(low.body.needs)
+def _module(low: Lowering, parts: Parts, inputs: int, scratch: np.ndarray | None) -> str:
+    taken = ", ".join(f"ptr {m.pointer}" for m in low.arguments)
     guard = Body()
     bad = "false"
     for look in low.guards:
         found = look(guard)
         bad = found if bad == "false" else guard(f"or i1 {bad}, {found}")
-    parts = [
-        f"define internal void @body({taken}) noinline {_ATTRIBUTES} {{",
-        "entry:",
-        *body,
-        "  ret void",
-        "}",
-        f"define internal i1 @guard({taken}) {_ATTRIBUTES} {{",
-        "entry:",
-        *guard.lines,
-        f"  ret i1 {bad}",
-        "}",
-        *_entry(low, inputs, scratch),
-        *_declarations(needs | guard.needs),
-    ]
-    return "\n".join(parts)
+    return "\n".join(
+        [
+            *parts.texts,
+            f"define internal i1 @guard({taken}) {ATTRIBUTES} {{",
+            "entry:",
+            *guard.lines,
+            f"  ret i1 {bad}",
+            "}",
+            *_entry(low, parts, inputs, scratch),
+            *_declarations(parts.needs | guard.needs),
+        ]
+    )
 
 
-def _entry(low: Lowering, inputs: int, scratch: np.ndarray | None) -> list[str]:
+def _entry(low: Lowering, parts: Parts, inputs: int, scratch: np.ndarray | None) -> list[str]:
     """Return the function that Python calls."""
     count = len(low.arguments)
     lines = ["define ptr @entry(ptr %self, ptr %objects, i64 %count) nounwind {", "start:"]
-    lines += [f"  %right = icmp eq i64 %count, {count}", "  br i1 %right, label %look0, label %refuse"]
+    lines += [f"  %right = icmp eq i64 %count, {count}"]
+    lines += _at_home() if parts.workers > 1 else ["  br i1 %right, label %look0, label %refuse"]
     for i, (taken, shape) in enumerate(zip(low.arguments, low.shapes, strict=True)):
         lines += _looked_at(i, np.dtype(DTYPES[taken.kind]), shape, i >= inputs or taken.pointer in low.changed)
     given = "".join(f"ptr %data{i}, " for i in range(count))
@@ -80,10 +77,10 @@ def _entry(low: Lowering, inputs: int, scratch: np.ndarray | None) -> list[str]:
     return [
         *lines,
         f"look{count}:",
-        f"  %bad = call i1 @guard({given}ptr null)",
+        f"  %bad = call i1 @guard({given[:-2]})",
         "  br i1 %bad, label %refuse, label %run",
         "run:",
-        *(_alone(low, given) if scratch is None else [f"  call void @body({given}{_literal(scratch)})"]),
+        *(_alone(parts.size, given) if scratch is None else [f"  call void @body({given}{_literal(scratch)})"]),
         f"  %yes = call ptr inttoptr (i64 {truth} to ptr)(i64 1)",
         "  ret ptr %yes",
         "refuse:",
@@ -93,17 +90,27 @@ def _entry(low: Lowering, inputs: int, scratch: np.ndarray | None) -> list[str]:
     ]
 
 
+def _at_home() -> list[str]:
+    """Return the look whether this is the process whose threads the code calls: a forked one has none of them."""
+    return [
+        f"  %process = call i32 inttoptr (i64 {library.c_address_of('getpid')} to ptr)()",
+        f"  %home = icmp eq i32 %process, {os.getpid()}",
+        "  %both = and i1 %right, %home",
+        "  br i1 %both, label %look0, label %refuse",
+    ]
+
+
 def _literal(array: np.ndarray) -> str:
     return f"ptr inttoptr (i64 {array.ctypes.data} to ptr)"
 
 
-def _alone(low: Lowering, given: str) -> list[str]:
+def _alone(size: int, given: str) -> list[str]:
     """Return the call of the body without Python's lock, in memory of its own."""
     names = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyMem_RawMalloc", "PyMem_RawFree")
     save, restore, take, free = (f"inttoptr (i64 {library.address_of(name)} to ptr)" for name in names)
     return [
         f"  %thread = call ptr {save}()",
-        f"  %taken = call ptr {take}(i64 {low.scratch + 64})",
+        f"  %taken = call ptr {take}(i64 {size + 64})",
         "  %none = icmp eq ptr %taken, null",
         "  br i1 %none, label %full, label %go",
         "full:",

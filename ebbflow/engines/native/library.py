@@ -84,8 +84,10 @@ def _machine() -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    everything = llvm.get_host_cpu_features()
-    wanted = ",".join(("+" if name in features() else "-") + name for name in everything)
+    flags = {name: name in features() for name in llvm.get_host_cpu_features()}
+    if sys.platform != "darwin" and "avx2" in flags:  # what LLVM has flags for on x86 only
+        flags |= {"prefer-256-bit": False, "prefer-no-gather": True}
+    wanted = ",".join("-+"[there] + name for name, there in flags.items())
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=wanted, opt=3, jit=True
     )
@@ -150,3 +152,8 @@ def builtin(code: Code, name: str, keep: Any = None) -> Any:
 def address_of(function: str) -> int:
     """Return where a function of CPython's own interface begins."""
     return ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value or 0
+
+
+def c_address_of(function: str) -> int:
+    """Return where a function of the C library begins."""
+    return ctypes.cast(getattr(ctypes.CDLL(None), function), ctypes.c_void_p).value or 0

@@ -11,9 +11,10 @@ from typing import Any
 
 from ebbflow.engines.native import library
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
-from ebbflow.engines.native.structure import sliced, transposed
+from ebbflow.engines.native.steps import Block
+from ebbflow.engines.native.structure import transposed
 from ebbflow.engines.native.text import TYPES, WIDTH, Body, Index
-from ebbflow.engines.native.values import Buffer, Held, size_of
+from ebbflow.engines.native.values import Buffer, Held, Memory, size_of
 
 TURNED = 8
 """So many rows and columns of a matrix are turned at a time."""
@@ -38,21 +39,17 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     if rank < 3 or a.dims[:-2] != b.dims[:-2]:
         raise Refused("products of many matrices are lowered where there are as many on both sides")
     swap = [*range(rank - 2), rank - 1, rank - 2]
-    a = transposed(a, swap) if node.attrs["adj_x"] else a
-    b = transposed(b, swap) if node.attrs["adj_y"] else b
+    a = transposed(a, swap) if node.attrs["adj_x"] else a  # type: ignore[assignment]
+    b = transposed(b, swap) if node.attrs["adj_y"] else b  # type: ignore[assignment]
     out = _out(low, node)
-    low.flush()
-    with low.body.loops(a.dims[:-2]) as at:
-        a2, b2, out2 = (_matrix(low, m, at) for m in (a, b, out))
-        product(low, a2, b2, out2)
+    product(low, a, b, out)
     return out
 
 
-def _matrix(low: Lowering, held: Buffer, at: list[Index]) -> Buffer:
+def _matrix(body: Body, held: Buffer, at: list[Index]) -> Buffer:
     """Return one matrix of many."""
-    pointer = held.pointer(low.body, [*at, 0, 0])
-    memory = type(held.memory)(pointer, held.kind)
-    return Buffer(memory, held.dims[-2:], held.strides[-2:])
+    pointer = held.pointer(body, [*at, 0, 0])
+    return Buffer(Memory(held.kind, held.dims[-2:], pointer), held.dims[-2:], held.strides[-2:])
 
 
 def _out(low: Lowering, node: Any) -> Buffer:
@@ -61,27 +58,37 @@ def _out(low: Lowering, node: Any) -> Buffer:
 
 
 def product(low: Lowering, a: Buffer, b: Buffer, out: Buffer) -> None:
-    """Write a @ b to `out`."""
+    """Write a @ b to `out`, matrix by matrix."""
     if a.kind[0] != "f":
         raise Refused("products are lowered for floats")
-    low.flush()
-    m, k, n = *a.dims, b.dims[1]
-    if not m * n:
-        return
+    k, n = a.dims[-1], b.dims[-1]
     if not k:
         raise Refused("a product over nothing")
-    low.work += m * k * n
-    if b.strides[1] != 1 and n > 1:
-        b = turned(low, b)
+    room = low.room(b.kind, (k, n)) if b.strides[-1] != 1 and n > 1 else None
+
+    def write(body: Body) -> None:
+        with body.loops(a.dims[:-2]) as at:
+            left, right, result = (_matrix(body, x, at) for x in (a, b, out)) if at else (a, b, out)
+            if room is not None:
+                turn(body, right, room)
+                right = room
+            _multiply(body, left, right, result)
+
+    if size_of(out.dims):
+        low.steps.append(Block(write, [a, b], [out, *([room] if room else [])], size_of(out.dims) * k))
+
+
+def _multiply(body: Body, a: Buffer, b: Buffer, out: Buffer) -> None:
+    m, n = a.dims[0], b.dims[1]
     lanes = library.lanes() * 4 // WIDTH[a.kind]
     registers = 24 if lanes * WIDTH[a.kind] == 64 else 12
     vectors = min(-(-n // lanes), 4)
     rows = min(m, max(registers // vectors, 1), 8)
     for first, count, step in _blocks(m, rows):
-        with low.body.loop(first + count * step, step, start=first) as i:
+        with body.loop(first + count * step, step, start=first) as i:
             for left, wide, stride in _blocks(n, vectors * lanes):
-                with low.body.loop(left + wide * stride, stride, start=left) as j:
-                    _block(low.body, a, b, out, (i.index, step), (j.index, stride), lanes)
+                with body.loop(left + wide * stride, stride, start=left) as j:
+                    _block(body, a, b, out, (i.index, step), (j.index, stride), lanes)
 
 
 def _blocks(total: int, size: int) -> list[tuple[int, int, int]]:
@@ -126,24 +133,19 @@ def _fma(body: Body, kind: str, n: int, one: str, part: str, before: str) -> str
     return body(f"call {vector} @llvm.fma.v{n}{kind}({vector} {many}, {vector} {part}, {vector} {before})")
 
 
-def turned(low: Lowering, b: Buffer) -> Buffer:
-    """Return a matrix whose rows lie in memory one after the other, made of one whose columns do."""
-    out = low.room(b.kind, b.dims)
+def turn(body: Body, b: Buffer, out: Buffer) -> None:
+    """Write a matrix whose columns lie in memory one after the other so that its rows do."""
     k, n = b.dims
-    if b.strides[0] != 1 or b.kind != "f32":
-        low.write(out, b)
-        low.flush()
-        return out
-    whole_k, whole_n = k - k % TURNED, n - n % TURNED
+    square = b.strides[0] == 1 and b.kind == "f32"
+    whole_k, whole_n = (k - k % TURNED, n - n % TURNED) if square else (0, 0)
     if whole_k and whole_n:
-        with low.body.loop(whole_n, TURNED) as j, low.body.loop(whole_k, TURNED) as i:
-            _turn(low.body, b, out, i.index, j.index)
+        with body.loop(whole_n, TURNED) as j, body.loop(whole_k, TURNED) as i:
+            _turn(body, b, out, i.index, j.index)
     for begin, sizes in (([whole_k, 0], [k - whole_k, n]), ([0, whole_n], [whole_k, n - whole_n])):
         if size_of((sizes[0], sizes[1])):
-            place, part = sliced(out, begin, sizes, [1, 1]), sliced(b, begin, sizes, [1, 1])
-            low.write(place, part)  # type: ignore[arg-type]
-    low.flush()
-    return out
+            with body.loops(sizes) as at:
+                place = [body.plus(b, x) for b, x in zip(begin, at, strict=True)]
+                out.store(body, place, b.load(body, place))
 
 
 def _turn(body: Body, b: Buffer, out: Buffer, i: Index, j: Index) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.engines.native.elementwise import cast
-from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers, reduce
+from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.structure import known, reshaped
 from ebbflow.engines.native.text import Body, Index
-from ebbflow.engines.native.values import Buffer, Held, Lazy, Num, size_of
+from ebbflow.engines.native.values import Buffer, Held, Lazy, Num, limited, size_of
 
 
 @lowers("Sum", "Max", "Min", "Prod", "Mean")
@@ -21,7 +21,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
         raise Refused("the mean of integers is rounded its own way")
     if not axes:
         return x
-    folded = reduce(low, how, x, axes, bool(node.attrs["keep_dims"]))
+    folded = low.reduce(how, x, axes, bool(node.attrs["keep_dims"]))
     if node.op.name != "Mean":
         return folded
     count = size_of(x.dims) / max(size_of(folded.dims), 1)
@@ -32,7 +32,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     if node.attrs["data_format"] != "NHWC":
         raise Refused("BiasAddGrad is lowered for NHWC")
-    return reduce(low, "sum", held[0], range(len(held[0].dims) - 1))
+    return low.reduce("sum", held[0], range(len(held[0].dims) - 1))
 
 
 @lowers("BiasAdd")
@@ -45,7 +45,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 @lowers("L2Loss")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     squares = low.map(lambda t: t * t, held[0])
-    return low.map(lambda total: total * 0.5, reduce(low, "sum", squares, range(len(held[0].dims))))
+    return low.map(lambda total: total * 0.5, low.reduce("sum", squares, range(len(held[0].dims))))
 
 
 # --- softmax ----------------------------------------------------------------------------------------------------------
@@ -56,10 +56,10 @@ def shifted(low: Lowering, logits: Held) -> tuple[Held, Buffer, Buffer]:
     last = [len(logits.dims) - 1]
     if isinstance(logits, Lazy) and logits.cost > 1:
         logits = low.in_memory(logits)
-    largest = reduce(low, "max", logits, last, keep=True)
+    largest = low.reduce("max", logits, last, keep=True)
     less = low.map(lambda x, m: x - m, logits, largest)
     powers = low.in_memory(low.map(lambda x: x.function("exp"), less, cost=20))
-    return less, powers, reduce(low, "sum", powers, last, keep=True)
+    return less, powers, low.reduce("sum", powers, last, keep=True)
 
 
 @lowers("Softmax", "LogSoftmax")
@@ -83,7 +83,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     # a label of zero takes nothing from an infinite logit
     terms = low.map(lambda t, x, s: t.compare("eq", 0).where(0, t * (s - x)), labels, less, logs)
     slope = low.map(lambda e, s, t: e / s - t, powers, sums, labels, cost=4)
-    return [reduce(low, "sum", terms, [1]), slope]
+    return [low.reduce("sum", terms, [1]), slope]
 
 
 @lowers("SparseSoftmaxCrossEntropyWithLogits")
@@ -98,7 +98,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
         label = cast(Num(body, labels.kind, labels.load(body, index)), "i64")
         return less.load(body, [index[0], label.name])
 
-    reads = {**dict.fromkeys(less.reads, False), **labels.reads}
+    reads = {**limited(less.reads, 1), **labels.reads}
     at_label = Lazy(logits.kind, labels.dims, wanted, reads, less.cost)
     loss = low.map(lambda s, x: s.function("log") - x, reshaped(low, sums, labels.dims), at_label, cost=20)
 
@@ -109,7 +109,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
         )
         return label.compare("eq", Num(body, "i64", str(index[1]))).where(share - 1, share).name
 
-    reads = {powers.memory: True, sums.memory: False, **dict.fromkeys(labels.reads, False)}
+    reads = {powers.memory: 2, sums.memory: 1, **limited(labels.reads, 1)}
     return [low.in_memory(loss), Lazy(powers.kind, logits.dims, slope, reads, 6)]
 
 
@@ -147,5 +147,5 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
         yes, no = (Num(body, kind, h.load(body, [])) for h in (on, off))
         return label.compare("eq", Num(body, "i64", str(index[axis]))).where(yes, no).name
 
-    reads = dict.fromkeys({**indices.reads, **on.reads, **off.reads}, False)
+    reads = {**limited(indices.reads, axis), **limited({**on.reads, **off.reads}, 0)}
     return Lazy(kind, tuple(node.outputs[0].dims), element, reads, 2)

@@ -8,21 +8,16 @@ from typing import Any
 import numpy as np
 
 from ebbflow.engines.native.elementwise import cast
-from ebbflow.engines.native.lowering import KINDS, Lowering, Refused, kind_of, lowers
+from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.text import Body, Index
-from ebbflow.engines.native.values import Buffer, Dims, Held, Lazy, aligned, contiguous, size_of
+from ebbflow.engines.native.values import Buffer, Dims, Held, Lazy, aligned, contiguous, limited, shared_axes, size_of
 from ebbflow.ops.slicing import MASK_NAMES, numpy_index
 
 
-def viewed(held: Held, dims: Dims, where: Callable[[Body, Sequence[Index]], list[Index]]) -> Lazy:
-    """Return an array whose element at an index is another's element elsewhere."""
-    return Lazy(
-        held.kind,
-        dims,
-        lambda body, index: held.load(body, where(body, index)),
-        dict.fromkeys(held.reads, False),
-        held.cost,
-    )
+def viewed(held: Held, dims: Dims, where: Callable[[Body, Sequence[Index]], list[Index]], depth: int = 0) -> Lazy:
+    """Return an array whose element at an index is another's elsewhere; `depth` leading axes are passed on."""
+    element = lambda body, index: held.load(body, where(body, index))
+    return Lazy(held.kind, dims, element, limited(held.reads, depth), held.cost)
 
 
 @lowers("Identity", "StopGradient", "PreventGradient", "Snapshot", "EnsureShape")
@@ -57,7 +52,7 @@ def reshaped(low: Lowering, held: Held, dims: Dims) -> Held:
         left = iter([i for i, n in zip(index, dims, strict=True) if n != 1])
         return [0 if n == 1 else next(left) for n in before]
 
-    return viewed(held, dims, where)
+    return viewed(held, dims, where, shared_axes(before, dims))
 
 
 @lowers("Transpose")
@@ -78,7 +73,8 @@ def transposed(held: Held, perm: Sequence[int]) -> Held:
             found[p] = i
         return found
 
-    return viewed(held, dims, where)
+    stay = next((i for i, p in enumerate(perm) if i != p), len(perm))
+    return viewed(held, dims, where, stay)
 
 
 @lowers("BroadcastTo", "Fill")
@@ -114,7 +110,7 @@ def sliced(held: Held, begin: Sequence[int], sizes: Sequence[int], steps: Sequen
     def where(body: Body, index: Sequence[Index]) -> list[Index]:
         return [body.plus(b, body.times(i, t)) for i, b, t in zip(index, begin, steps, strict=True)]
 
-    return viewed(held, dims, where)
+    return viewed(held, dims, where, shared_axes(held.dims, dims))
 
 
 @lowers("Slice")
@@ -190,7 +186,6 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
             assert isinstance(place, Buffer)
             low.write(place, reshaped(low, part, place.dims) if pack else part)
         at += length
-    low.flush()
     return out
 
 
@@ -200,6 +195,3 @@ def known(node: Any, i: int) -> np.ndarray:
     if value is None:
         raise Refused(f"{node.op.name} is lowered where input {i} is known")
     return np.asarray(value)
-
-
-__all__ = ["KINDS", "known", "reshaped", "sliced", "transposed", "viewed"]

@@ -60,6 +60,16 @@ class Body:
         found = self._known[-1][key] = make()
         return found
 
+    def known(self, key: Any) -> str:
+        """Return what was remembered under a key."""
+        return next(known[key] for known in reversed(self._known) if key in known)
+
+    def forget(self) -> None:
+        """Let no result be found any more but what was computed of indices alone."""
+        for known in self._known:
+            for key in [k for k in known if k[0] not in _INDICES]:
+                del known[key]
+
     def remember(self, key: Any, name: str) -> None:
         """Let a result be found under a key."""
         self._known[-1][key] = name
@@ -94,9 +104,7 @@ class Body:
         self._known.append({})
         yield loop
         self._known.pop()
-        for known in self._known:  # the loop may have written to what was read before it
-            for key in [k for k in known if k[0] not in _INDICES]:
-                del known[key]
+        self.forget()  # the loop may have written to what was read before it
         self.do(f"br label %{latch}")
         self.begin(latch)
         self.do(f"{after} = add nuw nsw i64 {index}, {step}")

@@ -10,17 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.engines.native.elementwise import _larger, _smaller
+from ebbflow.engines.native.elementwise import larger, smaller
 from ebbflow.engines.native.lowering import Lowering, Refused, lowers
-from ebbflow.engines.native.values import Buffer, Held, Num, aligned, size_of
+from ebbflow.engines.native.steps import Update
+from ebbflow.engines.native.text import Body, Index
+from ebbflow.engines.native.values import Buffer, Held, Num, aligned
 
 READS = ("ReadVariableOp", "_ReadReference")
 
 _UFUNCS: dict[Any, Any] = {
     np.sqrt: lambda x: x.call("sqrt"),
     np.square: lambda x: x * x,
-    np.maximum: _larger,
-    np.minimum: _smaller,
+    np.maximum: larger,
+    np.minimum: smaller,
     np.absolute: lambda x: x.call("fabs"),
     np.add: lambda x, y: x + y,
     np.subtract: lambda x, y: x - y,
@@ -78,7 +80,6 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
         value = low.map(lambda v, x: v + x if "Add" in name else v - x, variable, value)
     low.before_writing(variable.memory)
     low.write(variable, value)
-    low.flush()
     return [variable] if node.outputs else []
 
 
@@ -91,19 +92,18 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     shape = state[0].dims
     if any(s.dims != shape for s in (*state, given[form.grad])) or any(h.kind != state[0].kind for h in held):
         raise Refused("what goes into an update does not go together")
+    numbers = {n: low.in_memory(h) if h.cost > 1 and n != form.grad else h for n, h in given.items()}
     for slot in state:
-        assert isinstance(slot, Buffer)
-        low.before_writing(slot.memory)
-    low.flush()
+        low.before_writing(slot.memory)  # type: ignore[union-attr]
     options = {name: node.attrs[name] for name in node.op.kernel_attrs}
-    low.work += size_of(shape) * 4
-    numbers = {n: low.in_memory(h) for n, h in given.items() if n != form.grad and h.cost > 1}
-    low.flush()
-    with low.over(shape, all(h.flat for h in (*state, given[form.grad]))) as index:
-        cells = [Cell(low.body, s.kind, s.load(low.body, index)) for s in state]
-        values = {**given, **numbers}
-        loaded = {n: Cell(low.body, h.kind, h.load(low.body, aligned(index, h.dims))) for n, h in values.items()}
+
+    def at(body: Body, index: list[Index]) -> None:
+        cells = [Cell(body, s.kind, s.load(body, index)) for s in state]
+        loaded = {n: Cell(body, h.kind, h.load(body, aligned(index, h.dims))) for n, h in numbers.items()}
         formula(*cells, **loaded, **options)
         for slot, cell in zip(state, cells, strict=True):
-            slot.store(low.body, index, cell.name)  # type: ignore[union-attr]
+            slot.store(body, index, cell.name)  # type: ignore[union-attr]
+
+    flat = all(h.flat for h in (*state, given[form.grad]))
+    low.steps.append(Update(shape, flat, [*state, *numbers.values()], state, at))  # type: ignore[arg-type]
     return [state[0]] if node.outputs else []

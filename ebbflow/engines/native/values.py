@@ -1,8 +1,9 @@
 """What stands for an array while a region is being written: memory, or a way to compute an element.
 
 A `Buffer` is elements in memory, at strides; a `Lazy` computes the element at an index when somebody wants it, so that
-a chain of element-wise work is one loop. `reads` says which memory a value looks at, and whether only at the very index
-that is asked for: two things may stand in one loop if neither looks elsewhere into what the other writes.
+a chain of element-wise work is one loop. `reads` says which memory a value looks at, and along how many leading axes
+only at the very index that is asked for: two things may stand in one loop along these if one reads what the other
+writes.
 """
 
 from __future__ import annotations
@@ -26,11 +27,18 @@ def contiguous(dims: Sequence[int]) -> Dims:
 
 
 class Memory:
-    """A stretch of memory: told apart by identity."""
+    """A stretch of memory: told apart by identity.
 
-    def __init__(self, pointer: str, kind: str):
-        self.pointer = pointer
+    `pointer` is where it begins; memory of the scratch array has none until it is known how much of it is needed. Where
+    only a row is kept at a time (`row` axes lead to it), all rows lie at the same place.
+    """
+
+    def __init__(self, kind: str, dims: Dims, pointer: str = ""):
         self.kind = kind
+        self.dims = dims
+        self.pointer = pointer
+        self.row = 0
+        self.is_kept = True  # whether it is memory at all: what only one loop knows stays in registers
 
 
 class Buffer:
@@ -57,8 +65,21 @@ class Buffer:
         return self.is_whole
 
     @property
-    def reads(self) -> dict[Memory, bool]:
-        return {self.memory: self.is_whole and self.offset == 0}
+    def depth(self) -> int:
+        """How many leading axes are the memory's own."""
+        whole = contiguous(self.memory.dims)
+        count = 0
+        for n, s, m, t in zip(self.dims, self.strides, self.memory.dims, whole, strict=False):
+            if n != m or (s != t and n != 1):
+                break
+            count += 1
+        if self.offset and (count == 0 or self.offset >= whole[count - 1]):
+            return 0
+        return count
+
+    @property
+    def reads(self) -> dict[Memory, int]:
+        return {self.memory: self.depth}
 
     def viewed(self, dims: Dims, strides: Dims, offset: int = 0) -> Buffer:
         """Return other elements of the same memory."""
@@ -66,17 +87,23 @@ class Buffer:
 
     def pointer(self, body: Body, index: Sequence[Index]) -> str:
         at: Index = self.offset
-        for i, stride in zip(index, self.strides, strict=True):
-            at = body.plus(at, body.times(i, stride))
+        for axis, (i, stride) in enumerate(zip(index, self.strides, strict=True)):
+            if axis >= self.memory.row:
+                at = body.plus(at, body.times(i, stride))
         return body.pointer(self.memory.pointer, self.kind, at)
 
     def load(self, body: Body, index: Sequence[Index]) -> str:
         """Return the element at an index."""
+        if not self.memory.is_kept:
+            return body.known((self.memory, tuple(index)))
         pointer = self.pointer(body, index)
         return body.once(("load", pointer), lambda: _loaded(body, pointer, self.kind))
 
     def store(self, body: Body, index: Sequence[Index], value: str) -> None:
         """Write the element at an index; reading it again there gives what was written."""
+        if not self.memory.is_kept:
+            body.remember((self.memory, tuple(index)), value)
+            return
         pointer = self.pointer(body, index)
         stored = body(f"zext i1 {value} to i8") if self.kind == "bool" else value
         body.do(f"store {STORED[self.kind]} {stored}, ptr {pointer}")
@@ -98,7 +125,7 @@ class Lazy:
         kind: str,
         dims: Dims,
         fn: Callable[[Body, Sequence[Index]], str],
-        reads: dict[Memory, bool],
+        reads: dict[Memory, int],
         cost: int,
         flat: bool = False,
     ):
@@ -129,13 +156,27 @@ def broadcast(*all_dims: Dims) -> Dims:
     return tuple(0 if 0 in ns else max(ns) for ns in zip(*padded, strict=True)) if rank else ()
 
 
-def reads_of(held: Sequence[Held], dims: Dims) -> dict[Memory, bool]:
-    """Return what element-wise work on these looks at."""
-    found: dict[Memory, bool] = {}
+def shared_axes(dims: Dims, others: Dims) -> int:
+    """Return how many leading axes two shapes have in common."""
+    count = 0
+    while count < min(len(dims), len(others)) and dims[count] == others[count]:
+        count += 1
+    return count
+
+
+def reads_of(held: Sequence[Held], dims: Dims) -> dict[Memory, int]:
+    """Return what element-wise work on these looks at, and how many leading axes are passed on as they are."""
+    found: dict[Memory, int] = {}
     for value in held:
-        for memory, same in value.reads.items():
-            found[memory] = found.get(memory, True) and same and value.dims == dims
+        limit = shared_axes(value.dims, dims) if len(value.dims) == len(dims) else 0
+        for memory, depth in value.reads.items():
+            found[memory] = min(found.get(memory, len(dims)), depth, limit)
     return found
+
+
+def limited(reads: dict[Memory, int], depth: int) -> dict[Memory, int]:
+    """Return reads of which only so many leading axes are passed on."""
+    return {memory: min(d, depth) for memory, d in reads.items()}
 
 
 class Num:
@@ -159,7 +200,7 @@ class Num:
         prefix = "f" if self.is_float else ""
         a, b = self.name, self._like(other)
         a, b = (b, a) if swapped else (a, b)
-        return Num(self.body, self.kind, self.body(f"{prefix}{instruction} {TYPES[self.kind]} {a}, {b}"))
+        return type(self)(self.body, self.kind, self.body(f"{prefix}{instruction} {TYPES[self.kind]} {a}, {b}"))
 
     def __add__(self, other: Any) -> Num:
         return self._with("add", other)
@@ -184,7 +225,7 @@ class Num:
 
     def __neg__(self) -> Num:
         if self.is_float:
-            return Num(self.body, self.kind, self.body(f"fneg {TYPES[self.kind]} {self.name}"))
+            return type(self)(self.body, self.kind, self.body(f"fneg {TYPES[self.kind]} {self.name}"))
         return self._with("sub", 0, True)
 
     def compare(self, how: str, other: Any) -> Num:
@@ -203,14 +244,14 @@ class Num:
         return self.compare("gt", other)
 
     def __and__(self, other: Num) -> Num:
-        return Num(self.body, self.kind, self.body(f"and {TYPES[self.kind]} {self.name}, {other.name}"))
+        return type(self)(self.body, self.kind, self.body(f"and {TYPES[self.kind]} {self.name}, {other.name}"))
 
     def __or__(self, other: Num) -> Num:
-        return Num(self.body, self.kind, self.body(f"or {TYPES[self.kind]} {self.name}, {other.name}"))
+        return type(self)(self.body, self.kind, self.body(f"or {TYPES[self.kind]} {self.name}, {other.name}"))
 
     def __invert__(self) -> Num:
         mask = "true" if self.kind == "bool" else "-1"
-        return Num(self.body, self.kind, self.body(f"xor {TYPES[self.kind]} {self.name}, {mask}"))
+        return type(self)(self.body, self.kind, self.body(f"xor {TYPES[self.kind]} {self.name}, {mask}"))
 
     def where(self, yes: Any, no: Any) -> Num:
         """Return `yes` where this is true, else `no`; at least one of them is no plain number."""
@@ -225,14 +266,14 @@ class Num:
         t = TYPES[self.kind]
         given = ", ".join(f"{t} {n.name}" for n in (self, *others))
         self.body.needs.add((name, self.kind))
-        return Num(self.body, self.kind, self.body(f"call {t} @llvm.{name}.{self.kind}({given})"))
+        return type(self)(self.body, self.kind, self.body(f"call {t} @llvm.{name}.{self.kind}({given})"))
 
     def function(self, name: str, *others: Num) -> Num:
         """Return one of our own functions of this."""
         t = TYPES[self.kind]
         given = ", ".join(f"{t} {n.name}" for n in (self, *others))
         self.body.needs.add((f"ebb.{name}", self.kind))
-        return Num(self.body, self.kind, self.body(f'call {t} @"ebb.{name}.{self.kind}"({given})'))
+        return type(self)(self.body, self.kind, self.body(f'call {t} @"ebb.{name}.{self.kind}"({given})'))
 
 
 def size_of(dims: Dims) -> int:
