@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.compiler.flow import HANDLES, Flow, Node, Value
+from ebbflow.compiler.loops import LOOPS, Loop, sized
 from ebbflow.compiler.passes.cluster import cluster_of, connected, levels_of, replaced
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.engines import choice
 from ebbflow.engines.native import elementwise, library
 from ebbflow.engines.native import kernel as _rows  # noqa: F401  (with all rows of OPS)
-from ebbflow.engines.native.lowering import KINDS, OPS
+from ebbflow.engines.native.lowering import GUARDED, KINDS, OPS, Lowering, Refused
 from ebbflow.engines.native.updates import READS
 
 _INTERFACE = "(inputs:Tin) -> (outputs:Tout) | Tin: list(type) >= 0; Tout: list(type) >= 0; region: func"
@@ -29,6 +30,9 @@ BOTH = (NATIVE, NATIVE_UPDATE)
 
 PRODUCT = 1 << 19
 """Multiplications of a matrix product, at most."""
+
+PRODUCT_IN_A_LOOP = 1 << 23
+"""And inside of a loop, which would come back to Python for it in every turn."""
 
 MANY = 400
 """Nodes of a region, at most: compiling more takes seconds."""
@@ -49,48 +53,97 @@ _FREE = frozenset(
 )
 """What costs NumPy nothing, or next to nothing."""
 
+_LISTS = ("TensorList", "EmptyTensorList")
 _HEAVY = ("Conv", "MatMul", "BatchMatMul", "Depthwise", "FusedBatchNorm")
 _FOLLOWS = frozenset(["BiasAdd", "AddV2", "Add", "Relu", "Relu6", "Tanh", "Sigmoid", "Elu"])
 """What an engine computes along with the product before it."""
 
 
 def make_native(flow: Flow) -> Flow:
-    """Return the flow with a node for each region of small work that pays."""
+    """Return the flow with a node for each region of work that pays."""
     if not choice.allowed("native") or not library.available():
         return flow
-    fits = _fitting(flow)
-    if sum(n.op.name not in _FREE for n in fits) < 2:
-        return flow
+    loops = sized(flow)
+    fits = _fitting(flow, loops)
+    if any(n.op.name in LOOPS for n in fits):
+        made = _replaced(flow, fits, loops)
+        if made is not None:
+            return made
+    plain = {n for n in fits if n.op.name not in LOOPS and not n.op.name.startswith(_LISTS)}
+    return _replaced(flow, plain, {}) or flow
+
+
+def _replaced(flow: Flow, fits: set[Node], loops: dict[Node, Loop]) -> Flow | None:
+    """Return the flow with regions in the place of what fits; None where there is none, or a loop is refused."""
+    if sum(n.op.name not in _FREE for n in fits) < 2 and not any(n.op.name in LOOPS for n in fits):
+        return None
     uses, fetched = flow.uses(), set(flow.outputs)
     levels = levels_of(flow, fits)
     groups = [_with_its_variables(g) for g in connected(fits, levels, flow)]
-    groups = [g for g in groups if _pays(g) and _keeps_its_references(g, uses, fetched)]
-    if not groups:
-        return flow
+    groups = [g for g in groups if _pays(g) and _keeps_to_itself(g, uses, fetched)]
+    inside = {n for g in groups for n in g}
+    if not groups or any(n.op.name in LOOPS and n not in inside for n in fits):
+        return None
+    for node, loop in loops.items():
+        node.attrs = {**node.attrs, "_loop": loop}
+    if any(n.op.name in LOOPS for n in inside) and any(_refusal(g, uses, fetched) for g in groups):
+        return None
     ordered = sorted(flow.nodes, key=levels.__getitem__)  # stable: what keeps state stays in order
     return replaced(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups, _native_of)
 
 
-def _fitting(flow: Flow) -> set[Node]:
-    """Return the nodes that may be part of a region: small ones, but for those that go with a heavy one before them."""
+def _refusal(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> str | None:
+    """Return why a region with a loop cannot be made: what is refused here may be taken by XLA."""
+    inside = set(group)
+    if not any(n.op.name in LOOPS for n in group):
+        return None
+    taken = dict.fromkeys(v for n in group for v in n.inputs if v.node not in inside)
+    constants = [v for v in taken if v.node is not None and v.node.op.name == "Const"]
+    made = [v for n in group for v in n.outputs]
+    given = [v for v in made if v in fetched or any(u not in inside for u in uses.get(v, ()))]
+    nodes = [*[v.node for v in constants], *group]
+    try:
+        Lowering(Flow([v for v in taken if v not in constants], nodes, given))  # type: ignore[arg-type]
+    except Refused as refused:
+        return str(refused)
+    return None
+
+
+def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
+    """Return the nodes that may be part of a region: all but heavy ones, and those that go with one before them."""
     fits: set[Node] = set()
     heavy: set[Node] = set()  # and what its engine takes along
     for node in flow.nodes:
         maker = node.inputs[0].node if node.op.name in _FOLLOWS else None
         if maker in heavy:
             heavy.add(node)
+        elif node in loops:
+            if _fits_whole(loops[node]):
+                fits.add(node)
         elif _fits(node):
             fits.add(node)
+            if node.op.name in GUARDED and node.inputs[GUARDED[node.op.name]].node is not None:
+                fits.discard(node.inputs[GUARDED[node.op.name]].node)  # type: ignore[arg-type]
         elif node.op.name.startswith(_HEAVY):
             heavy.add(node)
     return fits
 
 
-def _fits(node: Node) -> bool:
+def _fits_whole(loop: Loop) -> bool:
+    """Return whether all of a loop can be part of a region."""
+    return all(
+        _fits_whole(loop.inner[n]) if n in loop.inner else n.op.name == "Const" or _fits(n, PRODUCT_IN_A_LOOP)
+        for flow in (loop.test, loop.step)
+        for n in flow.nodes
+    )
+
+
+def _fits(node: Node, product: int = PRODUCT) -> bool:
     name = node.op.name
     if name == "Const":
         return False
-    values = [v for v in (*node.inputs, *node.outputs) if not _is_state(v)]
+    lists = name.startswith(_LISTS)
+    values = [v for v in (*node.inputs, *node.outputs) if not _is_state(v) and not (lists and _is_list(v))]
     if not all(v.is_static and v.dtype.base_dtype.name in KINDS for v in values):
         return False
     state = [v for v in node.inputs if _is_state(v)]
@@ -98,9 +151,13 @@ def _fits(node: Node) -> bool:
         known = name in OPS or "formula" in node.op.facts
         return known and bool(state) and all(_is_variable(v) or _is_updated(v) for v in state)
     if name in OPS:
-        return "MatMul" not in name or _product(node) <= PRODUCT
+        return "MatMul" not in name or _product(node) <= product
     kinds = [KINDS[v.dtype.base_dtype.name] for v in node.inputs]
     return bool(kinds) and elementwise.row(name, node.attrs, kinds) is not None
+
+
+def _is_list(value: Value) -> bool:
+    return value.dtype is dtypes.variant
 
 
 def _product(node: Node) -> int:
@@ -122,10 +179,12 @@ def _is_updated(value: Value) -> bool:
     return value.node is not None and value.dtype._is_ref_dtype and _fits(value.node)
 
 
-def _keeps_its_references(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> bool:
-    """Return whether nobody outside wants a variable from inside."""
+def _keeps_to_itself(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> bool:
+    """Return whether no list comes in, and nobody outside wants a variable or a list from inside."""
     inside = set(group)
-    given = [v for n in group for v in n.outputs if _is_state(v)]
+    given = [v for n in group for v in n.outputs if _is_state(v) or _is_list(v)]
+    if any(_is_list(v) and v.node not in inside for n in group for v in n.inputs):
+        return False
     return not any(v in fetched or any(u not in inside for u in uses.get(v, ())) for v in given)
 
 
@@ -137,7 +196,9 @@ def _with_its_variables(group: Sequence[Node]) -> list[Node]:
 
 
 def _pays(group: Sequence[Node]) -> bool:
-    return sum(n.op.name not in _FREE for n in group) >= 2 and len(group) <= MANY
+    if len(group) > MANY:
+        return False
+    return sum(n.op.name not in _FREE for n in group) >= 2 or any(n.op.name in LOOPS for n in group)
 
 
 def _native_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:

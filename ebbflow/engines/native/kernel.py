@@ -15,13 +15,14 @@ import numpy as np
 
 from ebbflow.core import memory
 from ebbflow.engines.native import elementwise, library, threads
+from ebbflow.engines.native import loops as _loops  # noqa: F401  (declares its rows)
 from ebbflow.engines.native import matmul as _matmul  # noqa: F401  (declares its rows)
 from ebbflow.engines.native import reductions as _reductions  # noqa: F401
 from ebbflow.engines.native import structure as _structure  # noqa: F401
 from ebbflow.engines.native import updates as _updates  # noqa: F401
 from ebbflow.engines.native.lowering import Lowering
-from ebbflow.engines.native.parts import ATTRIBUTES, Parts
-from ebbflow.engines.native.text import TYPES, Body
+from ebbflow.engines.native.parts import Parts
+from ebbflow.engines.native.text import ATTRIBUTES, TYPES, Body
 from ebbflow.engines.native.values import Dims
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
@@ -69,7 +70,7 @@ def _entry(low: Lowering, parts: Parts, inputs: int, scratch: np.ndarray | None)
     count = len(low.arguments)
     lines = ["define ptr @entry(ptr %self, ptr %objects, i64 %count) nounwind {", "start:"]
     lines += [f"  %right = icmp eq i64 %count, {count}"]
-    lines += _at_home() if parts.workers > 1 else ["  br i1 %right, label %look0, label %refuse"]
+    lines += _at_home() if threads.count() > 1 and low.work >= LONG else ["  br i1 %right, label %look0, label %refuse"]
     for i, (taken, shape) in enumerate(zip(low.arguments, low.shapes, strict=True)):
         lines += _looked_at(i, np.dtype(DTYPES[taken.kind]), shape, i >= inputs or taken.pointer in low.changed)
     given = "".join(f"ptr %data{i}, " for i in range(count))

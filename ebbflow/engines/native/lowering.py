@@ -35,6 +35,9 @@ Row = Callable[["Lowering", Any, list[Held]], "Held | Sequence[Held]"]
 
 OPS: dict[str, Row] = {}
 
+GUARDED = {"SparseSoftmaxCrossEntropyWithLogits": 1}
+"""Ops of which one input is looked at before the region begins: it must be given to the region."""
+
 RECOMPUTED = 6
 """What costs no more than so many additions is computed wherever it is used."""
 
@@ -69,11 +72,11 @@ class Lowering:
         self.constants: list[np.ndarray] = []
         self.guards: list[Callable[[Body], str]] = []  # what must hold before anything is written
         self.changed: set[str] = set()  # arguments that are written to though they are inputs
+        self.ranges: dict[Any, tuple[int, int]] = {}  # what an index is at least and at most
         self._held: dict[Any, Held] = {}
-        self._uses = region.uses()
-        self._left = {value: len(users) for value, users in self._uses.items()}  # uses that are still to come
-        for value in region.outputs:
-            self._left[value] = self._left.get(value, 0) + 1
+        self._uses: dict[Any, int] = {}
+        self._left: dict[Any, int] = {}  # uses that are still to come
+        self._note_uses(region)
         self._targets: dict[Any, Buffer] = {}
         for value in region.inputs:
             self._held[value] = self._argument(value)
@@ -85,6 +88,39 @@ class Lowering:
             held = self._held[value]
             if not isinstance(held, Buffer) or held.memory is not target.memory:
                 self.write(target, held)
+
+    def _note_uses(self, flow: Any) -> None:
+        found = {value: len(users) for value, users in flow.uses().items()}
+        for value in flow.outputs:
+            found[value] = found.get(value, 0) + 1
+        self._uses |= found
+        self._left |= found
+
+    def inside(self, flow: Any, given: Sequence[Any]) -> tuple[list[Step], list[Any]]:
+        """Return the steps of a flow on its own, and what stands for its results."""
+        outer, self.steps = self.steps, []
+        self._held |= dict(zip(flow.inputs, given, strict=True))
+        self._note_uses(flow)
+        for node in flow.nodes:
+            self._add(node)
+        found, self.steps = self.steps, outer
+        return found, [self._held[v] for v in flow.outputs]
+
+    def uses(self, value: Any) -> int:
+        """Return how often a value is used."""
+        return self._uses.get(value, 0)
+
+    def held(self, value: Any) -> Held:
+        """Return what stands for a value."""
+        return self._held[value]
+
+    def keep_in_registers(self, steps: Sequence[Step]) -> None:
+        """Take no memory for what one loop of these steps makes and is the only one to look at."""
+        for memory in self.rooms:
+            users = [s for s in steps if memory in s.reads or memory in s.writes]
+            if len(users) == 1 and isinstance(users[0], Store) and users[0].makes_for_itself(memory):
+                elsewhere = any(memory in s.reads or memory in s.writes for s in self.steps)
+                memory.is_kept = elsewhere
 
     @property
     def work(self) -> int:
@@ -119,18 +155,20 @@ class Lowering:
             found = lower(self, node, inputs)  # type: ignore[arg-type]
         else:
             found = self._elementwise(node, inputs)  # type: ignore[arg-type]
-        results = [found] if isinstance(found, (Buffer, Lazy)) else list(found)
+        results = list(found) if isinstance(found, (list, tuple)) else [found]
         for value, held in zip(node.outputs, results, strict=True):
             self._held[value] = self._settled(value, held)
 
     def _settled(self, value: Any, held: Held) -> Held:
         """Return what stands for a value from now on: memory, where it is fetched or dear and used again."""
+        if held.kind == "list":
+            return held
         if held.dims != tuple(value.dims):
             raise Refused(f"{value!r} came out as {held.dims}")
         target = self._targets.get(value)
         if isinstance(held, Buffer):
             return held
-        uses = len(self._uses.get(value, ()))
+        uses = self._uses.get(value, 0)
         if target is not None:
             return self.write(target, held)
         if (uses > 1 and held.cost > RECOMPUTED) or held.cost > DEEP:

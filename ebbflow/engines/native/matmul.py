@@ -7,14 +7,22 @@ may be narrower. A right matrix that lies the other way round is turned first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ebbflow.engines.native import library
+from ebbflow.engines.native import library, threads
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.steps import Block
 from ebbflow.engines.native.structure import transposed
 from ebbflow.engines.native.text import TYPES, WIDTH, Body, Index
 from ebbflow.engines.native.values import Buffer, Held, Memory, size_of
+
+PARTED = 1 << 20
+"""Multiplications from which on the columns of a product are divided among threads."""
+
+WORTH_PACKING = 16
+FAR = 1 << 14
+"""Rows of the left matrix, and elements of the right one, from which on that is put into panels."""
 
 TURNED = 8
 """So many rows and columns of a matrix are turned at a time."""
@@ -64,31 +72,97 @@ def product(low: Lowering, a: Buffer, b: Buffer, out: Buffer) -> None:
     k, n = a.dims[-1], b.dims[-1]
     if not k:
         raise Refused("a product over nothing")
-    room = low.room(b.kind, (k, n)) if b.strides[-1] != 1 and n > 1 else None
+    if not size_of(out.dims):
+        return
+    if len(b.dims) == 2 and a.dims[0] >= WORTH_PACKING and size_of(b.dims) >= FAR:
+        b = _packed(low, b, _columns(a, b))
+    elif b.strides[-1] != 1 and n > 1:  # a step of its own: of what a loop does not change it is done before
+        b, lying = low.room(b.kind, b.dims), b
+        low.steps.append(Block(_each(turn, lying, b), [lying], [b], size_of(b.dims)))
+    low.steps.append(Block(_each(_multiply, a, b, out), [a, b], [out], size_of(out.dims) * k))
+
+
+class Panels(Buffer):
+    """A matrix cut into panels of some columns, each of which lies in memory row by row."""
+
+    __slots__ = ()
+
+
+def _packed(low: Lowering, b: Buffer, wide: int) -> Panels:
+    """Return a matrix in panels: rows that lie far from each other would drive each other out of the cache."""
+    room = low.room(b.kind, b.dims)
+    k, n = b.dims
 
     def write(body: Body) -> None:
-        with body.loops(a.dims[:-2]) as at:
-            left, right, result = (_matrix(body, x, at) for x in (a, b, out)) if at else (a, b, out)
-            if room is not None:
-                turn(body, right, room)
-                right = room
-            _multiply(body, left, right, result)
+        for left, count, stride in _blocks(n, wide):
+            with body.loop(left + count * stride, stride, start=left) as j:
+                part = Memory(b.kind, (k, stride), b.pointer(body, [0, j.index]))
+                place = Memory(b.kind, (k, stride), body.pointer(room.memory.pointer, b.kind, body.times(j.index, k)))
+                turn(body, Buffer(part, (k, stride), b.strides), Buffer(place, (k, stride)))
 
-    if size_of(out.dims):
-        low.steps.append(Block(write, [a, b], [out, *([room] if room else [])], size_of(out.dims) * k))
+    low.steps.append(Block(write, [b], [room], size_of(b.dims)))
+    return Panels(room.memory, b.dims)
+
+
+def _each(write: Callable[..., None], *matrices: Buffer) -> Callable[[Body], None]:
+    """Return what writes code for each matrix of many."""
+
+    def written(body: Body) -> None:
+        with body.loops(matrices[0].dims[:-2]) as at:
+            write(body, *(_matrix(body, m, at) if at else m for m in matrices))
+
+    return written
 
 
 def _multiply(body: Body, a: Buffer, b: Buffer, out: Buffer) -> None:
-    m, n = a.dims[0], b.dims[1]
-    lanes = library.lanes() * 4 // WIDTH[a.kind]
-    registers = 24 if lanes * WIDTH[a.kind] == 64 else 12
-    vectors = min(-(-n // lanes), 4)
-    rows = min(m, max(registers // vectors, 1), 8)
-    for first, count, step in _blocks(m, rows):
+    """Write the product of two matrices, columns by columns; many are divided among threads."""
+    n = b.dims[1]
+    wide = _columns(a, b)
+    whole = n // wide
+    if whole > 1 and a.dims[0] * a.dims[1] * n >= PARTED and threads.count() > 1:
+        _parted(body, a, b, out, whole, wide)
+    elif whole:
+        with body.loop(whole * wide, wide) as j:
+            _panel(body, a, b, out, (j.index, wide))
+    if n % wide:
+        _panel(body, a, b, out, (whole * wide, n % wide))
+
+
+def _lanes(kind: str) -> tuple[int, int]:
+    """Return how many numbers a register holds, and how many registers sums may take."""
+    lanes = library.lanes() * 4 // WIDTH[kind]
+    return lanes, 24 if lanes * WIDTH[kind] == 64 else 12
+
+
+def _columns(a: Buffer, b: Buffer) -> int:
+    """Return how many columns are computed at a time: few enough to stay in the nearest cache for all rows."""
+    lanes, registers = _lanes(a.kind)
+    return min(-(-b.dims[1] // lanes), max(registers // a.dims[0], 2)) * lanes
+
+
+def _panel(body: Body, a: Buffer, b: Buffer, out: Buffer, j: tuple[Index, int]) -> None:
+    """Write some columns of a product, for all rows."""
+    lanes, registers = _lanes(a.kind)
+    m = a.dims[0]
+    most = max(registers // -(-j[1] // lanes), 1)
+    for first, count, step in _blocks(m, -(-m // -(-m // most))):
         with body.loop(first + count * step, step, start=first) as i:
-            for left, wide, stride in _blocks(n, vectors * lanes):
-                with body.loop(left + wide * stride, stride, start=left) as j:
-                    _block(body, a, b, out, (i.index, step), (j.index, stride), lanes)
+            _block(body, a, b, out, (i.index, step), j, lanes)
+
+
+def _parted(body: Body, a: Buffer, b: Buffer, out: Buffer, whole: int, wide: int) -> None:
+    """Have threads compute the columns."""
+    name, inside = body.label("p"), Body()
+    matrices = [a, b, out]
+    pointers = [x.pointer(body, [0, 0]) for x in matrices]
+    given = [type(x)(Memory(x.kind, x.dims, f"%x{i}"), x.dims, x.strides) for i, x in enumerate(matrices)]
+    with inside.loop("%end", wide, start="%begin") as j:
+        _panel(inside, *given, (j.index, wide))
+    taken = ", ".join(f"ptr noalias %x{i}" for i in range(3))
+    body.functions += [inside.function(f"void @work{name}", f"{taken}, i64 %me, i64 %begin, i64 %end")]
+    body.functions += threads.parted(name, 3, whole * wide, wide)
+    body.needs |= inside.needs
+    threads.call(body, name, pointers, threads.count())
 
 
 def _blocks(total: int, size: int) -> list[tuple[int, int, int]]:
@@ -106,7 +180,7 @@ def _block(
     with body.loop(a.dims[1], carried=carried) as loop:
         parts = []
         for at, n in columns:
-            pointer = b.pointer(body, [loop.index, body.plus(j[0], at)])
+            pointer = _right(body, b, loop.index, j, at)
             parts.append(body(f"load <{n} x {t}>, ptr {pointer}, align {width}"))
         for r in range(i[1]):
             one = a.load(body, [body.plus(i[0], r), loop.index])
@@ -118,6 +192,14 @@ def _block(
         for at, n in columns:
             pointer = out.pointer(body, [body.plus(i[0], r), body.plus(j[0], at)])
             body.do(f"store <{n} x {t}> {next(sums)}, ptr {pointer}, align {width}")
+
+
+def _right(body: Body, b: Buffer, k: Index, j: tuple[Index, int], at: int) -> str:
+    """Return a pointer to the columns from `at` on, of those at hand, in a row of the right matrix."""
+    if not isinstance(b, Panels):
+        return b.pointer(body, [k, body.plus(j[0], at)])
+    panel, row = body.times(j[0], b.dims[0]), body.plus(body.times(k, j[1]), at)
+    return body.pointer(b.memory.pointer, b.kind, body.plus(panel, row))
 
 
 def _fma(body: Body, kind: str, n: int, one: str, part: str, before: str) -> str:

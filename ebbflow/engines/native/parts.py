@@ -11,8 +11,6 @@ from ebbflow.engines.native.steps import Fold
 from ebbflow.engines.native.text import WIDTH, Body
 from ebbflow.engines.native.values import Buffer, Memory
 
-ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
-
 UNIT = 64
 """Elements that are not parted when a stretch is."""
 
@@ -39,7 +37,7 @@ class Parts:
         self.size = self._scratch.size
 
     def _write(self, body: Body, number: int, nest: Nest) -> None:
-        if nest.work >= LARGE and (nest.axes or nest.is_flat):
+        if nest.is_parted:
             self._parted(body, number, nest)
         else:
             for step in nest.steps:
@@ -82,15 +80,4 @@ class Parts:
     def _define(self, head: str, taken: str, body: Body, me: str | None = None) -> None:
         self.needs |= body.needs
         pointers = [line.replace("%me", me) if me is not None else line for line in self._scratch.pointers()]
-        self.texts.append(
-            "\n".join(
-                [
-                    f"define internal {head}({taken}) noinline {ATTRIBUTES} {{",
-                    "entry:",
-                    *pointers,
-                    *body.lines,
-                    "  ret void",
-                    "}",
-                ]
-            )
-        )
+        self.texts += [*body.functions, body.function(head, taken, pointers)]

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ebbflow.engines.native.steps import Fold, Step, Store
-from ebbflow.engines.native.text import WIDTH, Body, Index
+from ebbflow.engines.native.text import STORED, WIDTH, Body, Index
 from ebbflow.engines.native.values import Buffer, Dims, Memory, contiguous
 
 LARGE = 1 << 17
@@ -32,6 +32,11 @@ class Nest:
     @property
     def work(self) -> int:
         return sum(s.work for s in self.steps)
+
+    @property
+    def is_parted(self) -> bool:
+        """Whether threads divide it among them."""
+        return self.work >= LARGE and (self.axes > 0 or self.is_flat)
 
     @property
     def is_flat(self) -> bool:
@@ -117,6 +122,7 @@ class Scratch:
         self.shared = 0
         self.own = 0
         self.rooms: list[tuple[Memory, int, bool]] = []
+        self.here: list[Memory] = []
 
     def place(self, memory: Memory, dims: Dims, own: bool) -> None:
         """Give memory a place."""
@@ -129,14 +135,20 @@ class Scratch:
             self.shared += size
         self.rooms.append((memory, at, own))
 
+    def place_here(self, memory: Memory) -> None:
+        """Give a single number, of which no other function knows, a place that may become a register."""
+        memory.pointer = f"%n{len(self.here)}"
+        self.here.append(memory)
+
     @property
     def size(self) -> int:
         return self.shared + self.threads * self.own
 
     def pointers(self) -> Iterator[str]:
         """Give the instructions that find each place, given `%scratch` and the thread's number `%me`."""
-        mine = f"  %mine = mul nsw i64 %me, {self.own}"
-        yield mine
+        for memory in self.here:
+            yield f"  {memory.pointer} = alloca {STORED[memory.kind]}"
+        yield f"  %mine = mul nsw i64 %me, {self.own}"
         yield f"  %behind = add nsw i64 %mine, {self.shared}"
         yield "  %own = getelementptr inbounds i8, ptr %scratch, i64 %behind"
         for memory, at, own in self.rooms:
@@ -148,12 +160,17 @@ def place_all(rooms: Sequence[Memory], nests: Sequence[Nest], threads: int) -> S
     """Decide what is memory, and how much of it is needed at once."""
     scratch = Scratch(threads)
     for memory in rooms:
+        if not memory.is_kept:
+            continue
         users = [n for n in nests if any(memory in s.reads or memory in s.writes for s in n.steps)]
         steps = [s for n in users for s in n.steps if memory in s.reads or memory in s.writes]
-        if len(steps) == 1 and isinstance(steps[0], Store) and _is_its_own(memory, steps[0]):
+        if len(steps) == 1 and isinstance(steps[0], Store) and steps[0].makes_for_itself(memory):
             memory.is_kept = False
             continue
-        axes = users[0].axes if len(users) == 1 and users[0].work >= LARGE and not users[0].is_flat else 0
+        if math.prod(memory.dims) == 1 and not any(n.is_parted for n in users):
+            scratch.place_here(memory)
+            continue
+        axes = users[0].axes if len(users) == 1 and users[0].is_parted and not users[0].is_flat else 0
         depths = [min(s.reads.get(memory, axes), s.writes.get(memory, axes)) for s in steps]
         if axes and len(memory.dims) >= axes and min(depths) >= axes:
             memory.row = axes
@@ -161,12 +178,6 @@ def place_all(rooms: Sequence[Memory], nests: Sequence[Nest], threads: int) -> S
         else:
             scratch.place(memory, memory.dims, own=False)
     return scratch
-
-
-def _is_its_own(memory: Memory, step: Store) -> bool:
-    """Return whether one loop makes every element and is the only one to look, at once."""
-    full = len(step.dims)
-    return memory.dims == step.dims and step.writes.get(memory) == full and step.reads.get(memory, full) == full
 
 
 def gatherers(nests: Sequence[Nest], threads: int, scratch: Scratch) -> dict[Fold, list[Buffer]]:

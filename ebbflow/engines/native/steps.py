@@ -61,9 +61,16 @@ class Store(Step):
         self.dims = target.dims
         self.stores = [(target, held)]
         self.reads = dict(held.reads)
+        if target.row is not None:
+            self.reads |= dict.fromkeys(target.row[0].reads, 0)
         self.writes = {target.memory: target.depth}
         self.flat = target.flat and held.flat
         self.work = size_of(self.dims) * max(held.cost, 1)
+
+    def makes_for_itself(self, memory: Memory) -> bool:
+        """Return whether every element of memory is made and looked at in the same turn of the loop."""
+        full = len(self.dims)
+        return memory.dims == self.dims and self.writes.get(memory) == full and self.reads.get(memory, full) == full
 
     def takes(self, other: Store) -> bool:
         """Return whether another store can be made in the same loop."""
@@ -131,7 +138,7 @@ class Block(Step):
 
     def __init__(self, write: Callable[[Body], None], reads: Sequence[Buffer], writes: Sequence[Buffer], work: int):
         self.dims = ()
-        self.reads = {b.memory: 0 for b in reads}
+        self.reads = {m: 0 for b in (*reads, *writes) for m in b.reads if b in reads or m is not b.memory}
         self.writes = {b.memory: 0 for b in writes}
         self.work = work
         self.whole = write  # type: ignore[method-assign]

@@ -10,7 +10,18 @@ import numpy as np
 from ebbflow.engines.native.elementwise import cast
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.text import Body, Index
-from ebbflow.engines.native.values import Buffer, Dims, Held, Lazy, aligned, contiguous, limited, shared_axes, size_of
+from ebbflow.engines.native.values import (
+    Buffer,
+    Dims,
+    Held,
+    Lazy,
+    Num,
+    aligned,
+    contiguous,
+    limited,
+    shared_axes,
+    size_of,
+)
 from ebbflow.ops.slicing import MASK_NAMES, numpy_index
 
 
@@ -124,6 +135,9 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 
 @lowers("StridedSlice")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    counter = _row_index(node)
+    if counter is not None:
+        return _row(low, held[0], counter)
     begin, end, strides = (known(node, i) for i in (1, 2, 3))
     masks = tuple(node.attrs[m] for m in MASK_NAMES)
     index = numpy_index(held[0].dims, begin, end, strides, masks)
@@ -140,6 +154,30 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
         if isinstance(item, slice):
             final.append(len(taken))
     return reshaped(low, sliced(held[0], starts, sizes, steps), tuple(final))
+
+
+def _row_index(node: Any) -> Any:
+    """Return the number that is the index, of `x[i]`."""
+    maker = node.inputs[1].node
+    masks = [node.attrs[m] for m in MASK_NAMES]
+    if node.inputs[1].known is not None or maker is None or maker.op.name != "Pack" or len(maker.inputs) != 1:
+        return None
+    return maker.inputs[0] if node.attrs["shrink_axis_mask"] == 1 and sum(masks) == 1 else None
+
+
+def _row(low: Lowering, held: Held, counter: Any) -> Held:
+    """Return the row of an array that the counter of a loop names."""
+    if counter not in low.ranges or not 0 <= low.ranges[counter][0] <= low.ranges[counter][1] < held.dims[0]:
+        raise Refused("an index that is known only when it runs")
+    number = low.held(counter)
+    if isinstance(held, Buffer) and held.row is None:
+        return held.indexed(number, 0)
+
+    def element(body: Body, at: Sequence[Index]) -> str:
+        first = cast(Num(body, number.kind, number.load(body, [])), "i64").name
+        return held.load(body, [first, *at])
+
+    return Lazy(held.kind, held.dims[1:], element, dict.fromkeys({**held.reads, **number.reads}, 0), held.cost + 1)
 
 
 def _spread(index: tuple[Any, ...], rank: int) -> list[Any]:

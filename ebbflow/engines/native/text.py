@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 Index = int | str
@@ -19,7 +19,8 @@ STORED = {**TYPES, "bool": "i8"}
 WIDTH = {"f32": 4, "f64": 8, "i32": 4, "i64": 8, "bool": 1}
 
 
-_INDICES = ("+", "*", "p")
+ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
+_INDICES = ("+", "*", "p")  # what is computed of indices alone
 
 
 class Loop:
@@ -31,12 +32,27 @@ class Loop:
         self.next: list[str] = []
 
 
+class Turn:
+    """A loop that goes on while something holds."""
+
+    def __init__(self, body: Body):
+        self._body = body
+        self.head, self.done = body.label("turn"), body.label("over")
+
+    def go_on(self, flag: str) -> None:
+        """Leave the loop where the flag does not hold."""
+        inside = self._body.label("inside")
+        self._body.do(f"br i1 {flag}, label %{inside}, label %{self.done}")
+        self._body.begin(inside)
+
+
 class Body:
     """The instructions of a function so far."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.prologue: list[str] = []
+        self.frames: list[str] = []  # memory of the function, taken once
+        self.functions: list[str] = []  # that it calls, written beside it
         self.needs: set[tuple[str, str]] = set()  # (function, kind) that is called
         self._numbers = itertools.count(1)
         self._block = "entry"
@@ -47,6 +63,11 @@ class Body:
         name = f"%v{next(self._numbers)}"
         self.lines.append(f"  {name} = {text}")
         return name
+
+    def function(self, head: str, taken: str, before: Iterable[str] = ()) -> str:
+        """Return the instructions as a function."""
+        top = f"define internal {head}({taken}) noinline {ATTRIBUTES} {{"
+        return "\n".join([top, "entry:", *self.frames, *before, *self.lines, "  ret void", "}"])
 
     def do(self, text: str) -> None:
         """Add an instruction without a result."""
@@ -114,6 +135,19 @@ class Body:
         for i, (name, (kind, init)) in enumerate(zip(names, carried, strict=True)):
             self.lines[at + i] = f"  {name} = phi {kind} [ {init}, %{before} ], [ {loop.next[i]}, %{latch} ]"
         loop.carried = loop.next
+
+    @contextlib.contextmanager
+    def turns(self) -> Iterator[Turn]:
+        """Repeat what is added inside for as long as `go_on` is told to."""
+        turn = Turn(self)
+        self.do(f"br label %{turn.head}")
+        self.begin(turn.head)
+        self._known.append({})
+        yield turn
+        self._known.pop()
+        self.forget()
+        self.do(f"br label %{turn.head}")
+        self.begin(turn.done)
 
     @contextlib.contextmanager
     def loops(self, counts: Sequence[int]) -> Iterator[list[Index]]:

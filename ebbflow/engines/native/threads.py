@@ -34,7 +34,7 @@ def _far(name: str) -> str:
     return f"inttoptr (i64 {_gomp()[name]} to ptr)"
 
 
-def parted(number: int, pointers: int, total: int, unit: int) -> list[str]:
+def parted(number: int | str, pointers: int, total: int, unit: int) -> list[str]:
     """Return the function that each thread calls: it does its share of the work."""
     units = -(-total // unit)
     lines = [f"define internal void @part{number}(ptr %frame) nounwind {{", "entry:"]
@@ -71,10 +71,10 @@ def parted(number: int, pointers: int, total: int, unit: int) -> list[str]:
     return ["\n".join(lines)]
 
 
-def call(body: Body, number: int, pointers: list[str], workers: int) -> None:
+def call(body: Body, number: int | str, pointers: list[str], workers: int) -> None:
     """Have the work done."""
     frame = f"%frame{number}"
-    body.do(f"{frame} = alloca [{len(pointers)} x ptr]")
+    body.frames.append(f"  {frame} = alloca [{len(pointers)} x ptr]")
     for i, pointer in enumerate(pointers):
         body.do(f"store ptr {pointer}, ptr {body(f'getelementptr ptr, ptr {frame}, i64 {i}')}")
     if workers > 1:

@@ -44,10 +44,11 @@ class Memory:
 class Buffer:
     """Elements in memory."""
 
-    __slots__ = ("dims", "kind", "memory", "offset", "strides")
+    __slots__ = ("dims", "kind", "memory", "offset", "row", "strides")
     cost = 1
 
     def __init__(self, memory: Memory, dims: Dims, strides: Dims | None = None, offset: int = 0):
+        self.row: tuple[Held, int] | None = None  # a number that is known when it runs, and what it is multiplied with
         self.memory = memory
         self.kind = memory.kind
         self.dims = dims
@@ -57,16 +58,20 @@ class Buffer:
     @property
     def is_whole(self) -> bool:
         """Whether the elements lie without gaps, in order."""
+        if self.row is not None:
+            return False
         return all(s == t or n == 1 for s, t, n in zip(self.strides, contiguous(self.dims), self.dims, strict=True))
 
     @property
     def flat(self) -> bool:
         """Whether the last index alone, run through all elements, finds each of them."""
-        return self.is_whole
+        return all(s == t or n == 1 for s, t, n in zip(self.strides, contiguous(self.dims), self.dims, strict=True))
 
     @property
     def depth(self) -> int:
         """How many leading axes are the memory's own."""
+        if self.row is not None:
+            return 0
         whole = contiguous(self.memory.dims)
         count = 0
         for n, s, m, t in zip(self.dims, self.strides, self.memory.dims, whole, strict=False):
@@ -79,14 +84,31 @@ class Buffer:
 
     @property
     def reads(self) -> dict[Memory, int]:
-        return {self.memory: self.depth}
+        if self.row is None:
+            return {self.memory: self.depth}
+        return {self.memory: 0, **dict.fromkeys(self.row[0].reads, 0)}
 
     def viewed(self, dims: Dims, strides: Dims, offset: int = 0) -> Buffer:
         """Return other elements of the same memory."""
-        return Buffer(self.memory, dims, strides, self.offset + offset)
+        found = Buffer(self.memory, dims, strides, self.offset + offset)
+        found.row = self.row
+        return found
+
+    def indexed(self, number: Held, offset: int) -> Buffer:
+        """Return the elements behind a first index that is known when it runs."""
+        if self.row is not None:
+            raise ValueError("one index at a time")
+        found = self.viewed(self.dims[1:], self.strides[1:], offset)
+        found.row = (number, self.strides[0])
+        return found
 
     def pointer(self, body: Body, index: Sequence[Index]) -> str:
         at: Index = self.offset
+        if self.row is not None:
+            number, stride = self.row
+            found = number.load(body, [])
+            wide = found if number.kind == "i64" else body.once(("s", found), lambda: body(f"sext i32 {found} to i64"))
+            at = body.plus(at, body.times(wide, stride))
         for axis, (i, stride) in enumerate(zip(index, self.strides, strict=True)):
             if axis >= self.memory.row:
                 at = body.plus(at, body.times(i, stride))

@@ -1,0 +1,289 @@
+"""Loops, and the lists that go through them.
+
+A loop's variables live in memory from turn to turn; a turn computes all of them before it changes one. What does not
+change is taken from outside, and steps that only look at such memory are taken in front of the loop. A list is memory
+for all elements it will ever have, and a number that says how many there are: lists are handed from one op to the next,
+so that each is written in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.engines.native.lowering import KINDS, Lowering, Refused, lowers
+from ebbflow.engines.native.schedule import merged
+from ebbflow.engines.native.steps import Step
+from ebbflow.engines.native.structure import known, reshaped
+from ebbflow.engines.native.text import Body
+from ebbflow.engines.native.values import Buffer, Dims, Held, Memory, size_of
+
+
+class Turns(Step):
+    """Steps that are repeated for as long as others say so."""
+
+    def __init__(self, tests: list[Step], flag: Held, steps: list[Step], turns: int | None):
+        self.dims = ()
+        self.tests, self.flag, self.steps = tests, flag, steps
+        self.reads = {m: 0 for s in (*tests, *steps) for m in s.reads} | dict.fromkeys(flag.reads, 0)
+        self.writes = {m: 0 for s in (*tests, *steps) for m in s.writes}
+        self.work = sum(s.work for s in (*tests, *steps)) * (turns if turns is not None else 100)
+
+    def whole(self, body: Body) -> None:
+        with body.turns() as turn:
+            for step in self.tests:
+                step.whole(body)
+                body.forget()
+            turn.go_on(self.flag.load(body, [0] * len(self.flag.dims)))
+            for step in self.steps:
+                step.whole(body)
+                body.forget()
+
+
+@lowers("StatelessWhile")
+def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
+    loop = node.attrs.get("_loop")
+    if loop is None:
+        raise Refused("the loop's functions are not known")
+    test, step = loop.test, loop.step
+    carried = [i for i, v in enumerate(step.outputs) if v is not step.inputs[i]]
+    state = list(held)
+    for i, value in enumerate(held):
+        if i not in carried:
+            state[i] = value if isinstance(value, List) or value.cost <= 1 else low.in_memory(value)
+        elif isinstance(value, List):
+            state[i] = value.entering(low, loop, i)
+        else:
+            state[i] = low.write(low.room(value.kind, value.dims), value)
+    low.ranges |= loop.ranges
+    tests, (flag,) = low.inside(test, state)
+    steps, results = low.inside(step, state)
+    lists = [i for i in carried if isinstance(state[i], List)]
+    changes = _changes(low, {i: (state[i], results[i]) for i in carried if i not in lists})
+    for i in lists:
+        changes += _grown(low, state[i], results[i])
+    steps = merged([*steps, *changes])
+    before, steps = _parted(steps)
+    low.steps += before
+    low.keep_in_registers([*tests, *steps])
+    low.steps.append(Turns(merged(tests), flag, steps, loop.turns))
+    return [state[i].left(loop, i) if isinstance(state[i], List) else state[i] for i in range(len(state))]
+
+
+def _changes(low: Lowering, pairs: dict[int, tuple[Buffer, Held]]) -> list[Step]:
+    """Return the steps that give variables their new values: all are computed before one is written."""
+    outer, low.steps = low.steps, []
+    ready = {i: low.write(low.room(old.kind, old.dims), new) for i, (old, new) in pairs.items()}
+    for i, (old, _) in pairs.items():
+        low.write(old, ready[i])
+    found, low.steps = low.steps, outer
+    return found
+
+
+def _parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """Return the steps that are the same in every turn, and the others."""
+    before: list[Step] = []
+    inside = list(steps)
+    while True:
+        changing = {m for s in inside for m in s.writes}
+        once = [s for s in inside if not any(m in changing for m in s.reads) and _alone(s, inside)]
+        if not once:
+            return before, inside
+        before += once
+        inside = [s for s in inside if s not in once]
+
+
+def _alone(step: Step, others: Sequence[Step]) -> bool:
+    return not any(m in o.writes for o in others if o is not step for m in step.writes)
+
+
+# --- lists ------------------------------------------------------------------------------------------------------------
+
+
+class List:
+    """A list of arrays of one shape: memory, and how many there are, known or in memory."""
+
+    cost = 0
+    dims: Dims = ()
+    kind = "list"
+
+    def __init__(
+        self, kind: str, element: Any, length: int, memory: Memory | None = None, count: Any = None, by: int = 0
+    ):
+        self.of = kind
+        self.element = element
+        self.length = length  # at the beginning of the loop, where it is in one
+        self.memory = memory
+        self.count: Buffer | None = count
+        self.by = by  # by how many it has grown in this turn
+        self.most = 0  # by how many a turn may let it grow
+
+    @property
+    def reads(self) -> dict[Memory, int]:
+        return {}
+
+    def moved(self, by: int) -> List:
+        if self.count is None:
+            return List(self.of, self.element, self.length + by, self.memory)
+        found = List(self.of, self.element, self.length, self.memory, self.count, self.by + by)
+        found.most = self.most
+        return found
+
+    def entering(self, low: Lowering, loop: Any, i: int) -> List:
+        """Return the list as a loop sees it: with room for what it may add, and a count that changes."""
+        if loop.turns is None or self.count is not None:
+            raise Refused("lists go through loops that can be counted beforehand")
+        shaped = self.holding(loop.elements.get(i))
+        room = shaped.roomy(low, self.length + max(loop.growth.get(i, 0), 0) * loop.turns)
+        count = low.write(low.room("i64", ()), low.full(self.length, "i64", ()))
+        found = List(self.of, shaped.element, self.length, room.memory, count)
+        found.most = max(loop.growth.get(i, 0), 0)
+        return found
+
+    def holding(self, element: Dims | None) -> List:
+        """Return the list, whose elements are known to be of a shape."""
+        if self.element is None and element is not None:
+            found = List(self.of, element, self.length, self.memory, self.count, self.by)
+            found.most = self.most
+            return found
+        if self.element is None or (element is not None and element != self.element):
+            raise Refused("lists are lowered where their elements are of one shape, which is known")
+        return self
+
+    def roomy(self, low: Lowering, capacity: int) -> List:
+        """Return the list with room for so many."""
+        if self.memory is not None and self.memory.dims[0] >= capacity:
+            return self
+        memory = low.room(self.of, (capacity, *self.element)).memory
+        if self.memory is not None and self.length:
+            part = (self.length, *self.element)
+            low.write(Buffer(memory, part), Buffer(self.memory, part))
+        return List(self.of, self.element, self.length, memory)
+
+    def left(self, loop: Any, i: int) -> List:
+        """Return the list behind the loop."""
+        return List(self.of, self.element, self.length + self.by * loop.turns, self.memory)
+
+    def item(self, low: Lowering, by: int) -> Buffer:
+        """Return the place of the element so many behind the end."""
+        whole = Buffer(self.memory, (self.memory.dims[0], *self.element))  # type: ignore[arg-type, union-attr]
+        size = size_of(self.element)
+        if self.count is None:
+            return whole.viewed(self.element, whole.strides[1:], (self.length + by) * size)
+        return whole.indexed(self.count, (self.by + by) * size)
+
+    def at(self, index: Held) -> Buffer:
+        """Return the place of an element."""
+        whole = Buffer(self.memory, (self.memory.dims[0], *self.element))  # type: ignore[arg-type, union-attr]
+        return whole.indexed(index, 0)
+
+
+def _grown(low: Lowering, before: List, after: Any) -> list[Step]:
+    """Return the step that counts what a turn has added to a list."""
+    if not isinstance(after, List) or after.count is not before.count:
+        raise Refused("a list that goes through a loop is pushed to, or popped from")
+    before.by, by = after.by, after.by
+    outer, low.steps = low.steps, []
+    count = before.count
+    assert count is not None
+    if by:
+        low.write(count, low.map(lambda n: n + by, count))
+    found, low.steps = low.steps, outer
+    return found
+
+
+def _linear(low: Lowering, node: Any) -> None:
+    if low.uses(node.inputs[0]) > 1:
+        raise Refused("a list that is changed is used once")
+
+
+@lowers("EmptyTensorList", "TensorListReserve")
+def _(low: Lowering, node: Any, held: list[Held]) -> Any:
+    element, kind = known(node, 0), _of(node)
+    dims = None if element.ndim != 1 or (element < 0).any() else tuple(int(n) for n in element)
+    if node.op.name == "EmptyTensorList":
+        return List(kind, dims, 0)
+    made = List(kind, dims, int(known(node, 1))).holding(None).roomy(low, int(known(node, 1)))
+    whole = Buffer(made.memory, made.memory.dims)  # type: ignore[arg-type, union-attr]
+    low.write(whole, low.full(0, kind, whole.dims))
+    return made
+
+
+def _of(node: Any) -> str:
+    kind = KINDS.get(node.attrs["element_dtype"].name)
+    if kind is None:
+        raise Refused(f"{node.attrs['element_dtype'].name} has no native form")
+    return kind
+
+
+@lowers("TensorListFromTensor")
+def _(low: Lowering, node: Any, held: list[Held]) -> Any:
+    tensor = held[0]
+    made = List(tensor.kind, tensor.dims[1:], tensor.dims[0]).roomy(low, tensor.dims[0])
+    low.write(Buffer(made.memory, tensor.dims), tensor)  # type: ignore[arg-type]
+    return made
+
+
+@lowers("TensorListPushBack")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    _linear(low, node)
+    found, item = held[0].holding(held[1].dims), held[1]
+    if found.count is None:
+        found = found.roomy(low, found.length + 1)
+    elif found.by < 0 or found.by + 1 > found.most:
+        raise Refused("a list that is popped from and pushed to in one turn")
+    low.write(found.item(low, 0), item)
+    return found.moved(1)
+
+
+@lowers("TensorListPopBack")
+def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
+    _linear(low, node)
+    found = held[0]
+    if found.count is None and not found.length:
+        raise Refused("the list is empty")
+    return [found.moved(-1), found.item(low, -1)]
+
+
+@lowers("TensorListGetItem")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    _in_range(low, node, 1, held[0].length)
+    return held[0].at(held[1])
+
+
+@lowers("TensorListSetItem")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    _linear(low, node)
+    found, index, item = held
+    _in_range(low, node, 1, found.length)
+    if found.element != item.dims:
+        raise Refused("the elements of a list differ in shape")
+    low.write(found.at(index), item)
+    return found.moved(0)
+
+
+def _in_range(low: Lowering, node: Any, i: int, length: int) -> None:
+    value = node.inputs[i]
+    if value.known is not None:
+        low_, high = int(value.known.min()), int(value.known.max())
+    elif value in low.ranges:
+        low_, high = low.ranges[value]
+    else:
+        raise Refused("an index that is known only when it runs")
+    if not 0 <= low_ <= high < length:
+        raise Refused("an index out of range is an error, which the kernel tells")
+
+
+@lowers("TensorListStack", "TensorListConcatV2")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    found = held[0]
+    if found.count is not None or found.memory is None:
+        raise Refused("how long a list is, is known only when it runs")
+    rows = Buffer(found.memory, (found.length, *found.element))
+    if node.op.name == "TensorListStack":
+        return rows
+    whole = reshaped(low, rows, (found.length * found.element[0], *found.element[1:]))
+    lengths = low.constant(np.full(found.length, found.element[0], np.int64), "i64")
+    return [whole, lengths]
