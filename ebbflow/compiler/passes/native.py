@@ -118,7 +118,7 @@ def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
         if maker in heavy:
             heavy.add(node)
         elif node in loops:
-            if _fits_whole(loops[node]):
+            if _fits_whole(node, loops[node]):
                 fits.add(node)
         elif _fits(node):
             fits.add(node)
@@ -129,10 +129,15 @@ def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
     return fits
 
 
-def _fits_whole(loop: Loop) -> bool:
+def _fits_whole(node: Node, loop: Loop) -> bool:
     """Return whether all of a loop can be part of a region."""
+    step = loop.step
+    if any(a.dtype is not b.dtype or a.dims != b.dims for a, b in zip(step.inputs, step.outputs, strict=True)):
+        return False
+    if not all(_is_list(v) or (v.is_static and v.dtype.name in KINDS) for v in (*node.inputs, *node.outputs)):
+        return False
     return all(
-        _fits_whole(loop.inner[n]) if n in loop.inner else n.op.name == "Const" or _fits(n, PRODUCT_IN_A_LOOP)
+        _fits_whole(n, loop.inner[n]) if n in loop.inner else n.op.name == "Const" or _fits(n, PRODUCT_IN_A_LOOP)
         for flow in (loop.test, loop.step)
         for n in flow.nodes
     )
@@ -150,8 +155,8 @@ def _fits(node: Node, product: int = PRODUCT) -> bool:
     if state or node.stateful:
         known = name in OPS or "formula" in node.op.facts
         return known and bool(state) and all(_is_variable(v) or _is_updated(v) for v in state)
-    if name in OPS:
-        return "MatMul" not in name or _product(node) <= product
+    if lists or name in OPS:
+        return name in OPS and ("MatMul" not in name or _product(node) <= product)
     kinds = [KINDS[v.dtype.base_dtype.name] for v in node.inputs]
     return bool(kinds) and elementwise.row(name, node.attrs, kinds) is not None
 

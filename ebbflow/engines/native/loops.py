@@ -54,7 +54,7 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
         if i not in carried:
             state[i] = value if isinstance(value, List) or value.cost <= 1 else low.in_memory(value)
         elif isinstance(value, List):
-            state[i] = value.entering(low, loop, i)
+            state[i] = value.entering(low, loop, i, alone=low.uses(node.inputs[i]) == 1)
         else:
             state[i] = low.write(low.room(value.kind, value.dims), value)
     low.ranges |= loop.ranges
@@ -131,12 +131,15 @@ class List:
         found.most = self.most
         return found
 
-    def entering(self, low: Lowering, loop: Any, i: int) -> List:
-        """Return the list as a loop sees it: with room for what it may add, and a count that changes."""
+    def entering(self, low: Lowering, loop: Any, i: int, alone: bool) -> List:
+        """Return the list as a loop sees it: with room for what it may add, and a count that changes.
+
+        Where somebody else has the list too, the loop gets one of its own.
+        """
         if loop.turns is None or self.count is not None:
             raise Refused("lists go through loops that can be counted beforehand")
         shaped = self.holding(loop.elements.get(i))
-        room = shaped.roomy(low, self.length + max(loop.growth.get(i, 0), 0) * loop.turns)
+        room = shaped.roomy(low, self.length + max(loop.growth.get(i, 0), 0) * loop.turns, alone)
         count = low.write(low.room("i64", ()), low.full(self.length, "i64", ()))
         found = List(self.of, shaped.element, self.length, room.memory, count)
         found.most = max(loop.growth.get(i, 0), 0)
@@ -152,9 +155,9 @@ class List:
             raise Refused("lists are lowered where their elements are of one shape, which is known")
         return self
 
-    def roomy(self, low: Lowering, capacity: int) -> List:
+    def roomy(self, low: Lowering, capacity: int, alone: bool = True) -> List:
         """Return the list with room for so many."""
-        if self.memory is not None and self.memory.dims[0] >= capacity:
+        if self.memory is not None and self.memory.dims[0] >= capacity and alone:
             return self
         memory = low.room(self.of, (capacity, *self.element)).memory
         if self.memory is not None and self.length:
