@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ebbflow.core import context
+from ebbflow.core import context, stopping
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
 from ebbflow.functions.branch_op import truth
@@ -34,11 +34,14 @@ def _shape(input: Any, *, output_shapes: Any) -> list[Dims]:
 def _kernel(xp: Any, input: Any, *, cond: Any, body: Any, run: Any) -> list[Any]:
     session, test, step = run.session, cond.run, body.run
     values = list(input)
+    stop = stopping.current(session)
     references = [i for i, t in enumerate(body.inputs) if t._dtype._is_ref_dtype and is_reference(values[i])]
     while truth(test(session, values)[0]):
         before, values = values, step(session, values)
         for i in references:  # the body may assign to it: hand on the variable, not what was read from it
             values[i] = before[i]
+        if stop.urgent:
+            stop.check("Loop execution was cancelled.")
     for i in references:
         values[i] = values[i].item().read()
     return values

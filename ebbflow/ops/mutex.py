@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 
+from ebbflow.core import stopping
 from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.state import ANONYMOUS, find_or_make
@@ -26,9 +27,10 @@ class Mutex:
 class HeldLock:
     """The lock, held: released when it is consumed or forgotten."""
 
-    def __init__(self, mutex: Mutex):
+    def __init__(self, mutex: Mutex, stop: stopping.Stop):
         self._mutex: Mutex | None = None
-        mutex.lock.acquire()
+        if not mutex.lock.acquire(blocking=False):
+            stop.acquire(mutex.lock, "Lock acquisition cancelled.")
         self._mutex = mutex
 
     def release(self) -> None:
@@ -60,9 +62,15 @@ MutexLock = op(
     "MutexLock(mutex:resource) -> (mutex_lock:variant) | stateful",
     waits=True,
     shape=scalar,
-    kernel=lambda xp, mutex: boxed(HeldLock(held(mutex))),
     gradient=FLAT,
 )
+
+
+@MutexLock.kernel
+def _(xp, mutex, *, run):  # type: ignore[no-untyped-def]
+    return boxed(HeldLock(held(mutex), stopping.current(run.session)))
+
+
 ConsumeMutexLock = op(
     "ConsumeMutexLock(mutex_lock:variant) -> () | stateful",
     shape=lambda mutex_lock: [],

@@ -40,6 +40,9 @@ MAX_SHAPES = 16
 NOT_FOR_XLA = ("cluster", *FOR_THE_HOST)
 """Passes that are of no use to what XLA compiles whole."""
 
+LOOPS = ("While", "StatelessWhile")
+"""Nodes that may take any time."""
+
 _ANY = "any"
 
 before_planning: list[Callable[[Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]] = []
@@ -90,6 +93,12 @@ class Runner:
             return list(results), program.shared
         given = iter(results)
         return [next(given) if is_tensor else None for is_tensor in self._nodes], self._unowned
+
+    def run_stoppable(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
+        """`run` for a limited time: what is compiled does not look at the clock, so loops are not."""
+        if any(step.node.type in LOOPS for step in self.plan.steps):
+            return self.plan.run(fed, trace), self._unowned
+        return self.run(fed, trace)
 
     def values(self, fed: Sequence[Any]) -> Sequence[Any]:
         """Return the fetched values: `run` for those who do not ask who holds them, and fetch operations last."""

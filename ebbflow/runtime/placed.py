@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from ebbflow.compiler.build import build
+from ebbflow.core import stopping
 from ebbflow.core.device import matches
 from ebbflow.engines import devices
 from ebbflow.engines.devices import Device
@@ -108,6 +109,8 @@ class Partitioned:
         team = self._team if self._static else self._team_for(tuple([a.shape for a in fed]))
         return team.run(fed, len(self._whole.fetches), trace), self._tensors
 
+    run_stoppable = run  # each part knows what it has to heed
+
     def values(self, fed: Sequence[Any]) -> Sequence[Any]:
         """Return the fetched values: see `Runner.values`."""
         return self.run(fed)[0]
@@ -143,18 +146,21 @@ class Team:
 
     def __init__(self, session: Any, parts: Sequence[Part]):
         self.parts = parts
+        self._session = session
         self.runners = [_runner_of(session, part) for part in parts]
 
     def run(self, fed: Sequence[Any], count: int, trace: list[Any] | None) -> list[Any]:
         """Return so many fetched values."""
         results: list[Any] = [None] * count
-        meeting = LocalRendezvous(len(self.parts))
+        stop = stopping.current(self._session)
+        meeting = LocalRendezvous(len(self.parts), stop)
         traces: list[Any] = [None if trace is None else [] for _ in self.parts]
         others = [
-            _threads().submit(self._run_part, i, fed, results, meeting, traces[i]) for i in range(1, len(self.parts))
+            _threads().submit(self._run_part, i, fed, results, meeting, traces[i], stop)
+            for i in range(1, len(self.parts))
         ]
         try:
-            self._run_part(0, fed, results, meeting, traces[0])
+            self._run_part(0, fed, results, meeting, traces[0], stop)
             for other in others:
                 other.result()
         except BaseException as error:  # an interrupt while waiting
@@ -167,12 +173,13 @@ class Team:
         return results
 
     def _run_part(
-        self, number: int, fed: Sequence[Any], results: list[Any], meeting: LocalRendezvous, trace: Any
+        self, number: int, fed: Sequence[Any], results: list[Any], meeting: LocalRendezvous, trace: Any, stop: Any
     ) -> None:
-        part = self.parts[number]
+        part, runner = self.parts[number], self.runners[number]
+        run = runner.run_stoppable if stop.urgent and isinstance(runner, Runner) else runner.run
         try:
-            with taking_part(meeting):
-                values, _ = self.runners[number].run([fed[i] for i in part.fed], trace)
+            with taking_part(meeting), stopping.heeding(stop):
+                values, _ = run([fed[i] for i in part.fed], trace)
             for place, value in zip(part.fetched, values, strict=False):
                 results[place] = value
         except Aborted:

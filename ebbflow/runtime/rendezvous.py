@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ebbflow.core import errors
+from ebbflow.core import errors, stopping
 from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, unknown
 
@@ -76,10 +76,11 @@ class Aborted(BaseException):
 class LocalRendezvous(Rendezvous):
     """A meeting of the threads of this process."""
 
-    def __init__(self, parts: int):
+    def __init__(self, parts: int, stop: stopping.Stop = stopping.NEVER):
         self._values: dict[str, Any] = {}
         self._change = threading.Condition()
         self._running = parts
+        self._stop = stop
         self._awaited: list[str] = []
         self.error: BaseException | None = None
 
@@ -93,8 +94,12 @@ class LocalRendezvous(Rendezvous):
             if key not in self._values:
                 self._awaited.append(key)
                 self._give_up_if_stuck()
-                self._change.wait_for(lambda: key in self._values or self.error is not None)
-                self._awaited.remove(key)
+                try:
+                    self._stop.wait_for(
+                        self._change, lambda: key in self._values or self.error is not None, "Run call was cancelled"
+                    )
+                finally:
+                    self._awaited.remove(key)
             if self.error is not None:
                 raise Aborted
             return self._values.pop(key)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ebbflow.core import context, errors, source
+from ebbflow.core import context, errors, source, stopping
 from ebbflow.engines import devices
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
@@ -54,6 +54,8 @@ class BaseSession:
         if config is not None and config.inter_op_parallelism_threads > 0:
             platform_config.set_inter_op_parallelism_threads(config.inter_op_parallelism_threads)
         self._closed = False
+        self._timeout = 0 if config is None else config.operation_timeout_in_ms
+        self.stop = stopping.Stop(self)
         self._plans: dict[Any, tuple[Any, ...]] = {}
         self._lock = threading.Lock()
         self._partial_runs: dict[str, PartialRun] = {}
@@ -85,8 +87,6 @@ class BaseSession:
             raise source.short(error) from None
 
     def _run(self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
-        if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
         key = (_key(fetches), tuple(feed_dict) if feed_dict else ())
         found = None
         if key[0] is not None:
@@ -104,16 +104,49 @@ class BaseSession:
                 fed = [feed_array(t, v) for t, v in zip(tensors, feed_dict.values(), strict=True)]
         else:
             fed = []
-        trace: list[Any] | None = [] if run_metadata is not None and wants_trace(options) else None
-        values, shared = plan.run(fed, trace)
-        if run_metadata is not None:
-            write_metadata(run_metadata, trace, plan, self._graph, options)
+        if options is None and run_metadata is None and not self._timeout:
+            values, shared = plan.run(fed)
+        else:
+            values, shared = self._run_with(options, run_metadata, plan, fed)
+        if self._closed:
+            raise errors.CancelledError(None, None, "Run call was cancelled")
         for i in shared:
             values[i] = exclusive(values, i)
         return fetch.rebuild([v if v is None or v.ndim else v[()] for v in values])
 
+    def _run_with(self, options: Any, run_metadata: Any, plan: Any, fed: list[Any]) -> tuple[Any, Any]:
+        """Run a plan as its options say: traced, or for a limited time."""
+        trace: list[Any] | None = [] if run_metadata is not None and wants_trace(options) else None
+        timeout = (0 if options is None else options.timeout_in_ms) or self._timeout
+        results = plan.run(fed, trace) if timeout <= 0 else self._run_in_time(timeout, plan, fed, trace)
+        if run_metadata is not None:
+            write_metadata(run_metadata, trace, plan, self._graph, options)
+        return results
+
+    def _run_in_time(self, timeout: int, plan: Any, fed: list[Any], trace: list[Any] | None) -> tuple[Any, Any]:
+        """Run a plan; a run that took longer than so many milliseconds is an error, whatever it gave."""
+        stop = stopping.Stop(self, timeout / 1000, self.stop)
+        try:
+            with stopping.heeding(stop):
+                results = plan.run_stoppable(fed, trace)
+            in_time = not stop.late
+        except errors.CancelledError:
+            if self._closed or not stop.late:
+                raise
+            in_time = False
+        if not in_time:
+            raise errors.DeadlineExceededError(
+                None, None, f"Timed out waiting for notification: the run took longer than {timeout} ms"
+            )
+        return results
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+
     def _prepare(self, fetches: Any, feed_dict: Any, key: Any) -> tuple[Any, ...]:
         """Make the plan for these fetches and feeds, and keep it."""
+        self._check_open()
         if not self._graph._nodes:
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         if feed_dict is not None and not hasattr(feed_dict, "items"):
@@ -130,6 +163,7 @@ class BaseSession:
         found = (fetch, plan, tensors if simple else None, self._graph._mutations)
         if key[0] is not None:
             with self._lock:
+                self._check_open()  # a closed session keeps no plan, so `run` need not ask
                 while len(self._plans) >= MAX_PLANS:
                     self._plans.pop(next(iter(self._plans)))
                 self._plans[key] = found
@@ -159,6 +193,8 @@ class BaseSession:
         def call(*values: Any, **kwargs: Any) -> Any:
             if len(values) != len(elements):
                 raise ValueError(f"this callable takes {len(elements)} feeds, got {len(values)}")
+            if self._closed:
+                raise errors.CancelledError(None, None, "Session has been closed.")
             options = kwargs if accept_options else {}
             return self.run(fetches, dict(zip(elements, values, strict=True)), **options)
 
@@ -166,6 +202,7 @@ class BaseSession:
 
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
         """Prepare a run whose feeds come and fetches go in several calls of `partial_run`."""
+        self._check_open()
         fetch = Fetch(self._graph, fetches)
         feed_tensors = [self._graph.as_graph_element(f, True, False) for f in feeds or ()]
         handle = f"partial_run_{len(self._partial_runs)}_{id(fetch)}"
@@ -174,6 +211,7 @@ class BaseSession:
 
     def partial_run(self, handle: str, fetches: Any, feed_dict: Any = None) -> Any:
         """Go on with a partial run: give more feeds, get more fetches."""
+        self._check_open()
         run = self._partial_runs.get(handle)
         if run is None:
             raise errors.InvalidArgumentError(
@@ -187,9 +225,11 @@ class BaseSession:
     # --- life ---------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Free what the session holds; it cannot be used any more."""
-        self._closed = True
-        self._plans.clear()
+        """Free what the session holds; it cannot be used any more, and what still runs is cancelled."""
+        with self._lock:
+            self._closed = True
+            self._plans.clear()
+        self.stop.cancel()
         self.bodies.clear()
         self._partial_runs.clear()
         self.resources = {}
@@ -209,6 +249,8 @@ class BaseSession:
 
     def list_devices(self) -> list[Any]:
         """Return the devices this session can use."""
+        if self._closed:
+            raise errors.CancelledError(None, None, "Session has been closed.")
         return [DeviceAttributes(d.name, d.device_type, d.memory_limit, d.incarnation) for d in self.devices]
 
 
