@@ -1,45 +1,114 @@
-"""Partial runs: one run of a graph, fed and fetched in several goes; each node runs once."""
+"""Partial runs: one run of a graph, fed and fetched in several goes; each node runs once.
+
+Where nodes run is decided once, for all that will be fetched. A go cuts out what is needed and has not run yet, and
+runs it like any graph on one or several devices; what it gave is fed to the goes that follow.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core import errors
-from ebbflow.graph.symbolic import SymbolicTensor
-from ebbflow.runtime.executor import Plan
+from ebbflow.graph.symbolic import Operation, SymbolicTensor
+from ebbflow.runtime.compiled import before_planning
+from ebbflow.runtime.executor import PLACEHOLDERS, NodeRun, bind, needed_nodes
+from ebbflow.runtime.partition import partition
+from ebbflow.runtime.placed import Team, devices_of
 
 
 class PartialRun:
     """What has been fed and computed so far in a partial run."""
 
     def __init__(self, session: Any, fetches: Sequence[Any], feeds: Sequence[SymbolicTensor]):
-        self._allowed_fetches = {id(f) for f in fetches}
-        self._allowed_feeds = {id(f) for f in feeds}
-        self._keep = (list(fetches), list(feeds))
+        runs, fed = list(fetches), list(feeds)
+        for rewrite in before_planning:
+            runs, fed = rewrite(runs, fed)
+        self._fetches = dict(zip(fetches, runs, strict=True))  # by what the user knows: what runs for it
+        self._feeds = dict(zip(feeds, fed, strict=True))
         self._session = session
-        self._known: dict[int, tuple[Any, Any]] = {}
+        self._nodes = needed_nodes(runs, {id(t) for t in fed})
+        self._where = devices_of(session, self._nodes, {id(t) for t in fed})
+        self._known: dict[SymbolicTensor, Any] = {}
+        self._done: set[Operation] = set()
+        self._fetched: set[Any] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to feed or to fetch."""
+        return self._fetched.issuperset(self._fetches) and self._known.keys() >= set(self._feeds.values())
 
     def go_on(self, fetches: Sequence[Any], fed: Sequence[tuple[SymbolicTensor, Any]]) -> list[Any]:
         """Take more feeds and return the values of more fetches."""
-        for tensor, value in fed:
-            if id(tensor) not in self._allowed_feeds:
-                raise errors.InvalidArgumentError(
-                    None, None, f"The feed {tensor.name} was not specified in partial_run_setup."
-                )
-            if id(tensor) in self._known:
-                raise errors.InvalidArgumentError(None, None, f"The feed {tensor.name} has already been fed.")
-            self._known[id(tensor)] = (tensor, value)
+        with self._lock:
+            self._check(fetches, [tensor for tensor, _ in fed])
+            known = self._known | {self._feeds[tensor]: value for tensor, value in fed}
+            wanted = [self._fetches[f] for f in fetches]
+            values = self._run(wanted, known)
+            self._known = known
+            self._fetched.update(fetches)
+            return values
+
+    def _check(self, fetches: Sequence[Any], feeds: Sequence[SymbolicTensor]) -> None:
+        for tensor in feeds:
+            if tensor not in self._feeds:
+                raise _refusal(f"The feed {tensor.name} was not specified in partial_run_setup.")
+            if self._feeds[tensor] in self._known:
+                raise _refusal(f"The feed {tensor.name} has already been fed.")
         for item in fetches:
-            if id(item) not in self._allowed_fetches:
-                raise errors.InvalidArgumentError(
-                    None, None, f"The fetch {item.name} was not specified in partial_run_setup."
-                )
-        known = list(self._known.values())
-        plan = Plan(self._session, list(fetches), [tensor for tensor, _ in known])
-        every = [t for step in plan.steps for t in step.node._outputs]
-        plan = Plan(self._session, [*fetches, *every], [tensor for tensor, _ in known])
-        values = plan.run([value for _, value in known])
-        for tensor, value in zip(every, values[len(fetches) :], strict=True):
-            self._known[id(tensor)] = (tensor, value)
-        return values[: len(fetches)]
+            if item not in self._fetches:
+                raise _refusal(f"The fetch {item.name} was not specified in partial_run_setup.")
+            if item in self._fetched:
+                raise _refusal(f"The fetch {item.name} has already been fetched.")
+
+    def _run(self, wanted: Sequence[Any], known: dict[SymbolicTensor, Any]) -> list[Any]:
+        """Return the wanted values; what is computed for them becomes known."""
+        nodes = self._missing(wanted, known)
+        if not nodes:
+            return [known.get(f) for f in wanted]
+        made = [t for node in nodes for t in node._outputs if t not in known]
+        fetches = [f for f in wanted if f not in known and f not in self._done] + made
+        where = {node: self._where[node] for node in nodes}
+        parts = partition(nodes, where, fetches, list(known))
+        results = Team(self._session, parts).run(list(known.values()), len(fetches), None)
+        found = dict(zip(fetches, results, strict=True))
+        known.update({t: _reference(self._session, t) if t.dtype._is_ref_dtype else found[t] for t in made})
+        self._done.update(nodes)
+        return [found[f] if f in found else known.get(f) for f in wanted]
+
+    def _missing(self, wanted: Sequence[Any], known: dict[SymbolicTensor, Any]) -> list[Operation]:
+        """Return the nodes that are needed and have not run yet, in their order."""
+        open_feeds = {feed for feed in self._feeds.values() if feed not in known}
+        needed: set[Operation] = set()
+
+        def need(source: Any) -> None:
+            if isinstance(source, SymbolicTensor) and (source in open_feeds or source.op.type in PLACEHOLDERS):
+                raise _refusal(f"Fetch {source.name} can't be computed from the feeds that have been fed so far.")
+            needed.add(source.op if isinstance(source, SymbolicTensor) else source)
+
+        for fetch in wanted:
+            if fetch not in known:
+                need(fetch)
+        missing = []
+        for node in reversed(self._nodes):
+            if node in needed and node not in self._done:
+                missing.append(node)
+                for source in node._inputs:
+                    if source not in known:
+                        need(source)
+                needed.update(node.waits_for)
+        return missing[::-1]
+
+
+def _reference(session: Any, tensor: SymbolicTensor) -> Any:
+    """Return the variable that a reference stands for, which updates hand on."""
+    node = tensor.op
+    while node._inputs:
+        node = node._inputs[0].op
+    return bind(node, NodeRun(session, node))()
+
+
+def _refusal(message: str) -> errors.InvalidArgumentError:
+    return errors.InvalidArgumentError(None, None, message)

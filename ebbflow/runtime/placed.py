@@ -43,7 +43,7 @@ def runner(
     those that ask for none.
     """
     whole = Runner(session, fetches, feeds, jit, name)
-    there = getattr(session, "devices", None) or devices.table.logical()
+    there = _there(session)
     nodes = [step.node for step in whole.plan.steps]
     if len(there) == 1 and not _logs(session) and _all_match({node._device for node in nodes}, there[0]):
         return whole
@@ -57,6 +57,15 @@ def runner(
         whole.device = next(iter(homes)).name if homes else there[0].name
         return whole
     return Partitioned(session, nodes, where, whole)
+
+
+def devices_of(session: Any, nodes: Sequence[Operation], fed: set[int]) -> dict[Operation, Device]:
+    """Return the device of each node of a graph between what is fed, by id, and what is fetched."""
+    return _where(session, nodes, fed, _there(session), None)
+
+
+def _there(session: Any) -> Sequence[Device]:
+    return getattr(session, "devices", None) or devices.table.logical()
 
 
 def _all_match(asked: set[str], device: Device) -> bool:

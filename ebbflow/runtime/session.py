@@ -59,6 +59,7 @@ class BaseSession:
         self._plans: dict[Any, tuple[Any, ...]] = {}
         self._lock = threading.Lock()
         self._partial_runs: dict[str, PartialRun] = {}
+        self._handles = 0
         self.resources: dict[Any, Any] = {}
         self.bodies: dict[Any, Any] = {}  # how the functions that nodes call are run here
 
@@ -205,7 +206,9 @@ class BaseSession:
         self._check_open()
         fetch = Fetch(self._graph, fetches)
         feed_tensors = [self._graph.as_graph_element(f, True, False) for f in feeds or ()]
-        handle = f"partial_run_{len(self._partial_runs)}_{id(fetch)}"
+        with self._lock:
+            self._handles += 1
+            handle = f"partial_run_{self._handles}"
         self._partial_runs[handle] = PartialRun(self, fetch.elements, feed_tensors)
         return handle
 
@@ -215,12 +218,15 @@ class BaseSession:
         run = self._partial_runs.get(handle)
         if run is None:
             raise errors.InvalidArgumentError(
-                None, None, f"Must run 'setup' before performing partial runs: unknown handle {handle!r}"
+                None, None, f"Must run 'setup' before performing partial runs! There is no handle {handle!r}"
             )
         fetch = Fetch(self._graph, fetches)
         pairs = expand_feeds(self._graph, feed_dict or {})
         fed = [(t, feed_array(t, v)) for t, v in pairs]
-        return fetch.rebuild([None if v is None else _hand_out(v.copy()) for v in run.go_on(fetch.elements, fed)])
+        values = run.go_on(fetch.elements, fed)
+        if run.finished:
+            self._partial_runs.pop(handle, None)
+        return fetch.rebuild([None if v is None else _hand_out(v.copy()) for v in values])
 
     # --- life ---------------------------------------------------------------------------------------------------------
 

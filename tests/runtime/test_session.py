@@ -1,4 +1,4 @@
-"""Sessions: fetches, feeds, partial runs, callables, threads, errors with node and line."""
+"""Sessions: fetches, feeds, callables, threads, errors with node and line."""
 
 from __future__ import annotations
 
@@ -122,20 +122,6 @@ def test_make_callable(graph):
         assert add(1.0, 2.0) == 3.0
         with pytest.raises(ValueError, match="2 feeds"):
             add(1.0)
-
-
-def test_partial_run(graph):
-    a, b = v1.placeholder(tf.float32, []), v1.placeholder(tf.float32, [])
-    r1 = a * 2.0
-    r2 = r1 + b
-    with v1.Session() as sess:
-        handle = sess.partial_run_setup([r1, r2], [a, b])
-        assert sess.partial_run(handle, r1, {a: 3.0}) == 6.0
-        assert sess.partial_run(handle, r2, {b: 1.0}) == 7.0
-        with pytest.raises(tf.errors.InvalidArgumentError, match="already been fed"):
-            sess.partial_run(handle, r2, {b: 1.0})
-        with pytest.raises(tf.errors.InvalidArgumentError, match="unknown handle"):
-            sess.partial_run("nope", r2)
 
 
 def test_concurrent_runs(graph):
