@@ -22,6 +22,8 @@ from ebbflow.core.tensor import EagerTensor, Tensor, _new
 
 _FIRST_CHOICE = {float: dtypes.float32, int: dtypes.int32, bool: dtypes.bool, complex: dtypes.complex128}
 _PYTHON_TEXT = (str, bytes, bytearray)
+LARGEST_CONSTANT = 2**31
+"""Bytes of an array that no message can hold any more."""
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 
 Converter = Callable[..., Any]
@@ -83,14 +85,24 @@ def convert(value: Any, dtype: DType | None = None, hint: DType | None = None, n
             return result
     if isinstance(value, (list, tuple)) and holds_tensors(value):
         return _pack[0](value, dtype or hint, name)
-    array, found = to_array(value, dtype, hint)
     graph = context.current_graph() if context.graph_scopes else None
     if graph is not None:
+        check_fits_a_graph(value, dtype or hint)
+        array, found = to_array(value, dtype, hint)
         return graph.constant(array, found, name)
+    array, found = to_array(value, dtype, hint)
     tensor = _new(EagerTensor)
     tensor._array = array
     tensor._dtype = found
     return tensor
+
+
+def check_fits_a_graph(value: Any, dtype: DType | None = None) -> None:
+    """Refuse an array that is too large for a GraphDef, before anybody copies it."""
+    if isinstance(value, np.ndarray) and value.size > 1:
+        size = value.itemsize if dtype is None else dtype.np.itemsize
+        if value.size * size >= LARGEST_CONSTANT:
+            raise errors.WrongValueError("Cannot create a tensor proto whose content is larger than 2GB.")
 
 
 def _convert_tensor(value: Tensor, dtype: DType | None, name: str | None) -> Tensor:

@@ -109,6 +109,8 @@ class _Taking:
             return self.convert(value, None, None, label)
         try:
             return self.convert(value, wanted, None, label)
+        except errors.WrongValueError:  # of the right type, and too large
+            raise
         except (TypeError, ValueError) as error:
             raise errors.WrongTypeError(
                 f"Input '{arg.name}' of '{self.name}' Op cannot take {_brief(value)}: {error} [Op:{self.name}]"

@@ -16,7 +16,7 @@ import numpy as np
 
 from ebbflow import messages
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import check_fits_a_graph, convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, Op, record
 from ebbflow.core.source import outside
@@ -175,6 +175,7 @@ class Graph(GraphScopes, Collections):
                     "resource) made "
                     "eagerly cannot be used in a graph; make it inside `with graph.as_default()`"
                 )
+            check_fits_a_graph(tensor._array)
             return self.constant(tensor._array, tensor._dtype, name)
         return tensor
 

@@ -18,6 +18,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.eager.placing import Placing
 from ebbflow.eager.tape import stop_recording
+from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
 
@@ -98,7 +99,7 @@ def device_scope(device_name: Any) -> Iterator[None]:
         with Placing(device_name):
             yield
         return
-    with context.default_graph().device(device_name):
+    with get_default_graph().device(device_name):
         yield
 
 
@@ -108,7 +109,7 @@ def control_dependencies(control_inputs: Any) -> Any:
         if callable(control_inputs):
             control_inputs()
         return contextlib.nullcontext()
-    return context.default_graph().control_dependencies(control_inputs)
+    return get_default_graph().control_dependencies(control_inputs)
 
 
 @contextlib.contextmanager
@@ -117,7 +118,7 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> Iterator[None]:
     if context.executing_eagerly():
         yield
         return
-    with context.default_graph().colocate_with(op, ignore_existing):
+    with get_default_graph().colocate_with(op, ignore_existing):
         yield
 
 
@@ -146,14 +147,14 @@ def init_scope() -> Iterator[None]:
 
 def container(container_name: str) -> Any:
     """Keep resources made inside the block in the container of this name."""
-    return context.default_graph().container(container_name)
+    return get_default_graph().container(container_name)
 
 
 def get_name_scope() -> str:
     """Return the name of the innermost name scope, without a slash behind it."""
     if context.executing_eagerly():
         return eager_scopes.current.rstrip("/")
-    return context.default_graph().get_name_scope()
+    return get_default_graph().get_name_scope()
 
 
 # --- putting things in order
@@ -172,7 +173,7 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}.")
     if context.executing_eagerly():
         return None
-    graph = context.default_graph()
+    graph = get_default_graph()
     with graph.name_scope(name or "group_deps") as scope:
         nodes = []
         for item in nest.flatten(list(inputs), expand_composites=True):
@@ -211,7 +212,7 @@ def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> 
     """Return `tensors`, none of which is there before all of them are."""
     if context.executing_eagerly():
         return tensors
-    graph = context.default_graph()
+    graph = get_default_graph()
     with graph.name_scope(name or "tuple") as scope:
         waits = [t if isinstance(t, Operation) else _op_of(t) for t in tensors if t is not None]
         for item in control_inputs or ():
@@ -239,7 +240,7 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
     """Return `output_tensor` once `dependencies` have run."""
     if context.executing_eagerly():
         return output_tensor
-    graph = context.default_graph()
+    graph = get_default_graph()
     with graph.name_scope(name or "control_dependency") as scope:
         if isinstance(output_tensor, IndexedSlices):
             with graph.colocate_with(output_tensor), graph.control_dependencies(dependencies):

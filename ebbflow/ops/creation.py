@@ -16,7 +16,13 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.composite import CompositeTensor
-from ebbflow.core.convert import convert, holds_tensors, register_tensor_conversion_function, to_array
+from ebbflow.core.convert import (
+    check_fits_a_graph,
+    convert,
+    holds_tensors,
+    register_tensor_conversion_function,
+    to_array,
+)
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.op import op, tagged
 from ebbflow.core.scopes import name_scope
@@ -308,6 +314,7 @@ def _shaped(tensor: Any, value: Any, dims: Any) -> Tensor:
 def _graph_constant(graph, value, dtype, shape, name, verify_shape, pads):
     if _has_symbolic(value):
         raise TypeError("Expected any non-tensor type, but got a tensor instead.")
+    check_fits_a_graph(value._array if isinstance(value, EagerTensor) else value, dtype)
     if isinstance(value, Tensor):
         array, found = np.array(_same_tensor(value, dtype)._array), value.dtype
     else:

@@ -9,12 +9,14 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any
 
+from ebbflow.core import context
+
 
 class Wishes:
     """What the program asked for; None or the first value where it did not."""
 
     def __init__(self) -> None:
-        self.soft_placement = True
+        self.soft_placement: bool | None = None
         self.log_placement = False
         self.inter_op_threads = 0
         self.intra_op_threads = 0
@@ -31,8 +33,8 @@ wishes = Wishes()
 
 
 def get_soft_device_placement() -> bool:
-    """Return whether an op goes to the CPU when the device it names is not there."""
-    return wishes.soft_placement
+    """Return whether an op goes to the CPU when the device it names is not there; untold, where ops run at once."""
+    return context.executing_eagerly() if wishes.soft_placement is None else wishes.soft_placement
 
 
 def set_soft_device_placement(enabled: bool) -> None:

@@ -80,8 +80,7 @@ def _logs(session: Any) -> bool:
 def _where(
     session: Any, nodes: Sequence[Operation], fed: set[int], there: Sequence[Device], default: Device | None
 ) -> dict[Operation, Device]:
-    proto = getattr(session, "_config", None)
-    soft = config.get_soft_device_placement() if proto is None else proto.allow_soft_placement
+    soft = getattr(session, "soft_placement", config.wishes.soft_placement is not False)
     where = place(nodes, fed, there, soft, runs_on, default)
     if _logs(session):
         _log(session, where)

@@ -49,6 +49,9 @@ class BaseSession:
         self._target = target if isinstance(target, bytes) else target.encode()
         self._config = config
         self.devices = devices.of_session(config)
+        self.soft_placement = (
+            platform_config.get_soft_device_placement() if config is None else config.allow_soft_placement
+        )
         if config is not None and config.intra_op_parallelism_threads > 0:
             platform_config.set_intra_op_parallelism_threads(config.intra_op_parallelism_threads)
         if config is not None and config.inter_op_parallelism_threads > 0:

@@ -217,3 +217,13 @@ def test_importing_loads_no_numpy_and_no_room():
     loaded = eval(run.stdout)
     assert loaded and all(name.startswith("ebbflow.api") for name in loaded)
     assert run.stderr == ""
+
+
+FIRST = ["device('/cpu:0')", "name_scope('a')", "control_dependencies([])", "variable_scope('a')", "init_scope()"]
+
+
+@pytest.mark.parametrize("scope", FIRST)
+def test_a_scope_may_be_the_first_thing_of_a_graph_program(scope):
+    code = f"import ebbflow.v1 as tf\nwith tf.{scope}:\n    print(tf.constant(1.0).graph is tf.get_default_graph())"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "True\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf2
-from ebbflow.core import errors
+from ebbflow.core import convert, errors
 from ebbflow.engines.xla import library
 
 tf = tf2.compat.v1
@@ -181,6 +181,35 @@ def test_a_constant_too_large_for_a_message(monkeypatch):
             assert [session.run(tf.reduce_max(large)) for _ in range(3)] == [499] * 3
         with pytest.raises(ValueError, match="larger than 2GB"):
             graph.as_graph_def()
+
+
+HUGE = np.broadcast_to(np.float32(1.0), (2**29 + 1,))  # two gigabytes that take no memory
+
+TOO_LARGE = {
+    "constant": lambda: tf.constant(HUGE),
+    "constant of TF 2": lambda: tf2.constant(HUGE),
+    "converted": lambda: tf.convert_to_tensor(HUGE),
+    "argument": lambda: tf.negative(HUGE),
+    "operand": lambda: tf.zeros([]) + HUGE,
+    "in a function": lambda: tf2.function(lambda: tf.reduce_max(HUGE))(),
+    "with a dtype": lambda: tf.constant(HUGE[: 2**28], tf.float64),
+}
+
+
+@pytest.mark.parametrize("make", TOO_LARGE.values(), ids=TOO_LARGE)
+def test_a_constant_over_two_gigabytes_is_refused_where_it_is_made(make):
+    with tf.Graph().as_default() as graph, pytest.raises(ValueError, match="larger than 2GB"):
+        make()
+    assert not [node for node in graph.get_operations() if node.type == "Const" and node.outputs[0].shape.rank]
+
+
+def test_what_is_large_but_fits(monkeypatch):
+    with tf.Graph().as_default():
+        assert tf.constant(HUGE[: 2**10]).shape == [2**10]
+        assert tf.constant(1.0, shape=[2**29 + 1]).shape == [2**29 + 1]  # one number in memory, and in a message
+        assert tf.constant(HUGE[: 2**8].astype(np.float64), tf.float32).shape == [2**8]
+    monkeypatch.setattr(convert, "LARGEST_CONSTANT", 1000)
+    assert tf2.reduce_max(tf2.constant(np.arange(500.0))) == 499  # eagerly nothing has to fit a message
 
 
 EMPTY = {  # what is written on arrays with no elements: results

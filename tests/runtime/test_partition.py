@@ -361,7 +361,7 @@ ON_XLA = """
         train("/device:XLA_CPU:1", "/device:XLA_CPU:2", soft=False)
     except tf.errors.InvalidArgumentError as error:
         assert "no supported kernel for XLA_CPU devices" in error.message, error
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
         with tf.device("/device:XLA_CPU:3"):
             x = tf.placeholder(tf.float32, [None])
             picked = tf.boolean_mask(x, x > 0)  # its shape hangs on values: the host's kernels serve

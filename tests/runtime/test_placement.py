@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import ebbflow as tf2
 from ebbflow.core import errors
 from ebbflow.engines import devices
+from ebbflow.platform import config
 from ebbflow.runtime import placed, placement
 
 tf = tf2.compat.v1
@@ -199,6 +201,52 @@ def test_a_session_refuses_in_tensorflows_words(graph):
     assert "test_placement.py" in caught.value.message and caught.value.op is y.op
     with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
         assert session.run(y) == 3
+
+
+#        allow_soft_placement of the config (... no config), tf.config: is it soft?
+SOFT = [
+    (..., None, False),
+    (..., True, True),
+    (..., False, False),
+    (None, True, False),  # a config that does not speak of it
+    (None, None, False),
+    (True, False, True),
+    (False, True, False),
+]
+
+
+@pytest.mark.parametrize(("in_config", "told", "soft"), SOFT)
+def test_which_sessions_are_soft(graph, monkeypatch, in_config, told, soft):
+    monkeypatch.setattr(config, "wishes", config.Wishes())
+    with tf.device("/gpu:0"):
+        y = tf.constant(1.0) + 2.0
+    if told is not None:
+        tf2.config.set_soft_device_placement(told)
+    proto = None if in_config is ... else tf.ConfigProto(allow_soft_placement=in_config)
+    for session in (tf.Session(config=proto), tf.InteractiveSession(config=proto)):
+        with contextlib.closing(session):
+            if soft:
+                assert session.run(y) == 3
+            else:
+                with pytest.raises(errors.InvalidArgumentError, match="available devices are"):
+                    session.run(y)
+
+
+def test_where_ops_run_at_once_placement_is_soft(monkeypatch):
+    monkeypatch.setattr(config, "wishes", config.Wishes())
+    assert tf2.config.get_soft_device_placement()
+    with tf.Graph().as_default() as graph:
+        assert not tf2.config.get_soft_device_placement()
+        with tf.device("/gpu:0"):
+            y = tf.constant(1.0) + 2.0
+    assert tf.Session(graph=graph).run(y) == 3  # as in TensorFlow: what counts is where the session was made
+
+    @tf2.function
+    def three():
+        with tf.device("/gpu:0"):
+            return tf.constant(1.0) + 2.0
+
+    assert three() == 3
 
 
 def test_a_graph_on_one_device_has_a_plain_runner(graph):
