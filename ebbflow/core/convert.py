@@ -97,6 +97,11 @@ def convert(value: Any, dtype: DType | None = None, hint: DType | None = None, n
     return tensor
 
 
+def operand(value: Any, dtype: DType | None = None, hint: DType | None = None, name: str | None = None) -> Any:
+    """Return `value` as a tensor, or as it is where it knows what ops make of it (a ragged tensor)."""
+    return value if hasattr(type(value), "_op_form") else convert(value, dtype, hint, name)
+
+
 def check_fits_a_graph(value: Any, dtype: DType | None = None) -> None:
     """Refuse an array that is too large for a GraphDef, before anybody copies it."""
     if isinstance(value, np.ndarray) and value.size > 1:

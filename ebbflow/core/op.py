@@ -209,12 +209,24 @@ class Op:
         try:
             tensors, settled = self.settle(inputs, attrs)
         except Exception as error:
+            answer = self.form_for(inputs, attrs)
+            if answer is not NotImplemented:
+                return answer
             raise source.short(error) from None
         flat = [t for group in tensors for t in (group if group.__class__ is list else (group,))]
         if len(flat) == len(tensors):
             self._remember(key, inputs, tensors, settled)
         arrays = [[t._array for t in g] if g.__class__ is list else g._array for g in tensors]
         return self._execute(flat, arrays, settled, None)
+
+    def form_for(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """Return what one of the inputs that is no tensor (a ragged one) says the op gives, or NotImplemented."""
+        for value in inputs:
+            for item in value if isinstance(value, (list, tuple)) else (value,):
+                form = getattr(type(item), "_op_form", None)
+                if form is not None:
+                    return form(self, inputs, attrs)
+        return NotImplemented
 
     def _remember(self, key: Any, inputs: Sequence[Any], tensors: list[Any], settled: dict[str, Any]) -> None:
         """Keep the settled attrs for later calls with tensors (and Python numbers) of the same kinds in the same

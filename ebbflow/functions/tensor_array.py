@@ -383,17 +383,12 @@ class _Eager:
         return convert(0)
 
     def as_list(self) -> Any:
-        for index in range(len(self._tensors)):
-            if self._tensors[index] is None and not is_static(self._array._element.dims):
-                break
-        else:
-            shape = _shape_argument(self._array._element.dims)
-            handle = raw.TensorListReserve(shape, len(self._tensors), element_dtype=self._array.dtype)
-            for index, tensor in enumerate(self._tensors):
-                if tensor is not None:
-                    handle = raw.TensorListSetItem(handle, index, tensor)
-            return handle
-        return raw.TensorListFromTensor(self.stack(None), _shape_argument(self._array._element.dims))
+        shape = _shape_argument(self._array._element.dims)
+        handle = raw.TensorListReserve(shape, len(self._tensors), element_dtype=self._array.dtype)
+        for index, tensor in enumerate(self._tensors):
+            if tensor is not None:
+                handle = raw.TensorListSetItem(handle, index, tensor)
+        return handle
 
     def identity(self) -> TensorArray:
         return self._array

@@ -99,14 +99,14 @@ def _run_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, same
     left = -1 if maximum_iterations is None else int(_limit(maximum_iterations))
     bare = False
     simple = all(isinstance(v, Tensor) or not nest.is_nested_or_composite(v) for v in loop_vars)
-    values = tuple(loop_vars)
+    values = loop_vars
     while left != 0 and cond(*values):
         result = body(*values)
         if not nest.is_nested(result):
             bare = not same_structure
             result = (result,)
         if not (simple and len(result) == len(values) and all(r.__class__ is EagerTensor for r in result)):
-            result = _alike(loop_vars, result)
+            result = _alike(loop_vars, result, in_full=values is loop_vars)
         values = result
         left -= 1
     found = nest.map_structure(_converted, values)
@@ -115,15 +115,18 @@ def _run_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, same
     return nest.pack_sequence_as(loop_vars, nest.flatten(found)) if found.__class__ is tuple else found
 
 
-def _alike(loop_vars: Any, result: Any) -> Any:
-    """Return what a body gave as a sequence of loop variables; raise where its structure is not theirs."""
+def _alike(loop_vars: Any, result: Any, in_full: bool = True) -> Any:
+    """Return what a body gave as a sequence of loop variables; raise where its structure is not theirs.
+
+    Taking TensorArrays apart costs as much as they hold, so only the first turn looks at composite values `in_full`.
+    """
     try:
-        nest.assert_same_structure(list(loop_vars), list(result), check_types=False, expand_composites=True)
+        nest.assert_same_structure(list(loop_vars), list(result), check_types=False, expand_composites=in_full)
     except (ValueError, TypeError):
         if len(loop_vars) != 1:
             raise
         try:  # the one loop variable is a structure, and the body gave it bare
-            nest.assert_same_structure(loop_vars[0], result, check_types=False, expand_composites=True)
+            nest.assert_same_structure(loop_vars[0], result, check_types=False, expand_composites=in_full)
         except (ValueError, TypeError):
             pass
         else:

@@ -63,7 +63,13 @@ class Graph(GraphScopes, Collections):
         if home is not self:
             with context.scope(home):
                 return home.call(op, inputs, attrs, name)
-        node, settled = self._call(op, inputs, attrs, name)
+        try:
+            node, settled = self._call(op, inputs, attrs, name)
+        except (TypeError, ValueError):
+            answer = op.form_for(inputs, attrs)
+            if answer is NotImplemented:
+                raise
+            return answer
         if context.recorders:
             record(op, node._inputs, node._outputs, node._attrs)
         if not node._outputs:  # the op declares none, or only a list that is empty here

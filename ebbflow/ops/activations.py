@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.ops.declare import dense, in_float32, merged, quick_binary, quick_unary, raw, same, unary
@@ -152,7 +152,7 @@ def leaky_relu(features, alpha=0.2, name=None):
     [-0.20000000298023224, 2.0]
     """
     with name_scope(name, "LeakyRelu", [features, alpha]) as scope:
-        features = convert(features, name="features")
+        features = operand(features, name="features")
         if features.dtype.is_integer:
             features = raw.Cast(features, DstT="float32")
         if isinstance(alpha, np.ndarray):

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
@@ -65,7 +65,7 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     [-1.0, 0.5, 1.0]
     """
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:
-        values = t.values if isinstance(t, IndexedSlices) else convert(t, name="t")
+        values = t.values if isinstance(t, IndexedSlices) else operand(t, name="t")
         cut = minimum(values, clip_value_max)
         _same_shape(values, cut)
         cut = maximum(cut, clip_value_min, name=scope or None)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import Op, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import broadcast_dims
@@ -308,4 +308,4 @@ def _where(select, condition, x, y, name):
     if x is not None:
         return select(condition, x, y, name=name or select.name)
     with name_scope(name, "Where", [condition]) as scope:
-        return raw.Where(convert(condition, None, dtypes.bool, name="condition"), name=scope or None)
+        return raw.Where(operand(condition, None, dtypes.bool, name="condition"), name=scope or None)

@@ -475,6 +475,8 @@ def zeros_like(input, dtype=None, name=None, layout=None):
 def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
     """Return zeros of the tensor's shape; `optimize` lets a known shape become a Const."""
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
+    if hasattr(tensor, "with_flat_values"):
+        return tensor.with_flat_values(zeros_like_v1(tensor.flat_values, dtype, name, optimize))
     if building() is None:
         tensor = convert(tensor)
         dtype = dtype or tensor.dtype
@@ -496,6 +498,8 @@ def ones_like(input, dtype=None, name=None, layout=None):
     [1, 1]
     """
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
+    if hasattr(input, "with_flat_values"):
+        return input.with_flat_values(ones_like(input.flat_values, dtype, name))
     if building() is None:
         tensor = convert(input)
         return OnesLike(tensor) if dtype is None or dtype is tensor.dtype else ones(tensor._dims, dtype)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Op, op
 from ebbflow.core.tensor import EagerTensor
@@ -313,5 +313,5 @@ def round(x, name=None):
     >>> round([0.5, 1.5, -2.7]).numpy().tolist()
     [0.0, 2.0, -3.0]
     """
-    x = convert(x, name="x")
+    x = operand(x, name="x")
     return x if x.dtype.is_integer else Round(x, name=name or "Round")

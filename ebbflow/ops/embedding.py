@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import num_elements
-from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops import math as math_ops
 from ebbflow.ops.array import concat, stack
 from ebbflow.ops.casts import cast
@@ -47,7 +47,9 @@ def embedding_lookup_v1(params, ids, partition_strategy="mod", name=None, valida
 def _lookup(params: Any, ids: Any, strategy: str, name: Any, max_norm: Any) -> Any:
     shards = _shards(params)
     with name_scope(name, "embedding_lookup", [*shards, ids]) as scope:
-        ids = convert(ids, None, None, "ids")
+        ids = operand(ids, None, None, "ids")
+        if not isinstance(ids, Tensor):
+            return ids.with_flat_values(_lookup(params, ids.flat_values, strategy, None, max_norm))
         if len(shards) == 1:
             with _beside(shards[0]):
                 result = _clipped(_rows(shards[0], ids, scope or None), ids, max_norm)

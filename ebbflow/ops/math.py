@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import Op, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_dims, is_compatible, merge_dims
@@ -317,7 +317,7 @@ def add_n(inputs, name=None):
         raise ValueError(
             "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
         )
-    found = [x if isinstance(x, (Tensor, IndexedSlices)) else convert(x) for x in inputs]
+    found = [x if isinstance(x, (Tensor, IndexedSlices)) else operand(x) for x in inputs]
     if len(found) > 1:
         return AddN([dense(x) for x in found], name=name or "AddN")
     only = dense(found[0])
@@ -465,7 +465,7 @@ def divide(x, y, name=None):
     np.float64(1.5)
     """
     if not isinstance(x, Tensor) and not isinstance(y, Tensor):
-        x = convert(x, name="x")
+        x = operand(x, name="x")
     return truediv(x, y, name=name) if name is not None else x / y
 
 

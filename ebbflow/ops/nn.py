@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import EagerTensor, Tensor, _new
@@ -251,7 +251,9 @@ def _along_axis(op, logits, axis, name):
             if context.recorders:
                 record(op, (logits,), (result,), _TYPES[dtype])
             return result
-    logits = convert(logits, None, None, "logits")
+    logits = operand(logits, None, None, "logits")
+    if not isinstance(logits, Tensor):
+        return op(logits, name=name)
     rank = None if logits._dims is None else len(logits._dims)
     if isinstance(axis, numbers.Integral) and (axis == -1 or (rank is not None and axis == rank - 1)):
         return op(logits, name=name)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.ops import ragged_rows
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import RaggedTensor, as_splits
 
@@ -91,16 +92,13 @@ def ragged_range(
     return empty.with_values(of_row(starts) + inside * of_row(deltas))
 
 
-def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
-    """Return the elements of `data` where `mask`, of the same rows, is true."""
-    if not isinstance(data, RaggedTensor):
-        data = RaggedTensor.from_tensor(data)
-    mask = mask if isinstance(mask, RaggedTensor) else RaggedTensor.from_tensor(mask)
-    kept = raw.Where(mask.flat_values)
-    ones = mask.with_values(raw.Cast(mask.values, DstT=data.row_splits.dtype))
-    return RaggedTensor.from_row_lengths(
-        raw.GatherNd(data.values, kept), ones._reduce(raw.Sum, 1, False), validate=False
-    )
+def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
+    """Return the values as rows of a ragged tensor; they need not be of the same shape.
+
+    >>> stack([[1, 2], [3]])
+    <tf.RaggedTensor [[1, 2], [3]]>
+    """
+    return ragged_rows.stack([v if isinstance(v, RaggedTensor) else convert(v) for v in values], axis)
 
 
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.composite import CompositeTensor
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import Known, Op, op, record
 from ebbflow.core.scopes import name_scope
@@ -437,7 +437,10 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     np.float32(1.25)
     """
     with name_scope(name, "reduce_variance", [input_tensor]):
-        input_tensor = convert(input_tensor)
+        input_tensor = operand(input_tensor)
+        if isinstance(input_tensor, CompositeTensor):  # rows do not all go together with their means
+            means = reduce_mean(input_tensor, axis=axis, keepdims=keepdims)
+            return reduce_mean(input_tensor * input_tensor, axis=axis, keepdims=keepdims) - means * means
         means = reduce_mean(input_tensor, axis=axis, keepdims=True)
         if means.dtype.is_integer:
             raise TypeError(f"Input must be either real or complex. Received integer type {means.dtype}.")
@@ -456,7 +459,7 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
     np.float32(1.0)
     """
     with name_scope(name, "reduce_std", [input_tensor]):
-        input_tensor = convert(input_tensor)
+        input_tensor = operand(input_tensor)
         return raw.Sqrt(reduce_variance(input_tensor, axis=axis, keepdims=keepdims))
 
 

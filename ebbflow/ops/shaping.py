@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.tensor import EagerTensor, wrap
+from ebbflow.core.tensor import EagerTensor, Tensor, wrap
 from ebbflow.ops.creation import building
 from ebbflow.ops.declare import FLAT, raw, show, spelled_out
 from ebbflow.ops.quick import int32, int32s, result_of
@@ -373,10 +373,10 @@ def size(input, out_type=None, name=None):
         return raw.Prod(raw.Cast(input.dense_shape, DstT=kind), [0], name=name)
     graph = building()
     if graph is None:
-        return Size(input if input.__class__ is EagerTensor else convert(input), out_type=kind)
+        return Size(input if input.__class__ is EagerTensor else operand(input), out_type=kind)
     with name_scope(name, "Size", [input]) as scope:
-        tensor = convert(input)
-        if is_static(tensor):
+        tensor = operand(input)
+        if isinstance(tensor, Tensor) and is_static(tensor):
             return graph.constant(np.array(math.prod(tensor._dims), kind.np), kind, scope)
         return Size(tensor, out_type=kind, name=scope)
 
@@ -396,10 +396,10 @@ def rank(input, name=None):
         return size(input.dense_shape, name=name)
     graph = building()
     if graph is None:
-        return Rank(input if input.__class__ is EagerTensor else convert(input))
+        return Rank(input if input.__class__ is EagerTensor else operand(input))
     with name_scope(name, "Rank", [input]) as scope:
-        tensor = convert(input)
-        if tensor._dims is not None:
+        tensor = operand(input)
+        if getattr(tensor, "_dims", None) is not None:
             return graph.constant(np.array(len(tensor._dims), np.int32), dtypes.int32, scope)
         return Rank(tensor, name=scope)
 

@@ -8,8 +8,10 @@ SparseTensorSpec
 RaggedTensor
 RaggedTensorSpec
 [ops.ragged_functions]
-ragged.: boolean_mask constant map_flat_values row_splits_to_segment_ids segment_ids_to_row_splits
+ragged.: constant map_flat_values row_splits_to_segment_ids segment_ids_to_row_splits stack
 ragged_range as ragged.range
+[ops.ragged_rows]
+ragged.boolean_mask
 [ops.sparse]
 sparse.: expand_dims eye fill_empty_rows from_dense mask maximum minimum reorder reset_shape reshape retain slice
 sparse.: softmax sparse_dense_matmul to_dense to_indicator transpose
