@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import nest
+from ebbflow.core import dtypes, nest
 from ebbflow.core.composite import TypeSpec
 from ebbflow.core.containers import MAPPING, PLAIN, SEQUENCE, rebuild
 from ebbflow.core.convert import convert
@@ -307,10 +307,38 @@ def cast(kind: Any, value: Any) -> Any:
     return kind.cast(value, None)
 
 
+TAKES_TRUTH = frozenset(
+    [
+        dtypes.float16,
+        dtypes.float32,
+        dtypes.float64,
+        dtypes.int32,
+        dtypes.int64,
+        dtypes.uint64,
+        dtypes.complex128,
+    ]
+)
+"""What a signature asks for where Python's True is taken as 1, as TensorFlow takes it."""
+
+
+def _numbers(value: Any, dtype: Any) -> Any:
+    """Return a Python or NumPy value as a signature of this dtype takes it: arrays are cast, truth may count as 1."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        plain = value.dtype.kind in "biuf" and (
+            dtype.is_bool or dtype.is_floating or dtype.is_integer or dtype.is_complex
+        )
+        return np.asarray(value).astype(dtype.np) if plain else value
+    if dtype not in TAKES_TRUTH:
+        return value
+    if isinstance(value, bool):
+        return int(value)
+    return [_numbers(item, dtype) for item in value] if isinstance(value, (list, tuple)) else value
+
+
 def _cast_tensor(spec: TensorSpec, value: Any) -> Any:
     if not isinstance(value, (Tensor, TensorSpec)):
         try:
-            value = convert(value, spec.dtype)
+            value = convert(_numbers(value, spec.dtype), spec.dtype)
         except (TypeError, ValueError) as error:
             raise TypeError(str(error)) from None
     if value.dtype.base_dtype is not spec.dtype or not spec.shape.is_compatible_with(value.shape):

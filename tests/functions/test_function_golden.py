@@ -18,6 +18,12 @@ OWN_WORDS = {
 }
 """Errors of the recorded class in words of our own, and why."""
 
+REFUSED = {
+    ("taken", "[], tf.uint8 <- -3"): "TensorFlow lets a number that does not fit wrap around: 253",
+    ("taken", "None, tf.bool <- np.array(['a'])"): "TensorFlow takes any text for true",
+}
+"""What TensorFlow answers wrongly and Ebbflow refuses."""
+
 
 def recorded(name):
     return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
@@ -41,7 +47,7 @@ ROWS = [(name, row) for name in cases.PROGRAMS if name not in ("seeds", "refusal
 
 @pytest.mark.parametrize(("name", "row"), ROWS, ids=[f"{name}-{row}" for name, row in ROWS])
 def test_answers_as_recorded(answers, name, row):
-    assert answers(name)[row] == recorded(name)[row]
+    assert answers(name)[row] == ("TypeError" if (name, row) in REFUSED else recorded(name)[row])
 
 
 @pytest.mark.parametrize("row", recorded("refusals"))
