@@ -401,7 +401,11 @@ def checked_input_signature(input_signature: Any) -> tuple[Any, ...]:
     """Return an `input_signature` as a tuple of (nested) specs."""
     if not isinstance(input_signature, (tuple, list)):
         raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
-    wrong = [s for s in nest.flatten(list(input_signature)) if not isinstance(s, (TypeSpec, TraceType))]
+    flat = nest.flatten(list(input_signature))
+    variables = [s for s in flat if isinstance(s, TypeSpec) and s._is_dense and not isinstance(s, TensorSpec)]
+    if variables:
+        raise TypeError(f"input_signature doesn't support {type(variables[0]).__name__}, got {list(input_signature)}")
+    wrong = [s for s in flat if not isinstance(s, (TypeSpec, TraceType))]
     if wrong and not all(isinstance(s, Tensor) or hasattr(s, "_tape_handle") for s in wrong):
         raise TypeError(
             "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "

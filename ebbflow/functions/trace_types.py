@@ -261,7 +261,7 @@ def flat_types(kind: Any) -> list[TensorSpec]:
     """Return the specs of the tensors that a value of this type holds."""
     if isinstance(kind, TensorSpec):
         return [kind]
-    if isinstance(kind, TypeSpec):
+    if isinstance(kind, TypeSpec) and not kind._is_dense:
         return nest.flatten(kind, expand_composites=True)
     return kind.flatten()
 
@@ -270,7 +270,7 @@ def tensors_of(kind: Any, value: Any) -> list[Any]:
     """Return the tensors that `value`, which is of this type, holds."""
     if isinstance(kind, TensorSpec):
         return [value]
-    if isinstance(kind, TypeSpec):
+    if isinstance(kind, TypeSpec) and not kind._is_dense:
         return nest.flatten(value, expand_composites=True)
     return kind.to_tensors(value)
 
@@ -279,7 +279,7 @@ def placeholder_of(kind: Any, maker: Any) -> Any:
     """Return what stands for a value of this type while tracing; `maker.argument(spec)` makes the tensors."""
     if isinstance(kind, TensorSpec):
         return maker.argument(kind)
-    if isinstance(kind, TypeSpec):
+    if isinstance(kind, TypeSpec) and not kind._is_dense:
         parts = [maker.argument(spec) for spec in nest.flatten(kind, expand_composites=True)]
         return nest.pack_sequence_as(kind, parts, expand_composites=True)
     return kind.placeholder_value(maker)
@@ -289,7 +289,7 @@ def from_tensors(kind: Any, tensors: Any) -> Any:
     """Return a value of this type from an iterator of its tensors."""
     if isinstance(kind, TensorSpec):
         return next(tensors)
-    if isinstance(kind, TypeSpec):
+    if isinstance(kind, TypeSpec) and not kind._is_dense:
         parts = [next(tensors) for _ in flat_types(kind)]
         return nest.pack_sequence_as(kind, parts, expand_composites=True)
     return kind.from_tensors(tensors)
@@ -299,7 +299,7 @@ def cast(kind: Any, value: Any) -> Any:
     """Return `value` as one of this type, converted where that loses nothing; else raise TypeError."""
     if isinstance(kind, TensorSpec):
         return _cast_tensor(kind, value)
-    if isinstance(kind, TypeSpec):
+    if isinstance(kind, TypeSpec) and not kind._is_dense:
         compatible: Any = getattr(kind, "is_compatible_with", lambda v: type(v) is kind.value_type)
         if not compatible(value):
             raise TypeError(f"Can not cast {value!r} to {kind!r}")

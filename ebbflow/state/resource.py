@@ -206,6 +206,10 @@ class ResourceVariable(VariableV1):
         """Return whether the variable has a value."""
         return raw.VarIsInitializedOp(self._handle, name=name)
 
+    @property
+    def _type_spec(self) -> VariableSpec:
+        return VariableSpec.from_value(self)
+
     def __tf_tracing_type__(self, context: Any) -> VariableSpec:
         return VariableSpec(self.shape, self._dtype, self._trainable, context.alias_of(id(self._handle)))
 
@@ -446,6 +450,9 @@ def _copy(name: str, value: Any, trainable: bool, constraint: Any, dims: Any) ->
     """Return an eager variable of exactly this name, whatever name scope is open."""
     with name_scope(None):
         return ResourceVariable(value, trainable, name=name, constraint=constraint, shape=TensorShape(dims))
+
+
+VariableSpec.value_type = ResourceVariable
 
 
 def _stand_in(handle: Any, spec: VariableSpec) -> ResourceVariable:

@@ -10,12 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core import dtypes
+from ebbflow.core.composite import TypeSpec
 from ebbflow.core.shape import TensorShape, is_compatible
 from ebbflow.core.spec import TensorSpec
 
 
-class VariableSpec:
+class VariableSpec(TypeSpec):
     """dtype, shape, whether it is trained, and which of the variables of a call it is."""
+
+    _is_dense = True  # one handle: nothing to be taken apart
+    value_type: Any = None  # the class of variables, which says so itself
 
     def __init__(self, shape: Any, dtype: Any = dtypes.float32, trainable: bool = True, alias_id: int | None = None):
         self.shape = TensorShape(shape)

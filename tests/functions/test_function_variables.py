@@ -155,3 +155,45 @@ def test_optimizer_step_in_a_function():
     losses = [float(step(tf.constant([1.0, 1.0]))) for _ in range(3)]
     assert losses[0] > losses[1] > losses[2]
     np.testing.assert_allclose(w, [1.0 * 0.8**3, 2.0 * 0.8**3], rtol=1e-5)
+
+
+# --- the type of a variable -------------------------------------------------------------------------------------------
+
+SPECS = [  # how the variable is made, its type
+    (lambda: tf.Variable([1.0, 2.0]), "VariableSpec(shape=(2,), dtype=tf.float32, trainable=True, alias_id=None)"),
+    (lambda: tf.Variable(1, trainable=False), "VariableSpec(shape=(), dtype=tf.int32, trainable=False, alias_id=None)"),
+    (
+        lambda: tf.Variable([1.0], shape=tf.TensorShape([None])),
+        "VariableSpec(shape=(None,), dtype=tf.float32, trainable=True, alias_id=None)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "text"), SPECS)
+def test_the_type_of_a_variable(make, text):
+    variable = make()
+    spec = tf.type_spec_from_value(variable)
+    assert repr(spec) == text and isinstance(spec, tf.TypeSpec) and spec.value_type is type(variable)
+    assert spec.is_compatible_with(variable) and spec == tf.type_spec_from_value(make())
+    assert tf.nest.flatten(spec, expand_composites=True) == [spec]
+
+
+def test_variables_of_one_type_share_a_trace_and_one_given_twice_is_one():
+    traces = []
+
+    @tf.function(autograph=False)
+    def step(a, b):
+        traces.append(a is b)
+        a.assign(b + 1.0)
+        return a + b
+
+    v, w = tf.Variable([1.0]), tf.Variable([10.0])
+    assert [step(v, w).numpy()[0], step(w, v).numpy()[0]] == [21.0, 23.0] and traces == [False]
+    assert [step(v, v).numpy()[0], step(w, w).numpy()[0]] == [24.0, 26.0] and traces == [False, True]
+    specs, _ = step.get_concrete_function(v, v).structured_input_signature
+    assert [s.alias_id for s in specs] == [0, 0]
+
+
+def test_a_signature_takes_no_variable_types():
+    with pytest.raises(TypeError, match="input_signature doesn't support VariableSpec"):
+        tf.function(lambda v: v, input_signature=[tf.type_spec_from_value(tf.Variable(1.0))])

@@ -475,25 +475,29 @@ def seeds(tf):
 
 # --- what a fixed signature takes -------------------------------------------------------------------------------------
 
-GIVEN = (
-    """True | False | 1 | 0 | -3 | 1.5 | 1.0 | float('nan') | 1j | 'a' | b'a' | None | [1, 2] | [1.0, 2.0] | [] | [[1.0]]
-(1, 2) | [True] | [True, 2] | [1.5, True] | ['a'] | np.float32(1.5) | np.float64(1.5) | np.int32(1) | np.int64(1) | np.bool_(True)
+GIVEN = """
+True | False | 1 | 0 | -3 | 1.5 | 1.0 | float('nan') | 1j | 'a' | b'a' | None | [1, 2] | [1.0, 2.0] | [] | [[1.0]]
+(1, 2) | [True] | [True, 2] | [1.5, True] | ['a'] | np.float32(1.5) | np.float64(1.5) | np.int32(1) | np.int64(1)
 np.array([1, 2]) | np.array([1.0, 2.0]) | np.array([1.0], np.float32) | np.array(1) | np.array(1.5) | np.array([True])
 tf.constant(1) | tf.constant(1.5) | tf.constant([1.5, 2.5]) | tf.constant(True) | tf.constant(1.5, tf.float64)
 tf.Variable(1.5) | tf.Variable(1) | tf.constant('a') | tf.TensorShape([2]) | tf.float32 | object() | {'a': 1} | range(3)
 tf.RaggedTensor.from_row_lengths([1.0], [1]) | np.array(['a']) | np.array([], np.float32) | tf.constant([[1.0]])
-""".replace("\n", " | ")
-    .strip(" |")
-    .split(" | ")
-)
+np.bool_(True)
+"""
+WANTED = """
+[], tf.float32 | [], tf.float64 | [], tf.float16 | [], tf.int32 | [], tf.int64 | [], tf.uint8 | [], tf.int8 | [], tf.bool
+[], tf.string | [], tf.complex64 | [], tf.complex128 | None, tf.float32 | None, tf.int32 | None, tf.bool | [None], tf.int32
+[2], tf.float32
+"""
 
-WANTED = """[], tf.float32 | [], tf.float64 | [], tf.float16 | [], tf.int32 | [], tf.int64 | [], tf.uint8 | [], tf.int8 | [], tf.bool
-[], tf.string | [], tf.complex64 | [], tf.complex128 | None, tf.float32 | None, tf.int32 | None, tf.bool | [2], tf.float32
-[None], tf.int32""".replace("\n", " | ").split(" | ")
+
+def listed(text):
+    """Return the parts of a table."""
+    return text.strip().replace("\n", " | ").split(" | ")
 
 
 def taken(tf):
-    """What functions with a signature of one tensor make of all kinds of values: the tensor, or the class of the error."""
+    """What functions with a signature of one tensor make of all kinds of values: the tensor, or the error."""
 
     def given(spec, value):
         function = tf.function(lambda x: x, input_signature=[spec], autograph=False)
@@ -506,8 +510,8 @@ def taken(tf):
     names = {"tf": tf, "np": np}
     return {
         f"{spec} <- {value}": given(tf.TensorSpec(*eval(f"({spec},)", names)), eval(value, names))
-        for spec in WANTED
-        for value in GIVEN
+        for spec in listed(WANTED)
+        for value in listed(GIVEN)
     }
 
 
