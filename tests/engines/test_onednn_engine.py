@@ -394,11 +394,21 @@ def test_an_array_that_is_read_may_be_written(planner, arguments):
         np.testing.assert_array_equal(given[place], apart)
 
 
+CONVOLVED = ((1, 1, 1, 1), "SAME", (), "NHWC", (1, 1, 1, 1))
+
+
 @serving
 def test_relu_shows_what_is_no_number():
-    """oneDNN's own relu makes NaN 0: a model that has gone wrong would look healthy."""
-    x = np.array([np.nan, -1, 0, 2, np.inf, -0.0, 1e-30, -1e30], np.float32)
-    np.testing.assert_array_equal(run(eltwise.forward(x.shape, "relu"), x), np.maximum(x, 0))
+    """oneDNN's own relu makes NaN 0: a model that has gone wrong would look healthy. And -inf is no NaN behind it."""
+    x = np.array([np.nan, -1, 0, 2, np.inf, -0.0, 1e-30, -1e30, -np.inf, 3e38, -3e38, 1e-45], np.float32)
+    wanted = np.maximum(x, 0)
+    np.testing.assert_array_equal(run(eltwise.forward(x.shape, "relu"), x), wanted)
+    product = matmul.forward((40, 5), (5, 12), bias=True, activation="relu")
+    found = run(product, np.zeros((40, 5), np.float32), np.zeros((5, 12), np.float32), x)
+    np.testing.assert_array_equal(found, np.broadcast_to(wanted, (40, 12)))
+    image, kernel = np.zeros((2, 6, 6, 4), np.float32), np.zeros((3, 3, 4, 12), np.float32)
+    convolution = conv.forward(image.shape, kernel.shape, *CONVOLVED, bias=True, activation="relu")
+    np.testing.assert_array_equal(run(convolution, image, kernel, x), np.broadcast_to(wanted, (2, 6, 6, 12)))
     a, b = floats(4, 5), floats(5, 6)
     a[2, 3] = np.nan
     assert np.isnan(run(matmul.forward(a.shape, b.shape, activation="relu"), a, b)[2]).all()
