@@ -19,8 +19,8 @@ from ebbflow.eager.backprop import differentiable
 from ebbflow.functions import rewriting
 from ebbflow.functions.branch_op import Case, If, StatelessCase, StatelessIf, branches_of, choose_node
 from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.functions.gradient_body import GradientBody
 from ebbflow.graph.gradients import gradients
-from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
 
 
@@ -48,15 +48,12 @@ for _op in (If, StatelessIf, Case, StatelessCase):
     _op.gradient(gradient)
 
 
-class BackwardBranch(FuncGraph):
+class BackwardBranch(GradientBody):
     """The gradient of one branch: asked for a tensor of the forward branch, it finds a way to have it."""
 
     def __init__(self, node: Any, number: int):
-        self._node = node
         self._number = number
-        self._forward = branches_of(node)[number]
-        super().__init__(f"{self._forward.name}_grad", context.current_graph())
-        self._resolved: dict[int, tuple[Any, Any]] = {}
+        super().__init__(node, branches_of(node)[number], context.current_graph())
 
     def differentiate(self, grads: Sequence[Any], wanted: Sequence[int]) -> dict[int, Any]:
         """Return the gradient, or None, for each wanted argument of the branch."""
@@ -75,17 +72,8 @@ class BackwardBranch(FuncGraph):
             found = [g if g is None or isinstance(g, IndexedSlices) else self.take(g) for g in found]
         return dict(zip(wanted, found, strict=True))
 
-    def capture(self, tensor: Any, name: str | None = None) -> Any:
-        """Return the tensor inside that stands for one outside."""
-        if not isinstance(tensor, SymbolicTensor) or tensor.graph is not self._forward.base:
-            return super().capture(tensor, name)
-        found = self._resolved.get(id(tensor))
-        if found is None:
-            with context.scope(self), self.control_dependencies(None), self.name_scope(None):
-                found = self._resolved[id(tensor)] = (tensor, self._resolve(tensor))
-        return found[1]
-
-    def _resolve(self, tensor: Any) -> Any:
+    def resolve(self, tensor: Any) -> Any:
+        """Return a constant, an argument of the choice, or what the forward branch hands out."""
         if tensor.op.type == "Const":
             return self.constant(np.array(tensor.op._attrs["value"]), tensor.dtype.base_dtype)
         for argument, outside in zip(self._forward.inputs, self._node._inputs[1:], strict=True):

@@ -21,9 +21,9 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.eager.backprop import add_up, differentiable
 from ebbflow.functions import rewriting
 from ebbflow.functions.func_graph import FuncGraph, build
+from ebbflow.functions.gradient_body import GradientBody
 from ebbflow.functions.while_op import StatelessWhile, While, loop_node
 from ebbflow.graph.gradients import gradients
-from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
 
 SMALL = 4096
@@ -67,7 +67,7 @@ class _Backward:
     def build(self) -> dict[int, Any]:
         """Add the backward loop; return the gradients it gives, by number of input."""
         outer = context.current_graph()
-        graph = BackwardBody(f"{self.body.name}_grad", outer, self.node)
+        graph = BackwardBody(outer, self.node)
         count = outer.take(rewriting.iterations(self.node))
         with context.scope(graph):
             graph.variable(convert_outside(outer, 0, count.dtype), lambda counter: counter + 1)
@@ -135,14 +135,11 @@ class _Backward:
         return joined
 
 
-class BackwardBody(FuncGraph):
+class BackwardBody(GradientBody):
     """The body of a backward loop: asked for a tensor of the forward body, it finds the cheapest way to have it."""
 
-    def __init__(self, name: str, outer: Any, node: Any):
-        super().__init__(name, outer)
-        self._node = node
-        self._forward: FuncGraph = node._attrs["body"]
-        self._resolved: dict[int, tuple[Any, Any]] = {}
+    def __init__(self, outer: Any, node: Any):
+        super().__init__(node, node._attrs["body"], outer)
         self._variables: list[list[Any]] = []  # first value outside, argument inside, result inside
         self._collected: dict[int, int] = {}
 
@@ -186,29 +183,17 @@ class BackwardBody(FuncGraph):
 
     def call(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
         """Add a node; a question about the shape of a forward tensor is put to the forward body."""
-        if op.name in SHAPES and self._is_forward(inputs[0]) and self._forward_size_unknown(inputs[0]):
+        if op.name in SHAPES and self.is_forward(inputs[0]) and self._forward_size_unknown(inputs[0]):
             with context.scope(self._forward.base):
                 answer = op(*inputs, **attrs)
             return self.take(answer)
         return super().call(op, inputs, attrs, name)
 
-    def _is_forward(self, tensor: Any) -> bool:
-        return isinstance(tensor, SymbolicTensor) and tensor.graph is self._forward.base
-
     def _forward_size_unknown(self, tensor: Any) -> bool:
         return id(tensor) not in self._resolved and not any(tensor is x for x in self._forward.inputs)
 
-    def capture(self, tensor: Any, name: str | None = None) -> Any:
-        """Return the tensor inside that stands for one outside."""
-        if not self._is_forward(tensor):
-            return super().capture(tensor, name)
-        found = self._resolved.get(id(tensor))
-        if found is None:
-            with context.scope(self), self.control_dependencies(None), self.name_scope(None):
-                found = self._resolved[id(tensor)] = (tensor, self._resolve(tensor))
-        return found[1]
-
-    def _resolve(self, tensor: Any) -> Any:
+    def resolve(self, tensor: Any) -> Any:
+        """Return a constant, what is outside of the loop, or what the forward loop pushed."""
         value = _small_constant(tensor)
         if value is not None:
             return self.constant(np.array(value), tensor.dtype.base_dtype)

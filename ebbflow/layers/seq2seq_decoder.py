@@ -6,6 +6,7 @@ of steps. Knows cells and helpers by what they do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ebbflow.core import context, dtypes, nest
@@ -149,21 +150,12 @@ def dynamic_decode(
         raise TypeError(f"Expected decoder to be type Decoder, but saw: {type(decoder)}")
     with variable_scope(scope, "decoder") as varscope:
         cache_variables(varscope)
-        if maximum_iterations is not None:
-            maximum_iterations = convert(maximum_iterations, dtypes.int32, name="maximum_iterations")
-            if maximum_iterations._dims != ():
-                raise ValueError("maximum_iterations must be a scalar")
+        maximum_iterations = _limit(maximum_iterations)
         finished, inputs, state = decoder.initialize()
-        nothing = nest.map_structure(
-            lambda size, dtype: zero_state_tensors(size, decoder.batch_size, dtype),
-            decoder.output_size,
-            decoder.output_dtype,
-        )
+        nothing = _for_each_output(decoder, lambda size, dtype: zero_state_tensors(size, decoder.batch_size, dtype))
         if maximum_iterations is not None:
             finished = raw.LogicalOr(finished, raw.LessEqual(maximum_iterations, 0))
-        arrays = nest.map_structure(
-            lambda size, dtype: _array(decoder.batch_size, size, dtype), decoder.output_size, decoder.output_dtype
-        )
+        arrays = _for_each_output(decoder, lambda size, dtype: _array(decoder.batch_size, size, dtype))
         lengths = zeros_like(finished, dtypes.int32)
         _, arrays, state, _, _, lengths = while_loop(
             lambda time, arrays, state, inputs, finished, lengths: raw.LogicalNot(reduce_all(finished)),
@@ -179,6 +171,19 @@ def dynamic_decode(
         if not output_time_major:
             outputs = nest.map_structure(transpose_batch_time, outputs)
     return outputs, state, lengths
+
+
+def _limit(maximum_iterations: Any) -> Any:
+    if maximum_iterations is None:
+        return None
+    limit = convert(maximum_iterations, dtypes.int32, name="maximum_iterations")
+    if limit._dims != ():
+        raise ValueError("maximum_iterations must be a scalar")
+    return limit
+
+
+def _for_each_output(decoder: Any, make: Callable[[Any, Any], Any]) -> Any:
+    return nest.map_structure(make, decoder.output_size, decoder.output_dtype)
 
 
 def _array(batch_size: Any, size: Any, dtype: Any) -> TensorArray:

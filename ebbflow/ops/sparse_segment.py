@@ -95,7 +95,13 @@ def _vectors(indices: Known, segment_ids: Known) -> None:
 
 
 def _declare(kind: str) -> tuple[Op, Op, Op, Op]:
-    power = _ROOTS[kind]
+    plain, counted = _forward_ops(kind, _ROOTS[kind])
+    back, back_sparse = _backward_ops(kind, _ROOTS[kind])
+    _gradients(kind, plain, counted, back, back_sparse)
+    return plain, counted, back, back_sparse
+
+
+def _forward_ops(kind: str, power: Any) -> tuple[Op, Op]:
     types = "reals" if kind == "Sum" else "floats"
     plain = op(
         f"SparseSegment{kind}(data:T, indices:Tidx, segment_ids:Tsegmentids) -> (output:T) | "
@@ -106,14 +112,6 @@ def _declare(kind: str) -> tuple[Op, Op, Op, Op]:
         f"SparseSegment{kind}WithNumSegments(data:T, indices:Tidx, segment_ids:Tsegmentids, num_segments:Tnumsegments)"
         f" -> (output:T) | T: {types}; {_COUNTED}; sparse_gradient: bool = false",
         shape=_counted_dims,
-    )
-    back = op(
-        f"SparseSegment{kind}Grad(grad:T, indices:Tidx, segment_ids:Tsegmentids, output_dim0:int32) -> (output:T) | "
-        f"T: floats; {_INDICES}",
-    )
-    back_sparse = op(
-        f"SparseSegment{kind}GradV2(grad:T, indices:Tidx, segment_ids:Tsegmentids, dense_output_dim0:int32) -> "
-        f"(output:T, sorted_unique_indices:Tidx) | T: floats; {_INDICES}",
     )
 
     @plain.kernel
@@ -130,6 +128,19 @@ def _declare(kind: str) -> tuple[Op, Op, Op, Op]:
         if checked_ids(segment_ids, segment_ids.size) > count:
             raise invalid("segment ids must be < num_segments")
         return _folded(data, indices, segment_ids, count, power)
+
+    return plain, counted
+
+
+def _backward_ops(kind: str, power: Any) -> tuple[Op, Op]:
+    back = op(
+        f"SparseSegment{kind}Grad(grad:T, indices:Tidx, segment_ids:Tsegmentids, output_dim0:int32) -> (output:T) | "
+        f"T: floats; {_INDICES}",
+    )
+    back_sparse = op(
+        f"SparseSegment{kind}GradV2(grad:T, indices:Tidx, segment_ids:Tsegmentids, dense_output_dim0:int32) -> "
+        f"(output:T, sorted_unique_indices:Tidx) | T: floats; {_INDICES}",
+    )
 
     @back.kernel
     def _(xp, grad, indices, segment_ids, output_dim0):
@@ -152,8 +163,7 @@ def _declare(kind: str) -> tuple[Op, Op, Op, Op]:
     def _(grad, indices, segment_ids, dense_output_dim0):
         return [None if grad.dims is None else (None, *grad.dims[1:]), (None,)]
 
-    _gradients(kind, plain, counted, back, back_sparse)
-    return plain, counted, back, back_sparse
+    return back, back_sparse
 
 
 def _gradients(kind: str, plain: Op, counted: Op, back: Op, back_sparse: Op) -> None:

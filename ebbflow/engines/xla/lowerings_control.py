@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -229,49 +230,74 @@ class _Loop:
         return before.with_room(jnp, count, after.dims)
 
     def _loop(self, jnp: Any) -> list[Any]:
-        state, values, varying = _State(self.trace), self.values, self.varying
-        first, forms = pack([values[i] for i in varying])
-        kept, _ = pack(state.values())
-        written: list[bool] = [False] * len(kept)
-
-        def inside(leaves: Any) -> list[Any]:
-            state.put(leaves[len(first) :])
-            now = list(values)
-            for i, value in zip(varying, unpack(leaves[: len(first)], forms), strict=True):
-                now[i] = value
-            return now
-
-        def test(carry: Any) -> Any:
-            turn, leaves = carry
-            if self.turns is not None:
-                return turn < self.turns
-            try:
-                (answer,) = self.trace.body(self.cond, inside(leaves))[:1]
-            finally:
-                state.restore()
-            return jnp.asarray(answer).size > 0 if answer.ndim else jnp.asarray(answer) != 0
-
-        def step(carry: Any) -> Any:
-            turn, leaves = carry
-            try:
-                results = self.trace.body(self.body, inside(leaves))
-                new, _ = pack([results[i] for i in varying])
-                after, _ = pack(state.values())
-            finally:
-                written[:] = [a or b for a, b in zip(written, state.restore(), strict=True)]
-            return turn + 1, [*new, *after]
-
+        carried = _Carried(self)
         try:
-            _, results = lax.while_loop(test, step, (jnp.int32(0), [*first, *kept]))
+            _, results = lax.while_loop(
+                partial(self._test, jnp, carried), partial(self._step, carried), (jnp.int32(0), carried.first)
+            )
         except TypeError as error:
             if library.is_narrowed(error):
                 raise
             raise Refusal("an iteration changes the shape of a loop variable") from error
-        state.finish(results[len(first) :], written)
-        final = list(values)
-        for i, value in zip(varying, unpack(results[: len(first)], forms), strict=True):
-            final[i] = value
-        return final
+        return carried.finish(results)
+
+    def _test(self, jnp: Any, carried: _Carried, carry: Any) -> Any:
+        turn, leaves = carry
+        if self.turns is not None:
+            return turn < self.turns
+        try:
+            (answer,) = self.trace.body(self.cond, carried.inside(leaves))[:1]
+        finally:
+            carried.state.restore()
+        return jnp.asarray(answer).size > 0 if answer.ndim else jnp.asarray(answer) != 0
+
+    def _step(self, carried: _Carried, carry: Any) -> Any:
+        turn, leaves = carry
+        try:
+            results = self.trace.body(self.body, carried.inside(leaves))
+            after = carried.leaves(results)
+        finally:
+            carried.note_written()
+        return turn + 1, after
+
+
+class _Carried:
+    """What XLA's loop carries from turn to turn: the leaves of the variables that vary, and of the state."""
+
+    def __init__(self, loop: Any):
+        self.state = _State(loop.trace)
+        self._values, self._varying = loop.values, loop.varying
+        packed, self._forms = pack([loop.values[i] for i in loop.varying])
+        kept, _ = pack(self.state.values())
+        self._count = len(packed)
+        self._written: list[bool] = [False] * len(kept)
+        self.first = [*packed, *kept]
+
+    def inside(self, leaves: Any) -> list[Any]:
+        """Return the loop variables in a turn, and have the state as it is then."""
+        self.state.put(leaves[self._count :])
+        return self._with(leaves)
+
+    def _with(self, leaves: Any) -> list[Any]:
+        found = list(self._values)
+        for i, value in zip(self._varying, unpack(leaves[: self._count], self._forms), strict=True):
+            found[i] = value
+        return found
+
+    def leaves(self, results: Any) -> list[Any]:
+        """Return what is carried after a turn that gave these results."""
+        new, _ = pack([results[i] for i in self._varying])
+        after, _ = pack(self.state.values())
+        return [*new, *after]
+
+    def note_written(self) -> None:
+        """Note what of the state a turn has written, and have it as it was."""
+        self._written = [a or b for a, b in zip(self._written, self.state.restore(), strict=True)]
+
+    def finish(self, results: Any) -> list[Any]:
+        """Return the loop variables behind the loop, and keep the state it leaves."""
+        self.state.finish(results[self._count :], self._written)
+        return self._with(results)
 
 
 def _handed_on(body: Any, i: int) -> bool:
