@@ -56,6 +56,8 @@ class Function:
         self.__name__ = self._name
         self._signature = FunctionSignature(python_function, input_signature)
         self._autograph = autograph
+        if autograph and _made_by_exec(python_function):
+            _autograph().note(python_function)
         self._jit_compile = jit_compile
         self._reduce_retracing = reduce_retracing
         self._max_traces = max_traces
@@ -471,10 +473,19 @@ def _converted(function: Callable[..., Any]) -> Callable[..., Any]:
     return function.converted(convert) if isinstance(function, _WeakMethod) else convert(function)
 
 
+def _made_by_exec(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename[:1] == "<"
+
+
 @functools.cache
-def _converter() -> Callable[..., Any] | None:
+def _autograph() -> Any:
     # Loaded with the first trace: a program that traces nothing needs no parser.
-    return getattr(importlib.import_module("ebbflow.functions.autograph"), "convert", None)
+    return importlib.import_module("ebbflow.functions.autograph")
+
+
+def _converter() -> Callable[..., Any] | None:
+    return getattr(_autograph(), "convert", None)
 
 
 def function(

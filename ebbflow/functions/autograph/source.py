@@ -2,14 +2,16 @@
 
 The whole text a function comes from is parsed (and kept, for the functions next to it), so that positions are the
 file's own, the class around a method is known, and one `lambda` among several on a line can be told by its column.
-Where Python keeps no text (the plain interactive prompt before 3.13, `python -c`), the text is looked for in the line
-editor's history and the command line, and trusted only if compiling it gives the very code of the function.
+Where Python keeps no text (the plain interactive prompt before 3.13, `python -c`, `exec`), it is looked for in the line
+editor's history, on the command line and among what those know who are running (`executed`), and trusted only if
+compiling it gives the very code of the function.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import itertools
 import linecache
 import os
 import sys
@@ -18,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
+from ebbflow.functions.autograph import executed
 from ebbflow.functions.autograph.errors import InaccessibleSourceCodeError
 from ebbflow.functions.autograph.names import FUNCTIONS, parameters
 
@@ -51,17 +54,40 @@ def find(function: FunctionType) -> Found:
             if found is not None:
                 return found
             reason = f"line {code.co_firstlineno} of {code.co_filename} does not define it; was the file edited?"
-    for text in _typed(code):
-        index = _same_code(text, code)
-        found = None if index is None else _locate(index, code)
-        if found is not None:
-            return found
+    found = _unkept(function)
+    if found is not None:
+        return found
     raise InaccessibleSourceCodeError(
         f"Unable to locate the source code of {function}. Note that functions defined in certain environments, like "
         "the interactive Python shell, do not expose their source code. If that is the case, you should define them in "
         "a .py source file, or put the text that you give to `exec` into `linecache`. If you are certain the code is "
         f"graph-compatible, wrap the call using @tf.autograph.experimental.do_not_convert. Original error: {reason}"
     )
+
+
+def note(function: Any) -> None:
+    """Find the text of a function that has just been made by `exec`, while those who know it are running."""
+    code = getattr(function, "__code__", None)
+    if isinstance(function, FunctionType) and code.co_filename.startswith("<") and not _in_a_file(function):
+        _unkept(function)
+
+
+def _in_a_file(function: FunctionType) -> bool:
+    return bool(linecache.getlines(function.__code__.co_filename, function.__globals__))
+
+
+def _unkept(function: FunctionType) -> Found | None:
+    """Return the syntax tree of a function whose text Python did not keep, if the text is found."""
+    code = function.__code__
+    if not code.co_filename.startswith("<"):
+        return None
+    for text in itertools.chain(_typed(code), executed.texts(function)):
+        index = _same_code(text, code)
+        found = None if index is None else _locate(index, code)
+        if found is not None:
+            executed.keep(text)
+            return found
+    return None
 
 
 def _parse(filename: str, lines: Sequence[str]) -> Index:
@@ -157,11 +183,16 @@ def _alike(one: CodeType, other: CodeType) -> bool:
         and one.co_names == other.co_names
         and one.co_varnames == other.co_varnames
         and _constants(one) == _constants(other)
+        and all(_alike(*pair) for pair in zip(_inner(one), _inner(other), strict=True))
     )
 
 
 def _constants(code: CodeType) -> list[Any]:
-    return [(type(c), repr(c)) for c in code.co_consts if not isinstance(c, CodeType)]
+    return [(type(c), None if isinstance(c, CodeType) else repr(c)) for c in code.co_consts]
+
+
+def _inner(code: CodeType) -> list[CodeType]:
+    return [c for c in code.co_consts if isinstance(c, CodeType)]
 
 
 # --- what was typed ---------------------------------------------------------------------------------------------------
@@ -169,8 +200,6 @@ def _constants(code: CodeType) -> list[Any]:
 
 def _typed(code: CodeType) -> Iterator[str]:
     """Yield texts that code without a file may come from, the likeliest first."""
-    if not code.co_filename.startswith("<"):
-        return
     arguments = list(getattr(sys, "orig_argv", ()))
     if code.co_filename == "<string>" and "-c" in arguments[:-1]:
         yield arguments[arguments.index("-c") + 1]

@@ -155,7 +155,7 @@ def test_what_is_no_python_function_is_refused(use, entity):
 
 def test_without_source_conversion_by_hand_fails():
     scope = {}
-    exec("def f(x):\n    return 1 if x else 2", scope)
+    exec("\n".join(["def f(x):", "    return 1 if x else 2"]), scope)  # nobody knows the text any more
     with pytest.raises(ConversionError, match="InaccessibleSourceCodeError: Unable to locate the source code of"):
         tf.autograph.to_code(scope["f"])
 

@@ -7,6 +7,7 @@ import logging
 import os
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -142,6 +143,103 @@ def test_source_that_has_changed_since_is_not_used(tmp_path):
         run_in_graph(f, 1.0)
 
 
+# --- exec, and nothing kept -------------------------------------------------------------------------------------------
+
+
+def executed(text, name="f"):
+    scope = {"tf": tf}
+    exec(text, scope)
+    return scope[name]
+
+
+def a_literal():
+    scope = {"tf": tf}
+    exec("@tf.function\ndef f(x):\n    if x > 0:\n        return x\n    return -x", scope)
+    return scope["f"]
+
+
+def in_a_variable():
+    text = "def f(x):\n    while x < 0:\n        x = x + 3.0\n    return x"
+    return tf.function(executed(text))
+
+
+def dedented():
+    text = """
+        def f(x):
+            if x > 0:
+                x = x * 2.0
+            return x
+    """
+    return tf.function(executed(textwrap.dedent(text)))
+
+
+def in_a_list():
+    texts = ["a = 1", "def f(x):\n    return x if x > 0 else 0.5 * x"]
+    return tf.function(executed(texts[1]))
+
+
+def with_another():
+    text = (
+        "def f(x):\n    return g(x) + 1.0\n\n"
+        "def g(x):\n    if x > 0:\n        return x\n    else:\n        return x * x\n"
+    )
+    return tf.function(executed(text))
+
+
+def with_one_inside():
+    text = "def f(x):\n    def g(y):\n        return y if y > 0 else 7.0\n    return g(x)"
+    return tf.function(executed(text))
+
+
+def a_lambda():
+    text = "lambda x: x if x > 0 else 4.0 * x"
+    return tf.function(eval(text))
+
+
+class Keeper:
+    """Knows a text as an attribute."""
+
+    def __init__(self):
+        self.text = "def f(x):\n    return x if x > 0 else -3.0 * x"
+
+    def make(self):
+        return tf.function(executed(self.text))
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (a_literal, [2.0, 2.0]),
+        (in_a_variable, [2.0, 1.0]),
+        (dedented, [4.0, -2.0]),
+        (in_a_list, [2.0, -1.0]),
+        (with_another, [3.0, 5.0]),
+        (with_one_inside, [2.0, 7.0]),
+        (a_lambda, [2.0, -8.0]),
+        (Keeper().make, [2.0, 6.0]),
+    ],
+)
+def test_exec(make, expected):
+    f = make()  # whoever knows the text is gone when the function is traced
+    assert [float(f(tf.constant(x))) for x in (2.0, -2.0)] == expected
+
+
+def test_exec_of_a_file(tmp_path):
+    path = tmp_path / "settings.py"
+    path.write_text(TEXT.replace("-x", "x * 9.0"))
+    f = tf.function(executed(path.read_text()))
+    assert float(f(tf.constant(-1.0))) == -9.0
+
+
+def test_a_text_with_other_code_is_not_used():
+    """One constant is different: the text is like the function's, and not it."""
+    text = "def f(x):\n    return x if x > 0 else 11.0 * x"
+    f = executed(text.replace("11.0", "12.0"))
+    assert "def f(x)" in text
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="Unable to locate the source code"):
+        tf.function(f)(tf.constant(-1.0))
+
+
 @pytest.fixture
 def warnings_heard(monkeypatch):
     """What AutoGraph warns of, each thing once."""
@@ -159,7 +257,7 @@ def warnings_heard(monkeypatch):
 
 
 def test_without_source_there_is_one_warning_and_a_clear_error(warnings_heard):
-    f = made_of(TEXT, "<nowhere>", keep=False)
+    f = made_of(TEXT.replace("-x", f"x * {len(TEXT)}"), "<nowhere>", keep=False)
     for _ in range(2):
         with pytest.raises(tf.errors.OperatorNotAllowedInGraphError) as caught:
             run_in_graph(f, 1.0)
@@ -171,7 +269,7 @@ def test_without_source_there_is_one_warning_and_a_clear_error(warnings_heard):
 
 
 def test_without_source_python_values_still_work(warnings_heard):
-    f = made_of(TEXT, "<nowhere else>", keep=False)
+    f = made_of(TEXT.replace("-x", "x * 1 * -1"), "<nowhere else>", keep=False)
     assert convert(f)(3) == 3 and convert(f)(-3) == 3
 
 
