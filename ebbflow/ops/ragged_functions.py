@@ -9,9 +9,11 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.scopes import name_scope
 from ebbflow.ops import ragged_rows
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import RaggedTensor, as_splits
+from ebbflow.ops.ragged_value import RaggedTensorValue
 
 
 def constant(
@@ -23,17 +25,44 @@ def constant(
     row_splits_dtype: Any = dtypes.int64,
 ) -> Any:
     """Return nested lists as a ragged tensor (as a tensor, if they are not nested)."""
+    splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
+    with name_scope(name, "RaggedConstant", []):
+        if not values and (rest or dtype is None):
+            values = np.zeros((0, *rest), np.float32 if dtype is None else dtypes.as_dtype(dtype).np)
+        flat = convert(values, None if dtype is None else dtypes.as_dtype(dtype), name="values")
+        made = [convert(s, dtypes.as_dtype(row_splits_dtype)) for s in splits]
+    return RaggedTensor.from_nested_row_splits(flat, made, validate=False) if splits else flat
+
+
+def constant_value(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    row_splits_dtype: Any = "int64",
+) -> Any:
+    """Return nested lists as what may be fed for a ragged tensor (as an array, if they are not nested).
+
+    >>> constant_value([[1, 2], [3]]).to_list()
+    [[1, 2], [3]]
+    """
+    splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
+    flat = np.asarray(values, dtype)
+    flat = flat.reshape((0, *rest)) if not flat.size else flat
+    kind = dtypes.as_dtype(row_splits_dtype).np
+    return RaggedTensorValue.of_parts([flat, *[np.asarray(s, kind) for s in splits]])
+
+
+def _levels(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> tuple[list[Any], Any, tuple[int, ...]]:
+    """Return where the rows of each level of nested lists begin, what is inside, and the shape of one of that."""
+    rest = tuple(inner_shape or ())
     depth = _depth(pylist)
-    levels = ragged_rank if ragged_rank is not None else max(depth - 1 - len(tuple(inner_shape or ())), 0)
+    levels = ragged_rank if ragged_rank is not None else max(depth - 1 - len(rest), 0)
     splits, values = [], list(pylist) if depth else pylist
     for _ in range(levels):
-        lengths = [len(_as_list(row)) for row in values]
-        splits.append(convert(np.cumsum([0, *lengths]), row_splits_dtype))
+        splits.append(np.cumsum([0, *[len(_as_list(row)) for row in values]]))
         values = [item for row in values for item in row]
-    flat = convert(values, dtype) if values or inner_shape is None else convert(np.zeros((0, *inner_shape)), dtype)
-    if not values and dtype is None:
-        flat = convert(np.zeros((0, *(inner_shape or ())), np.float32))
-    return RaggedTensor.from_nested_row_splits(flat, splits, validate=False) if levels else flat
+    return splits, values, rest
 
 
 def _as_list(row: Any) -> Any:

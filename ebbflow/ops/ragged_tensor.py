@@ -21,6 +21,7 @@ from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged_value import RaggedTensorValue
 from ebbflow.ops.sizes import invalid
 
 
@@ -371,6 +372,18 @@ class RaggedTensor(CompositeTensor):
         if isinstance(self.flat_values, EagerTensor):
             return f"<tf.RaggedTensor {self.to_list()}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._splits})"
+
+    # --- in sessions --------------------------------------------------------------------------------------------------
+
+    _fetched = staticmethod(RaggedTensorValue.of_parts)
+
+    def _to_feed(self, value: Any) -> list[Any]:
+        """Return what is fed for each part."""
+        if not isinstance(value, RaggedTensorValue):
+            raise TypeError(f"A ragged tensor is fed a RaggedTensorValue (tf.ragged.constant_value), not {value!r}")
+        if value.ragged_rank != self.ragged_rank:
+            raise ValueError(f"Cannot feed {value}, of {value.ragged_rank} levels, for one of {self.ragged_rank}")
+        return value.parts
 
     # --- its type -----------------------------------------------------------------------------------------------------
 

@@ -69,6 +69,9 @@ class Fetch:
         if isinstance(fetch, SparseTensor):
             parts = [self._follow(t) for t in fetch._flatten()]
             return lambda values: SparseTensorValue(*[p(values) for p in parts])
+        if hasattr(type(fetch), "_fetched"):  # ragged
+            parts = [self._follow(t) for t in fetch._type_spec._to_components(fetch)]
+            return lambda values: fetch._fetched([p(values) for p in parts])
         return self._one(fetch)
 
     def _sequence(self, fetch: Any) -> Rebuild:
@@ -155,6 +158,8 @@ def _expand_feed(key: Any, value: Any) -> Sequence[tuple[Any, Any]]:
             return list(feed_function(key, value))
     if isinstance(key, (IndexedSlices, SparseTensor)):
         return list(zip(key._flatten(), value, strict=False))
+    if hasattr(type(key), "_fetched"):
+        return list(zip(key._type_spec._to_components(key), key._to_feed(value), strict=True))
     return [(key, value)]
 
 

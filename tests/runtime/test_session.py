@@ -56,6 +56,29 @@ def test_values_handed_out_are_the_users_own(graph):
         assert mine.tolist() == [3.0, 4.0]
 
 
+#           levels, what is fed, what is written on it, what comes back
+RAGGED = [
+    (1, [[1.0], [2.0, 3.0]], lambda r: r * 2.0, [[2.0], [4.0, 6.0]]),
+    (1, [[1.0], [2.0, 3.0]], lambda r: r[:, 1:], [[], [3.0]]),
+    (2, [[[1.0]], [[2.0, 3.0], []]], lambda r: r + 1.0, [[[2.0]], [[3.0, 4.0], []]]),
+    (1, [[], [1.0, 2.0]], lambda r: tf.map_fn(lambda row: row + 1.0, r), [[], [2.0, 3.0]]),
+]
+
+
+@pytest.mark.parametrize(("levels", "fed", "write", "wanted"), RAGGED)
+def test_ragged_tensors_are_fed_and_fetched(graph, levels, fed, write, wanted):
+    r = v1.ragged.placeholder(tf.float32, levels, [])
+    value = v1.ragged.constant_value(fed, dtype="float32")
+    y = write(r)
+    with v1.Session() as sess:
+        for _ in range(3):
+            got = sess.run({"y": y, "r": r}, {r: value})
+            assert isinstance(got["y"], v1.ragged.RaggedTensorValue) and got["y"].to_list() == wanted
+            assert got["r"].to_list() == fed and str(got["r"]) == f"<tf.RaggedTensorValue {fed}>"
+        with pytest.raises(TypeError, match="is fed a RaggedTensorValue"):
+            sess.run(y, {r: fed})
+
+
 # use, error, words
 REFUSED = [
     (lambda s, x: s.run(None), TypeError, "None"),

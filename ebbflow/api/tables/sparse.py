@@ -22,6 +22,12 @@ V1 = """
 SparseTensorValue
 [graph.placeholders]
 sparse_placeholder sparse.placeholder
+[graph.ragged_placeholder]
+ragged_placeholder as ragged.placeholder
+[ops.ragged_functions]
+ragged.constant_value
+[ops.ragged_value]
+RaggedTensorValue as ragged.RaggedTensorValue
 [ops.embedding_sparse]
 embedding_lookup_sparse_v1 as nn.embedding_lookup_sparse
 safe_embedding_lookup_sparse_v1 as nn.safe_embedding_lookup_sparse
