@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.functions.tensor_array import TensorArraySpec
 from tests.functions.modes import MODES, check_gradients, run
 
 X = np.array([[0.3, 0.7], [-0.2, 0.5], [0.9, -0.4]])
@@ -149,3 +150,17 @@ def test_refusals(name, mode):
     f, error, says = REFUSED[name]
     with pytest.raises(error, match=says):
         run(mode, f)
+
+
+@pytest.mark.parametrize("loop", [tf.map_fn, lambda f, x: tf.scan(lambda a, b: a + b, x)], ids=["map_fn", "scan"])
+def test_eager_loops_do_not_take_their_arrays_apart_in_every_turn(monkeypatch, loop):
+    """Taking apart costs as much as there is in an array: in every turn it would cost the square of the rows."""
+    taken = []
+    apart = TensorArraySpec._to_components
+    monkeypatch.setattr(TensorArraySpec, "_to_components", lambda self, value: taken.append(1) or apart(self, value))
+    counts = []
+    for rows in (5, 50):
+        taken.clear()
+        loop(lambda x: x * 2.0, tf.range(float(rows)))
+        counts.append(len(taken))
+    assert counts[0] == counts[1]
