@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.ops import ragged_index, ragged_reduce, ragged_rows
 from ebbflow.ops.declare import raw
@@ -124,6 +124,8 @@ def _operator(symbol: str, reflected: bool) -> Callable[[Any, Any], Any]:
 
 def _equal(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     def compared(x: RaggedTensor, y: Any) -> Any:
+        if not context.switches.tensor_equality:  # TensorFlow 1 asks whether it is the same object
+            return NotImplemented
         try:
             return elementwise(function, (x, y))
         except (TypeError, ValueError):  # something that no element can be equal to

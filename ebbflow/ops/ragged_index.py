@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core.convert import convert
+from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged_rows import _between, expand_dims, pick, spans, take
@@ -53,7 +54,7 @@ def _outer(value: Any, keys: Sequence[Any]) -> Any:
 
 def _row(rows: RaggedTensor, at: Any) -> Any:
     if isinstance(at, (int, np.integer)) and not isinstance(at, bool):
-        count = rows.shape[0]
+        count = dimension_value(rows.shape[0])
         if count is not None and not -count <= at < count:
             raise _outside(at, count)
         place: Any = rows.nrows() + np.array(at, rows.row_splits.dtype.np) if at < 0 else int(at)

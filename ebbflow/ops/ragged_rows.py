@@ -13,6 +13,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import Tensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged_tensor import RaggedTensor
@@ -98,7 +99,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     indices = convert(indices)
     if not isinstance(params, RaggedTensor):
         return raw.GatherNd(params, indices)
-    depth = indices.shape[-1]
+    depth = dimension_value(indices.shape[-1])
     first, rest = indices[..., 0], indices[..., 1:]
     if depth == 1:
         return take(params, first)
@@ -233,7 +234,7 @@ def expand_dims(value: Any, axis: Any) -> Any:
     zero, one = np.array(0, kind.np), np.array(1, kind.np)
     if axis == 0:
         splits = raw.Pack([convert(zero), value.nrows()])
-        return RaggedTensor(value, splits, value.shape[0])
+        return RaggedTensor(value, splits, dimension_value(value.shape[0]))
     if axis == 1:
         return RaggedTensor(value, raw.Range(zero, value.nrows() + one, one), 1)
     return value.with_values(expand_dims(value.values, axis - 1))
@@ -287,7 +288,7 @@ def split(value: RaggedTensor, sizes: Any, axis: Any = 0) -> list[Any]:
     if int(axis) != 0:
         raise ValueError("a ragged tensor is split along axis 0: its rows have different lengths")
     if isinstance(sizes, int):
-        count = value.shape[0]
+        count = dimension_value(value.shape[0])
         if count is None or count % sizes:
             raise ValueError(f"{count} rows cannot be split into {sizes} equal parts")
         sizes = [count // sizes] * sizes

@@ -95,7 +95,8 @@ class RaggedTensor(CompositeTensor):
         if nrows is None:
             nrows = count // np.int64(length) if length else np.int64(0)
         nrows = raw.Cast(convert(nrows), DstT=dtypes.int64)
-        if validate and isinstance(nrows, EagerTensor) and isinstance(count, EagerTensor) and nrows * length != count:
+        eager = isinstance(nrows, EagerTensor) and isinstance(count, EagerTensor)
+        if validate and eager and int(nrows) * length != int(count):
             raise invalid(
                 f"Arguments to from_uniform_row_length do not form a valid RaggedTensor: {count.numpy()} values are no "
                 f"{nrows.numpy()} rows of {length}"
