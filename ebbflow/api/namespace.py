@@ -95,6 +95,8 @@ def lay_foundation() -> None:
     """Load what ops rely on, the first time a name is used that makes or runs them."""
     for room in FOUNDATION:
         importlib.import_module(f"{PACKAGE}.{room}")
+    core: Any = importlib.import_module(f"{PACKAGE}.core.op")
+    core.declare_further.append(lambda: importlib.import_module(f"{PACKAGE}.api.all_ops"))
 
 
 class Namespace:

@@ -34,6 +34,9 @@ from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 
 registry: dict[str, Op] = {}
 
+declare_further: list[Callable[[], Any]] = []
+"""What declares the ops of higher rooms, called when an op is looked for by name and is not there."""
+
 MAX_PLANS = 500
 """An op remembers how it was called for this many kinds of arguments; more are settled each time."""
 
@@ -391,6 +394,14 @@ def op(text: str, **facts: Any) -> Op:
     if gradient is not None:
         declared.gradient(gradient)
     return declared
+
+
+def find(name: str) -> Op | None:
+    """Return the op of a name, of whichever room, or None."""
+    if name not in registry:
+        for declare in declare_further:
+            declare()
+    return registry.get(name)
 
 
 def flatten_results(results: Any, types: list[Any]) -> Sequence[Any]:

@@ -15,7 +15,7 @@ from ebbflow import messages
 from ebbflow.core import context, errors
 from ebbflow.core.attrs import normalise
 from ebbflow.core.convert import convert
-from ebbflow.core.op import Op, registry
+from ebbflow.core.op import Op, find, registry
 from ebbflow.core.shape import merge_dims
 from ebbflow.functions import op_catalogue
 from ebbflow.functions.func_graph import FuncGraph
@@ -166,7 +166,7 @@ class Library:
         """Return a node as an item; `bound` are the attrs of the function whose body it is in."""
         if node.op in self._functions:
             return self._call_item(node, name, bound or {})
-        op = registry.get(node.op)
+        op = find(node.op)
         if op is None:
             raise errors.NotFoundError(None, None, f"Op type not registered '{node.op}' (node '{node.name}')")
         return Item(name, node.op, attrs=self._attrs(op, node, bound or {}), origin=node.device)
