@@ -322,6 +322,12 @@ def _(xp, indices, depth, on_value, off_value, *, axis):
     room_for((*indices.shape, count), on_value.dtype.itemsize)
     if xp is not np:
         return xp.moveaxis(xp.where(indices[..., None] == xp.arange(count), on_value, off_value), -1, at)
+    if not indices.ndim:  # a label of a dataset: 3 µs instead of 30
+        row = np.empty(count, on_value.dtype)
+        row.fill(off_value[()])
+        if 0 <= indices < count:
+            row[indices] = on_value[()]
+        return row
     flat = indices.reshape(-1)
     table = np.full((flat.size, count), off_value[()], on_value.dtype)
     rows = np.flatnonzero((flat >= 0) & (flat < count))

@@ -124,10 +124,20 @@ def as_in_tf1() -> bool:
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 
+class _Iteration(threading.local):
+    streams: dict[Any, Stream] | None = None
+
+
+iteration = _Iteration()
+"""The streams of the iteration over a dataset that this thread works for: its functions' nodes begin anew with it."""
+
+
 def stream_of(run: Any, op: str, seed: int, seed2: int, *attrs: Any) -> Stream | None:
     """Return the stream a run of an op reads, or None where it is not seeded."""
     if not seed and not seed2:
         return None
+    if run.node is not None and iteration.streams is not None:
+        return iteration.streams.setdefault(run.node, Stream(seed, seed2))
     if run.node is not None and run.session is eager_run:  # a node of a function: its stream goes when it goes
         found = _program.nodes.get(run.node)
         return found if found is not None else _program.nodes.setdefault(run.node, Stream(seed, seed2))

@@ -69,6 +69,9 @@ ELSEWHERE = {
     "control flow: functions' tests": "(Ref)?(Switch|Merge|Enter|Exit|NextIteration|Select)|LoopCond|ControlTrigger|"
     "NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
     "optionals: functions' tests": "Optional.*",
+    "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
+    "MatchingFiles|.*SeedGenerator|.*MemoryCache",
+    "composites in variants: data's tests": "Serialize(Many)?Sparse|DeserializeSparse|RaggedTensor.*Variant",
     "no shapes": "PyFunc.*|EagerPyFunc|Print.*|Assert|Placeholder.*|Const|Timestamp|(Deep)?Copy(Host)?|StringFormat|"
     "Encode.*",
     "as the stateless ones": "Stateful.*|Rng.*|NonDeterministicInts|RandomPoisson|.*Get.*Alg|.*FullIntV2|"
