@@ -17,6 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
 from ebbflow.functions.autograph.lists import StagedList
 from ebbflow.functions.autograph.values import is_staged
+from ebbflow.functions.cond import cond
 from ebbflow.functions.tensor_array import TensorArray
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
@@ -63,6 +64,7 @@ class Items:
     """Items that are counted from 0."""
 
     count: int | None = None  # how many there are, where that is known
+    element_spec: Any = None  # the type of an item, where items cannot be asked for before the loop runs
     length: Any = None
 
     def start(self) -> Any:
@@ -146,6 +148,7 @@ class Reduced(Items):
 
     def __init__(self, dataset: Any):
         self.dataset = dataset
+        self.element_spec = dataset.element_spec
 
     def reduce(self, state: tuple[Any, ...], step: Callable[..., Any], going_on: Callable[..., Any] | None) -> Any:
         """Return the state after `step(state, element)` for every element, for as long as `going_on(state)` holds."""
@@ -154,11 +157,39 @@ class Reduced(Items):
 
         def scan(held: Any, element: Any) -> Any:
             goes_on = going_on(held)
-            after = tuple(step(held, element))
+            after = cond(goes_on, lambda: tuple(step(held, element)), lambda: held)
             return after, (after, goes_on)
 
         steps = self.dataset.scan(state, scan).take_while(lambda after, goes_on: goes_on)
         return steps.reduce(state, lambda held, found: found[0])
+
+
+class Drawn(Items):
+    """What an iterator gives, taken when the body needs it: none is lost where the loop ends early.
+
+    The count says whether the iterator has had an element so far.
+    """
+
+    def __init__(self, iterator: Any):
+        self.iterator = iterator
+        self.element_spec = iterator.element_spec
+
+    def start(self) -> Any:
+        return convert(True)
+
+    def more(self, counter: Any) -> Any:
+        return counter
+
+    def step(self, held: Sequence[Any], body: Callable[[Any], Sequence[Any]]) -> list[Any]:
+        """Return whether there was an element, and what `body` makes of it; where there was none, what was held."""
+        drawn = self.iterator.get_next_as_optional()
+        return list(
+            cond(
+                drawn.has_value(),
+                lambda: [convert(True), *body(drawn.get_value())],
+                lambda: [convert(False), *held],
+            )
+        )
 
 
 # --- several at once --------------------------------------------------------------------------------------------------
@@ -178,6 +209,8 @@ def _indexed(items: Items) -> Items:
         return Rows(items.tensor)
     if isinstance(items, Reduced):
         raise TypeError("a dataset cannot be joined with tensors: use tf.data.Dataset.zip with from_tensor_slices")
+    if isinstance(items, Drawn):
+        raise TypeError("an iterator cannot be numbered or joined in a graph: do so with its dataset (`Dataset.zip`)")
     return items
 
 

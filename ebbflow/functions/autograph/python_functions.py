@@ -111,6 +111,7 @@ def _staged_items(value: Any) -> bool:
         is_staged(value)
         or isinstance(value, (Items, StagedList))
         or (isinstance(value, TensorArray) and not context.executing_eagerly())
+        or (hasattr(value, "get_next_as_optional") and not context.executing_eagerly())
     )
 
 

@@ -20,7 +20,7 @@ from ebbflow.core.shape import Dims, as_dims, from_dims
 from ebbflow.core.tensor import Tensor
 from ebbflow.functions.autograph.conditionals import if_exp
 from ebbflow.functions.autograph.effortless import is_effortless
-from ebbflow.functions.autograph.iteration import Items, Reduced
+from ebbflow.functions.autograph.iteration import Drawn, Items, Reduced
 from ebbflow.functions.autograph.lists import StagedList, common_kind
 from ebbflow.functions.autograph.state import UNDEFINED, State, Variable, contents, refill
 from ebbflow.functions.autograph.values import (
@@ -178,8 +178,8 @@ class Loop:
             if self.test is not None:
                 self.test()
             self.body()
-        elif isinstance(self.items, Reduced):
-            spec = self.items.dataset.element_spec
+        elif self.items.element_spec is not None:
+            spec = self.items.element_spec
             item = nest.map_structure(
                 lambda s: graph.argument(s.dtype, s.shape._dims, "item"), spec, expand_composites=True
             )
@@ -307,6 +307,8 @@ class Loop:
             return self._step(held)
         counter = held.pop(0)
         assert self.items is not None
+        if isinstance(self.items, Drawn):
+            return self.items.step(held, lambda item: self._step(held, item))
         return [self.items.next(counter), *self._step(held, self.items.item(counter))]
 
     def _step(self, held: list[Any], *item: Any) -> list[Any]:
