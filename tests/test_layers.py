@@ -21,6 +21,7 @@ ROOMS = (
     "functions",
     "io",
     "state",
+    "data",
     "train",
     "layers",
     "summary",

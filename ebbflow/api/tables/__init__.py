@@ -14,6 +14,7 @@ from ebbflow.api.tables import (
     arrays,
     autograph,
     control_flow,
+    data,
     functions,
     graphs,
     math,
@@ -29,6 +30,6 @@ from ebbflow.api.tables import (
 
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
-    platform,
+    platform, data,
 )  # fmt: skip
 """The families that have tables for both doors."""

@@ -13,6 +13,26 @@ PATHS = {
         set_verbosity=autograph.set_verbosity to_code=autograph.to_code to_graph=autograph.to_graph
         trace=autograph.trace
     """,
+    "contrib.data": """
+        AUTOTUNE=data.AUTOTUNE Counter=data.experimental.Counter CsvDataset=data.experimental.CsvDataset
+        Dataset=data.Dataset make_csv_dataset=data.experimental.make_csv_dataset
+        FixedLengthRecordDataset=data.FixedLengthRecordDataset Iterator=data.Iterator
+        Optional=data.experimental.Optional RandomDataset=data.experimental.RandomDataset
+        Reducer=data.experimental.Reducer TFRecordDataset=data.TFRecordDataset
+        TFRecordWriter=data.experimental.TFRecordWriter TextLineDataset=data.TextLineDataset
+        bucket_by_sequence_length=data.experimental.bucket_by_sequence_length
+        choose_from_datasets=data.experimental.choose_from_datasets copy_to_device=data.experimental.copy_to_device
+        dense_to_sparse_batch=data.experimental.dense_to_sparse_batch
+        enumerate_dataset=data.experimental.enumerate_dataset
+        get_next_as_optional=data.experimental.get_next_as_optional
+        get_single_element=data.experimental.get_single_element group_by_reducer=data.experimental.group_by_reducer
+        group_by_window=data.experimental.group_by_window ignore_errors=data.experimental.ignore_errors
+        map_and_batch=data.experimental.map_and_batch parallel_interleave=data.experimental.parallel_interleave
+        prefetch_to_device=data.experimental.prefetch_to_device rejection_resample=data.experimental.rejection_resample
+        sample_from_datasets=data.experimental.sample_from_datasets scan=data.experimental.scan
+        shuffle_and_repeat=data.experimental.shuffle_and_repeat unbatch=data.experimental.unbatch
+        unique=data.experimental.unique
+    """,
     "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
     "contrib.eager": """
         GradientTape TensorSpec custom_gradient enable=enable_eager_execution enable_eager_execution executing_eagerly
@@ -43,6 +63,11 @@ PATHS = {
 }
 
 ROWS = """
+[data.transformations]
+contrib.data.: assert_element_shape batch_and_drop_remainder padded_batch_and_drop_remainder reduce_dataset
+contrib.data.: sloppy_interleave
+[data.eager_iterator]
+contrib.eager.Iterator
 [api.before_one]
 flipped_sigmoid_cross_entropy as contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits
 flipped_softmax_cross_entropy as contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits

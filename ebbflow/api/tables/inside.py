@@ -1,6 +1,35 @@
 """Names that only TensorFlow's inside had, at the paths where programs found them: rows as in the other tables."""
 
 ROWS = """
+[data.dataset]
+DatasetV2 as python.data.ops.dataset_ops.DatasetV2
+python.data.ops.dataset_ops.DatasetSpec
+[data.dataset_v1]
+DatasetV1 as python.data.ops.dataset_ops.Dataset python.data.ops.dataset_ops.DatasetV1
+[data.transformations]
+python.data.ops.dataset_ops.AUTOTUNE
+get_structure as python.data.ops.dataset_ops.get_structure
+[data.options]
+python.data.ops.dataset_ops.Options python.data.ops.options.Options
+[data.iterator]
+python.data.ops.iterator_ops.: IteratorBase IteratorSpec OwnedIterator
+[data.iterator_v1]
+python.data.ops.dataset_ops.: get_output_classes get_output_shapes get_output_types
+python.data.ops.dataset_ops.: make_initializable_iterator make_one_shot_iterator
+python.data.ops.iterator_ops.Iterator
+[data.optional]
+python.data.ops.optional_ops.: Optional OptionalSpec
+[data.readers]
+TFRecordDatasetV1 as python.data.ops.readers.TFRecordDataset python.data.ops.readers.TFRecordDatasetV1
+TextLineDatasetV1 as python.data.ops.readers.TextLineDataset python.data.ops.readers.TextLineDatasetV1
+FixedLengthRecordDatasetV1 as python.data.ops.readers.FixedLengthRecordDataset
+FixedLengthRecordDatasetV1 as python.data.ops.readers.FixedLengthRecordDatasetV1
+python.data.ops.readers.: FixedLengthRecordDatasetV2 TFRecordDatasetV2 TextLineDatasetV2
+[data.structure]
+python.data.util.nest.: flatten map_structure
+pack_as as python.data.util.nest.pack_sequence_as
+assert_same as python.data.util.nest.assert_same_structure
+is_nested as python.data.util.nest.is_nested python.data.util.nest.is_sequence
 [functions.routes]
 python.ops.control_flow_ops.: merge switch
 in_xla_context as python.ops.control_flow_util.GraphOrParentsInXlaContext

@@ -1,0 +1,68 @@
+"""The names of `tf.data`."""
+
+BOTH = """
+[data.dataset]
+data.DatasetSpec data.experimental.DatasetStructure
+data.NumpyIterator
+[data.traced]
+data.experimental.enable_debug_mode
+[data.transformations]
+data.: AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY
+data.experimental.: AUTOTUNE INFINITE_CARDINALITY SHARD_HINT UNKNOWN_CARDINALITY
+data.experimental.: Reducer TFRecordWriter assert_cardinality bucket_by_sequence_length cardinality copy_to_device
+data.experimental.: dense_to_ragged_batch dense_to_sparse_batch enumerate_dataset from_list from_variant
+data.experimental.: get_next_as_optional
+data.experimental.: get_single_element get_structure group_by_reducer group_by_window ignore_errors map_and_batch
+data.experimental.: parallel_interleave prefetch_to_device rejection_resample scan shuffle_and_repeat take_while
+data.experimental.: to_variant unbatch unique
+map_and_batch as data.experimental.map_and_batch_with_legacy_function
+[data.csv_files]
+data.experimental.make_csv_dataset
+[data.files]
+io.matching_files matching_files
+[data.iterator]
+data.IteratorSpec
+[data.optional]
+data.experimental.Optional experimental.Optional
+OptionalSpec data.experimental.OptionalStructure
+[data.options]
+data.Options
+data.ThreadingOptions data.experimental.ThreadingOptions
+data.experimental.: AutoShardPolicy AutotuneOptions DistributeOptions ExternalStatePolicy OptimizationOptions
+"""
+
+V1 = """
+[data.csv_files]
+CsvDatasetV1 as data.experimental.CsvDataset
+[data.dataset_v1]
+DatasetV1 as data.Dataset
+[data.transformations]
+choose_from_datasets_v1 as data.experimental.choose_from_datasets
+counter_v1 as data.experimental.Counter
+random_dataset_v1 as data.experimental.RandomDataset
+sample_from_datasets_v1 as data.experimental.sample_from_datasets
+[data.iterator_v1]
+data.: Iterator get_output_classes get_output_shapes get_output_types
+data.: make_initializable_iterator make_one_shot_iterator
+[data.readers]
+FixedLengthRecordDatasetV1 as data.FixedLengthRecordDataset
+TFRecordDatasetV1 as data.TFRecordDataset
+TextLineDatasetV1 as data.TextLineDataset
+"""
+
+V2 = """
+[data.csv_files]
+CsvDatasetV2 as data.experimental.CsvDataset
+[data.dataset]
+DatasetV2 as data.Dataset
+[data.transformations]
+data.experimental.: choose_from_datasets sample_from_datasets
+counter as data.experimental.Counter
+random_dataset as data.experimental.RandomDataset
+[data.iterator]
+IteratorBase as data.Iterator
+[data.readers]
+FixedLengthRecordDatasetV2 as data.FixedLengthRecordDataset
+TFRecordDatasetV2 as data.TFRecordDataset
+TextLineDatasetV2 as data.TextLineDataset
+"""

@@ -1,0 +1,254 @@
+"""Datasets that put elements together, or take them apart: batches, windows, rows."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import errors
+from ebbflow.core.dtypes import DType
+from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, dataset_op, made, pipe_of
+from ebbflow.ops.composite_variants import in_variants
+from ebbflow.ops.sizes import invalid, room_for
+from ebbflow.ops.storage import boxed
+
+_COPIED = f"parallel_copy: bool = false; {NOTED}"
+BatchDatasetV2 = dataset_op(
+    "BatchDatasetV2(input_dataset:variant, batch_size:int64, drop_remainder:bool) -> (handle:variant) | " + _COPIED
+)
+ParallelBatchDataset = dataset_op(
+    "ParallelBatchDataset(input_dataset:variant, batch_size:int64, num_parallel_calls:int64, drop_remainder:bool) -> "
+    f'(handle:variant) | parallel_copy: bool = false; {TYPED}; deterministic: string = "default"; '
+    'metadata: string = ""'
+)
+PaddedBatchDatasetV2 = dataset_op(
+    "PaddedBatchDatasetV2(input_dataset:variant, batch_size:int64, padded_shapes:N*int64, "
+    "padding_values:list(Toutput_types), drop_remainder:bool) -> (handle:variant) | parallel_copy: bool = false; "
+    'Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1; metadata: string = ""'
+)
+DenseToSparseBatchDataset = dataset_op(
+    "DenseToSparseBatchDataset(input_dataset:variant, batch_size:int64, row_shape:int64) -> (handle:variant) | " + TYPED
+)
+UnbatchDataset = dataset_op(f"UnbatchDataset(input_dataset:variant) -> (handle:variant) | {NOTED}")
+WindowDataset = dataset_op(
+    "WindowDataset(input_dataset:variant, size:int64, shift:int64, stride:int64, drop_remainder:bool) -> "
+    f"(handle:variant) | {NOTED}"
+)
+
+
+def _positive(value: Any, name: str) -> int:
+    number = int(value)
+    if number < 1:
+        shown = {"batch_size": "Batch size", "size": "Window size"}.get(name, f"Window {name}")
+        raise invalid(f"{shown} must be greater than zero, got {name} = {number}.")
+    return number
+
+
+def _groups(source: Pipe, count: int, whole: bool) -> Iterator[list[Element]]:
+    """Yield lists of elements that follow each other; the last may be shorter, unless only whole ones are wanted."""
+    elements = source.start()
+    while group := list(itertools.islice(elements, count)):
+        if whole and len(group) < count:
+            return
+        yield group
+
+
+def _number_of_groups(size: int, count: int, whole: bool) -> int:
+    return size if size < 0 else size // count if whole else -(-size // count)
+
+
+# --- batches ----------------------------------------------------------------------------------------------------------
+
+
+def stacked(parts: Sequence[np.ndarray], index: int = 0) -> np.ndarray:
+    """Return arrays of one shape as the rows of one."""
+    first = parts[0]
+    rows = np.empty((len(parts), *first.shape), first.dtype)
+    if first.ndim == 0:
+        for i, part in enumerate(parts):
+            if part.ndim:
+                raise _different(first, part, i, index)
+            rows[i] = part[()]
+        return rows
+    for i, part in enumerate(parts):
+        if part.shape != first.shape:
+            raise _different(first, part, i, index)
+        rows[i] = part
+    return rows
+
+
+def _different(first: np.ndarray, other: np.ndarray, place: int, index: int) -> Exception:
+    shapes = [f"[{','.join(map(str, a.shape))}]" for a in (first, other)]
+    return invalid(
+        "Cannot batch tensors with different shapes in component "
+        f"{index}. First element had shape {shapes[0]} and element {place} had shape {shapes[1]}."
+    )
+
+
+def _batched(input_dataset: Any, batch_size: Any, drop_remainder: Any) -> Any:
+    source, count, whole = pipe_of(input_dataset), _positive(batch_size, "batch_size"), bool(drop_remainder)
+
+    def start() -> Iterator[Element]:
+        for group in _groups(source, count, whole):
+            if len(group[0]) == 1:
+                yield (stacked([element[0] for element in group]),)
+            else:
+                yield tuple([stacked(parts, i) for i, parts in enumerate(zip(*group, strict=True))])
+
+    return made(start, _number_of_groups(source.size, count, whole), source, count if whole else None)
+
+
+@BatchDatasetV2.kernel
+def _(xp: Any, input_dataset: Any, batch_size: Any, drop_remainder: Any) -> Any:
+    return _batched(input_dataset, batch_size, drop_remainder)
+
+
+@ParallelBatchDataset.kernel
+def _(xp: Any, input_dataset: Any, batch_size: Any, num_parallel_calls: Any, drop_remainder: Any) -> Any:
+    return _batched(input_dataset, batch_size, drop_remainder)
+
+
+@PaddedBatchDatasetV2.kernel
+def _(
+    xp: Any, input_dataset: Any, batch_size: Any, padded_shapes: Any, padding_values: Any, drop_remainder: Any
+) -> Any:
+    source, count, whole = pipe_of(input_dataset), _positive(batch_size, "batch_size"), bool(drop_remainder)
+    shapes = [[int(n) for n in shape] for shape in padded_shapes]
+
+    def start() -> Iterator[Element]:
+        for group in _groups(source, count, whole):
+            yield tuple(
+                [_padded(parts, shapes[i], padding_values[i], i) for i, parts in enumerate(zip(*group, strict=True))]
+            )
+
+    return made(start, _number_of_groups(source.size, count, whole), source)
+
+
+def _padded(parts: Sequence[np.ndarray], shape: list[int], filler: np.ndarray, index: int) -> np.ndarray:
+    for part in parts:
+        if part.ndim != len(shape):
+            raise invalid(
+                "All elements in a batch must have the same rank as the padded shape for component"
+                f"{index}: expected rank {len(shape)} but got element with rank {part.ndim}"
+            )
+    dims = []
+    for axis, wanted in enumerate(shape):
+        longest = max(part.shape[axis] for part in parts)
+        if wanted < 0:
+            dims.append(longest)
+        elif longest > wanted:
+            raise too_long(parts, shape, axis, index)
+        else:
+            dims.append(wanted)
+    room_for((len(parts), *dims), parts[0].dtype.itemsize)
+    rows = np.empty((len(parts), *dims), parts[0].dtype)
+    rows[...] = filler
+    for row, part in zip(rows, parts, strict=True) if dims else ():
+        row[tuple([slice(n) for n in part.shape])] = part
+    if not dims:
+        return stacked(parts, index)
+    return rows
+
+
+def too_long(parts: Sequence[np.ndarray], shape: list[int], axis: int, index: int) -> Exception:
+    """Return the error for an element that is longer than what it is to be padded to."""
+    found = next(part.shape for part in parts if part.shape[axis] > shape[axis])
+    return errors.DataLossError(
+        None,
+        None,
+        "Attempted to pad to a smaller size than the input element: component "
+        f"{index} has shape {list(found)}, and is to be padded to {shape}.",
+    )
+
+
+@DenseToSparseBatchDataset.kernel
+def _(xp: Any, input_dataset: Any, batch_size: Any, row_shape: Any) -> Any:
+    source, count, shape = pipe_of(input_dataset), _positive(batch_size, "batch_size"), row_shape.tolist()
+
+    def start() -> Iterator[Element]:
+        for group in _groups(source, count, False):
+            yield (_sparse([element[0] for element in group], shape),)
+
+    return made(start, _number_of_groups(source.size, count, False), source)
+
+
+def _sparse(parts: Sequence[np.ndarray], shape: list[int]) -> np.ndarray:
+    """Return the rows as one sparse tensor, in the form it travels in."""
+    for part in parts:
+        if part.ndim != len(shape) or any(0 <= wanted < n for n, wanted in zip(part.shape, shape, strict=False)):
+            text = f"Input element had shape ({list(part.shape)}) that is incompatible with the row shape ({shape})."
+            raise errors.DataLossError(None, None, text)
+    dense = [max(part.shape[i] for part in parts) if n < 0 else n for i, n in enumerate(shape)]
+    places = [np.insert(np.indices(part.shape).reshape(part.ndim, -1).T, 0, i, axis=1) for i, part in enumerate(parts)]
+    values = np.concatenate([part.reshape(-1) for part in parts])
+    lengths = np.array([len(parts), *dense], np.int64)
+    return in_variants((np.concatenate(places).astype(np.int64), values, lengths))
+
+
+@UnbatchDataset.kernel
+def _(xp: Any, input_dataset: Any) -> Any:
+    source = pipe_of(input_dataset)
+
+    def start() -> Iterator[Element]:
+        for element in source.start():
+            lengths = {len(part) if part.ndim else -1 for part in element}
+            if len(lengths) > 1 or -1 in lengths:
+                raise invalid(
+                    "Input element must have the same batch size in each component, and no scalars: it has shapes "
+                    f"{', '.join(str(list(part.shape)) for part in element)}"
+                )
+            for i in range(lengths.pop()):
+                yield tuple([part[i, ...] for part in element])
+
+    if source.size > 0:
+        return made(start, UNKNOWN if source.rows is None else source.size * source.rows, source)
+    return made(start, source.size, source)
+
+
+# --- windows ----------------------------------------------------------------------------------------------------------
+
+
+@WindowDataset.kernel
+def _(
+    xp: Any, input_dataset: Any, size: Any, shift: Any, stride: Any, drop_remainder: Any, *, output_types: Any
+) -> Any:
+    source = pipe_of(input_dataset)
+    count, step, stride = _positive(size, "size"), _positive(shift, "shift"), _positive(stride, "stride")
+    span, whole = (count - 1) * stride + 1, bool(drop_remainder)
+
+    def start() -> Iterator[Element]:
+        elements = source.start()
+        held: deque[Element] = deque(itertools.islice(elements, span))
+        while held:
+            if whole and len(held) < span:
+                return
+            yield _window(list(itertools.islice(held, 0, None, stride)), output_types)
+            wanted = min(step, len(held))
+            for _ in range(wanted):
+                held.popleft()
+            if step > wanted or step > span:
+                next(itertools.islice(elements, step - wanted, step - wanted), None)
+            held.extend(itertools.islice(elements, span - len(held)))
+
+    if source.size < 0:
+        windows = source.size
+    elif whole:
+        windows = max(0, (source.size - span) // step + 1)
+    else:
+        windows = -(-source.size // step)
+    return made(start, windows, source)
+
+
+def _window(elements: list[Element], types: Sequence[DType]) -> Element:
+    """Return a window: for each component of its elements a dataset, and a value where that is a dataset itself."""
+    count = len(elements)
+    columns = [[element[i] for element in elements] for i in range(len(elements[0]))]
+    return tuple([boxed(Pipe(_column(column), count)) for column in columns])
+
+
+def _column(parts: list[np.ndarray]) -> Any:
+    return lambda: ((part,) for part in parts)

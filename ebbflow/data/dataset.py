@@ -1,0 +1,283 @@
+"""`tf.data.Dataset`: a variant tensor that holds a dataset, and the structure of its elements.
+
+What can be made of values is in `making`, what of other datasets in `transforms` and `functional`; here is what all
+datasets have in common: their spec, iteration, size and options. The same class serves where ops run at once and where
+a graph is built.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes
+from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.convert import convert
+from ebbflow.core.op import Op
+from ebbflow.core.shape import TensorShape
+from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.spec import TensorSpec
+from ebbflow.data import selecting, spec, structure
+from ebbflow.data.functional import Functional
+from ebbflow.data.iterator import OwnedIterator
+from ebbflow.data.iterator_ops import DatasetToSingleElement
+from ebbflow.data.making import Making
+from ebbflow.data.options import Options
+from ebbflow.data.pipe import INFINITE, UNKNOWN
+from ebbflow.data.transforms import Transforms
+
+
+class DatasetV2(Making, Transforms, Functional, CompositeTensor):
+    """A sequence of elements that are made when somebody iterates over them."""
+
+    def __init__(self, variant_tensor: Any, element_spec: Any = None, kind: str = "Dataset", options: Any = None):
+        self._variant_tensor_attr = convert(variant_tensor, dtypes.variant)
+        self._spec = element_spec
+        self._kind = kind
+        self._options = options
+
+    @classmethod
+    def _family(cls) -> type:
+        """Return the class of the datasets that are made of this one's."""
+        return DatasetV2
+
+    @classmethod
+    def _make(cls, op: Op, *inputs: Any, spec: Any, kind: str, options: Any = None, **attrs: Any) -> Any:
+        """Call an op that makes a dataset of elements of a spec."""
+        signature = op.signature.attrs
+        given = structure.types_and_shapes(spec)
+        for theirs, ours in (
+            ("output_types", "output_types"), ("Toutput_types", "output_types"), ("output_shapes", "output_shapes"),
+        ):  # fmt: skip
+            if theirs in signature and theirs not in op.signature.inferred:
+                attrs.setdefault(theirs, given[ours])
+        return cls._family()(op(*inputs, **attrs), spec, kind, options)
+
+    def _then(self, op: Op, *inputs: Any, spec: Any = None, kind: str, **attrs: Any) -> Any:
+        """Call an op of this dataset that makes another; without a `spec`, of elements like these."""
+        spec = self.element_spec if spec is None else spec
+        return self._make(op, self._variant_tensor, *inputs, spec=spec, kind=kind, options=self._options, **attrs)
+
+    @staticmethod
+    def _spec_of(element_spec: Any) -> DatasetSpec:
+        return DatasetSpec(element_spec)
+
+    @property
+    def _variant_tensor(self) -> Any:
+        return self._variant_tensor_attr
+
+    @property
+    def element_spec(self) -> Any:
+        """The type of an element, as a nested structure of specs."""
+        return self._spec
+
+    @property
+    def _type_spec(self) -> DatasetSpec:
+        return DatasetSpec(self.element_spec)
+
+    # --- going over elements ------------------------------------------------------------------------------------------
+
+    def __iter__(self) -> OwnedIterator:
+        graph = context.current_graph()
+        if graph is not None and not graph.building_function:
+            raise RuntimeError(
+                "`tf.data.Dataset` only supports Python-style iteration in eager mode or within tf.function."
+            )
+        return OwnedIterator(self)
+
+    def as_numpy_iterator(self) -> Any:
+        """Return an iterator over elements as NumPy arrays."""
+        if not context.executing_eagerly():
+            raise RuntimeError("`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode.")
+        for leaf in structure.flatten(self.element_spec):
+            if not isinstance(leaf, TensorSpec) and leaf.value_type.__name__ not in _AS_ARRAYS:
+                raise TypeError(
+                    "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of type "
+                    f"{leaf.value_type}."
+                )
+        return NumpyIterator(self)
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """Return the only element of this dataset."""
+        spec = self.element_spec
+        found = DatasetToSingleElement(self._variant_tensor, name=name, **structure.types_and_shapes(spec))
+        return structure.from_tensors(spec, found)
+
+    # --- how many -----------------------------------------------------------------------------------------------------
+
+    def cardinality(self, name: str | None = None) -> Any:
+        """Return how many elements there are; `tf.data.INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY` for the rest."""
+        return selecting.DatasetCardinality(self._variant_tensor, name=name)
+
+    def __len__(self) -> int:
+        if not context.executing_eagerly():
+            raise TypeError(
+                "`tf.data.Dataset` only supports `len` in eager mode. Use `tf.data.Dataset.cardinality()` instead."
+            )
+        count = int(self.cardinality())
+        if count == INFINITE:
+            raise TypeError("The dataset is infinite.")
+        if count == UNKNOWN:
+            raise TypeError("The dataset length is unknown.")
+        return count
+
+    def __bool__(self) -> bool:
+        return True
+
+    # --- options ------------------------------------------------------------------------------------------------------
+
+    def options(self) -> Options:
+        """Return the options of this dataset and of those it is made of."""
+        return self._options if self._options is not None else Options()
+
+    def with_options(self, options: Options, name: str | None = None) -> Any:
+        """Return this dataset with some options set."""
+        whole = self.options().merge(options)
+        made = self._then(
+            selecting.OptionsDataset, kind="_OptionsDataset", serialized_options=whole.serialized(), name=name
+        )
+        made._options = whole
+        return made
+
+    def __repr__(self) -> str:
+        return f"<{self._kind} element_spec={self.element_spec!r}>"
+
+    __str__ = __repr__
+
+
+_AS_ARRAYS = {"RaggedTensor", "SparseTensor", "NoneType", "Tensor", "DatasetV2", "DatasetV1"}
+
+
+class NumpyIterator:
+    """The elements of a dataset as arrays."""
+
+    def __init__(self, dataset: Any):
+        self._iterator = iter(dataset)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return structure.map_structure(_numpy, next(self._iterator))
+
+
+def _numpy(leaf: Any) -> Any:
+    if isinstance(leaf, DatasetV2):
+        return leaf.as_numpy_iterator()
+    if isinstance(leaf, SparseTensor):
+        return leaf._numpy()
+    if leaf is None:
+        return None
+    found = leaf.numpy()
+    if isinstance(found, np.ndarray) and found.flags.writeable:
+        found.flags.writeable = False
+    return found
+
+
+class DatasetSpec(TypeSpec):
+    """The type of a dataset: that of its elements."""
+
+    __slots__ = ("_dataset_shape", "_element_spec")
+
+    def __init__(self, element_spec: Any, dataset_shape: Any = ()):
+        self._element_spec = element_spec
+        self._dataset_shape = TensorShape(dataset_shape)
+
+    @classmethod
+    def from_value(cls, value: Any) -> DatasetSpec:
+        """Return the type of a dataset."""
+        return cls(value.element_spec)
+
+    @property
+    def element_spec(self) -> Any:
+        """The type of an element."""
+        return self._element_spec
+
+    @property
+    def value_type(self) -> type:
+        return DatasetV2
+
+    @property
+    def _component_specs(self) -> Any:
+        return [TensorSpec(self._dataset_shape, dtypes.variant)]
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return [value._variant_tensor]
+
+    def _from_components(self, components: Any) -> Any:
+        return DatasetV2(components[0], self._element_spec, "_VariantDataset")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Return whether a dataset of the other type can stand where this one is asked for."""
+        spec = other if isinstance(other, DatasetSpec) else getattr(other, "_type_spec", None)
+        return isinstance(spec, DatasetSpec) and _alike(
+            self._element_spec, spec._element_spec, lambda a, b: a.is_compatible_with(b)
+        )
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Return whether every dataset of this type is of the other type too."""
+        return isinstance(other, DatasetSpec) and _alike(
+            self._element_spec, other._element_spec, lambda a, b: a.is_subtype_of(b)
+        )
+
+    def most_specific_common_supertype(self, others: Any) -> Any:
+        """Return the narrowest type that this and all `others` belong to, or None."""
+        return common_structure(DatasetSpec, self, others)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DatasetSpec) and same_structure(self._element_spec, other._element_spec)
+
+    def __hash__(self) -> int:
+        return hash((DatasetSpec, tuple(structure.flatten(self._element_spec))))
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
+
+
+def _alike(a: Any, b: Any, test: Any) -> bool:
+    try:
+        structure.assert_same(a, b)
+    except TypeError:
+        return False
+    return all(test(x, y) for x, y in zip(structure.flatten(a), structure.flatten(b), strict=True))
+
+
+def same_structure(a: Any, b: Any) -> bool:
+    """Return whether two element specs are equal, structure and leaves."""
+    return _alike(a, b, lambda x, y: x == y)
+
+
+def common_structure(kind: type, spec: Any, others: Any) -> Any:
+    """Return the narrowest spec (of datasets, iterators) that all belong to, or None."""
+    found = spec._element_spec
+    for other in others:
+        if not isinstance(other, kind) or not _alike(found, other._element_spec, lambda a, b: True):
+            return None
+        leaves = [
+            a.most_specific_common_supertype([b])
+            for a, b in zip(structure.flatten(found), structure.flatten(other._element_spec), strict=True)
+        ]
+        if None in leaves:
+            return None
+        found = structure.pack_as(found, leaves)
+    return kind(found)
+
+
+def _no_batch(spec: Any, *count: Any) -> Any:
+    raise TypeError(f"Datasets cannot be batched or sliced as elements: got {spec!r}. Use `flat_map` over them")
+
+
+structure.register(
+    DatasetSpec,
+    structure.Leaf(
+        dtype=lambda spec: dtypes.variant,
+        dims=lambda spec: (),
+        pack=lambda spec, value: value._variant_tensor,
+        open=lambda spec, tensor: spec._from_components([tensor]),
+        batch=_no_batch,
+        unbatch=_no_batch,
+        pack_rows=_no_batch,
+    ),
+)
+__all__ = ["DatasetSpec", "DatasetV2", "NumpyIterator", "spec"]  # `spec` says how composite elements travel

@@ -1,0 +1,68 @@
+"""`tf.data.Dataset` of TF 1: with methods that make iterators, and the types and shapes of elements apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.sparse import SparseTensor, SparseTensorSpec
+from ebbflow.core.spec import TensorSpec
+from ebbflow.data import iterator_v1, sources, structure
+from ebbflow.data.dataset import DatasetV2
+
+
+class DatasetV1(DatasetV2):
+    """A sequence of elements, with what TF 1 asks of it."""
+
+    @classmethod
+    def _family(cls) -> type:
+        return DatasetV1
+
+    def make_one_shot_iterator(self) -> Any:
+        """Return an iterator that starts by itself."""
+        return iterator_v1.make_one_shot_iterator(self)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> Any:
+        """Return an iterator that starts when its initializer is run."""
+        return iterator_v1.make_initializable_iterator(self, shared_name)
+
+    @property
+    def output_types(self) -> Any:
+        return structure.legacy_types(self.element_spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        return structure.legacy_shapes(self.element_spec)
+
+    @property
+    def output_classes(self) -> Any:
+        return structure.legacy_classes(self.element_spec)
+
+    @classmethod
+    def from_sparse_tensor_slices(cls, sparse_tensor: Any) -> Any:
+        """Return the rows of a sparse tensor, each as (indices, values, dense_shape)."""
+        if not isinstance(sparse_tensor, SparseTensor):
+            raise TypeError(
+                "Invalid `sparse_tensor`. `sparse_tensor` must be a `tf.sparse.SparseTensor`. Got "
+                f"{type(sparse_tensor)}."
+            )
+        rank = SparseTensorSpec.from_value(sparse_tensor).shape.rank
+        rest = None if rank is None else rank - 1
+        spec = (
+            TensorSpec([None, rest], dtypes.int64),
+            TensorSpec([None], sparse_tensor.dtype),
+            TensorSpec([rest], dtypes.int64),
+        )
+        parts = sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape
+        return cls._make(sources.SparseTensorSliceDataset, *parts, spec=spec, kind="_SparseTensorSliceDataset")
+
+    def map_with_legacy_function(
+        self, map_func: Callable[..., Any], num_parallel_calls: Any = None, deterministic: bool | None = None
+    ) -> Any:
+        """Return what a function gives for each element."""
+        return self.map(map_func, num_parallel_calls, deterministic)
+
+    def filter_with_legacy_function(self, predicate: Callable[..., Any]) -> Any:
+        """Return the elements for which a function holds."""
+        return self.filter(predicate)

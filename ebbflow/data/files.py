@@ -1,0 +1,193 @@
+"""Datasets of what files hold: records, lines, pieces of a fixed length; and of the names of files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import errors
+from ebbflow.core.op import op
+from ebbflow.data.pipe import Element, dataset_op, made
+from ebbflow.io.records import RecordReader, TFRecordOptions, file_errors, open_file
+from ebbflow.ops.declare import FLAT
+from ebbflow.ops.sizes import invalid
+from ebbflow.platform import files
+
+_FILES = '(filenames:string, compression_type:string, buffer_size:int64{}) -> (handle:variant) | metadata: string = "" '
+TFRecordDataset = dataset_op("TFRecordDataset" + _FILES.format("") + "| stateful")
+TFRecordDatasetV2 = dataset_op("TFRecordDatasetV2" + _FILES.format(", byte_offsets:int64") + "| stateful")
+TextLineDataset = dataset_op("TextLineDataset" + _FILES.format("") + "| stateful")
+_FIXED = "(filenames:string, header_bytes:int64, record_bytes:int64, footer_bytes:int64, buffer_size:int64{}) -> "
+_FIXED += '(handle:variant) | metadata: string = "" | stateful'
+FixedLengthRecordDataset = dataset_op("FixedLengthRecordDataset" + _FIXED.format(""))
+FixedLengthRecordDatasetV2 = dataset_op("FixedLengthRecordDatasetV2" + _FIXED.format(", compression_type:string"))
+MatchingFiles = op("MatchingFiles(pattern:string) -> (filenames:string)", shape=lambda pattern: (None,), gradient=FLAT)
+MatchingFilesDataset = dataset_op("MatchingFilesDataset(patterns:string) -> (handle:variant) | stateful")
+
+CHUNK = 1 << 18
+"""Bytes read at once."""
+
+
+def text_of(value: Any) -> np.ndarray:
+    """Return bytes as a scalar of dtype string."""
+    found = np.empty((), object)
+    found[()] = value
+    return found
+
+
+def names_of(filenames: np.ndarray) -> list[str]:
+    """Return the names in a scalar or vector of strings."""
+    if filenames.ndim > 1:
+        raise invalid("`filenames` must be a scalar or a vector.")
+    return [os.fsdecode(name) for name in filenames.reshape(-1)]
+
+
+def compression_of(compression_type: np.ndarray) -> str:
+    """Return how files are compressed; refuse what we do not know."""
+    name = compression_type.item().decode()
+    if name not in ("", "ZLIB", "GZIP"):
+        raise invalid(f"Unsupported compression_type: {name}.")
+    return name
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+def _records(filenames: Any, compression_type: Any, offsets: list[int]) -> Any:
+    names, options = names_of(filenames), TFRecordOptions(compression_of(compression_type))
+    if offsets and len(offsets) != len(names):
+        raise invalid(f"`byte_offsets` has {len(offsets)} entries for {len(names)} `filenames`.")
+
+    def start() -> Iterator[Element]:
+        for i, name in enumerate(names):
+            with RecordReader(name, options) as reader:
+                if offsets:
+                    reader.offset = offsets[i]
+                    reader.reopen()
+                for record in reader:
+                    yield (text_of(record),)
+
+    return made(start)
+
+
+@TFRecordDataset.kernel
+def _(xp: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Any:
+    return _records(filenames, compression_type, [])
+
+
+@TFRecordDatasetV2.kernel
+def _(xp: Any, filenames: Any, compression_type: Any, buffer_size: Any, byte_offsets: Any) -> Any:
+    return _records(filenames, compression_type, byte_offsets.reshape(-1).tolist())
+
+
+# --- lines and pieces -------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _opened(name: str) -> Iterator[Any]:
+    with open_file(name, "rb") as file, file_errors(name):
+        yield file
+
+
+def chunks(name: str, compression: str) -> Iterator[bytes]:
+    """Yield the bytes of a file, decompressed."""
+    inflate = zlib.decompressobj(zlib.MAX_WBITS + 32) if compression else None
+    with _opened(name) as file:
+        while data := file.read(CHUNK):
+            while inflate is not None and data:
+                try:
+                    yield inflate.decompress(data)
+                except zlib.error as error:
+                    raise errors.DataLossError(None, None, f"{name}; {error}") from None
+                data = inflate.unused_data
+                if inflate.eof:  # several may follow each other
+                    inflate = zlib.decompressobj(zlib.MAX_WBITS + 32)
+            if inflate is None:
+                yield data
+
+
+def _lines(name: str, compression: str) -> Iterator[bytes]:
+    rest = b""
+    for chunk in chunks(name, compression):
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop()
+        yield from lines
+    if rest:
+        yield rest
+
+
+@TextLineDataset.kernel
+def _(xp: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Any:
+    names, compression = names_of(filenames), compression_of(compression_type)
+
+    def start() -> Iterator[Element]:
+        for name in names:
+            for line in _lines(name, compression):
+                yield (text_of(line.removesuffix(b"\r")),)
+
+    return made(start)
+
+
+def _pieces(filenames: Any, header: Any, length: Any, footer: Any, compression: str) -> Any:
+    names, head, size, foot = names_of(filenames), int(header), int(length), int(footer)
+    if size <= 0:
+        raise invalid(f"record_bytes must be positive, got record_bytes = {size}.")
+    if head < 0 or foot < 0:
+        raise invalid(f"header_bytes and footer_bytes must be >= 0, got {head} and {foot}.")
+
+    def start() -> Iterator[Element]:
+        for name in names:
+            held = b"".join(chunks(name, compression))
+            body = len(held) - head - foot
+            if body % size or body < 0:
+                raise invalid(
+                    f"Excess bytes of {body % size} (file_size = {len(held)}, header_bytes = {head}, record_bytes = "
+                    f"{size}, footer_bytes = {foot}) in file {name}"
+                )
+            for at in range(head, head + body, size):
+                yield (text_of(held[at : at + size]),)
+
+    return made(start)
+
+
+@FixedLengthRecordDataset.kernel
+def _(xp: Any, filenames: Any, header_bytes: Any, record_bytes: Any, footer_bytes: Any, buffer_size: Any) -> Any:
+    return _pieces(filenames, header_bytes, record_bytes, footer_bytes, "")
+
+
+@FixedLengthRecordDatasetV2.kernel
+def _(
+    xp: Any, filenames: Any, header_bytes: Any, record_bytes: Any, footer_bytes: Any, buffer_size: Any,
+    compression_type: Any,
+) -> Any:  # fmt: skip
+    return _pieces(filenames, header_bytes, record_bytes, footer_bytes, compression_of(compression_type))
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def _matching(patterns: np.ndarray) -> list[bytes]:
+    return [os.fsencode(name) for pattern in names_of(patterns) for name in sorted(files.glob(pattern))]
+
+
+@MatchingFiles.kernel
+def _(xp: Any, pattern: Any) -> Any:
+    found = sorted(_matching(pattern))
+    names = np.empty(len(found), object)
+    names[:] = found
+    return names
+
+
+@MatchingFilesDataset.kernel
+def _(xp: Any, patterns: Any) -> Any:
+    return made(lambda: ((text_of(name),) for name in _matching(patterns)))
+
+
+def matching_files(pattern: Any, name: str | None = None) -> Any:
+    """Return the names of the files that match a pattern, or any of several, in order."""
+    return MatchingFiles(pattern, name=name)

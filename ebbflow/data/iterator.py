@@ -1,0 +1,172 @@
+"""Iterators: where one is in a dataset. What `iter(dataset)` gives; those of TF 1 graphs are in `iterator_v1`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core import context, dtypes, errors, source
+from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import EagerTensor, wrap
+from ebbflow.data import iterator_ops, structure
+from ebbflow.data.optional import OptionalSpec
+from ebbflow.data.pipe import Position, pipe_of
+from ebbflow.functions.autograph import iteration
+from ebbflow.ops.storage import boxed
+
+
+class IteratorBase(CompositeTensor):
+    """What all iterators have in common."""
+
+    _spec: Any
+    _resource: Any
+    _position: Position | None = None
+
+    @property
+    def element_spec(self) -> Any:
+        """The type of an element, as a nested structure of specs."""
+        return self._spec
+
+    @property
+    def _iterator_resource(self) -> Any:
+        return self._resource
+
+    def _take(self) -> Any:
+        try:
+            return self._position.take()  # type: ignore[union-attr]
+        except Exception as error:
+            raise source.trimmed(error) from error.__cause__
+
+    def get_next(self, name: str | None = None) -> Any:
+        """Return the next element; behind the last, `tf.errors.OutOfRangeError`."""
+        if self._position is not None and not (context.graph_scopes and not context.executing_eagerly()):
+            element = self._take()
+            if element is None:
+                raise errors.OutOfRangeError(None, None, "End of sequence")
+            return self._open(element)  # type: ignore[attr-defined]
+        found = self._op(self._iterator_resource, name=name, **structure.types_and_shapes(self._spec))
+        return structure.from_tensors(self._spec, found)
+
+    _op = iterator_ops.IteratorGetNext
+
+    def get_next_as_optional(self, name: str | None = None) -> Any:
+        """Return the next element as an optional, which is empty behind the last."""
+        spec = structure.types_and_shapes(self._spec)
+        found = iterator_ops.IteratorGetNextAsOptional(self._iterator_resource, name=name, **spec)
+        return OptionalSpec(self._spec)._from_components([found])
+
+    @property
+    def _type_spec(self) -> IteratorSpec:
+        return IteratorSpec(self._spec)
+
+
+class OwnedIterator(IteratorBase):
+    """An iterator that lives as long as somebody has it."""
+
+    def __init__(self, dataset: Any = None, components: Any = None, element_spec: Any = None):
+        self._resource = None
+        if dataset is None:
+            self._spec = element_spec
+            self._resource = components[0]
+            if isinstance(self._resource, EagerTensor):
+                self._position = iterator_ops.position_of(self._resource._array)
+                self._open = structure.opener(element_spec)
+            return
+        self._spec = spec = dataset.element_spec
+        variant = dataset._variant_tensor
+        if context.executing_eagerly() and isinstance(variant, EagerTensor):
+            self._position = Position("iterator", structure.flat_types(spec), structure.flat_dims(spec))
+            self._position.begin(pipe_of(variant._array))
+            self._open = structure.opener(spec)
+        else:
+            self._resource = iterator_ops.AnonymousIteratorV3(**structure.types_and_shapes(spec))
+            iterator_ops.MakeIterator(variant, self._resource)
+
+    @property
+    def _iterator_resource(self) -> Any:
+        if self._resource is None:
+            self._resource = wrap(boxed(self._position), dtypes.resource)
+        return self._resource
+
+    def __iter__(self) -> OwnedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        if self._position is None or (context.graph_scopes and not context.executing_eagerly()):
+            return self.get_next()
+        element = self._take()
+        if element is None:
+            raise StopIteration
+        return self._open(element)
+
+    next = __next__
+
+    def __repr__(self) -> str:
+        return f"<OwnedIterator element_spec={self._spec!r}>"
+
+
+class IteratorSpec(TypeSpec):
+    """The type of an iterator: that of its elements."""
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec: Any):
+        self._element_spec = element_spec
+
+    @classmethod
+    def from_value(cls, value: Any) -> IteratorSpec:
+        """Return the type of an iterator."""
+        return cls(value.element_spec)
+
+    @property
+    def element_spec(self) -> Any:
+        """The type of an element."""
+        return self._element_spec
+
+    @property
+    def value_type(self) -> type:
+        return OwnedIterator
+
+    @property
+    def _component_specs(self) -> Any:
+        return [TensorSpec([], dtypes.resource)]
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return [value._iterator_resource]
+
+    def _from_components(self, components: Any) -> Any:
+        return OwnedIterator(None, components, self._element_spec)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Return whether an iterator of the other type can stand where this one is asked for."""
+        spec = other if isinstance(other, IteratorSpec) else getattr(other, "_type_spec", None)
+        return (
+            isinstance(spec, IteratorSpec)
+            and _forms(self) == _forms(spec)
+            and all(
+                a.is_compatible_with(b)
+                for a, b in zip(
+                    structure.flatten(self._element_spec), structure.flatten(spec._element_spec), strict=True
+                )
+            )
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, IteratorSpec)
+            and _forms(self) == _forms(other)
+            and structure.flatten(self._element_spec) == structure.flatten(other._element_spec)
+        )
+
+    def __hash__(self) -> int:
+        return hash((IteratorSpec, tuple(structure.flatten(self._element_spec))))
+
+    def __repr__(self) -> str:
+        return f"IteratorSpec({self._element_spec!r})"
+
+
+def _forms(spec: IteratorSpec) -> Any:
+    return structure.form_of(spec._element_spec)
+
+
+iteration.register(OwnedIterator, iteration.Drawn)

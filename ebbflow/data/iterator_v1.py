@@ -1,0 +1,161 @@
+"""Iterators of TF 1 graphs: started once, by an operation, or for whichever dataset an operation names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core import context, dtypes
+from ebbflow.core.convert import convert
+from ebbflow.core.op import Op
+from ebbflow.core.scopes import name_scope
+from ebbflow.data import iterator_ops, structure
+from ebbflow.data.iterator import IteratorBase, OwnedIterator
+from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.functions.rewriting import copy_node
+from ebbflow.runtime.executor import needed_nodes
+
+GLOBAL_ITERATORS = "iterators"
+"""The collection of a graph's iterators."""
+
+
+class Iterator(IteratorBase):
+    """An iterator of a graph."""
+
+    def __init__(
+        self, iterator_resource: Any, initializer: Any, output_types: Any, output_shapes: Any, output_classes: Any
+    ):
+        self._resource, self._initializer = iterator_resource, initializer
+        self._spec = structure.from_legacy(output_types, output_shapes, output_classes)
+        self._name = iterator_ops.IteratorToStringHandle(iterator_resource)
+
+    @classmethod
+    def _of(cls, resource: Any, initializer: Any, spec: Any) -> Iterator:
+        made = cls.__new__(cls)
+        made._resource, made._initializer, made._spec = resource, initializer, spec
+        made._name = iterator_ops.IteratorToStringHandle(resource)
+        context.default_graph().add_to_collection(GLOBAL_ITERATORS, resource)
+        return made
+
+    @staticmethod
+    def from_structure(
+        output_types: Any, output_shapes: Any = None, shared_name: str | None = None, output_classes: Any = None
+    ) -> Iterator:
+        """Return an iterator that any dataset with such elements can be given to: see `make_initializer`."""
+        spec = structure.from_legacy(output_types, output_shapes, output_classes)
+        resource = iterator_ops.IteratorV2(
+            container="", shared_name=shared_name or "", **structure.types_and_shapes(spec)
+        )
+        return Iterator._of(resource, None, spec)
+
+    @staticmethod
+    def from_string_handle(
+        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+    ) -> Iterator:
+        """Return the iterator that a string, from `string_handle()`, stands for when the graph runs."""
+        spec = structure.from_legacy(output_types, output_shapes, output_classes)
+        handle = convert(string_handle, dtypes.string)
+        resource = iterator_ops.IteratorFromStringHandleV2(handle, **structure.types_and_shapes(spec))
+        return Iterator._of(resource, None, spec)
+
+    @property
+    def initializer(self) -> Any:
+        """The operation that starts this iterator over its dataset."""
+        if self._initializer is None:
+            raise ValueError("Iterator does not have an initializer.")
+        return self._initializer
+
+    def make_initializer(self, dataset: Any, name: str | None = None) -> Any:
+        """Return the operation that starts this iterator over a dataset."""
+        mine, theirs = self._spec, dataset.element_spec
+        try:
+            structure.assert_same(mine, theirs)
+        except TypeError as error:
+            raise TypeError(f"The elements of the dataset do not have the iterator's structure. {error}") from None
+        for a, b in zip(structure.flatten(mine), structure.flatten(theirs), strict=True):
+            if not a.is_compatible_with(b):
+                raise TypeError(
+                    f"Expected output types, shapes and classes like {mine!r} but got dataset with elements of "
+                    f"{theirs!r}."
+                )
+        with name_scope(name, "make_initializer") as scope:
+            return iterator_ops.MakeIterator(dataset._variant_tensor, self._resource, name=scope)
+
+    def string_handle(self, name: str | None = None) -> Any:
+        """Return the string that stands for this iterator in its session."""
+        return self._name if name is None else iterator_ops.IteratorToStringHandle(self._resource, name=name)
+
+    @property
+    def output_types(self) -> Any:
+        return structure.legacy_types(self._spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        return structure.legacy_shapes(self._spec)
+
+    @property
+    def output_classes(self) -> Any:
+        return structure.legacy_classes(self._spec)
+
+
+def make_one_shot_iterator(dataset: Any) -> Any:
+    """Return an iterator over a dataset that starts by itself, once in each session."""
+    if context.executing_eagerly():
+        return OwnedIterator(dataset)
+    spec = dataset.element_spec
+    body = _factory(dataset._variant_tensor)
+    resource = iterator_ops.OneShotIterator(dataset_factory=body, **structure.types_and_shapes(spec))
+    return Iterator._of(resource, None, spec)
+
+
+def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Iterator:
+    """Return an iterator over a dataset that starts when its `initializer` is run."""
+    if context.executing_eagerly():
+        raise RuntimeError(
+            "`make_initializable_iterator()` is not supported in eager mode. Use Python-style iteration instead."
+        )
+    spec = dataset.element_spec
+    resource = iterator_ops.IteratorV2(container="", shared_name=shared_name or "", **structure.types_and_shapes(spec))
+    return Iterator._of(resource, iterator_ops.MakeIterator(dataset._variant_tensor, resource), spec)
+
+
+def _factory(variant: Any) -> FuncGraph:
+    """Return the function that makes a dataset from nothing: a copy of all the nodes that do."""
+    graph = variant.graph
+    body = FuncGraph("make_dataset", graph)
+    inside: dict[int, Any] = {}
+    with context.scope(body):
+        for node in needed_nodes([variant], set()):
+            if not _may_be_copied(node._op):
+                raise ValueError(
+                    f"Cannot capture a stateful node (name:{node.name}, type:{node.type}) by value: Failed to create a "
+                    "one-shot iterator for a dataset that uses it. Use `make_initializable_iterator()`, and run the "
+                    "iterator's initializer before taking elements."
+                )
+            outputs = copy_node(node, [inside[id(t)] for t in node._inputs])
+            inside.update(zip(map(id, node._outputs), outputs, strict=True))
+        body.outputs = [inside[id(variant)]]
+    body.closed = True
+    return body
+
+
+def _may_be_copied(op: Op) -> bool:
+    if op.name in ("Placeholder", "PlaceholderV2"):
+        return False
+    if op.name in ("Assert", "Print", "PrintV2"):
+        return True
+    return not op.keeps_state or op.name.rstrip("V234567890").endswith(("Dataset", "SeedGenerator", "MemoryCache"))
+
+
+def get_output_types(dataset_or_iterator: Any) -> Any:
+    """Return the dtypes of elements, in their structure."""
+    return structure.legacy_types(dataset_or_iterator.element_spec)
+
+
+def get_output_shapes(dataset_or_iterator: Any) -> Any:
+    """Return the shapes of elements, in their structure."""
+    return structure.legacy_shapes(dataset_or_iterator.element_spec)
+
+
+def get_output_classes(dataset_or_iterator: Any) -> Any:
+    """Return the classes of elements, in their structure."""
+    return structure.legacy_classes(dataset_or_iterator.element_spec)

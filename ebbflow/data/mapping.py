@@ -1,0 +1,246 @@
+"""Datasets made by functions of their elements: map, filter, scan, interleave, groups; and what reduces to a value."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core.op import op
+from ebbflow.data.background import Ahead, SideBySide, width_of
+from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
+from ebbflow.ops.declare import FLAT
+from ebbflow.ops.sizes import invalid
+from ebbflow.ops.storage import boxed
+
+_ARGS = "input_dataset:variant, other_arguments:list(Targuments)"
+_MORE = "f: func; Targuments: list(type) >= 0; "
+_SURE = 'deterministic: string = "default"; '
+MapDataset = dataset_op(
+    f"MapDataset({_ARGS}) -> (handle:variant) | {_MORE}{TYPED}; use_inter_op_parallelism: bool = true; "
+    'preserve_cardinality: bool = false; force_synchronous: bool = false; metadata: string = ""'
+)
+ParallelMapDatasetV2 = dataset_op(
+    f"ParallelMapDatasetV2({_ARGS}, num_parallel_calls:int64) -> (handle:variant) | {_MORE}{TYPED}; "
+    f"use_inter_op_parallelism: bool = true; {_SURE}preserve_cardinality: bool = false; "
+    'use_unbounded_threadpool: bool = false; metadata: string = ""'
+)
+FilterDataset = dataset_op(
+    f"FilterDataset({_ARGS}) -> (handle:variant) | predicate: func; Targuments: list(type) >= 0; {NOTED}"
+)
+TakeWhileDataset = dataset_op(
+    f"TakeWhileDataset({_ARGS}) -> (handle:variant) | predicate: func; Targuments: list(type) >= 0; {NOTED}"
+)
+FlatMapDataset = dataset_op(f"FlatMapDataset({_ARGS}) -> (handle:variant) | {_MORE}{NOTED}")
+InterleaveDataset = dataset_op(
+    f"InterleaveDataset({_ARGS}, cycle_length:int64, block_length:int64) -> (handle:variant) | {_MORE}{NOTED}"
+)
+ParallelInterleaveDatasetV4 = dataset_op(
+    f"ParallelInterleaveDatasetV4({_ARGS}, cycle_length:int64, block_length:int64, buffer_output_elements:int64, "
+    f"prefetch_input_elements:int64, num_parallel_calls:int64) -> (handle:variant) | f: func; {_SURE}"
+    f"Targuments: list(type) >= 0; {NOTED}"
+)
+ScanDataset = dataset_op(
+    "ScanDataset(input_dataset:variant, initial_state:list(Tstate), other_arguments:list(Targuments)) -> "
+    f"(handle:variant) | f: func; Tstate: list(type) >= 1; Targuments: list(type) >= 0; {TYPED}; preserve_cardinality: "
+    'bool = false; use_default_device: bool = true; metadata: string = ""'
+)
+ReduceDataset = op(
+    "ReduceDataset(input_dataset:variant, initial_state:list(Tstate), other_arguments:list(Targuments)) -> "
+    "(components:list(output_types)) | f: func; Tstate: list(type) >= 1; Targuments: list(type) >= 0; "
+    f'{TYPED}; use_inter_op_parallelism: bool = true; metadata: string = "" | stateful',
+    shape=lambda *given, output_shapes: list(output_shapes),
+    gradient=FLAT,
+)
+_GROUPS = ("key_func", "reduce_func", "window_size_func")
+GroupByWindowDataset = dataset_op(
+    "GroupByWindowDataset(input_dataset:variant, "
+    + ", ".join(f"{name}_other_arguments:list(T{name}_other_arguments)" for name in _GROUPS)
+    + ") -> (handle:variant) | "
+    + "; ".join(f"{name}: func" for name in _GROUPS)
+    + "; "
+    + "; ".join(f"T{name}_other_arguments: list(type) >= 0" for name in _GROUPS)
+    + f"; {NOTED}"
+)
+
+
+# --- one by one -------------------------------------------------------------------------------------------------------
+
+
+@MapDataset.kernel
+def _(xp: Any, input_dataset: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
+    source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
+    return made(lambda: map(call, source.start()), source.size, source, _rows(f))
+
+
+def _rows(body: Any) -> int | None:
+    """Return how many rows the results of a function have, where that is known."""
+    dims = body.outputs[0]._dims if body.outputs else None
+    return dims[0] if dims else None
+
+
+@ParallelMapDatasetV2.kernel
+def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any, *, f: Any, run: Any) -> Any:
+    source, call, width = pipe_of(input_dataset), caller(f, other_arguments, run), width_of(int(num_parallel_calls))
+    return made(lambda: SideBySide(call, source.start(), width), source.size, source, _rows(f))
+
+
+def _test(predicate: Any, captured: Any, run: Any) -> Callable[[Element], bool]:
+    call = caller(predicate, captured, run)
+    return lambda element: bool(call(element)[0])
+
+
+@FilterDataset.kernel
+def _(xp: Any, input_dataset: Any, other_arguments: Any, *, predicate: Any, run: Any) -> Any:
+    source, holds = pipe_of(input_dataset), _test(predicate, other_arguments, run)
+    return made(lambda: filter(holds, source.start()), 0 if source.size == 0 else UNKNOWN, source)
+
+
+@TakeWhileDataset.kernel
+def _(xp: Any, input_dataset: Any, other_arguments: Any, *, predicate: Any, run: Any) -> Any:
+    source, holds = pipe_of(input_dataset), _test(predicate, other_arguments, run)
+    return made(lambda: itertools.takewhile(holds, source.start()), 0 if source.size == 0 else UNKNOWN, source)
+
+
+@ScanDataset.kernel
+def _(xp: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
+    source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
+
+    def start() -> Iterator[Element]:
+        state, count = tuple(initial_state), len(initial_state)
+        for element in source.start():
+            found = call((*state, *element))
+            state = found[:count]
+            yield found[count:]
+
+    return made(start, source.size, source)
+
+
+@ReduceDataset.kernel
+def _(xp: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
+    call = caller(f, other_arguments, run)
+    state = tuple(initial_state)
+    with begun_anew({}):
+        for element in pipe_of(input_dataset).start():
+            state = call((*state, *element))
+    return list(state)
+
+
+# --- datasets of elements ---------------------------------------------------------------------------------------------
+
+
+def _inner(call: Callable[[Element], Element]) -> Callable[[Element], Pipe]:
+    return lambda element: pipe_of(call(element)[0])
+
+
+@FlatMapDataset.kernel
+def _(xp: Any, input_dataset: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
+    source, inner = pipe_of(input_dataset), _inner(caller(f, other_arguments, run))
+
+    def start() -> Iterator[Element]:
+        for element in source.start():
+            yield from inner(element).start()
+
+    return made(start, UNKNOWN, source)
+
+
+def _interleaved(
+    elements: Iterator[Element], begin: Callable[[Element], Iterator[Element]], cycle: int, block: int
+) -> Iterator[Element]:
+    """Yield `block` elements at a time of `cycle` datasets in turn; one that has ended makes room for the next."""
+    slots: list[Iterator[Element] | None] = [None] * cycle
+    place, open_slots, more = 0, 0, True
+    while more or open_slots:
+        running = slots[place]
+        if running is None and more:
+            element = next(elements, None)
+            if element is None:
+                more = False
+            else:
+                slots[place] = begin(element)
+                open_slots += 1
+            continue
+        if running is not None:
+            taken = 0
+            for found in itertools.islice(running, block):
+                taken += 1
+                yield found
+            if taken < block:
+                slots[place] = running = None
+                open_slots -= 1
+        place = (place + 1) % cycle
+
+
+def _positive(value: Any, name: str) -> int:
+    if int(value) < 1:
+        raise invalid(f"`{name}` must be > 0, got {int(value)}")
+    return int(value)
+
+
+@InterleaveDataset.kernel
+def _(
+    xp: Any, input_dataset: Any, other_arguments: Any, cycle_length: Any, block_length: Any, *, f: Any, run: Any
+) -> Any:
+    source, inner = pipe_of(input_dataset), _inner(caller(f, other_arguments, run))
+    cycle, block = _positive(cycle_length, "cycle_length"), _positive(block_length, "block_length")
+    return made(
+        lambda: _interleaved(source.start(), lambda element: inner(element).start(), cycle, block), UNKNOWN, source
+    )
+
+
+@ParallelInterleaveDatasetV4.kernel
+def _(
+    xp: Any, input_dataset: Any, other_arguments: Any, cycle_length: Any, block_length: Any,
+    buffer_output_elements: Any, prefetch_input_elements: Any, num_parallel_calls: Any, *, f: Any, run: Any,
+) -> Any:  # fmt: skip
+    source, inner = pipe_of(input_dataset), _inner(caller(f, other_arguments, run))
+    cycle = width_of(int(num_parallel_calls)) if int(cycle_length) == -1 else _positive(cycle_length, "cycle_length")
+    block = _positive(block_length, "block_length")
+    room = int(buffer_output_elements) if int(buffer_output_elements) > 0 else max(block, 16)
+
+    def begin(element: Element) -> Iterator[Element]:
+        return Ahead(inner(element).start, room, "interleave")
+
+    return made(lambda: _interleaved(source.start(), begin, cycle, block), UNKNOWN, source)
+
+
+# --- groups -----------------------------------------------------------------------------------------------------------
+
+
+@GroupByWindowDataset.kernel
+def _(
+    xp: Any, input_dataset: Any, key_arguments: Any, reduce_arguments: Any, size_arguments: Any,
+    *, key_func: Any, reduce_func: Any, window_size_func: Any, run: Any,
+) -> Any:  # fmt: skip
+    source = pipe_of(input_dataset)
+    key_of = caller(key_func, key_arguments, run)
+    size_of = caller(window_size_func, size_arguments, run)
+    reduce = caller(reduce_func, reduce_arguments, run)
+
+    def start() -> Iterator[Element]:
+        groups: dict[int, list[Element]] = {}
+        sizes: dict[int, int] = {}
+        for element in source.start():
+            key = int(key_of(element)[0])
+            group = groups.setdefault(key, [])
+            if key not in sizes:
+                sizes[key] = int(size_of((np.array(key, np.int64),))[0])
+                if sizes[key] < 1:
+                    raise invalid(f"Window size must be greater than zero, but got {sizes[key]}.")
+            group.append(element)
+            if len(group) >= sizes[key]:
+                del groups[key], sizes[key]
+                yield from _reduced(reduce, key, group)
+        for key in sorted(groups):
+            yield from _reduced(reduce, key, groups[key])
+
+    return made(start, UNKNOWN, source)
+
+
+def _reduced(reduce: Callable[[Element], Element], key: int, group: list[Element]) -> Iterator[Element]:
+    """Yield what the user's function makes of the dataset of one group."""
+    window = boxed(Pipe(partial(iter, group), len(group)))
+    return pipe_of(reduce((np.array(key, np.int64), window))[0]).start()

@@ -1,0 +1,110 @@
+"""`tf.experimental.Optional`: a value that may be missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.spec import TensorSpec
+from ebbflow.data import structure
+from ebbflow.ops import optional as ops
+
+
+class Optional(CompositeTensor):
+    """A value, or none."""
+
+    def __init__(self, variant_tensor: Any, value_structure: Any):
+        self._variant_tensor_attr, self._spec = variant_tensor, value_structure
+
+    @property
+    def element_spec(self) -> Any:
+        """The type of the value."""
+        return self._spec
+
+    value_structure = element_spec
+
+    @property
+    def _type_spec(self) -> OptionalSpec:
+        return OptionalSpec(self._spec)
+
+    def has_value(self, name: str | None = None) -> Any:
+        """Return whether there is a value."""
+        return ops.OptionalHasValue(self._variant_tensor_attr, name=name)
+
+    def get_value(self, name: str | None = None) -> Any:
+        """Return the value; where there is none, `tf.errors.InvalidArgumentError`."""
+        found = ops.OptionalGetValue(self._variant_tensor_attr, name=name, **structure.types_and_shapes(self._spec))
+        return structure.from_tensors(self._spec, found)
+
+    @staticmethod
+    def from_value(value: Any) -> Optional:
+        """Return an optional that holds a value."""
+        element = structure.normalised(value)
+        spec = structure.spec_of(element)
+        return Optional(ops.OptionalFromValue(structure.to_tensors(spec, element)), spec)
+
+    @staticmethod
+    def empty(element_spec: Any) -> Optional:
+        """Return an optional without a value."""
+        return Optional(ops.OptionalNone(), element_spec)
+
+    none_from_structure = empty
+
+    def __repr__(self) -> str:
+        return f"tf.experimental.Optional(element_spec={self._spec!r})"
+
+
+class OptionalSpec(TypeSpec):
+    """The type of an optional: that of its value."""
+
+    __slots__ = ("_element_spec",)
+
+    def __init__(self, element_spec: Any):
+        self._element_spec = element_spec
+
+    @classmethod
+    def from_value(cls, value: Any) -> OptionalSpec:
+        """Return the type of an optional."""
+        return cls(value.element_spec)
+
+    @property
+    def value_type(self) -> type:
+        return Optional
+
+    @property
+    def _component_specs(self) -> Any:
+        return [TensorSpec([], dtypes.variant)]
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return [value._variant_tensor_attr]
+
+    def _from_components(self, components: Any) -> Any:
+        return Optional(components[0], self._element_spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OptionalSpec) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash((OptionalSpec, tuple(structure.flatten(self._element_spec))))
+
+    def __repr__(self) -> str:
+        return f"OptionalSpec({self._element_spec!r})"
+
+
+def _no_batch(spec: Any, *given: Any) -> Any:
+    raise TypeError(f"Optionals cannot be batched or sliced as elements: got {spec!r}")
+
+
+structure.register(
+    OptionalSpec,
+    structure.Leaf(
+        dtype=lambda spec: dtypes.variant,
+        dims=lambda spec: (),
+        pack=lambda spec, value: value._variant_tensor_attr,
+        open=lambda spec, tensor: Optional(tensor, spec._element_spec),
+        batch=_no_batch,
+        unbatch=_no_batch,
+        pack_rows=_no_batch,
+    ),
+)

@@ -1,0 +1,315 @@
+"""Datasets that leave elements as they are and change which come, how often and in which order."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from ebbflow.core import context, errors
+from ebbflow.core.op import op
+from ebbflow.data.pipe import INFINITE, NOTED, TYPED, UNKNOWN, Element, Pipe, bounded, dataset_op, made, pipe_of
+from ebbflow.data.random_words import Seeds, seeds_of, words_of
+from ebbflow.ops.declare import FLAT
+from ebbflow.ops.sizes import invalid
+from ebbflow.ops.storage import boxed
+
+_COUNTED = "(input_dataset:variant, count:int64) -> (handle:variant) | " + NOTED
+RepeatDataset = dataset_op("RepeatDataset" + _COUNTED)
+TakeDataset = dataset_op("TakeDataset" + _COUNTED)
+SkipDataset = dataset_op("SkipDataset" + _COUNTED)
+ShardDataset = dataset_op(
+    "ShardDataset(input_dataset:variant, num_shards:int64, index:int64) -> (handle:variant) | require_non_empty: bool "
+    f"= false; {NOTED}"
+)
+ConcatenateDataset = dataset_op(
+    f"ConcatenateDataset(input_dataset:variant, another_dataset:variant) -> (handle:variant) | {NOTED}"
+)
+ZipDataset = dataset_op(
+    f'ZipDataset(input_datasets:N*variant) -> (handle:variant) | {TYPED}; N: int >= 1; metadata: string = ""'
+)
+DirectedInterleaveDataset = dataset_op(
+    "DirectedInterleaveDataset(selector_input_dataset:variant, data_input_datasets:N*variant) -> (handle:variant) | "
+    f"{TYPED}; N: int >= 1; stop_on_empty_dataset: bool = false"
+)
+UniqueDataset = dataset_op(f"UniqueDataset(input_dataset:variant) -> (handle:variant) | {NOTED}")
+IgnoreErrorsDataset = dataset_op(
+    f"IgnoreErrorsDataset(input_dataset:variant) -> (handle:variant) | {TYPED}; log_warning: bool = false"
+)
+AssertCardinalityDataset = dataset_op(
+    f"AssertCardinalityDataset(input_dataset:variant, cardinality:int64) -> (handle:variant) | {TYPED}"
+)
+OptionsDataset = dataset_op(
+    f"OptionsDataset(input_dataset:variant) -> (handle:variant) | serialized_options: string; {NOTED}"
+)
+DatasetCardinality = op(
+    'DatasetCardinality(input_dataset:variant) -> (cardinality:int64) | cardinality_options: string = ""',
+    shape=lambda input_dataset: (),
+    kernel=lambda xp, input_dataset: xp.int64(pipe_of(input_dataset).size),
+    gradient=FLAT,
+)
+
+
+@RepeatDataset.kernel
+def _(xp: Any, input_dataset: Any, count: Any) -> Any:
+    source, times = pipe_of(input_dataset), int(count)
+    if source.repeated is not None and context.switches.tf1 and times:  # TF 1 makes one step of the two
+        return made(lambda: source.repeated(times), _times(source.size, times), source)
+
+    def start() -> Iterator[Element]:
+        for _ in range(times) if times >= 0 else itertools.count():
+            empty = True
+            for element in source.start():
+                empty = False
+                yield element
+            if empty and times < 0:
+                return  # nothing, however often
+
+    return made(start, _times(source.size, times), source)
+
+
+def _times(size: int, times: int) -> int:
+    """Return how many elements there are when `size` come so many times, or for ever."""
+    if times < 0:
+        return 0 if size == 0 else INFINITE
+    return size if size < 0 and times else size * times
+
+
+@TakeDataset.kernel
+def _(xp: Any, input_dataset: Any, count: Any) -> Any:
+    source, most = pipe_of(input_dataset), int(count)
+    if most < 0:
+        return input_dataset
+    return made(lambda: itertools.islice(source.start(), most), bounded(source.size, most), source)
+
+
+@SkipDataset.kernel
+def _(xp: Any, input_dataset: Any, count: Any) -> Any:
+    source, first = pipe_of(input_dataset), int(count)
+    if first < 0:
+        return made(lambda: iter(()), 0, source)
+    size = source.size if source.size < 0 else max(0, source.size - first)
+    return made(lambda: itertools.islice(source.start(), first, None), size, source)
+
+
+@ShardDataset.kernel
+def _(xp: Any, input_dataset: Any, num_shards: Any, index: Any, *, require_non_empty: Any) -> Any:
+    source, shards, mine = pipe_of(input_dataset), int(num_shards), int(index)
+    if shards < 1:
+        raise invalid(f"Number of shards must be greater than zero (currently num_shards = {shards}).")
+    if not 0 <= mine < shards:
+        raise invalid(f"Index must be between 0 and {shards - 1} (currently index = {mine}).")
+    size = source.size if source.size < 0 else len(range(mine, source.size, shards))
+    return made(lambda: itertools.islice(source.start(), mine, None, shards), size, source)
+
+
+@ConcatenateDataset.kernel
+def _(xp: Any, input_dataset: Any, another_dataset: Any) -> Any:
+    first, second = pipe_of(input_dataset), pipe_of(another_dataset)
+    sizes = (first.size, second.size)
+    size = INFINITE if INFINITE in sizes else UNKNOWN if UNKNOWN in sizes else sum(sizes)
+
+    def start() -> Iterator[Element]:
+        yield from first.start()
+        yield from second.start()
+
+    return made(start, size, first)
+
+
+@ZipDataset.kernel
+def _(xp: Any, input_datasets: Any) -> Any:
+    sources = [pipe_of(d) for d in input_datasets]
+    size = INFINITE
+    for source in sources:
+        size = source.size if size == INFINITE else size if source.size == INFINITE else _shorter(size, source.size)
+
+    def start() -> Iterator[Element]:
+        for parts in zip(*[source.start() for source in sources]):
+            yield tuple([array for part in parts for array in part])
+
+    return made(start, size, sources[0])
+
+
+def _shorter(a: int, b: int) -> int:
+    return UNKNOWN if UNKNOWN in (a, b) else min(a, b)
+
+
+@DirectedInterleaveDataset.kernel
+def _(xp: Any, selector_input_dataset: Any, data_input_datasets: Any, *, stop_on_empty_dataset: Any) -> Any:
+    selector, sources = pipe_of(selector_input_dataset), [pipe_of(d) for d in data_input_datasets]
+
+    def start() -> Iterator[Element]:
+        running: dict[int, Iterator[Element]] = {i: source.start() for i, source in enumerate(sources)}
+        for (choice,) in selector.start():
+            chosen = int(choice)
+            if not 0 <= chosen < len(sources):
+                raise invalid(f"Selector index out of range: {chosen} >= {len(sources)}")
+            element = next(running[chosen], None) if chosen in running else None
+            if element is not None:
+                yield element
+                continue
+            running.pop(chosen, None)
+            if stop_on_empty_dataset or not running:
+                return
+
+    return made(start, INFINITE if any(s.size == INFINITE for s in sources) else UNKNOWN, sources[0])
+
+
+@UniqueDataset.kernel
+def _(xp: Any, input_dataset: Any) -> Any:
+    source = pipe_of(input_dataset)
+
+    def start() -> Iterator[Element]:
+        seen = set()
+        for element in source.start():
+            key = tuple(element[0].reshape(-1).tolist())
+            if key not in seen:
+                seen.add(key)
+                yield element
+
+    return made(start, 0 if source.size == 0 else UNKNOWN, source)
+
+
+@IgnoreErrorsDataset.kernel
+def _(xp: Any, input_dataset: Any) -> Any:
+    source = pipe_of(input_dataset)
+
+    def start() -> Iterator[Element]:
+        elements = source.start()
+        while True:
+            try:
+                element = next(elements)
+            except StopIteration:
+                return
+            except errors.OpError:
+                continue
+            yield element
+
+    return made(start, UNKNOWN, source)
+
+
+@AssertCardinalityDataset.kernel
+def _(xp: Any, input_dataset: Any, cardinality: Any) -> Any:
+    source, wanted = pipe_of(input_dataset), int(cardinality)
+
+    def start() -> Iterator[Element]:
+        count = 0
+        for element in source.start():
+            count += 1
+            if count > wanted >= 0:
+                raise _miscounted(wanted, f"at least {count}")
+            yield element
+        if count != wanted:
+            raise _miscounted(wanted, str(count))
+
+    return made(start, wanted, source)
+
+
+def _miscounted(wanted: int, found: str) -> errors.OpError:
+    expected = "an infinite number of elements" if wanted == INFINITE else f"{wanted} element{'s' * (wanted != 1)}"
+    return errors.FailedPreconditionError(
+        None, None, f"Input dataset was expected to contain {expected} but contained {found} elements."
+    )
+
+
+@OptionsDataset.kernel
+def _(xp: Any, input_dataset: Any, *, serialized_options: Any) -> Any:
+    source = pipe_of(input_dataset)
+    return boxed(Pipe(source.start, source.size, serialized_options))
+
+
+# --- in random order --------------------------------------------------------------------------------------------------
+
+_SHUFFLED = (
+    "reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
+    'metadata: string = ""'
+)
+ShuffleDataset = dataset_op(
+    "ShuffleDataset(input_dataset:variant, buffer_size:int64, seed:int64, seed2:int64) -> (handle:variant) | "
+    + _SHUFFLED
+)
+ShuffleDatasetV3 = dataset_op(
+    "ShuffleDatasetV3(input_dataset:variant, buffer_size:int64, seed:int64, seed2:int64, seed_generator:resource) -> "
+    f"(handle:variant) | {_SHUFFLED} | stateful"
+)
+
+
+@ShuffleDataset.kernel
+def _(xp: Any, input_dataset: Any, buffer_size: Any, seed: Any, seed2: Any, *, reshuffle_each_iteration: Any) -> Any:
+    return _shuffled(
+        pipe_of(input_dataset), int(buffer_size), seeds_of(int(seed), int(seed2), reshuffle_each_iteration)
+    )
+
+
+@ShuffleDatasetV3.kernel
+def _(
+    xp: Any, input_dataset: Any, buffer_size: Any, seed: Any, seed2: Any, seed_generator: Any,
+    *, reshuffle_each_iteration: Any,
+) -> Any:  # fmt: skip
+    return _shuffled(
+        pipe_of(input_dataset), int(buffer_size), seeds_of(int(seed), int(seed2), reshuffle_each_iteration)
+    )
+
+
+ShuffleAndRepeatDataset = dataset_op(
+    "ShuffleAndRepeatDataset(input_dataset:variant, buffer_size:int64, seed:int64, seed2:int64, count:int64) -> "
+    f'(handle:variant) | {TYPED}; reshuffle_each_iteration: bool = true; metadata: string = ""'
+)
+
+
+@ShuffleAndRepeatDataset.kernel
+def _(
+    xp: Any, input_dataset: Any, buffer_size: Any, seed: Any, seed2: Any, count: Any, *, reshuffle_each_iteration: Any
+) -> Any:
+    source, room, times = pipe_of(input_dataset), int(buffer_size), int(count)
+    seeds = seeds_of(int(seed), int(seed2), reshuffle_each_iteration)
+    _check_room(room)
+    return made(lambda: _in_random_order(source, room, seeds.first, times), _times(source.size, times), source)
+
+
+def _check_room(room: int) -> None:
+    if room < 1 and room != UNKNOWN:
+        raise invalid(f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got buffer_size = {room}")
+
+
+def _shuffled(source: Pipe, room: int, seeds: Seeds) -> Any:
+    _check_room(room)
+    found = Pipe(lambda: _in_random_order(source, room, seeds.draw(), 1), source.size, source.options)
+    if seeds.anew:
+        found.repeated = lambda times: _in_random_order(source, room, seeds.first, times)
+    return boxed(found)
+
+
+def _in_random_order(source: Pipe, room: int, seeds: tuple[int, int], times: int) -> Iterator[Element]:
+    """Yield the elements, each drawn of those next in line; where an epoch ends, the next fills up what is free."""
+    words = words_of(*seeds)
+    elements = source.start()
+    ring: list[Any] = [] if room != UNKNOWN else list(elements)
+    room = room if room != UNKNOWN else max(1, len(ring))
+    epochs = deque([[0, len(ring)]])  # of each epoch the places in line, from the first to behind the last
+    epoch, begun = 1, 0
+    while True:
+        while elements is not None and epochs[-1][1] - epochs[0][0] < room:
+            fresh = next(elements, None)
+            end = epochs[-1][1]
+            if fresh is None:
+                elements = None if epoch == times or end == begun else source.start()  # type: ignore[assignment]
+                epoch, begun = epoch + 1, end
+                if elements is not None:
+                    epochs.append([end, end])
+                continue
+            if len(ring) < room:
+                ring.append(fresh)
+            else:
+                ring[end % room] = fresh
+            epochs[-1][1] += 1
+        while epochs[0][0] == epochs[0][1]:
+            if len(epochs) == 1:
+                return
+            epochs.popleft()
+        line = epochs[0]
+        place, first = (line[0] + next(words) % (line[1] - line[0])) % room, line[0] % room
+        chosen, ring[place], ring[first] = ring[place], ring[first], None
+        line[0] += 1
+        yield chosen

@@ -1,0 +1,170 @@
+"""The user's functions of elements, traced: flat tensors in, flat tensors out.
+
+Each is traced once, where the dataset is made, with AutoGraph. What it captures becomes further arguments of the op, so
+that a variable it reads is read when an element is made.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ebbflow.core import context
+from ebbflow.core.composite import CompositeTensor
+from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.data import structure
+from ebbflow.eager.py_function import py_function
+from ebbflow.eager.tape import stop_recording
+from ebbflow.functions.autograph.convert import converted
+from ebbflow.functions.func_graph import FuncGraph, build
+
+
+class Traced:
+    """A traced function: its body, and the spec of what it gives."""
+
+    def __init__(self, body: FuncGraph, spec: Any):
+        self.body, self.spec = body, spec
+
+    @property
+    def captured(self) -> list[Any]:
+        """The tensors outside that the body uses."""
+        return self.body.external_captures
+
+
+def trace(
+    function: Callable[..., Any], specs: Sequence[Any], name: str, arrange: Callable[[Any], Any] | None = None
+) -> Traced:
+    """Trace a function of elements: of one for each spec, or of the parts of the only one if that is a tuple.
+
+    `arrange` turns what the function gives into an element; lists at the top are taken for tuples.
+    """
+    if not callable(function):
+        raise TypeError(f"`{name}` must be a function of the elements of the dataset, got {function!r}")
+    found: list[Any] = []
+    call_in_graph = converted(function)
+
+    def flat(*tensors: Any, call: Callable[..., Any] = call_in_graph) -> list[Any]:
+        result = call(*_arguments(specs, tensors))
+        element = _element(result, name) if arrange is None else arrange(result)
+        found[:] = [structure.spec_of(element)]
+        return structure.to_tensors(found[0], element)
+
+    arguments = [
+        (dtype, dims, f"args_{i}")
+        for i, (dtype, dims) in enumerate(
+            (dtype, dims)
+            for spec in specs
+            for dtype, dims in zip(structure.flat_types(spec), structure.flat_dims(spec), strict=True)
+        )
+    ]
+    with stop_recording():
+        body = build(f"Dataset_{name}", flat, context.current_graph(), arguments)
+        if _debugging and context.executing_eagerly():
+            step = functools.partial(flat, call=function)
+            body = build(f"Dataset_{name}", _in_python(step, body.outputs), None, arguments)
+    body.structured_outputs = None
+    body.closed = True
+    return Traced(body, found[0])
+
+
+def _arguments(specs: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+    """Return what a function is called with for flat tensors."""
+    given, at = [], 0
+    for spec in specs:
+        count = len(structure.flat_specs(spec))
+        given.append(structure.from_tensors(spec, tensors[at : at + count]))
+        at += count
+    return list(given[0]) if len(given) == 1 and type(given[0]) is tuple else given
+
+
+_debugging: list[bool] = []
+
+
+def enable_debug_mode() -> None:
+    """Run functions of elements as Python from now on, element by element, so that one can print and step in them."""
+    if not context.executing_eagerly():
+        raise ValueError("`enable_debug_mode() is only supported in eager mode.`")
+    _debugging[:] = [True]
+
+
+def _in_python(step: Callable[..., list[Any]], like: Sequence[Any]) -> Callable[..., Any]:
+    """Return a function that calls another in Python; what it gives is like the tensors of the traced one."""
+
+    def call(*tensors: Any) -> Any:
+        outputs = py_function(step, list(tensors), [t.dtype for t in like])
+        for output, traced in zip(outputs, like, strict=True):
+            output.set_shape(traced._dims)
+        return outputs
+
+    return call
+
+
+def _element(result: Any, name: str) -> Any:
+    """Return what a function gave, with every leaf a tensor."""
+    if isinstance(result, list):
+        result = tuple(result)
+    try:
+        return structure.normalised(result)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"Unsupported return value from function passed to Dataset.{name}(): {result}. {error}"
+        ) from None
+
+
+def as_condition(result: Any) -> Any:
+    """Return a predicate's result, which must be a scalar of dtype bool."""
+    if isinstance(result, (CompositeTensor, tuple, dict)):
+        raise ValueError(f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, got {result}")
+    found = convert(result)
+    if found.dtype.base_dtype.name != "bool" or found._dims not in (None, ()):
+        raise ValueError(
+            "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
+            f"{structure.spec_of(found)}."
+        )
+    return found
+
+
+def traced_scan(
+    function: Callable[..., Any], state: Any, spec: Any, name: str, split: Callable[[Any], Sequence[Any]]
+) -> tuple[Traced, Any, Any]:
+    """Trace a function of a state and an element; return it, the spec of the state, and of what it gives besides.
+
+    `split(result)` gives the new state and the rest. Shapes of the state that do not last are forgotten.
+    """
+    state_spec = structure.spec_of(state)
+    while True:
+        seen: list[Any] = []
+
+        def arrange(result: Any, seen: list[Any] = seen, state_spec: Any = state_spec) -> Any:
+            after, *rest = split(result)
+            after = _like(state_spec, after, name)
+            seen[:] = [structure.spec_of(after)]
+            return (after, *[_element(part, name) for part in rest])
+
+        made = trace(function, [state_spec, spec], name, arrange)
+        wider = structure.map_structure(lambda a, b: _wider(a, b, name), state_spec, seen[0])
+        if wider == state_spec:
+            return made, state_spec, made.spec[1:]
+        state_spec = wider
+
+
+def _like(state_spec: Any, after: Any, name: str) -> Any:
+    """Return a new state with every leaf a tensor, of the initial one's dtype where it is none yet."""
+    try:
+        structure.assert_same(state_spec, structure.map_structure(lambda _: None, after))
+    except TypeError as error:
+        raise TypeError(f"The new state of `{name}` does not have the structure of the initial one: {error}") from None
+    flat = zip(structure.flatten(after), structure.flatten(state_spec), strict=True)
+    return structure.pack_as(after, [x if isinstance(x, Tensor) else structure.normalised(x, s) for x, s in flat])
+
+
+def _wider(before: Any, after: Any, name: str) -> Any:
+    found = before.most_specific_common_supertype([after])
+    if found is None:
+        raise TypeError(
+            f"Invalid `{name}`. The element types for the new state must match the initial state. Expected {before}; "
+            f"got {after}. Cast the new state, or begin with one of that type."
+        )
+    return found

@@ -1,0 +1,331 @@
+"""`tf.data.experimental` and `tf.contrib.data`: transformations for `Dataset.apply`, from before they were methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
+from ebbflow.core.op import op
+from ebbflow.data import structure
+from ebbflow.data.dataset import DatasetSpec, DatasetV2
+from ebbflow.data.dataset_v1 import DatasetV1
+from ebbflow.data.iterator import IteratorBase
+from ebbflow.data.optional import Optional
+from ebbflow.data.pipe import pipe_of
+from ebbflow.io.records import TFRecordOptions
+from ebbflow.io.records import TFRecordWriter as Writer
+from ebbflow.ops.declare import FLAT
+
+AUTOTUNE = -1
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+SHARD_HINT = -1
+
+Transformation = Callable[[Any], Any]
+
+
+def assert_cardinality(expected_cardinality: Any) -> Transformation:
+    """Return the transformation after which there must be so many elements."""
+    return lambda dataset: dataset.assert_cardinality(expected_cardinality)
+
+
+def assert_element_shape(expected_shapes: Any) -> Transformation:
+    """Return the transformation after which elements must have these shapes."""
+
+    def check(*element: Any) -> Any:
+        given = element if len(element) != 1 else element[0]
+        structure.map_structure(lambda tensor, shape: tensor.set_shape(shape), given, expected_shapes)
+        return given
+
+    return lambda dataset: dataset.map(check)
+
+
+def batch_and_drop_remainder(batch_size: Any) -> Transformation:
+    """Return the transformation into batches that are all whole."""
+    return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
+
+
+def padded_batch_and_drop_remainder(batch_size: Any, padded_shapes: Any, padding_values: Any = None) -> Transformation:
+    """Return the transformation into padded batches that are all whole."""
+    return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
+
+
+def bucket_by_sequence_length(
+    element_length_func: Callable[..., Any],
+    bucket_boundaries: Sequence[int],
+    bucket_batch_sizes: Sequence[int],
+    padded_shapes: Any = None,
+    padding_values: Any = None,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
+) -> Transformation:
+    """Return the transformation into padded batches of elements of like lengths."""
+    return lambda dataset: dataset.bucket_by_sequence_length(
+        element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values,
+        pad_to_bucket_boundary, no_padding, drop_remainder,
+    )  # fmt: skip
+
+
+def cardinality(dataset: Any) -> Any:
+    """Return how many elements a dataset has."""
+    return dataset.cardinality()
+
+
+def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Any:
+    """Return elements of several datasets, each of the one that `choice_dataset` has the number of."""
+    return DatasetV2.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def choose_from_datasets_v1(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Any:
+    """Return elements of several datasets, each of the one that `choice_dataset` has the number of."""
+    return DatasetV1.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Any:
+    """Return the numbers from `start` on, without end."""
+    return DatasetV2.counter(start, step, dtype)
+
+
+def counter_v1(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Any:
+    """Return the numbers from `start` on, without end."""
+    return DatasetV1.counter(start, step, dtype)
+
+
+def dense_to_ragged_batch(
+    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64
+) -> Transformation:
+    """Return the transformation into batches that are ragged tensors."""
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
+    """Return the transformation into batches that are sparse tensors."""
+    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
+
+
+def enumerate_dataset(start: Any = 0) -> Transformation:
+    """Return the transformation into pairs of a number and an element."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+def from_list(elements: Sequence[Any], name: str | None = None) -> Any:
+    """Return a dataset of the elements of a list."""
+    if not isinstance(elements, list) or not elements:
+        raise ValueError("`elements` must be a non-empty list.")
+    rows = [structure.flatten(element) for element in elements]
+    columns = [convert([np.asarray(row[i]) for row in rows]) for i in range(len(rows[0]))]
+    return DatasetV2.from_tensor_slices(structure.pack_as(elements[0], columns), name)
+
+
+def from_variant(variant: Any, structure: Any) -> Any:
+    """Return the dataset that a variant tensor holds; `structure` is the type of its elements."""
+    return DatasetSpec(structure)._from_components([variant])
+
+
+def to_variant(dataset: Any) -> Any:
+    """Return the variant tensor that holds a dataset."""
+    return dataset._variant_tensor
+
+
+def get_next_as_optional(iterator: Any) -> Optional:
+    """Return an iterator's next element as an optional."""
+    return iterator.get_next_as_optional()
+
+
+def get_single_element(dataset: Any) -> Any:
+    """Return the only element of a dataset."""
+    return dataset.get_single_element()
+
+
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """Return the type of the elements."""
+    if not isinstance(dataset_or_iterator, (DatasetV2, IteratorBase)):
+        raise TypeError(
+            f"Invalid `dataset_or_iterator`. `dataset_or_iterator` must be a `tf.data.Dataset` or tf.data.Iterator "
+            f"object, but got {type(dataset_or_iterator)}."
+        )
+    return dataset_or_iterator.element_spec
+
+
+def group_by_window(
+    key_func: Callable[..., Any],
+    reduce_func: Callable[..., Any],
+    window_size: Any = None,
+    window_size_func: Callable[..., Any] | None = None,
+) -> Transformation:
+    """Return the transformation that makes something of the elements with one key, so many at a time."""
+    return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)
+
+
+def ignore_errors(log_warning: bool = False) -> Transformation:
+    """Return the transformation that drops elements that cannot be made."""
+    return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def map_and_batch(
+    map_func: Callable[..., Any],
+    batch_size: Any,
+    num_parallel_batches: Any = None,
+    drop_remainder: bool = False,
+    num_parallel_calls: Any = None,
+) -> Transformation:
+    """Return the transformation by a function, then into batches."""
+    if num_parallel_batches is not None and num_parallel_calls is not None:
+        raise ValueError(
+            "`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls` to be set, but "
+            f"`num_parallel_batches` was set to {num_parallel_batches} and `num_parallel_calls` as set to "
+            f"{num_parallel_calls}."
+        )
+    calls = num_parallel_calls if num_parallel_batches is None else AUTOTUNE
+    return lambda dataset: dataset.map(map_func, calls).batch(batch_size, drop_remainder)
+
+
+def parallel_interleave(
+    map_func: Callable[..., Any],
+    cycle_length: Any,
+    block_length: Any = 1,
+    sloppy: bool | None = False,
+    buffer_output_elements: Any = None,
+    prefetch_input_elements: Any = None,
+) -> Transformation:
+    """Return the transformation into the elements of datasets that a function makes, several in turn."""
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, AUTOTUNE)
+
+
+def sloppy_interleave(map_func: Callable[..., Any], cycle_length: Any, block_length: Any = 1) -> Transformation:
+    """Return the transformation into the elements of datasets that a function makes, several in turn."""
+    return parallel_interleave(map_func, cycle_length, block_length, True)
+
+
+def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
+    """Return the transformation that makes elements ahead; they lie on the host, where all eager values do."""
+    return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
+
+
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
+    """Return the transformation that changes nothing: elements lie on the host, where all eager values do."""
+    return lambda dataset: dataset
+
+
+def rejection_resample(
+    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: Any = None
+) -> Transformation:
+    """Return the transformation that drops elements until classes come as wanted."""
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
+
+
+def sample_from_datasets(
+    datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
+) -> Any:
+    """Return elements of several datasets, each of one drawn at random."""
+    return DatasetV2.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
+
+def sample_from_datasets_v1(
+    datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
+) -> Any:
+    """Return elements of several datasets, each of one drawn at random."""
+    return DatasetV1.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
+
+
+def random_dataset(seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None) -> Any:
+    """Return random numbers, without end."""
+    return DatasetV2.random(seed, rerandomize_each_iteration, name)
+
+
+def random_dataset_v1(seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None) -> Any:
+    """Return random numbers, without end."""
+    return DatasetV1.random(seed, rerandomize_each_iteration, name)
+
+
+def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
+    """Return the transformation by a function of a state and an element."""
+    return lambda dataset: dataset.scan(initial_state, scan_func)
+
+
+def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+    """Return the transformation into random order, several times over."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def take_while(predicate: Callable[..., Any]) -> Transformation:
+    """Return the transformation that ends where a function does not hold."""
+    return lambda dataset: dataset.take_while(predicate)
+
+
+def unbatch() -> Transformation:
+    """Return the transformation into the rows of elements."""
+    return lambda dataset: dataset.unbatch()
+
+
+def unique() -> Transformation:
+    """Return the transformation that gives each element once."""
+    return lambda dataset: dataset.unique()
+
+
+class Reducer:
+    """A state, how an element changes it, and what is made of it at the end."""
+
+    def __init__(self, init_func: Callable[..., Any], reduce_func: Callable[..., Any], finalize_func: Any):
+        self.init_func, self.reduce_func, self.finalize_func = init_func, reduce_func, finalize_func
+
+
+def reduce_dataset(dataset: Any, reducer: Reducer) -> Any:
+    """Return what a reducer makes of all elements."""
+    if not isinstance(reducer, Reducer):
+        raise TypeError(f"reducer must be a Reducer, got {type(reducer).__name__}")
+    return reducer.finalize_func(dataset.reduce(reducer.init_func(np.int64(0)), reducer.reduce_func))
+
+
+def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
+    """Return the transformation into what a reducer makes of all elements with one key, in the order of keys."""
+    most = np.iinfo(np.int64).max
+
+    def reduced(key: Any, group: Any) -> Any:
+        final = reducer.finalize_func(group.reduce(reducer.init_func(key), reducer.reduce_func))
+        return type(group).from_tensors(final)
+
+    return lambda dataset: dataset.group_by_window(key_func, reduced, window_size=most)
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+DatasetToTFRecord = op(
+    "DatasetToTFRecord(input_dataset:variant, filename:string, compression_type:string) -> () | stateful",
+    shape=lambda *given: [],
+    gradient=FLAT,
+)
+
+
+@DatasetToTFRecord.kernel
+def _(xp: Any, input_dataset: Any, filename: Any, compression_type: Any) -> Any:
+    options = TFRecordOptions(compression_type.item().decode())
+    with Writer(filename.item().decode(), options) as writer:
+        for (record,) in pipe_of(input_dataset).start():
+            writer.write(record.item())
+    return ()
+
+
+class TFRecordWriter:
+    """Writes a dataset of strings to a TFRecord file."""
+
+    def __init__(self, filename: Any, compression_type: Any = None):
+        self._filename = convert(filename, dtypes.string, name="filename")
+        self._compression = convert(compression_type or "", dtypes.string, name="compression_type")
+
+    def write(self, dataset: Any) -> Any:
+        """Write all elements; in a graph, return the operation that does."""
+        if not isinstance(dataset, DatasetV2):
+            raise TypeError(f"Invalid `dataset.` Expected a `tf.data.Dataset` object but got {type(dataset)}.")
+        types = structure.flat_types(dataset.element_spec)
+        if types != [dtypes.string] or structure.flat_dims(dataset.element_spec)[0] not in ((), None):
+            raise TypeError(
+                f"Invalid `dataset`. Expected a `dataset` that produces scalar `tf.string` elements, but got a dataset "
+                f"which produces elements with spec {dataset.element_spec}."
+            )
+        return DatasetToTFRecord(dataset._variant_tensor, self._filename, self._compression)

@@ -1,0 +1,361 @@
+"""Datasets where ops run at once: structures, specs, options, caches, writers, optionals."""
+
+from __future__ import annotations
+
+import collections
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from ebbflow.data import structure, traced
+
+Dataset = tf.data.Dataset
+Pair = collections.namedtuple("Pair", ["a", "b"])
+
+
+def numbers(dataset):
+    return [x.tolist() for x in dataset.as_numpy_iterator()]
+
+
+# --- structure --------------------------------------------------------------------------------------------------------
+
+STRUCTURES = [
+    3,
+    (1, 2),
+    {"b": 1, "a": (2, 3)},
+    Pair(1, {"x": 2}),
+    (Pair(1, 2), [3, 4]),
+    collections.OrderedDict([("z", 1), ("y", 2)]),
+]
+
+
+@pytest.mark.parametrize("value", STRUCTURES, ids=str)
+def test_flat_and_back(value):
+    flat = structure.flatten(value)
+    assert structure.pack_as(value, flat) == value
+    assert type(structure.pack_as(value, flat)) is type(value)
+    assert structure.map_structure(lambda x: x, value) == value
+
+
+@pytest.mark.parametrize("value", STRUCTURES, ids=str)
+def test_elements_keep_their_structure(value):
+    (found,) = Dataset.from_tensors(value).map(lambda *x: x[0] if len(x) == 1 else x)
+    as_plain = structure.map_structure(lambda t: t.numpy().tolist(), found)
+    assert as_plain == value and type(as_plain) is type(value)
+
+
+def test_lists_are_tensors():
+    assert structure.flatten(([1, 2], 3)) == [[1, 2], 3]
+    assert Dataset.from_tensors(([1, 2], 3)).element_spec == (tf.TensorSpec([2], tf.int32), tf.TensorSpec([], tf.int32))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((1, 2), 3), ((1, 2), (1, (2, 3))), ({"a": 1}, {"b": 1}), ((1,), Pair(1, 2)), ((1, 2), {"a": 1, "b": 2})],
+)
+def test_different_structures(a, b):
+    with pytest.raises(TypeError, match="same nested structure"):
+        structure.assert_same(a, b)
+    structure.assert_same(a, a)
+
+
+LEGACY = [
+    (tf.int32, None, tf.TensorSpec(None, tf.int32)),
+    (tf.int32, [2], tf.TensorSpec([2], tf.int32)),
+    ((tf.int32, tf.float32), ([], [None, 2]), (tf.TensorSpec([], tf.int32), tf.TensorSpec([None, 2], tf.float32))),
+    ({"a": tf.int32}, {"a": ()}, {"a": tf.TensorSpec([], tf.int32)}),
+]
+
+
+@pytest.mark.parametrize(("types", "shapes", "spec"), LEGACY)
+def test_types_and_shapes_apart(types, shapes, spec):
+    assert structure.from_legacy(types, shapes) == spec
+    assert structure.legacy_types(spec) == types
+
+
+def test_specs_of_datasets():
+    spec = tf.data.DatasetSpec((tf.TensorSpec([], tf.int64), {"a": tf.TensorSpec([2])}))
+    same = tf.data.DatasetSpec((tf.TensorSpec([], tf.int64), {"a": tf.TensorSpec([2])}))
+    wider = tf.data.DatasetSpec((tf.TensorSpec([], tf.int64), {"a": tf.TensorSpec([None])}))
+    assert spec == same and hash(spec) == hash(same) and spec != wider
+    assert spec.is_subtype_of(wider) and not wider.is_subtype_of(spec)
+    assert spec.most_specific_common_supertype([wider]) == wider
+    assert spec.most_specific_common_supertype([tf.data.DatasetSpec(tf.TensorSpec([]))]) is None
+    assert tf.data.DatasetSpec.from_value(Dataset.range(3)) == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))
+    assert tf.data.experimental.get_structure(Dataset.range(3)) == tf.TensorSpec([], tf.int64)
+
+
+# --- iterating --------------------------------------------------------------------------------------------------------
+
+
+def test_names_and_looks():
+    assert repr(Dataset.range(2)) == "<_RangeDataset element_spec=TensorSpec(shape=(), dtype=tf.int64, name=None)>"
+    assert bool(Dataset.range(0)) and len(Dataset.range(5).batch(2)) == 3
+    assert isinstance(Dataset.range(2).map(lambda x: x), Dataset)
+    assert isinstance(tf.compat.v1.data.Dataset.range(2).batch(2), tf.compat.v1.data.Dataset)
+    assert isinstance(iter(Dataset.range(1)), tf.data.Iterator)
+
+
+def test_arrays_are_given_out_read_only():
+    (row,) = Dataset.from_tensors([1, 2]).as_numpy_iterator()
+    with pytest.raises(ValueError, match="read-only"):
+        row[0] = 5
+
+
+def test_elements_do_not_change_with_their_source():
+    source = np.array([1, 2, 3])
+    dataset = Dataset.from_tensor_slices(source)
+    source[0] = 100
+    assert numbers(dataset) == [1, 2, 3]
+
+
+def test_a_generator_may_use_its_array_again():
+    def rows():
+        row = np.zeros(1, np.int64)
+        for i in range(3):
+            row[0] = i
+            yield row
+
+    assert numbers(Dataset.from_generator(rows, tf.int64, [1]).batch(3)) == [[[0], [1], [2]]]
+
+
+def test_an_iteration_holds_nothing_when_it_is_dropped():
+    class Held:
+        def __iter__(self):
+            yield from range(10)
+
+    held = Held()
+    gone = weakref.ref(held)
+    iterator = iter(Dataset.from_generator(lambda h=held: iter(h), tf.int32, []))
+    next(iterator)
+    del held, iterator
+    gc.collect()
+    assert gone() is None
+
+
+def test_functions_are_traced_once():
+    traced = []
+
+    def double(x):
+        traced.append(x)
+        return x * 2
+
+    dataset = Dataset.range(5).map(double)
+    assert numbers(dataset) == numbers(dataset) == [0, 2, 4, 6, 8]
+    assert len(traced) == 1
+
+
+def test_functions_run_in_python_while_debugging(monkeypatch):
+    monkeypatch.setattr(traced, "_debugging", [])
+    tf.data.experimental.enable_debug_mode()
+    seen = []
+
+    def double(x):
+        if tf.executing_eagerly():
+            seen.append(int(x))
+        return {"twice": x * 2, "shape": tf.ones([2])}
+
+    dataset = Dataset.range(3).map(double).filter(lambda e: e["twice"] > 0)
+    assert dataset.element_spec["shape"] == tf.TensorSpec([2])
+    assert [int(e["twice"]) for e in dataset] == [2, 4] and seen == [0, 1, 2]
+    assert numbers(Dataset.range(3).flat_map(lambda n: Dataset.range(n))) == [0, 0, 1]
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="only supported in eager mode"):
+        tf.data.experimental.enable_debug_mode()
+
+
+def test_optionals():
+    iterator = iter(Dataset.range(1))
+    first, second = iterator.get_next_as_optional(), iterator.get_next_as_optional()
+    assert bool(first.has_value()) and int(first.get_value()) == 0 and not bool(second.has_value())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not have a value"):
+        second.get_value()
+    made = tf.experimental.Optional.from_value({"a": 1})
+    assert made.element_spec == {"a": tf.TensorSpec([], tf.int32)} and int(made.get_value()["a"]) == 1
+    assert not bool(tf.experimental.Optional.empty(tf.TensorSpec([])).has_value())
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def test_options_are_kept():
+    options = tf.data.Options()
+    options.deterministic = False
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+    dataset = Dataset.range(3).with_options(options).map(lambda x: x).batch(2)
+    assert dataset.options() == options
+    more = tf.data.Options()
+    more.threading.private_threadpool_size = 3
+    whole = dataset.with_options(more).options()
+    assert whole.deterministic is False and whole.threading.private_threadpool_size == 3
+    assert Dataset.zip((Dataset.range(2), dataset)).options().deterministic is False
+    assert Dataset.range(2).options() == tf.data.Options()
+    with pytest.raises(TypeError, match=r"tf.data.Options"):
+        Dataset.range(2).with_options({"deterministic": True})
+
+
+# --- keeping ----------------------------------------------------------------------------------------------------------
+
+
+def counted(seen):
+    def count(x):
+        seen.append(int(x))
+        return x
+
+    return Dataset.range(4).map(lambda x: tf.numpy_function(count, [x], tf.int64))
+
+
+def test_cache_in_memory():
+    seen = []
+    dataset = counted(seen).cache()
+    next(iter(dataset))
+    assert numbers(dataset) == [0, 1, 2, 3] and seen == [0, 0, 1, 2, 3]
+    assert numbers(dataset) == [0, 1, 2, 3] and len(seen) == 5
+
+
+def test_cache_in_a_file(tmp_path):
+    seen, path = [], str(tmp_path / "kept")
+    dataset = Dataset.zip((counted(seen), Dataset.from_tensor_slices(["a", "b", "c", "d"]))).cache(path)
+    wanted = [(i, word.encode()) for i, word in enumerate("abcd")]
+    next(iter(dataset))
+    assert not list(tmp_path.iterdir())  # not whole: it is not kept
+    assert list(dataset.as_numpy_iterator()) == wanted and len(seen) == 5
+    assert list(dataset.as_numpy_iterator()) == wanted and len(seen) == 5
+    again = Dataset.zip((counted(seen), Dataset.from_tensor_slices(["a", "b", "c", "d"]))).cache(path)
+    assert list(again.as_numpy_iterator()) == wanted and len(seen) == 5
+
+
+def test_records_written_and_read(tmp_path):
+    path = str(tmp_path / "some.tfrecord")
+    words = Dataset.from_tensor_slices(["one", "", "three"])
+    tf.data.experimental.TFRecordWriter(path, "GZIP").write(words)
+    assert list(tf.data.TFRecordDataset(path, "GZIP").as_numpy_iterator()) == [b"one", b"", b"three"]
+    with pytest.raises(TypeError, match=r"scalar `tf.string` elements"):
+        tf.data.experimental.TFRecordWriter(path).write(Dataset.range(3))
+
+
+def test_many_lines(tmp_path):
+    path = tmp_path / "long.txt"
+    lines = [b"x" * (i % 700) for i in range(2000)]
+    path.write_bytes(b"\n".join(lines))
+    assert list(tf.data.TextLineDataset(path).as_numpy_iterator()) == lines
+    assert list(tf.data.TextLineDataset([str(path)] * 2, num_parallel_reads=2).as_numpy_iterator())[:3] == [
+        b"",
+        b"",
+        b"x",
+    ]
+
+
+def test_a_cut_file_is_a_loss(tmp_path):
+    path = tmp_path / "cut.tfrecord"
+    with tf.io.TFRecordWriter(str(path)) as writer:
+        writer.write(b"x" * 100)
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(tf.errors.DataLossError, match=r"cut.tfrecord"):
+        list(tf.data.TFRecordDataset(str(path)))
+
+
+# --- random order -----------------------------------------------------------------------------------------------------
+
+
+def test_unseeded_order_differs():
+    dataset = Dataset.range(1000).shuffle(1000)
+    first, second = numbers(dataset), numbers(dataset)
+    assert first != second and sorted(first) == sorted(second) == list(range(1000))
+    fixed = Dataset.range(1000).shuffle(1000, reshuffle_each_iteration=False)
+    assert numbers(fixed) == numbers(fixed)
+
+
+def test_the_programs_seed():
+    found = []
+    for _ in range(2):
+        tf.random.set_seed(7)
+        found.append(numbers(Dataset.range(10).shuffle(10)))
+    tf.random.set_seed(None)
+    assert found == [[8, 9, 2, 3, 1, 5, 4, 6, 7, 0]] * 2  # TensorFlow's
+
+
+def test_each_element_waits_in_the_buffer():
+    order = numbers(Dataset.range(50).shuffle(5, seed=9))
+    assert sorted(order) == list(range(50))
+    assert all(place - order.index(place) < 5 for place in range(50))
+
+
+@pytest.mark.parametrize("initial", [[0.9, 0.1], None])
+def test_resampling(initial):
+    labels = Dataset.from_tensor_slices(np.array([0] * 9 + [1])).repeat(150)
+    resampled = labels.rejection_resample(lambda x: x, [0.5, 0.5], initial, seed=3)
+    found = [int(label) for label, _ in resampled]
+    assert 0.4 < np.mean(found) < 0.6 and len(found) > 150
+
+
+# --- composite values -------------------------------------------------------------------------------------------------
+
+
+def test_serialized_sparse_tensors():
+    sparse = tf.SparseTensor([[0, 1], [2, 0]], [1.5, 2.5], [3, 2])
+    for out_type in (tf.string, tf.variant):
+        parts = tf.raw_ops.SerializeSparse(
+            sparse_indices=sparse.indices,
+            sparse_values=sparse.values,
+            sparse_shape=sparse.dense_shape,
+            out_type=out_type,
+        )
+        rows = tf.raw_ops.SerializeManySparse(
+            sparse_indices=sparse.indices,
+            sparse_values=sparse.values,
+            sparse_shape=sparse.dense_shape,
+            out_type=out_type,
+        )
+        assert rows.shape == [3, 3]
+        for given, shape in ((parts, [3, 2]), (rows, [3, 2])):
+            back = tf.raw_ops.DeserializeSparse(serialized_sparse=given, dtype=tf.float32)
+            assert back.sparse_values.numpy().tolist() == [1.5, 2.5] and back.sparse_shape.numpy().tolist() == shape
+
+
+def test_ragged_tensors_in_variants():
+    ragged = tf.ragged.constant([[[1, 2], []], [[3]]])
+    splits, values = list(ragged.nested_row_splits), ragged.flat_values
+    whole = tf.raw_ops.RaggedTensorToVariant(rt_nested_splits=splits, rt_dense_values=values, batched_input=False)
+    rows = tf.raw_ops.RaggedTensorToVariant(rt_nested_splits=splits, rt_dense_values=values, batched_input=True)
+    assert whole.shape == [] and rows.shape == [2]
+    for encoded, inner in ((whole, 2), (rows, 1)):
+        found = tf.raw_ops.RaggedTensorFromVariant(
+            encoded_ragged=encoded, input_ragged_rank=inner, output_ragged_rank=2, Tvalues=tf.int32, Tsplits=tf.int64
+        )
+        assert found.output_dense_values.numpy().tolist() == [1, 2, 3]
+        assert [s.numpy().tolist() for s in found.output_nested_splits] == [[0, 2, 3], [0, 2, 2, 3]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="output_ragged_rank"):
+        tf.raw_ops.RaggedTensorFromVariant(
+            encoded_ragged=rows, input_ragged_rank=3, output_ragged_rank=2, Tvalues=tf.int32, Tsplits=tf.int64
+        )
+
+
+WORDS = [
+    (lambda: list(Dataset.range(3).batch(0)), "Batch size must be greater than zero, got batch_size = 0"),
+    (lambda: list(Dataset.range(3).shard(2, 5)), r"between 0 and 1 \(currently index = 5\)"),
+    (
+        lambda: list(Dataset.range(3).map(lambda n: tf.fill([n], n)).batch(3)),
+        r"First element had shape \[0\] and element 1",
+    ),
+    (
+        lambda: list(Dataset.from_generator(lambda: iter([[1, 2]]), tf.int32, [3])),
+        r"of shape \(2,\) where .* shape \(3,\)",
+    ),
+    (lambda: list(Dataset.from_generator(lambda: iter(["a"]), tf.int32, [])), "expected type was int32, but .* was a"),
+    (lambda: list(Dataset.from_tensors(1).concatenate(Dataset.from_tensors(1.0))), "(?s)int32.*float32"),
+    (lambda: Dataset.from_tensor_slices(([1, 2], [1, 2, 3])), "Dimensions 2 and 3 are not compatible"),
+    (lambda: Dataset.range(3).reduce(0, lambda s, x: x), "Expected .*int32.*got .*int64"),
+    (lambda: list(tf.data.TextLineDataset("/nothing/here.txt")), "/nothing/here.txt"),
+    (lambda: Dataset.range(3).filter(lambda x: x), r"must return a `tf.bool` scalar tensor.*int64"),
+    (lambda: Dataset.list_files("/nothing/*.here"), "No files matched pattern"),
+    (lambda: Dataset.range(3).map(3), "`map` must be a function"),
+]
+
+
+@pytest.mark.parametrize(("program", "words"), WORDS)
+def test_refusals_say_what_was_given(program, words):
+    with pytest.raises((tf.errors.OpError, TypeError, ValueError), match=words):
+        program()
