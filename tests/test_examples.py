@@ -32,6 +32,13 @@ SAYS = {
         "tf.Tensor([[4.]], shape=(1, 1), dtype=float32)",
         "InvalidArgumentError: indices = 7 is not in [0, 3) [Op:Gather]",
     ],
+    "input_pipeline.py": [
+        "an element: TensorSpec(shape=(32, 3), dtype=tf.float32, name=None)",
+        "traced once: True",
+        "kernel: [ 1.  -2.   0.5] bias: 0.25",
+        "[2, 4, 1, 3, 5, 7, 8, 6, 0, 9]",
+        "[[3, 0], [7, 7]]\n[[18, 18, 18, 18], [13, 13, 13, 0]]",
+    ],
     "line_search.py": [
         "variables: 4",
         "a bar of kind 2 is seen as 2",
