@@ -193,4 +193,4 @@ def _own(name: str, kind: str) -> dict[str, str]:
 
     module = ir.Module()
     function(module, name, kind)
-    return {f.name: str(f) for f in module.functions}
+    return {g.name: str(g) for g in module.global_values}  # functions, and the tables they look into
