@@ -78,13 +78,19 @@ class Lowering:
         self._left: dict[Any, int] = {}  # uses that are still to come
         self._note_uses(region)
         self._targets: dict[Any, Buffer] = {}
+        variables: dict[Any, Buffer] = {}
         for value in region.inputs:
-            self._held[value] = self._argument(value)
+            given = self._argument(value)
+            storage = getattr(value, "storage", None)  # two handles may be of one variable: one memory
+            self._held[value] = given if storage is None else variables.setdefault(storage, given)
+        again: list[tuple[Any, Buffer]] = []  # what is given more than once
         for value in region.outputs:
-            self._targets[value] = self._argument(value)
+            target = self._argument(value)
+            if self._targets.setdefault(value, target) is not target:
+                again.append((value, target))
         for node in region.nodes:
             self._add(node)
-        for value, target in self._targets.items():
+        for value, target in (*self._targets.items(), *again):
             held = self._held[value]
             if not isinstance(held, Buffer) or held.memory is not target.memory:
                 self.write(target, held)
@@ -130,10 +136,9 @@ class Lowering:
     def _argument(self, value: Any) -> Buffer:
         storage = getattr(value, "storage", None)
         if storage is not None:
-            value = storage.value
-            if value is None or storage.dtype.name not in KINDS:
+            if not storage.is_set() or storage.dtype.name not in KINDS:
                 raise Refused(f"variable {storage.name} is not set")
-            return self._given(KINDS[storage.dtype.name], value.shape)
+            return self._given(KINDS[storage.dtype.name], storage.read().shape)
         return self._given(kind_of(value), tuple(value.dims))
 
     def _given(self, kind: str, dims: Dims) -> Buffer:
