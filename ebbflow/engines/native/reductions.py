@@ -120,18 +120,22 @@ def _need_floats(held: Held) -> None:
 
 def _guard_range(low: Lowering, labels: Held, classes: int) -> None:
     """Refuse to run, before anything is written, where a label is no class: the host's kernel says which."""
-    if not isinstance(labels, Buffer) or labels.memory not in low.arguments:
+    given = low.arguments[: len(low.region.inputs)]
+    if not isinstance(labels, Buffer) or labels.memory not in given or labels.memory.pointer in low.changed:
         raise Refused("labels are looked at before anything is computed, so they must be given")
+    low.guards.append(lambda body: _outside(body, labels, classes, labels.dims, []))
 
-    def bad(body: Body) -> str:
-        with body.loop(size_of(labels.dims), carried=[("i1", "false")]) as loop:
-            label = labels.viewed((size_of(labels.dims),), (1,)).load(body, [loop.index])
-            kind = labels.kind
-            wrong = body(f"icmp uge {kind} {label}, {classes}")
-            loop.next = [body(f"or i1 {loop.carried[0]}, {wrong}")]
-        return loop.carried[0]
 
-    low.guards.append(bad)
+def _outside(body: Body, labels: Buffer, classes: int, dims: Sequence[int], index: list[Index]) -> str:
+    """Return whether any label below an index is no class."""
+    if not size_of(tuple(dims)):
+        return "false"
+    if not dims:
+        return body(f"icmp uge {labels.kind} {labels.load(body, index)}, {classes}")
+    with body.loop(dims[0], carried=[("i1", "false")]) as loop:
+        wrong = _outside(body, labels, classes, dims[1:], [*index, loop.index])
+        loop.next = [body(f"or i1 {loop.carried[0]}, {wrong}")]
+    return loop.carried[0]
 
 
 @lowers("OneHot")
