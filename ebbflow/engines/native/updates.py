@@ -6,6 +6,7 @@ becomes the body of a loop. A formula that asks what a number is cannot be writt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,25 @@ class Cell(Num):
 
     __slots__ = ()
 
+    def _with(self, instruction: str, other: Any, swapped: bool = False) -> Cell:
+        return Cell.of(super()._with(instruction, other, swapped))
+
+    def __neg__(self) -> Cell:
+        return Cell.of(super().__neg__())
+
+    @classmethod
+    def of(cls, number: Num) -> Cell:
+        """Return a number as one that NumPy's functions take, too."""
+        return cls(number.body, number.kind, number.name)
+
+    def compare(self, how: str, other: Any) -> Num:
+        raise Refused("the formula asks what a number is")
+
+    def __eq__(self, other: object) -> bool:
+        raise Refused("the formula asks what a number is")
+
+    __hash__ = object.__hash__
+
     def _become(self, other: Num) -> Cell:
         self.name = other.name
         return self
@@ -61,7 +81,7 @@ class Cell(Num):
             raise Refused(f"the formula uses {ufunc.__name__}")
         numbers = [g if isinstance(g, Num) else Num(self.body, self.kind, self._like(g)) for g in given]
         found = row(*numbers)
-        return Cell(found.body, found.kind, found.name) if out is None else out[0]._become(found)
+        return Cell.of(found) if out is None else out[0]._become(found)
 
 
 @lowers(*READS)
@@ -107,3 +127,10 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     flat = all(h.flat for h in (*state, given[form.grad]))
     low.steps.append(Update(shape, flat, [*state, *numbers.values()], state, at))  # type: ignore[arg-type]
     return [state[0]] if node.outputs else []
+
+
+def _apart(low: Lowering, held: Held, state: Sequence[Held]) -> Held:
+    """Return an array that may be read while variables are written: in other memory, where it looks all over theirs."""
+    if all(held.reads.get(memory, True) for slot in state for memory in slot.reads):
+        return held
+    return low.write(low.room(held.kind, held.dims), held)
