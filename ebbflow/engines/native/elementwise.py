@@ -6,8 +6,11 @@ their own way. `COST` says what an element costs, in additions; what costs much 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ebbflow.engines.native.text import TYPES
 from ebbflow.engines.native.values import Num
@@ -56,10 +59,10 @@ FLOATS: dict[str, Callable[..., Num]] = {
     "IsNan": lambda x: Num(x.body, "bool", x.body(f"fcmp uno {TYPES[x.kind]} {x.name}, {x.name}")),
     "SigmoidGrad": lambda y, dy: dy * (y * (1 - y)),
     "TanhGrad": lambda y, dy: dy * (1 - y * y),
-    "SqrtGrad": lambda y, dy: dy * 0.5 / y,
-    "RsqrtGrad": lambda y, dy: -0.5 * (dy * (y * y * y)),
-    "ReciprocalGrad": lambda y, dy: -dy * (y * y),
-    "InvGrad": lambda y, dy: -dy * (y * y),
+    "SqrtGrad": lambda y, dy: _unless_nothing(dy, dy * 0.5 / y),
+    "RsqrtGrad": lambda y, dy: _unless_nothing(dy, y * y * y * (dy * -0.5)),
+    "ReciprocalGrad": lambda y, dy: _unless_nothing(dy, -dy * (y * y)),
+    "InvGrad": lambda y, dy: _unless_nothing(dy, -dy * (y * y)),
     "Softsign": lambda features: features / (features.call("fabs") + 1),
     "Exp": lambda x: x.function("exp"),
     "Expm1": lambda x: x.function("expm1"),
@@ -110,6 +113,11 @@ def _sign(x: Num) -> Num:
     return (x > 0).where(one, (x < 0).where(-one, x))
 
 
+def _unless_nothing(dy: Num, slope: Num) -> Num:
+    """Return a slope with the factor dy: where that is 0 the result is, even beside an infinity."""
+    return dy.compare("eq", 0).where(dy, slope)
+
+
 def _relu6(x: Num) -> Num:
     return smaller(larger(x, Num(x.body, x.kind, x._like(0))), Num(x.body, x.kind, x._like(6)))
 
@@ -136,10 +144,20 @@ def row(name: str, attrs: dict[str, Any], kinds: list[str]) -> Callable[..., Num
         return ROWS[name] if name.startswith("Logical") == (kinds[0] == "bool") or name in _ANY else None
     if name in FLOATS:
         return FLOATS[name] if kinds[0][0] == "f" else None
-    if name == "LeakyRelu" and kinds[0][0] == "f":
-        alpha = attrs["alpha"]
-        return lambda features: (features > 0).where(features, features * alpha)
+    if name in LEAKY and kinds[0][0] == "f":
+        return functools.partial(LEAKY[name], float(np.float32(attrs["alpha"])))
     return None
+
+
+def _leaky_relu(alpha: float, features: Num) -> Num:
+    return _larger(features, features * alpha) if alpha <= 1 else (features > 0).where(features, features * alpha)
+
+
+LEAKY: dict[str, Callable[..., Num]] = {
+    "LeakyRelu": _leaky_relu,
+    "LeakyReluGrad": lambda alpha, gradients, features: (features > 0).where(gradients, gradients * alpha),
+}
+"""Rows that take the op's `alpha` first."""
 
 
 _ANY = frozenset(["SelectV2", "Equal", "NotEqual"])
