@@ -37,21 +37,22 @@ def available() -> bool:
 
 def _laid_out_as_expected() -> bool:
     """Return whether array objects look as the code will take for granted."""
-    if struct.calcsize("P") != 8 or object.__basicsize__ != 16:
+    if struct.calcsize("P") != 8 or object.__basicsize__ != 16 or np.ndarray.__basicsize__ < max(DIMS + 16, FLAGS + 4):
         return False
     for array in (np.zeros([3, 5], np.float32), np.zeros([], np.int64), np.zeros([2, 3, 4])[:, 1:].T):
         at = id(array)
-        dims = [_word(_word(at + DIMS) + 8 * i) for i in range(array.ndim)]
+        dims = _word(at + DIMS)
         flags = _word(at + FLAGS) & 0xFFFFFFFF
         if (
             _word(at + TYPE) != id(np.ndarray)
             or _word(at + DATA) != array.ctypes.data
             or _word(at + RANK) & 0xFFFFFFFF != array.ndim
             or _word(at + DTYPE) != id(array.dtype)
-            or tuple(dims) != array.shape
             or bool(flags & CONTIGUOUS) != array.flags.c_contiguous
             or not flags & ALIGNED
             or not flags & WRITEABLE
+            or _word(at + DIMS + 8) != dims + 8 * array.ndim  # strides lie behind the dims: so it is a pointer to them
+            or tuple(_word(dims + 8 * i) for i in range(array.ndim)) != array.shape
         ):
             return False
     return True
