@@ -51,10 +51,10 @@ def array(dims, dtype="float32", seed=0) -> np.ndarray:
     """Return an array of numbers that sums and products of stay small with."""
     rng = np.random.default_rng([seed, *dims])
     if np.dtype(dtype).kind == "b":
-        return rng.random(dims) < 0.5
+        return np.asarray(rng.random(dims) < 0.5)
     if np.dtype(dtype).kind == "f":
-        return rng.normal(size=dims).astype(dtype)
-    return rng.integers(-5, 6, dims).astype(dtype)
+        return np.asarray(rng.normal(size=dims), dtype)
+    return np.asarray(rng.integers(-5, 6, dims), dtype)
 
 
 def special(dtype) -> np.ndarray:

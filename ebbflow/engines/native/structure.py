@@ -58,6 +58,9 @@ def reshaped(low: Lowering, held: Held, dims: Dims) -> Held:
             held = low.write(low.room(held.kind, held.dims), held)
         return held.viewed(dims, contiguous(dims))
     before = held.dims  # only axes of one element come or go
+    if isinstance(held, Buffer):
+        steps = iter([s for s, n in zip(held.strides, before, strict=True) if n != 1])
+        return held.viewed(dims, tuple(1 if n == 1 else next(steps) for n in dims))
 
     def where(body: Body, index: Sequence[Index]) -> list[Index]:
         left = iter([i for i, n in zip(index, dims, strict=True) if n != 1])
