@@ -41,7 +41,8 @@ def parts(x, y):
     return [
         *tf.split(x, 3, 1), *tf.split(x, [1, 0, 4], 0), *tf.unstack(x), *tf.unstack(x, axis=1)[:2],
         tf.concat([x, y], 0), tf.concat([y, x, x], 1), tf.concat([x[:, :0], y], 1), tf.stack([x, y]),
-        tf.stack([x, y], axis=-1), tf.concat([tf.transpose(x), tf.transpose(y)], -1), tf.concat([x[1:2], y[:, ::-1]], 0),
+        tf.stack([x, y], axis=-1), tf.concat([tf.transpose(x), tf.transpose(y)], -1),
+        tf.concat([x[1:2], y[:, ::-1]], 0),
         tf.broadcast_to(x[:1], [5, 6]), tf.broadcast_to(x[:, :1], [2, 5, 6]), tf.fill([2, 3], x[0, 0]),
         tf.broadcast_to(x[0, 0], [4]), tf.stack([x[0, 0], y[1, 1]]),
     ]  # fmt: skip
@@ -91,7 +92,8 @@ def many_products(x, y):
 def softmaxes(x, labels, classes, more):
     rows = tf.reshape(more, [2, -1, more.shape[-1]])
     return [
-        tf.nn.softmax(x), tf.nn.log_softmax(x), tf.nn.softmax(rows), tf.nn.softmax(tf.transpose(x)), tf.nn.softmax(x[0]),
+        tf.nn.softmax(x), tf.nn.log_softmax(x), tf.nn.softmax(rows), tf.nn.softmax(tf.transpose(x)),
+        tf.nn.softmax(x[0]),
         *raw.SoftmaxCrossEntropyWithLogits(x, labels), *raw.SparseSoftmaxCrossEntropyWithLogits(x, classes),
         tf.nn.softmax(x * 2 + 1), tf.nn.l2_loss(x), tf.nn.bias_add(x, x[0]), raw.BiasAddGrad(x),
         raw.BiasAddGrad(tf.reshape(x, [1, *x.shape])), tf.nn.bias_add(tf.reshape(x, [1, *x.shape]), x[1]),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ebbflow.engines.native.elementwise import cast
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.structure import known, reshaped
@@ -91,7 +93,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     logits, labels = held
     _need_floats(logits)
     classes = logits.dims[1]
-    _guard_range(low, labels, classes)
+    guard_range(low, labels, classes, node.inputs[1].known)
     less, powers, sums = shifted(low, logits)
 
     def wanted(body: Body, index: Sequence[Index]) -> str:
@@ -118,8 +120,12 @@ def _need_floats(held: Held) -> None:
         raise Refused("softmax is lowered for floats")
 
 
-def _guard_range(low: Lowering, labels: Held, classes: int) -> None:
+def guard_range(low: Lowering, labels: Held, classes: int, known: np.ndarray | None = None) -> None:
     """Refuse to run, before anything is written, where a label is no class: the host's kernel says which."""
+    if known is not None:
+        if ((known < 0) | (known >= classes)).any():
+            raise Refused("a label is no class")
+        return
     given = low.arguments[: len(low.region.inputs)]
     if not isinstance(labels, Buffer) or labels.memory not in given or labels.memory.pointer in low.changed:
         raise Refused("labels are looked at before anything is computed, so they must be given")

@@ -1,0 +1,438 @@
+"""Regions of small work in Programs: what becomes one, that its answers are NumPy's, and what happens to variables."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import ebbflow as tf
+from ebbflow.compiler import native
+from ebbflow.core.op import registry
+from ebbflow.ops import training
+from ebbflow.ops.declare import raw
+from ebbflow.runtime import compiled
+from tests.compiler.programs import graph_of
+
+tf1 = tf.compat.v1
+HOST = "host,onednn"
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The regions that come about, each with code from its first run on."""
+    found = []
+
+    class Noted(native.Native):
+        def __init__(self, *args):
+            super().__init__(*args)
+            found.append(self)
+
+    monkeypatch.setenv("EBBFLOW_CHECK", "1")
+    monkeypatch.setattr(compiled, "Native", Noted)
+    return found
+
+
+def only_numpy(monkeypatch):
+    monkeypatch.setenv("EBBFLOW_ENGINES", HOST)
+
+
+def close(found, wanted, rtol=2e-5):
+    for a, b in zip(tf.nest.flatten(found), tf.nest.flatten(wanted), strict=True):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
+
+
+def both_ways(monkeypatch, made, run):
+    """Return what `run()` gives by code and by NumPy alone; there is code for at least one region, and no refusal."""
+    by_code = run()
+    assert made and not [m.refusal for m in made if m.kernel is None]
+    only_numpy(monkeypatch)
+    count = len(made)
+    by_numpy = run()
+    assert len(made) == count
+    return by_code, by_numpy
+
+
+# --- small programs ---------------------------------------------------------------------------------------------------
+
+
+def data(*dims, seed=0):
+    return np.random.default_rng([seed, *dims]).normal(size=dims).astype(np.float32)
+
+
+def perceptron():
+    weights = [tf.Variable(data(7, 5)), tf.Variable(data(5)), tf.Variable(data(5, 3)), tf.Variable(data(3))]
+    labels = np.array([0, 2, 1, 1], np.int64)
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            hidden = tf.nn.relu(x @ weights[0] + weights[1])
+            logits = hidden @ weights[2] + weights[3]
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+        grads = tape.gradient(loss, weights)
+        for w, g in zip(weights, grads, strict=True):
+            w.assign_sub(0.1 * g)
+        return [loss, logits, *grads]
+
+    return step, [data(4, 7)]
+
+
+def lstm():
+    kernel, bias = tf.Variable(data(8, 20)), tf.Variable(data(20))
+
+    def step(x):
+        c = h = tf.zeros([2, 5])
+        with tf.GradientTape() as tape:
+            for t in range(3):
+                i, j, f, o = tf.split(tf.concat([x[:, t], h], 1) @ kernel + bias, 4, 1)
+                c = tf.sigmoid(f + 1.0) * c + tf.sigmoid(i) * tf.tanh(j)
+                h = tf.tanh(c) * tf.sigmoid(o)
+            loss = tf.reduce_sum(tf.square(h))
+        return [h, c, *tape.gradient(loss, [kernel, bias])]
+
+    return step, [data(2, 3, 3)]
+
+
+def attention():
+    w = tf.Variable(data(4, 12))
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            q, k, v = tf.split(x @ w, 3, -1)
+            scores = tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / 2.0)
+            mixed = tf.matmul(scores, v)
+            mean = tf.reduce_mean(mixed, -1, keepdims=True)
+            normal = (mixed - mean) * tf.math.rsqrt(tf.math.reduce_variance(mixed, -1, keepdims=True) + 1e-3)
+            loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x), normal))
+        return [scores, normal, loss, tape.gradient(loss, w)]
+
+    return step, [data(6, 4)]
+
+
+def assigned():
+    v, w = tf.Variable(data(3, 4)), tf.Variable(data(3, 4, seed=1))
+
+    def step(x):
+        before = v.read_value()
+        v.assign_add(x * 0.1)
+        between = v * w
+        w.assign(tf.tanh(between))
+        v.assign_sub(tf.exp(-tf.abs(before)))
+        return [before, between, v + w, w.read_value()]
+
+    return step, [data(3, 4, seed=2)]
+
+
+def turned():
+    """Updates that look all over the variable they change."""
+    v, w = tf.Variable(data(3, 3)), tf.Variable(data(3, 3, seed=1))
+    optimizer = tf1.train.GradientDescentOptimizer(0.5)
+
+    def step(x):
+        v.assign(tf.transpose(v) + x[0])
+        w.assign_add(w[::-1] * x)
+        optimizer.apply_gradients([(tf.transpose(v) * 0.1, v), (w[1:2] * 0.1 + w, w)])
+        w.assign(w[::-1, ::-1])
+        return [tf.reduce_sum(v * w), v * 1.0]
+
+    return step, [data(3, 3, seed=2)]
+
+
+def nothing():
+    """A variable without elements, one of a single number, one of a single column."""
+    empty, number, column = tf.Variable(np.zeros([0, 3], np.float32)), tf.Variable(2.0), tf.Variable(data(4, 1))
+    optimizer = tf1.train.AdamOptimizer(0.1)
+
+    def step(x):
+        slopes = [(empty * 2.0, empty), (number * tf.reduce_sum(x), number), (column * x, column)]
+        optimizer.apply_gradients(slopes)
+        number.assign_add(number * 0.5)
+        return [empty + 1.0, number * 2.0, column * x]
+
+    return step, [data(4, 1)]
+
+
+PROGRAMS = [perceptron, lstm, attention, assigned, turned, nothing]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_programs(program, made, monkeypatch):
+    def run():
+        step, given = program()
+        step = tf.function(step, autograph=False)
+        return [[np.array(r) for r in step(*map(tf.constant, given))] for _ in range(5)]
+
+    close(*both_ways(monkeypatch, made, run))
+
+
+@pytest.mark.parametrize("program", [perceptron, lstm], ids=lambda p: p.__name__)
+def test_code_comes_while_a_program_runs(program):
+    step, given = program()
+    step, plain = tf.function(step, autograph=False), program()[0]
+    for turn in range(native.PATIENCE + 6):
+        if turn == native.PATIENCE + 3:
+            native.settle()
+        close(step(*map(tf.constant, given)), plain(*map(tf.constant, given)), rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_graphs(seed, made, monkeypatch):
+    def run():
+        graph, feeds, fetches = graph_of(seed)
+        with graph.as_default(), tf1.Session() as session:
+            session.run(tf1.global_variables_initializer())
+            fed = {f: data(3, 3, seed=i) for i, f in enumerate(feeds)}
+            return [session.run(fetches, fed) for _ in range(3)]
+
+    by_code = run()
+    assert not [m.refusal for m in made if m.kernel is None]
+    only_numpy(monkeypatch)
+    close(by_code, run(), rtol=1e-4)
+
+
+def test_without_llvm_the_answers_are_the_same(made, monkeypatch):
+    def run():
+        step, given = perceptron()
+        step = tf.function(step, autograph=False)
+        return [[np.array(r) for r in step(*map(tf.constant, given))] for _ in range(3)]
+
+    by_code = run()
+    count = len(made)
+    monkeypatch.setattr("ebbflow.compiler.passes.native.library.available", lambda: False)
+    close(by_code, run())
+    assert count and len(made) == count
+
+
+# --- optimizers -------------------------------------------------------------------------------------------------------
+
+RULES = [name for name, op in registry.items() if op.facts.get("formula")]
+BY_NUMPY = {"AdagradDA", "Ftrl", "FtrlV2", "ProximalGradientDescent", "ProximalAdagrad", "AddSign", "PowerSign"}
+"""Rules whose formulas ask what a number is, or use functions that have no native form."""
+
+
+def steps_of(name, count=5):
+    """Run a rule by its op, in a session for references and in a function for resources; return all state."""
+    form, _ = registry[name].facts["formula"]
+    slots = {s: np.abs(data(3, 4, seed=i)) + 0.5 for i, s in enumerate(form.state)}
+
+    def numbers(grad):
+        known = {form.grad: grad, "global_step": tf.constant(3, tf.int64), "lr_power": -0.5}
+        return [known.get(n, 0.1) for n in form.numbers]
+
+    if form.resource:
+        variables = [tf.Variable(s) for s in slots.values()]
+
+        @tf.function(autograph=False)
+        def step(x):
+            getattr(raw, name)(*[v.handle for v in variables], *numbers(tf.tanh(variables[0] * x)))
+
+        for _ in range(count):
+            step(tf.constant(data(3, 4)))
+        return [v.numpy() for v in variables]
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        variables = [tf1.get_variable(s, initializer=a, use_resource=False) for s, a in slots.items()]
+        x = tf1.placeholder(tf.float32, [3, 4])
+        update = getattr(raw, name)(*[v._ref() for v in variables], *numbers(tf.tanh(variables[0] * x)))
+        session.run(tf1.global_variables_initializer())
+        for _ in range(count):
+            session.run(update.op, {x: data(3, 4)})
+        return session.run(variables)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules(name, made, monkeypatch):
+    by_code = steps_of(name)
+    updates = [m for m in made if any(n.op.name == name for n in m.region.nodes)]
+    assert updates
+    lowered = name.removeprefix("Resource").removeprefix("Apply") not in BY_NUMPY
+    assert all((m.kernel is not None) == lowered for m in updates), [m.refusal for m in updates]
+    only_numpy(monkeypatch)
+    close(by_code, steps_of(name), rtol=1e-5)
+
+
+def test_there_are_rules():
+    assert len(RULES) > 30 and registry["ApplyAdam"].facts["formula"][1] is training.adam
+
+
+# --- variables --------------------------------------------------------------------------------------------------------
+
+
+def test_who_read_before_keeps_what_was_read(made):
+    v = tf.Variable(data(3, 4))
+
+    @tf.function(autograph=False)
+    def step(x):
+        v.assign_add(tf.tanh(v) * x)
+
+    x = tf.constant(data(3, 4, seed=1))
+    step(x)
+    held, copy = v.read_value(), v.numpy()
+    step(x)
+    assert made[-1].kernel is not None
+    np.testing.assert_array_equal(held.numpy(), copy)
+    assert not np.array_equal(v.numpy(), copy)
+
+
+@pytest.mark.parametrize("resource", [False, True], ids=["reference", "resource"])
+def test_sessions_change_variables_in_order(resource, made, monkeypatch):
+    def run():
+        with tf1.Graph().as_default(), tf1.Session() as session:
+            v = tf1.get_variable("v", initializer=data(3, 4), use_resource=resource)
+            before = tf.tanh(v) * 2.0
+            with tf.control_dependencies([before]):
+                add = tf1.assign_add(v, before * 0.5)
+            with tf.control_dependencies([add]):
+                after = tf.exp(tf.identity(v)) - before
+            session.run(tf1.global_variables_initializer())
+            return [session.run([before, after]) for _ in range(4)] + [session.run(v)]
+
+    close(*both_ways(monkeypatch, made, run))
+
+
+@pytest.mark.parametrize("resource", [False, True], ids=["reference", "resource"])
+def test_a_variable_that_was_never_set(resource, made, monkeypatch):
+    def run():
+        with tf1.Graph().as_default(), tf1.Session() as session:
+            v = tf1.get_variable("v", initializer=data(3, 4), use_resource=resource)
+            step = tf1.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(tf.square(tf.tanh(v))))
+            with pytest.raises(tf.errors.FailedPreconditionError) as caught:
+                session.run(step)
+            session.run(tf1.global_variables_initializer())
+            session.run(step)
+            return str(caught.value).splitlines()[0], session.run(v)
+
+    by_code = run()
+    assert made
+    only_numpy(monkeypatch)
+    by_numpy = run()
+    assert by_code[0] == by_numpy[0]
+    close(by_code[1], by_numpy[1])
+
+
+def test_a_label_that_is_no_class(made):
+    w = tf.Variable(data(4, 3))
+
+    @tf.function(autograph=False)
+    def step(x, labels):
+        with tf.GradientTape() as tape:
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x @ w)
+        w.assign_sub(0.1 * tape.gradient(losses, w))
+        return losses
+
+    x = tf.constant(data(2, 4))
+    step(x, tf.constant([0, 2]))
+    assert made[-1].kernel is not None
+    before = w.numpy()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 3") as caught:
+        step(x, tf.constant([0, 3]))
+    np.testing.assert_array_equal(w.numpy(), before)
+    assert __file__.rsplit("/", 1)[-1] in str(caught.value) and "SparseSoftmaxCrossEntropyWithLogits" in str(
+        caught.value
+    )
+    step(x, tf.constant([1, 1]))
+    assert not np.array_equal(w.numpy(), before)
+
+
+def test_threads_share_a_function(made):
+    v = tf.Variable(np.zeros([4, 4], np.float32))
+
+    @tf.function(autograph=False)
+    def step(x):
+        v.assign_add(tf.ones_like(x) * tf.reduce_max(x))
+        return tf.tanh(x) * 2.0 + tf.exp(x)
+
+    step(tf.ones([4, 4]))
+    wrong = []
+
+    def work(number):
+        x = np.full([4, 4], number, np.float32)
+        for _ in range(200):
+            found = step(tf.constant(x)).numpy()
+            if not np.allclose(found, np.tanh(x) * 2 + np.exp(x), rtol=1e-5):
+                wrong.append(found)
+
+    threads = [threading.Thread(target=work, args=[n]) for n in (1, 2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert made[-1].kernel is not None and not wrong
+    np.testing.assert_array_equal(v.numpy(), np.full([4, 4], 1 + 200 * 3))
+
+
+def test_one_variable_through_two_handles(made, monkeypatch):
+    def run():
+        with tf1.Graph().as_default(), tf1.Session() as session:
+            handles = [raw.VarHandleOp(dtype=tf.float32, shape=[3, 4], shared_name="same", name=n) for n in "ab"]
+            start = raw.AssignVariableOp(handles[0], data(3, 4))
+            old = raw.ReadVariableOp(handles[0], dtype=tf.float32)
+            with tf.control_dependencies([old]):
+                change = raw.AssignVariableOp(handles[1], tf.tanh(old) + 1.0)
+            with tf.control_dependencies([change]):
+                new = raw.ReadVariableOp(handles[0], dtype=tf.float32) * 2.0
+                more = raw.AssignAddVariableOp(handles[0], new)
+            with tf.control_dependencies([more]):
+                last = raw.ReadVariableOp(handles[1], dtype=tf.float32) - old
+            session.run(start)
+            return [session.run([new, last]) for _ in range(3)]
+
+    close(*both_ways(monkeypatch, made, run))
+
+
+# --- the pass ---------------------------------------------------------------------------------------------------------
+
+
+def run_twice(fn, *given):
+    """Run a function, so that its regions come about."""
+    function = tf.function(fn, autograph=False)
+    for _ in range(2):
+        function(*given)
+
+
+def test_large_work_stays_outside(made):
+    big = tf.ones([512, 512])
+    run_twice(lambda x: tf.tanh(x) * 2.0 + 1.0, big)
+    assert not made
+    run_twice(lambda x: tf.tanh(x[:4]) * 2.0 + 1.0, big)
+    assert [n.op.name for n in made[-1].region.nodes if n.op.name != "Const"] == ["Tanh", "Mul", "AddV2"]
+
+
+def test_one_op_alone_is_no_region(made):
+    run_twice(lambda x: tf.reshape(tf.tanh(x), [-1]), tf.ones([4, 4]))
+    assert not made
+
+
+@pytest.mark.parametrize("engines", ["host", "host,onednn,xla"])
+def test_the_environment_switches_it_off(engines, made, monkeypatch):
+    monkeypatch.setenv("EBBFLOW_ENGINES", engines)
+    run_twice(lambda x: tf.tanh(x) * 2.0, tf.ones([4, 4]))
+    assert not made
+
+
+def test_a_refusal_is_kept(made, monkeypatch):
+    monkeypatch.setattr("ebbflow.engines.native.kernel.Kernel.__init__", lambda self, region: 1 / 0)
+    function = tf.function(lambda x: tf.tanh(x) * 2.0, autograph=False)
+    for _ in range(3):
+        close(function(tf.ones([4, 4])), np.tanh(np.ones([4, 4])) * 2)
+    assert made[-1].kernel is None and "ZeroDivisionError" in made[-1].refusal
+
+
+def test_errors_name_the_node_and_the_line(made):
+    def fn(x, i):
+        y = tf.tanh(x) * 2.0
+        return tf.gather(y, i, name="taken") + 1.0
+
+    function = tf.function(fn, autograph=False)
+    function(tf.ones([4, 4]), tf.constant([1]))
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        function(tf.ones([4, 4]), tf.constant([9]))
+    assert made
+    assert "taken" in str(caught.value) and __file__.rsplit("/", 1)[-1] in str(caught.value)
+
+
+def test_what_lies_between_parts_regions(made):
+    run_twice(lambda x: tf.nn.top_k(tf.tanh(x) * 2.0, 2).values * 3.0 + tf.exp(x[:, :2]), tf.ones([4, 4]))
+    assert len(made) == 2
