@@ -22,6 +22,9 @@ from tests.engines.native_regions import FLOATS, array, by_code, by_numpy, regio
 FUNCTIONS = {
     "Exp": 3, "Expm1": 4, "Log": 3, "Log1p": 4, "Tanh": 4, "Sigmoid": 4, "Softplus": 4, "Erf": 6, "Erfc": 8, "Sin": 4,
     "Cos": 4, "Pow": 4,
+
+    "Tan": 6, "Asin": 4, "Acos": 4, "Atan": 4, "Sinh": 4, "Cosh": 4, "Asinh": 4, "Acosh": 4, "Atanh": 4, "Atan2": 5,
+    "Elu": 4, "Selu": 5, "SoftplusGrad": 4, "Xlogy": 4, "Xlog1py": 5,
 }  # fmt: skip
 """Units of the last place by which a function may differ: ours is a few off, NumPy's and C's may be too."""
 
@@ -41,10 +44,13 @@ def calls(names, dtype):
 
     def compute(x, y, one, other, choice):
         found = []
+        ends = values[np.argsort(values)[[1, len(values) * 9 // 10]]]
         for name in names:
             count = len(registry[name].signature.inputs)
             if name == "AddN":
                 found.append(raw.AddN(inputs=[x, y, x]))
+            elif name == "ClipByValue":
+                found += [raw.ClipByValue(x, y, raw.Maximum(y, x)), raw.ClipByValue(x, *ends)]
             elif name == "SelectV2":
                 found += [tf.where(choice, x, y), tf.where(choice, x, other[0, 1])]
             elif count == 1:
@@ -134,6 +140,36 @@ def test_products(m, k, n, dtype):
     compare_all(region(native_cases.products, *arrays), arrays, 1e-5 if dtype == "float32" else 1e-13)
 
 
+GATHERS = [np.array([2, 0, 4], np.int32), np.array([[1, 3], [0, 0]], np.int64), np.array(3, np.int32)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_gathers(dtype):
+    arrays = [array((5, 6), dtype), *GATHERS]
+    flow = region(native_cases.gathered, *arrays)
+    compare_all(flow, arrays, 1e-6 if dtype in FLOATS else 0)
+    kernel = Kernel(flow)
+    outputs = [np.full(v.dims, 7, v.dtype.np) for v in flow.outputs]
+    for at, bad in ((1, 5), (1, -1), (2, 6), (3, 5)):
+        wrong = [a.copy() for a in arrays]
+        wrong[at].flat[0] = bad
+        assert kernel.call(*wrong, *outputs) is False
+        assert all((o == 7).all() for o in outputs)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_remainders_and_casts_of_odd_numbers(dtype):
+    values = special(dtype)
+    x, y = (a.reshape(-1).copy() for a in np.meshgrid(values, values))
+    near = np.array([2**31 - 1, 2**31, -(2**31), -(2**31) - 1, 2**24 + 1, 2.0**63, -(2.0**63), 0.9, -0.9], dtype)
+
+    def fn(x, y, near):
+        found = [raw.FloorMod(x, y), raw.Mod(x, y), raw.TruncateMod(x, y)]
+        return found + [tf.cast(v, t) for v in (x, near, near - 0.5) for t in (tf.int32, tf.int64)]
+
+    compare(region(fn, x, y, near), [x, y, near])
+
+
 @pytest.mark.parametrize("columns", native_cases.COLUMNS)
 def test_softmax_and_its_kin(columns):
     arrays = native_cases.softmax_case(3, columns, FLOATS[columns % 2])
@@ -146,6 +182,7 @@ def test_every_row_has_a_case():
     for fn, arrays in (
         (native_cases.softmaxes, native_cases.softmax_case(3, 7, "float32")),
         (native_cases.products, [array((3, 4)), array((4, 5))]),
+        (native_cases.gathered, [array((5, 6)), *GATHERS]),
     ):
         seen |= {n.op.name for n in region(fn, *arrays).nodes}
     with_variables = {*READS, "_Update", *[name for name in OPS if name.startswith("Assign")]}
@@ -292,12 +329,18 @@ def test_labels_that_are_no_classes(bad, how):
 
 
 def test_labels_that_are_made_inside():
-    def fn(x, labels):
-        made = labels + 1
-        return [made, raw.SparseSoftmaxCrossEntropyWithLogits(x, made)[0]]
+    def near(x, labels):
+        return raw.SparseSoftmaxCrossEntropyWithLogits(x, tf.cast(labels, tf.int64) + 1)[0] * 2.0
 
+    def far(x, labels):
+        return raw.SparseSoftmaxCrossEntropyWithLogits(x, tf.argmax(x, 1))[0] * 2.0
+
+    arrays = [array((4, 5)), np.array([0, 1, 3, 2], np.int32)]
+    compare_all(region(near, *arrays), arrays, 1e-5)
+    arrays[1][2] = 4
+    assert Kernel(region(near, *arrays)).call(*arrays, np.zeros(4, np.float32)) is False
     with pytest.raises(Refused, match="must be given"):
-        Kernel(region(fn, array((4, 5)), np.zeros(4, np.int32)))
+        Kernel(region(far, *arrays))
 
 
 def test_an_engine_that_does_not_know_its_arrays(monkeypatch):

@@ -16,7 +16,7 @@ from ebbflow.compiler.passes.cluster import cluster_of, connected, levels_of, re
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.engines import choice
-from ebbflow.engines.native import elementwise, library
+from ebbflow.engines.native import elementwise, library, limits
 from ebbflow.engines.native import kernel as _rows  # noqa: F401  (with all rows of OPS)
 from ebbflow.engines.native.lowering import GUARDED, KINDS, OPS, Lowering, Refused
 from ebbflow.engines.native.updates import READS
@@ -113,6 +113,7 @@ def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
     """Return the nodes that may be part of a region: all but heavy ones, and those that go with one before them."""
     fits: set[Node] = set()
     heavy: set[Node] = set()  # and what its engine takes along
+    uses = flow.uses()
     for node in flow.nodes:
         maker = node.inputs[0].node if node.op.name in _FOLLOWS else None
         if maker in heavy:

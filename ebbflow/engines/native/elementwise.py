@@ -14,6 +14,9 @@ import numpy as np
 
 from ebbflow.engines.native.text import TYPES
 from ebbflow.engines.native.values import Num
+from ebbflow.ops.activations import SELU_ALPHA, SELU_SCALE
+
+_SELU_SLOPE = SELU_SCALE * SELU_ALPHA
 
 ROWS: dict[str, Callable[..., Num]] = {
     "AddV2": lambda x, y: x + y,
@@ -30,6 +33,9 @@ ROWS: dict[str, Callable[..., Num]] = {
     "Relu": lambda features: larger(features, Num(features.body, features.kind, features._like(0))),
     "Relu6": lambda features: _relu6(features),
     "ReluGrad": lambda gradients, features: (features > 0).where(gradients, gradients * 0),
+    "Relu6Grad": lambda gradients, features: ((features > 0) & (features < 6)).where(gradients, gradients * 0),
+    "ClipByValue": lambda t, low, high: _larger(_smaller(t, high), low),
+    "Round": lambda x: x.call("roundeven") if x.is_float else x,
     "AddN": lambda first, *others: sum(others, first),
     "BiasAdd": lambda value, bias: value + bias,
     "Equal": lambda x, y: x.compare("eq", y),
@@ -56,6 +62,13 @@ FLOATS: dict[str, Callable[..., Num]] = {
     "Floor": lambda x: x.call("floor"),
     "Ceil": lambda x: x.call("ceil"),
     "Rint": lambda x: x.call("roundeven"),
+    "FloorDiv": lambda x, y: (x / y).call("floor"),
+    "TruncateDiv": lambda x, y: (x / y).call("trunc"),
+    "Xdivy": lambda x, y: x.compare("eq", 0).where(0, x / y),
+    "Xlogy": lambda x, y: x.compare("eq", 0).where(0, x * y.function("log")),
+    "Xlog1py": lambda x, y: x.compare("eq", 0).where(0, x * y.function("log1p")),
+    "IsInf": lambda x: x.call("fabs").compare("eq", np.inf),
+    "IsFinite": lambda x: x.call("fabs") < np.inf,
     "IsNan": lambda x: Num(x.body, "bool", x.body(f"fcmp uno {TYPES[x.kind]} {x.name}, {x.name}")),
     "SigmoidGrad": lambda y, dy: dy * (y * (1 - y)),
     "TanhGrad": lambda y, dy: dy * (1 - y * y),
@@ -64,6 +77,16 @@ FLOATS: dict[str, Callable[..., Num]] = {
     "ReciprocalGrad": lambda y, dy: _unless_nothing(dy, -dy * (y * y)),
     "InvGrad": lambda y, dy: _unless_nothing(dy, -dy * (y * y)),
     "Softsign": lambda features: features / (features.call("fabs") + 1),
+    "Elu": lambda features: (features < 0).where(_below(features).function("expm1"), features),
+    "EluGrad": lambda gradients, outputs: (outputs < 0).where(gradients * (outputs + 1), gradients),
+    "Selu": lambda features: (features < 0).where(
+        _below(features).function("expm1") * _SELU_SLOPE, features * SELU_SCALE
+    ),
+    "SeluGrad": lambda gradients, outputs: (outputs < 0).where(
+        gradients * (outputs + _SELU_SLOPE), gradients * SELU_SCALE
+    ),
+    "SoftplusGrad": lambda gradients, features: gradients / ((-features).function("exp") + 1),
+    "SoftsignGrad": lambda gradients, features: gradients / _square(features.call("fabs") + 1),
     "Exp": lambda x: x.function("exp"),
     "Expm1": lambda x: x.function("expm1"),
     "Log": lambda x: x.function("log"),
@@ -76,11 +99,23 @@ FLOATS: dict[str, Callable[..., Num]] = {
     "Sin": lambda x: x.function("sin"),
     "Cos": lambda x: x.function("cos"),
     "Pow": lambda x, y: x.function("pow", y),
+    "Tan": lambda x: x.function("tan"),
+    "Asin": lambda x: x.function("asin"),
+    "Acos": lambda x: x.function("acos"),
+    "Atan": lambda x: x.function("atan"),
+    "Sinh": lambda x: x.function("sinh"),
+    "Cosh": lambda x: x.function("cosh"),
+    "Asinh": lambda x: x.function("asinh"),
+    "Acosh": lambda x: x.function("acosh"),
+    "Atanh": lambda x: x.function("atanh"),
+    "Atan2": lambda y, x: y.function("atan2", x),
 }
 
 COST = {
     **dict.fromkeys(["Exp", "Expm1", "Log", "Log1p", "Tanh", "Sigmoid", "Softplus", "Erf", "Erfc"], 20),
-    **dict.fromkeys(["Sin", "Cos", "Pow"], 40),
+    **dict.fromkeys(["Elu", "Selu", "SoftplusGrad", "Xlogy", "Xlog1py", "Sinh", "Cosh"], 24),
+    **dict.fromkeys(["Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Atan2", "Asinh", "Acosh", "Atanh", "Pow"], 40),
+    **dict.fromkeys(["FloorDiv", "TruncateDiv", "Xdivy", "SoftsignGrad"], 6),
     "RealDiv": 4,
     "Div": 4,
     "DivNoNan": 4,
@@ -92,7 +127,7 @@ COST = {
 }
 
 INTRINSICS = {
-    "fabs": 1, "sqrt": 1, "floor": 1, "ceil": 1, "roundeven": 1, "maximum": 2, "minimum": 2,
+    "fabs": 1, "sqrt": 1, "floor": 1, "ceil": 1, "roundeven": 1, "trunc": 1, "maximum": 2, "minimum": 2, "copysign": 2,
 }  # fmt: skip
 
 
@@ -104,6 +139,15 @@ def larger(x: Num, y: Num) -> Num:
 def smaller(x: Num, y: Num) -> Num:
     """Return the smaller one; NaN where one of them is."""
     return x.call("minimum", y) if x.is_float else (x < y).where(x, y)
+
+
+def _below(x: Num) -> Num:
+    """Return the number, or 0 if it is above."""
+    return (x < 0).where(x, 0)
+
+
+def _square(x: Num) -> Num:
+    return x * x
 
 
 def _sign(x: Num) -> Num:
@@ -132,10 +176,22 @@ def cast(x: Num, kind: str) -> Num:
     if x.kind == "bool":
         how = "uitofp" if kind[0] == "f" else "zext"
     elif x.is_float:
-        how = ("fpext" if kind == "f64" else "fptrunc") if kind[0] == "f" else "fptosi"
+        if kind[0] == "i":
+            return _whole(x, kind)
+        how = "fpext" if kind == "f64" else "fptrunc"
     else:
         how = "sitofp" if kind[0] == "f" else ("sext" if kind == "i64" else "trunc")
     return Num(x.body, kind, x.body(f"{how} {a} {x.name} to {b}"))
+
+
+def _whole(x: Num, kind: str) -> Num:
+    """Return a float without its fraction as an integer; the smallest one where it has none, as x86 does."""
+    end = 2.0 ** (31 if kind == "i32" else 63)
+    above = x.compare("ge", -end) if (x.kind, kind) != ("f64", "i32") else x > -end - 1
+    near = above & (x < end)
+    inside = near.where(x, 0)
+    found = Num(x.body, kind, x.body(f"fptosi {TYPES[x.kind]} {inside.name} to {TYPES[kind]}"))
+    return near.where(found, -int(end))
 
 
 def row(name: str, attrs: dict[str, Any], kinds: list[str]) -> Callable[..., Num] | None:

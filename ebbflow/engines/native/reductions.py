@@ -126,13 +126,13 @@ def guard_range(low: Lowering, labels: Held, classes: int, known: np.ndarray | N
         if ((known < 0) | (known >= classes)).any():
             raise Refused("a label is no class")
         return
-    given = low.arguments[: len(low.region.inputs)]
-    if not isinstance(labels, Buffer) or labels.memory not in given or labels.memory.pointer in low.changed:
+    given = {m for m in low.arguments[: len(low.region.inputs)] if m.pointer not in low.changed}
+    if any(memory not in given and not memory.is_constant for memory in labels.reads):
         raise Refused("labels are looked at before anything is computed, so they must be given")
     low.guards.append(lambda body: _outside(body, labels, classes, labels.dims, []))
 
 
-def _outside(body: Body, labels: Buffer, classes: int, dims: Sequence[int], index: list[Index]) -> str:
+def _outside(body: Body, labels: Held, classes: int, dims: Sequence[int], index: list[Index]) -> str:
     """Return whether any label below an index is no class."""
     if not size_of(tuple(dims)):
         return "false"

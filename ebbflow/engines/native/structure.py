@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.engines.native import limits
 from ebbflow.engines.native.elementwise import cast
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.text import Body, Index
@@ -106,8 +107,8 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 @lowers("Cast")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     kind = kind_of(node.outputs[0])
-    if held[0].kind[0] == "f" and kind[0] == "i":
-        raise Refused("Cast of floats to integers is left to NumPy, which says what becomes of those that do not fit")
+    if not limits.LIMITS["Cast"](node):
+        raise Refused("what becomes of floats that do not fit is left to NumPy")
     return low.map(lambda x: cast(x, kind), held[0], kind=kind)
 
 

@@ -40,6 +40,11 @@ class Memory:
         self.row = 0
         self.is_kept = True  # whether it is memory at all: what only one loop knows stays in registers
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether it lies at an address that the code knows."""
+        return self.pointer.startswith("inttoptr")
+
 
 class Buffer:
     """Elements in memory."""
@@ -120,6 +125,10 @@ class Buffer:
             return body.known((self.memory, tuple(index)))
         pointer = self.pointer(body, index)
         return body.once(("load", pointer), lambda: _loaded(body, pointer, self.kind))
+
+    def look(self, body: Body, index: Sequence[Index]) -> str:
+        """Return the element at an index that is only known when the code runs: it is not remembered."""
+        return _loaded(body, self.pointer(body, index), self.kind)
 
     def store(self, body: Body, index: Sequence[Index], value: str) -> None:
         """Write the element at an index; reading it again there gives what was written."""

@@ -1,0 +1,179 @@
+"""Arrays put together from others: repeated, padded, mirrored, turned round, picked out, cut along a diagonal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ebbflow.engines.native.elementwise import cast
+from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
+from ebbflow.engines.native.reductions import guard_range
+from ebbflow.engines.native.structure import known, reshaped, sliced, viewed
+from ebbflow.engines.native.text import Body, Index
+from ebbflow.engines.native.values import Buffer, Held, Lazy, Num, contiguous, reads_of, size_of
+
+
+@lowers("Tile")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    times = [int(n) for n in known(node, 1)]
+    dims = tuple(node.outputs[0].dims)
+    if not size_of(dims):
+        return low.full(0, held[0].kind, dims)
+    out = _room_of(low, node.outputs[0])
+    apart = tuple(n for pair in zip(times, held[0].dims, strict=True) for n in pair)  # which copy, and where in it
+    again = viewed(held[0], apart, lambda body, index: list(index[1::2]))
+    low.write(out.viewed(apart, contiguous(apart)), again)
+    low.flush()
+    return out
+
+
+def _room_of(low: Lowering, value: Any) -> Buffer:
+    return low._targets.get(value) or low.room(kind_of(value), tuple(value.dims))
+
+
+@lowers("Pad", "PadV2")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    begin = [int(before) for before, _ in known(node, 1).reshape(-1, 2)]
+    x, dims, kind = held[0], tuple(node.outputs[0].dims), held[0].kind
+    value = held[2] if node.op.name == "PadV2" else low.full(0, kind, ())
+    out = _room_of(low, node.outputs[0])
+    low.write(out, viewed(value, dims, lambda body, index: []))
+    low.flush()
+    if size_of(x.dims):
+        place = sliced(out, begin, x.dims, [1] * len(dims))
+        assert isinstance(place, Buffer)
+        low.write(place, x)
+        low.flush()
+    return out
+
+
+@lowers("MirrorPad")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    pairs = [(int(before), int(after)) for before, after in known(node, 1).reshape(-1, 2)]
+    edge = int(node.attrs["mode"] == "REFLECT")  # the outermost element is not repeated
+    found = held[0]
+    for axis, (before, after) in enumerate(pairs):
+        if before or after:
+            n = found.dims[axis]
+            parts = [_along(found, axis, before - 1 + edge, before, -1), found]
+            parts.append(_along(found, axis, n - 1 - edge, after, -1))
+            found = _joined(low, parts, axis)
+    return found
+
+
+def _along(held: Held, axis: int, begin: int, count: int, step: int) -> Held:
+    """Return so many elements along an axis."""
+    rank = range(len(held.dims))
+    return sliced(
+        held,
+        [begin if i == axis and count else 0 for i in rank],
+        [count if i == axis else held.dims[i] for i in rank],
+        [step if i == axis else 1 for i in rank],
+    )
+
+
+def _joined(low: Lowering, parts: Sequence[Held], axis: int) -> Buffer:
+    """Return arrays one after the other along an axis, in memory of their own."""
+    first = parts[0].dims
+    dims = (*first[:axis], sum(p.dims[axis] for p in parts), *first[axis + 1 :])
+    out = low.room(parts[0].kind, dims)
+    at = 0
+    for part in parts:
+        if size_of(part.dims):
+            place = sliced(out, [at if i == axis else 0 for i in range(len(dims))], part.dims, [1] * len(dims))
+            assert isinstance(place, Buffer)
+            low.write(place, part)
+        at += part.dims[axis]
+    low.flush()
+    return out
+
+
+@lowers("ReverseV2")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    x = held[0]
+    turned = {int(a) % len(x.dims) for a in known(node, 1).reshape(-1)}
+    begin = [max(n - 1, 0) if i in turned else 0 for i, n in enumerate(x.dims)]
+    return sliced(x, begin, x.dims, [-1 if i in turned else 1 for i in range(len(x.dims))])
+
+
+@lowers("Select")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    condition, yes, no = held
+    if len(condition.dims) == 1 and len(yes.dims) > 1:  # a row for each
+        condition = reshaped(low, condition, (*condition.dims, *[1] * (len(yes.dims) - 1)))
+    return low.map(lambda c, t, e: c.where(t, e), condition, yes, no, kind=yes.kind)
+
+
+# --- picking out ------------------------------------------------------------------------------------------------------
+
+
+@lowers("GatherV2", "Gather")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    params, indices = held[:2]
+    axis = int(known(node, 2)) % len(params.dims) if node.op.name == "GatherV2" else 0
+    if node.attrs.get("batch_dims"):
+        raise Refused("rows are picked out of one array, not of many")
+    guard_range(low, indices, params.dims[axis], node.inputs[1].known)
+    dims, count = tuple(node.outputs[0].dims), len(indices.dims)
+    table = low.in_memory(params)
+
+    def element(body: Body, index: Sequence[Index]) -> str:
+        at = indices.load(body, index[axis : axis + count])
+        row = cast(Num(body, indices.kind, at), "i64").name
+        return table.look(body, [*index[:axis], row, *index[axis + count :]])
+
+    reads = dict.fromkeys({**table.reads, **indices.reads}, False)
+    return Lazy(table.kind, dims, element, reads, indices.cost + 1)
+
+
+# --- diagonals --------------------------------------------------------------------------------------------------------
+
+
+def _number(body: Body, index: Index) -> Num:
+    return Num(body, "i64", str(index))
+
+
+@lowers("MatrixBandPart")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    x, (lower, upper) = held[0], (int(known(node, i)) for i in (1, 2))
+    if lower > x.dims[-2] or upper > x.dims[-1]:
+        raise Refused("a band wider than the matrix is an error, which the kernel tells")
+    lower, upper = (size_of(x.dims) if n < 0 else n for n in (lower, upper))
+
+    def element(body: Body, index: Sequence[Index]) -> str:
+        above = _number(body, index[-1]) - _number(body, index[-2])
+        inside = above.compare("le", upper) & above.compare("ge", -lower)
+        return inside.where(Num(body, x.kind, x.load(body, index)), 0).name
+
+    return Lazy(x.kind, x.dims, element, reads_of([x], x.dims), x.cost + 2)
+
+
+@lowers("MatrixDiagPart", "MatrixDiagPartV3")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    _need_main_diagonal(node)
+    x = held[0]
+    n = min(x.dims[-2:])
+    if isinstance(x, Buffer):
+        return x.viewed((*x.dims[:-2], n), (*x.strides[:-2], x.strides[-2] + x.strides[-1]))
+    return viewed(x, (*x.dims[:-2], n), lambda body, index: [*index, index[-1]])
+
+
+@lowers("MatrixDiag", "MatrixDiagV3")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    _need_main_diagonal(node)
+    x, dims = held[0], tuple(node.outputs[0].dims)
+    if dims != (*x.dims, x.dims[-1]):
+        raise Refused("a diagonal is put into a square matrix")
+    padding = held[4] if len(held) > 4 else low.full(0, x.kind, ())
+
+    def element(body: Body, index: Sequence[Index]) -> str:
+        on = _number(body, index[-1]).compare("eq", _number(body, index[-2]))
+        values = (Num(body, x.kind, h.load(body, i)) for h, i in ((x, index[:-1]), (padding, [])))
+        return on.where(*values).name
+
+    return Lazy(x.kind, dims, element, dict.fromkeys({**x.reads, **padding.reads}, False), x.cost + 2)
+
+
+def _need_main_diagonal(node: Any) -> None:
+    if len(node.inputs) > 1 and known(node, 1).any():
+        raise Refused("the diagonal in the middle is lowered")

@@ -1,0 +1,113 @@
+"""What goes along an axis step by step: running sums, where the largest stands, whether all or any hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.engines.native.elementwise import cast
+from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers, reduce, start
+from ebbflow.engines.native.reductions import guard_range
+from ebbflow.engines.native.structure import known
+from ebbflow.engines.native.text import TYPES, Index
+from ebbflow.engines.native.values import Held, Lazy, Num, size_of
+
+
+def _axes(low: Lowering, node: Any, held: Held) -> list[int]:
+    return sorted({int(a) % len(held.dims) for a in known(node, 1).reshape(-1)}) if held.dims else []
+
+
+def _cheap(low: Lowering, held: Held) -> Held:
+    """Return an array whose elements may be read in any order, more than once."""
+    return low.in_memory(held) if isinstance(held, Lazy) and held.cost > 4 else held
+
+
+@lowers("Cumsum", "Cumprod")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    x = _cheap(low, held[0])
+    axis = int(known(node, 1)) % len(x.dims)
+    out = low._targets.get(node.outputs[0]) or low.room(x.kind, x.dims)
+    low.flush()
+    low.work += size_of(x.dims) * 4
+    if not size_of(x.dims):
+        return out
+    body, n, first = low.body, x.dims[axis], "0" if node.op.name == "Cumsum" else "1"
+    init = Num(body, x.kind, "")._like(int(first))
+    with body.loops([m for i, m in enumerate(x.dims) if i != axis]) as around:
+        index: list[Index] = [*around[:axis], 0, *around[axis:]]
+        with body.loop(n, carried=[(TYPES[x.kind], init)]) as loop:
+            index[axis] = body.plus(n - 1, body.times(loop.index, -1)) if node.attrs["reverse"] else loop.index
+            before, here = (Num(body, x.kind, v) for v in (loop.carried[0], x.load(body, index)))
+            after = before + here if node.op.name == "Cumsum" else before * here
+            out.store(body, index, (before if node.attrs["exclusive"] else after).name)
+            loop.next = [after.name]
+    return out
+
+
+@lowers("ArgMax", "ArgMin")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    x = held[0]
+    if x.kind == "bool":
+        raise Refused("which is the largest is asked of numbers")
+    axis, kind, how = int(known(node, 1)) % len(x.dims), kind_of(node.outputs[0]), node.op.name[3:].lower()
+    out = low.room(kind, tuple(node.outputs[0].dims))
+    low.flush()
+    low.work += size_of(x.dims) * max(x.cost, 2)
+    if not size_of(out.dims):
+        return out
+    body = low.body
+    with body.loops(out.dims) as around:
+        index: list[Index] = [*around[:axis], 0, *around[axis:]]
+        with body.loop(x.dims[axis], carried=[(TYPES[x.kind], start(how, x.kind)), ("i64", "0")]) as loop:
+            index[axis] = loop.index
+            best, here = (Num(body, x.kind, v) for v in (loop.carried[0], x.load(body, index)))
+            better = here > best if how == "max" else here < best  # never of NaN
+            place = better.where(*(Num(body, "i64", str(v)) for v in (loop.index, loop.carried[1])))
+            loop.next = [better.where(here, best).name, place.name]
+        out.store(body, around, cast(Num(body, "i64", loop.carried[1]), kind).name)
+    return out
+
+
+@lowers("All", "Any")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    axes = _axes(low, node, held[0])
+    if not axes:
+        return held[0]
+    every = node.op.name == "All"
+    against = low.map(lambda x: cast(~x if every else x, "i32"), held[0], kind="i32")
+    count = reduce(low, "sum", against, axes, bool(node.attrs["keep_dims"]))
+    return low.map(lambda n: n.compare("eq" if every else "ne", 0), count, kind="bool")
+
+
+@lowers("EuclideanNorm")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    if held[0].kind[0] != "f":
+        raise Refused("lengths are lowered for floats")
+    squares = low.map(lambda x: x * x, held[0])
+    axes = _axes(low, node, held[0])
+    total: Held = reduce(low, "sum", squares, axes, bool(node.attrs["keep_dims"])) if axes else squares
+    return low.map(lambda s: s.call("sqrt"), total, cost=4)
+
+
+@lowers("UnsortedSegmentSum")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    data, ids = _cheap(low, held[0]), held[1]
+    out = low.room(data.kind, tuple(node.outputs[0].dims))
+    guard_range(low, ids, out.dims[0], _as_array(node.inputs[1].known))
+    low.write(out, low.full(0, data.kind, out.dims))
+    low.flush()
+    low.work += size_of(data.dims) * 2
+    if not size_of(data.dims):
+        return out
+    body, led = low.body, len(ids.dims)
+    with body.loops(data.dims) as index:
+        row = cast(Num(body, ids.kind, ids.load(body, index[:led])), "i64").name
+        place: list[Index] = [0 if out.dims[0] == 1 else row, *index[led:]]
+        before, here = Num(body, data.kind, out.load(body, place)), Num(body, data.kind, data.load(body, index))
+        out.store(body, place, (before + here).name)
+    return out
+
+
+def _as_array(value: Any) -> np.ndarray | None:
+    return None if value is None else np.asarray(value)
