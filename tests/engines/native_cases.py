@@ -77,7 +77,12 @@ def gathered(x, ids, id_rows, number):
         tf.gather(x, tf.cast(ids, tf.int64), axis=1), raw.Gather(x, id_rows), tf.gather(x, id_rows[:, 0]),
         tf.gather(x, tf.reshape(ids, [3, 1])), tf.gather(x[:, :3], ids), tf.gather(x, ids[:0]),
         raw.UnsortedSegmentSum(x[:3], ids, 5), raw.UnsortedSegmentSum(x[:2, :2], id_rows, 4),
-        raw.UnsortedSegmentSum(x[0, :1], [0], 1),
+        raw.UnsortedSegmentSum(x[0, :1], [0], 1), tf.gather(x[:3], ids, axis=1, batch_dims=1),
+        tf.gather(tf.reshape(x, [2, 3, 5]), id_rows, axis=2, batch_dims=1), tf.gather_nd(x, id_rows),
+        tf.gather_nd(x, ids[:, None]), tf.gather_nd(x, [[1, 2], [0, 0]]), tf.gather_nd(tf.exp(x) if x.dtype.is_floating
+        else x * 2, tf.stack([[0, 1], [2, 3]])), raw.ScatterNd(id_rows, x[0, :2], [4, 7]),
+        raw.ScatterNd(ids[:, None], x[:3], [5, 6]), raw.ScatterNd(id_rows[:, :, None], x[:4, :2][::2], [4]),
+        raw.UnsortedSegmentSum(x[:3], tf.add(ids, [0, 1, 0]), 5),
     ]  # fmt: skip
 
 

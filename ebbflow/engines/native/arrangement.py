@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ebbflow.engines.native.elementwise import cast
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.reductions import guard_range
 from ebbflow.engines.native.structure import known, reshaped, sliced, viewed
 from ebbflow.engines.native.text import Body, Index
-from ebbflow.engines.native.values import Buffer, Held, Lazy, Num, contiguous, reads_of, size_of
+from ebbflow.engines.native.values import Buffer, Dims, Held, Lazy, Num, contiguous, reads_of, size_of
 
 
 @lowers("Tile")
@@ -111,19 +113,72 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     params, indices = held[:2]
     axis = int(known(node, 2)) % len(params.dims) if node.op.name == "GatherV2" else 0
-    if node.attrs.get("batch_dims"):
-        raise Refused("rows are picked out of one array, not of many")
+    batch = int(node.attrs.get("batch_dims", 0))
+    batch += len(indices.dims) if batch < 0 else 0
     guard_range(low, indices, params.dims[axis], node.inputs[1].known)
-    dims, count = tuple(node.outputs[0].dims), len(indices.dims)
+    end = axis + len(indices.dims) - batch
     table = low.in_memory(params)
 
     def element(body: Body, index: Sequence[Index]) -> str:
-        at = indices.load(body, index[axis : axis + count])
-        row = cast(Num(body, indices.kind, at), "i64").name
-        return table.look(body, [*index[:axis], row, *index[axis + count :]])
+        row = _row(body, indices, [*index[:batch], *index[axis:end]])
+        return table.look(body, [*index[:axis], row, *index[end:]])
 
     reads = dict.fromkeys({**table.reads, **indices.reads}, False)
-    return Lazy(table.kind, dims, element, reads, indices.cost + 1)
+    return Lazy(table.kind, tuple(node.outputs[0].dims), element, reads, indices.cost + 1)
+
+
+def _row(body: Body, indices: Held, index: Sequence[Index]) -> Index:
+    return cast(Num(body, indices.kind, indices.load(body, index)), "i64").name
+
+
+@lowers("GatherNd")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    params, indices = held
+    count, led = indices.dims[-1], len(indices.dims) - 1
+    guard_places(low, indices, params.dims[:count], node.inputs[1].known)
+    table = low.in_memory(params)
+
+    def element(body: Body, index: Sequence[Index]) -> str:
+        rows = [_row(body, indices, [*index[:led], i]) for i in range(count)]
+        return table.look(body, [*rows, *index[led:]])
+
+    reads = dict.fromkeys({**table.reads, **indices.reads}, False)
+    return Lazy(table.kind, tuple(node.outputs[0].dims), element, reads, indices.cost * max(count, 1) + 1)
+
+
+def guard_places(low: Lowering, indices: Held, dims: Dims, known: np.ndarray | None) -> None:
+    """Refuse to run where a row of indices is no place in an array of these dims."""
+    for i, n in enumerate(dims):
+        begin, sizes = [0] * (len(indices.dims) - 1) + [i], [*indices.dims[:-1], 1]
+        column = sliced(indices, begin, sizes, [1] * len(sizes))
+        guard_range(low, column, n, None if known is None else np.asarray(known)[..., i])
+
+
+@lowers("ScatterNd", "UnsortedSegmentSum")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    nd = node.op.name == "ScatterNd"
+    indices, data = (held[0], held[1]) if nd else (held[1], held[0])
+    known_indices = node.inputs[0 if nd else 1].known
+    out = low.room(data.kind, tuple(node.outputs[0].dims))
+    led = len(indices.dims) - nd
+    if nd:
+        guard_places(low, indices, out.dims[: indices.dims[-1]], known_indices)
+    else:
+        guard_range(low, indices, out.dims[0], known_indices)
+    data = low.in_memory(data) if isinstance(data, Lazy) and data.cost > 4 else data
+    low.write(out, low.full(0, data.kind, out.dims))
+    low.flush()
+    low.work += size_of(data.dims) * 2
+    if not size_of(data.dims):
+        return out
+    body = low.body
+    with body.loops(data.dims) as index:
+        places = [[*index[:led], i] for i in range(indices.dims[-1])] if nd else [index[:led]]
+        rows = [0 if n == 1 else _row(body, indices, at) for n, at in zip(out.dims, places, strict=False)]
+        place = [*rows, *index[led:]]
+        total = Num(body, data.kind, out.look(body, place)) + Num(body, data.kind, data.load(body, index))
+        out.store(body, place, total.name)
+    return out
 
 
 # --- diagonals --------------------------------------------------------------------------------------------------------

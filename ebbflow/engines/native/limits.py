@@ -33,8 +33,16 @@ KNOWN: dict[str, tuple[int, ...]] = {
 }
 """Inputs (by number) that must be the same in every run: axes, beginnings, paddings."""
 
-GUARDED = {"SparseSoftmaxCrossEntropyWithLogits": 1, "GatherV2": 1, "Gather": 1, "UnsortedSegmentSum": 1}
+GUARDED = {
+    **dict.fromkeys(["SparseSoftmaxCrossEntropyWithLogits", "GatherV2", "Gather", "GatherNd", "UnsortedSegmentSum"], 1),
+    "ScatterNd": 0,
+}
 """Inputs that are looked at before anything is computed: so nothing of weight may come before them in a region."""
+
+
+def looked_at(node: Any) -> tuple[int, ...]:
+    """Return the inputs (by number) that a guard looks at."""
+    return (GUARDED[node.op.name],) if node.op.name in GUARDED else ()
 
 
 def allows(node: Any) -> bool:
@@ -107,7 +115,6 @@ LIMITS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(["BiasAdd", "BiasAddGrad"], _channels_last),
     **dict.fromkeys(["FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod", "Mod", "Div"], divides),
     **dict.fromkeys(["MatrixDiag", "MatrixDiagV3", "MatrixDiagPart", "MatrixDiagPartV3"], _main_diagonal),
-    **dict.fromkeys(["GatherV2", "Gather"], lambda node: not node.attrs.get("batch_dims")),
     **dict.fromkeys(["ArgMax", "ArgMin"], lambda node: not node.inputs[0].dtype.is_bool),
     "MatrixBandPart": _band,
     "Slice": _slice,

@@ -123,6 +123,7 @@ def _need_floats(held: Held) -> None:
 def guard_range(low: Lowering, labels: Held, classes: int, known: np.ndarray | None = None) -> None:
     """Refuse to run, before anything is written, where a label is no class: the host's kernel says which."""
     if known is not None:
+        known = np.asarray(known)
         if ((known < 0) | (known >= classes)).any():
             raise Refused("a label is no class")
         return

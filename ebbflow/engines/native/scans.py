@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ebbflow.engines.native.elementwise import cast
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers, reduce, start
-from ebbflow.engines.native.reductions import guard_range
 from ebbflow.engines.native.structure import known
 from ebbflow.engines.native.text import TYPES, Index
 from ebbflow.engines.native.values import Held, Lazy, Num, size_of
@@ -88,26 +85,3 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     axes = _axes(low, node, held[0])
     total: Held = reduce(low, "sum", squares, axes, bool(node.attrs["keep_dims"])) if axes else squares
     return low.map(lambda s: s.call("sqrt"), total, cost=4)
-
-
-@lowers("UnsortedSegmentSum")
-def _(low: Lowering, node: Any, held: list[Held]) -> Held:
-    data, ids = _cheap(low, held[0]), held[1]
-    out = low.room(data.kind, tuple(node.outputs[0].dims))
-    guard_range(low, ids, out.dims[0], _as_array(node.inputs[1].known))
-    low.write(out, low.full(0, data.kind, out.dims))
-    low.flush()
-    low.work += size_of(data.dims) * 2
-    if not size_of(data.dims):
-        return out
-    body, led = low.body, len(ids.dims)
-    with body.loops(data.dims) as index:
-        row = cast(Num(body, ids.kind, ids.load(body, index[:led])), "i64").name
-        place: list[Index] = [0 if out.dims[0] == 1 else row, *index[led:]]
-        before, here = Num(body, data.kind, out.load(body, place)), Num(body, data.kind, data.load(body, index))
-        out.store(body, place, (before + here).name)
-    return out
-
-
-def _as_array(value: Any) -> np.ndarray | None:
-    return None if value is None else np.asarray(value)
