@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ebbflow.compiler.flow import Flow, Node, Value, standing_for
+from ebbflow.compiler.flow import HANDLES, Flow, Node, Value, standing_for
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
@@ -94,9 +94,10 @@ def levels_of(flow: Flow, fits: set[Node]) -> dict[Node, int]:
     last = 0  # of what keeps state: it may not overtake
     for node in flow.nodes:
         level = max((of_value.get(v, 0) for v in node.inputs), default=0)
-        if node.op.name != "Const":  # constants are there from the beginning
+        always = node.op.name == "Const" or node.op.name in HANDLES  # there from the beginning
+        if not always:
             level += (level % 2) != (0 if node in fits else 1)
-        if node.stateful:
+        if node.stateful and not always:
             level = max(level, last)
             level += (level % 2) != (0 if node in fits else 1)
             last = level
