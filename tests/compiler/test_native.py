@@ -436,3 +436,79 @@ def test_errors_name_the_node_and_the_line(made):
 def test_what_lies_between_parts_regions(made):
     run_twice(lambda x: tf.nn.top_k(tf.tanh(x) * 2.0, 2).values * 3.0 + tf.exp(x[:, :2]), tf.ones([4, 4]))
     assert len(made) == 2
+
+
+UNSERVED = {
+    "products of integers": lambda x, n: tf.matmul(n, n) + tf.cast(tf.tanh(x) * 3.0, tf.int32),
+    "means of integers": lambda x, n: tf.reduce_mean(n, 0) + 1 + n * 2,
+    "a slice that begins anywhere": lambda x, n: tf.slice(tf.tanh(x), [tf.abs(n[0, 0]) % 3, 0], [1, 4]) * 2.0 + 1.0,
+    "division by what comes": lambda x, n: tf.abs(n) * 3 // (tf.abs(n) + 1) * 2,
+    "remainders of what comes": lambda x, n: (n * 3) % (tf.abs(n) + 2) - 1,
+    "channels first": lambda x, n: tf.nn.bias_add(tf.exp(x)[None, :, :, None], x[0], "NCHW") * 2.0 + 1.0,
+    "another diagonal": lambda x, n: tf.linalg.diag_part(tf.exp(x) * 2.0, k=1) * 3.0,
+    "rows that are found": lambda x, n: tf.gather(tf.exp(x), tf.argmax(x, 1)) * 2.0,
+    "rows that are nearly given": lambda x, n: tf.gather(tf.exp(x), tf.abs(n[:, 0]) % 4) * 2.0,
+    "labels that are found": lambda x, n: tf.nn.sparse_softmax_cross_entropy_with_logits(tf.argmax(x, 1), x * 2.0) + 1,
+    "labels that are looked at": lambda x, n: [
+        tf.nn.sparse_softmax_cross_entropy_with_logits(tf.abs(n[0]) % 4, x * 2.0) + 1,
+        tf.sort(tf.abs(n[0]) % 4),
+    ],
+    "products of many with one": lambda x, n: tf.matmul(tf.stack([x, x * 2.0]), x[None]) * 2.0,
+    "nothing to be a softmax of": lambda x, n: tf.nn.softmax(x[:0] * 2.0) + 1.0,
+    "a product over nothing": lambda x, n: tf.matmul(x[:, :0] * 2.0, x[:0]) + 1.0,
+    "half floats": lambda x, n: tf.cast(tf.cast(x * 2.0, tf.float16) * 2, tf.float32) + 1.0,
+}
+
+
+@pytest.mark.parametrize("name", UNSERVED)
+def test_what_has_no_row_spoils_no_region(name, made, monkeypatch):
+    def run():
+        function = tf.function(UNSERVED[name], autograph=False)
+        return [function(tf.constant(data(4, 4)), tf.constant(np.arange(16, dtype=np.int32).reshape(4, 4)))]
+
+    by_code = run()
+    assert not [m.refusal for m in made if m.kernel is None]
+    only_numpy(monkeypatch)
+    close(by_code, run())
+
+
+SERVED = {
+    "accuracy": lambda x, n: tf.reduce_mean(tf.cast(tf.equal(tf.argmax(x, 1), tf.cast(n[0], tf.int64)), tf.float32)),
+    "labels of another kind": lambda x, n: tf.nn.sparse_softmax_cross_entropy_with_logits(
+        tf.cast(n[0], tf.int64), x @ x
+    ),
+    "rows of many": lambda x, n: tf.gather(tf.exp(x), n[0], axis=1, batch_dims=1) * 2.0,
+    "sums that run backwards": lambda x, n: tf.cumsum(tf.pad(tf.nn.elu(x), [[0, 1], [1, 0]]), reverse=True),
+}
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_what_small_programs_do_is_one_region(name, made, monkeypatch):
+    def run():
+        function = tf.function(SERVED[name], autograph=False)
+        return [function(tf.constant(data(4, 4)), tf.constant(np.arange(16, dtype=np.int32).reshape(4, 4)))]
+
+    by_code, by_numpy = both_ways(monkeypatch, made, run)
+    assert len(made) == 1
+    close(by_code, by_numpy)
+
+
+def test_a_step_in_a_session_is_one_region(made, monkeypatch):
+    def run():
+        with tf1.Graph().as_default(), tf1.Session() as session:
+            x, y = tf1.placeholder(tf.float32, [None, 7]), tf1.placeholder(tf.float32, [None, 3])
+            logits = tf1.layers.dense(x, 3, kernel_initializer=tf1.ones_initializer())
+            loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(y, logits))
+            at = tf1.train.get_or_create_global_step()
+            rate = tf1.train.exponential_decay(0.1, at, 2, 0.5, staircase=True)
+            step = tf1.train.MomentumOptimizer(rate, 0.9).minimize(loss, global_step=at)
+            right = tf.equal(tf.argmax(logits, 1), tf.argmax(y, 1))
+            session.run(tf1.global_variables_initializer())
+            made.clear()
+            fed = {x: data(5, 7), y: np.eye(3, dtype=np.float32)[[0, 2, 1, 1, 0]]}
+            return [session.run([loss, right, step, at], fed)[:2] for _ in range(5)]
+
+    by_code = run()
+    assert [m.refusal for m in made] == [None]
+    only_numpy(monkeypatch)
+    close(by_code, run())
