@@ -154,7 +154,7 @@ def _fits(node: Node, product: int = PRODUCT) -> bool:
         return False
     state = [v for v in node.inputs if _is_state(v)]
     if state or node.stateful:
-        known = name in OPS or "formula" in node.op.facts
+        known = name in OPS or ("formula" in node.op.facts and serves(node.op, node.attrs))
         return known and bool(state) and all(_is_variable(v) or _is_updated(v) for v in state)
     if lists or name in OPS:
         return name in OPS and ("MatMul" not in name or _product(node) <= product)

@@ -6,6 +6,7 @@ becomes the body of a loop. A formula that asks what a number is cannot be writt
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,10 @@ _UFUNCS: dict[Any, Any] = {
     np.maximum: larger,
     np.minimum: smaller,
     np.absolute: lambda x: x.call("fabs"),
+    np.sign: _sign,
+    np.exp: lambda x: x.function("exp"),
+    np.power: lambda x, y: x.function("pow", y),
+    np.negative: lambda x: -x,
     np.add: lambda x, y: x + y,
     np.subtract: lambda x, y: x - y,
     np.multiply: lambda x, y: x * y,
@@ -79,7 +84,8 @@ class Cell(Num):
         row = _UFUNCS.get(ufunc)
         if row is None or method != "__call__" or options:
             raise Refused(f"the formula uses {ufunc.__name__}")
-        numbers = [g if isinstance(g, Num) else Num(self.body, self.kind, self._like(g)) for g in given]
+        plain = [g if isinstance(g, Num) else Num(self.body, self.kind, self._like(g)) for g in given]
+        numbers = [Num(g.body, g.kind, g.name) for g in plain]
         found = row(*numbers)
         return Cell.of(found) if out is None else out[0]._become(found)
 
@@ -101,6 +107,24 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     low.before_writing(variable.memory)
     low.write(variable, value)
     return [variable] if node.outputs else []
+
+
+def serves(op: Any, attrs: dict[str, Any]) -> bool:
+    """Return whether an optimizer's rule can be written down."""
+    return _written_down(op, tuple(attrs[name] for name in op.kernel_attrs))
+
+
+@functools.cache
+def _written_down(op: Any, options: tuple[Any, ...]) -> bool:
+    form, formula = op.facts["formula"]
+    body = Body()
+    cells = [Cell(body, "f32", f"%{name}") for name in form.state]
+    numbers = {name: Cell(body, "f32", f"%{name}") for name in form.numbers}
+    try:
+        formula(*cells, **numbers, **dict(zip(op.kernel_attrs, options, strict=True)))
+    except (Refused, AttributeError, TypeError):  # what is no number has none of an array's methods
+        return False
+    return True
 
 
 @lowers("_Update")
