@@ -155,7 +155,55 @@ def nothing():
     return step, [data(4, 1)]
 
 
-PROGRAMS = [perceptron, lstm, attention, assigned, turned, nothing]
+def of_all_kinds():
+    flags, counts, wide = tf.Variable([True, False]), tf.Variable([[3], [4]], dtype=tf.int64), tf.Variable(np.ones([2]))
+
+    def step(x):
+        flags.assign(tf.logical_xor(flags, x[:, 0] > 0.0))
+        counts.assign_add(tf.cast(flags, tf.int64)[:, None] * 2)
+        wide.assign_sub(tf.cast(counts[:, 0], tf.float64) / 3.0)
+        return [tf.cast(flags, tf.float32), counts * 2, wide + 1.0, tf.reduce_any(flags), tf.reduce_max(counts)]
+
+    return step, [data(2, 3)]
+
+
+def many_slopes():
+    """Activations and shapes that small programs use, and their gradients."""
+    w = tf.Variable(data(6, 6))
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            parts = [
+                tf.nn.elu(w),
+                tf.nn.selu(w),
+                tf.nn.softplus(w),
+                tf.nn.softsign(w),
+                tf.nn.leaky_relu(w),
+                tf.nn.relu6(w),
+            ]
+            parts += [
+                tf.atan2(w, x),
+                tf.sinh(w),
+                tf.asinh(w),
+                tf.math.xlogy(w * w, 2.0 + w * w),
+                tf.clip_by_value(w, -1, 1),
+            ]
+            parts += [tf.pad(w, [[1, 0], [0, 1]], "SYMMETRIC")[1:, :6], tf.tile(w[:2], [3, 1]), tf.reverse(w, [1])]
+            parts += [
+                tf.cumsum(w, 1),
+                tf.math.cumprod(w, 0),
+                tf.linalg.band_part(w, 1, 1),
+                tf.gather(w, [3, 1, 1], axis=1),
+            ]
+            parts += [tf.linalg.diag_part(w), tf.norm(w, axis=0), tf.reduce_prod(w, 1), w % 0.7, tf.sqrt(tf.nn.relu(w))]
+            parts += [tf.gather_nd(w, [[1, 2], [3, 4]]), tf.gather(w, [[0], [1], [2], [3], [4], [5]], batch_dims=1)]
+            loss = tf.add_n([tf.reduce_sum(tf.square(p)) for p in parts])
+        return [loss, tape.gradient(loss, w)]
+
+    return step, [data(6, 6, seed=1)]
+
+
+PROGRAMS = [perceptron, lstm, attention, assigned, turned, nothing, of_all_kinds, many_slopes]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
@@ -273,6 +321,27 @@ def test_who_read_before_keeps_what_was_read(made):
     assert made[-1].kernel is not None
     np.testing.assert_array_equal(held.numpy(), copy)
     assert not np.array_equal(v.numpy(), copy)
+
+
+def test_results_stay_what_they_were(made):
+    v = tf.Variable(data(3, 4))
+
+    @tf.function(autograph=False)
+    def step(x):
+        old = v.read_value()
+        v.assign(tf.tanh(v) + x)
+        return old, v.read_value(), v * 2.0, x
+
+    x = tf.constant(data(3, 4, seed=1))
+    kept, copies = [], []
+    for _ in range(4):
+        kept.append(step(x))
+        copies.append([r.numpy().copy() for r in kept[-1]])
+    assert made[-1].kernel is not None
+    for results, before in zip(kept, copies, strict=True):
+        for result, copy in zip(results, before, strict=True):
+            np.testing.assert_array_equal(result.numpy(), copy)
+    np.testing.assert_array_equal(copies[0][1], copies[1][0])
 
 
 @pytest.mark.parametrize("resource", [False, True], ids=["reference", "resource"])
@@ -435,6 +504,19 @@ def test_errors_name_the_node_and_the_line(made):
 def test_what_lies_between_parts_regions(made):
     run_twice(lambda x: tf.nn.top_k(tf.tanh(x) * 2.0, 2).values * 3.0 + tf.exp(x[:, :2]), tf.ones([4, 4]))
     assert len(made) == 2
+
+
+def test_a_trace_tells_of_nodes_inside(made):
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        x = tf1.placeholder(tf.float32, [4, 4])
+        y = tf.multiply(tf.tanh(x, name="inside"), 2.0, name="outside")
+        session.run(y, {x: data(4, 4)})
+        told = tf1.RunMetadata()
+        session.run(
+            y, {x: data(4, 4)}, options=tf1.RunOptions(trace_level=tf1.RunOptions.FULL_TRACE), run_metadata=told
+        )
+    names = {node.node_name for device in told.step_stats.dev_stats for node in device.node_stats}
+    assert made and {"inside", "outside"} <= names
 
 
 UNSERVED = {
