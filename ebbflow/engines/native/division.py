@@ -6,6 +6,7 @@ are divided here where the divisor is known to be neither.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from typing import Any
 
@@ -64,16 +65,22 @@ _INTEGERS = {
 @lowers(*_INTEGERS)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     name = node.op.name
-    if held[0].kind[0] == "f":
-        if name not in _FLOATS:
-            return low._elementwise(node, held)
-        return low.map(_FLOATS[name], *held, cost=40)
     if not divides(node):
-        raise Refused("integers are divided by known ones")
+        raise Refused("integers are divided by known ones, and remainders of floats are C's")
+    if held[0].kind[0] == "f":
+        return low.map(_FLOATS[name], *held, cost=40) if name in _FLOATS else low._elementwise(node, held)
     return low.map(_INTEGERS[name], *held, cost=20)
 
 
 def divides(node: Any) -> bool:
     """Return whether nothing can go wrong in a division."""
     by = node.inputs[1]
-    return by.dtype.is_floating or (by.known is not None and not np.isin(by.known, [0, -1]).any())
+    if by.dtype.is_floating:
+        return node.op.name not in _FLOATS or _c_is_at_hand()
+    return by.known is not None and not np.isin(by.known, [0, -1]).any()
+
+
+@functools.cache
+def _c_is_at_hand() -> bool:
+    """Return whether C's functions are found beside CPython's: not so on Windows."""
+    return all(hasattr(ctypes.pythonapi, name) for name in _C.values())
