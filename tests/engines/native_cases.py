@@ -21,6 +21,9 @@ def pieces(x):
     return [
         x[1:4], x[:, 2:], x[::2, ::3], x[::-1], x[:, ::-2], x[2], x[-1, 1:3], x[:, 3], x[None, 1:2], x[..., None, 0],
         x[3:3], x[4:1], x[1, 2], tf.slice(x, [1, 2], [3, -1]), tf.slice(x, [5, 0], [0, 6]), x[4:1:-1, 5:0:-2],
+        raw.StridedSliceGrad([7, 9], [1, 8], [6, 2], [1, -1], x), raw.StridedSliceGrad([9, 2], [0], [9], [2], x[:, :2]),
+        raw.StridedSliceGrad([3, 6], [2], [3], [1], x[0], shrink_axis_mask=1),
+        raw.StridedSliceGrad([8, 6], [3], [3], [1], x[:0]),
     ]  # fmt: skip
 
 

@@ -16,10 +16,9 @@ from ebbflow.compiler.passes.cluster import cluster_of, connected, levels_of, re
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.engines import choice
-from ebbflow.engines.native import elementwise, library, limits
-from ebbflow.engines.native import kernel as _rows  # noqa: F401  (with all rows of OPS)
-from ebbflow.engines.native.lowering import GUARDED, KINDS, OPS, Lowering, Refused
-from ebbflow.engines.native.updates import READS
+from ebbflow.engines.native import elementwise, library, limits, rows  # noqa: F401  (rows: all are declared)
+from ebbflow.engines.native.lowering import KINDS, OPS, Lowering, Refused
+from ebbflow.engines.native.updates import READS, serves
 
 _INTERFACE = "(inputs:Tin) -> (outputs:Tout) | Tin: list(type) >= 0; Tout: list(type) >= 0; region: func"
 _RESULTS = lambda inputs, *, region: [v.dims for v in region.outputs]
@@ -27,6 +26,11 @@ NATIVE = op(f"_Native{_INTERFACE}", internal=True, shape=_RESULTS)
 NATIVE_UPDATE = op(f"_NativeUpdate{_INTERFACE} | stateful", internal=True, shape=_RESULTS)
 BOTH = (NATIVE, NATIVE_UPDATE)
 """A region of small work; and one that changes variables."""
+
+SMALL = 1 << 16
+"""Elements of an array, at most, of what has code for one thread only."""
+
+_ON_ONE_THREAD = frozenset(["Cumsum", "Cumprod", "ArgMax", "ArgMin", "ScatterNd", "UnsortedSegmentSum"])
 
 PRODUCT = 1 << 19
 """Multiplications of a matrix product, at most."""
@@ -121,13 +125,46 @@ def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
         elif node in loops:
             if _fits_whole(node, loops[node]):
                 fits.add(node)
-        elif _fits(node):
+        elif _fits(node) and all(_is_given(node.inputs[i], fits, uses) for i in limits.looked_at(node)):
             fits.add(node)
-            if node.op.name in GUARDED and node.inputs[GUARDED[node.op.name]].node is not None:
-                fits.discard(node.inputs[GUARDED[node.op.name]].node)  # type: ignore[arg-type]
         elif node.op.name.startswith(_HEAVY):
             heavy.add(node)
     return fits
+
+
+def _is_given(value: Value, fits: set[Node], uses: dict[Value, list[Node]]) -> bool:
+    """Return whether a value that is looked at before anything is computed comes from outside, or nearly so."""
+    node = value.node
+    if value.known is not None or node not in fits:
+        return True
+    if node.op.name not in _LIGHT or len(uses[value]) > 1:
+        return False
+    taken = node.inputs[0]
+    if node.op.name == "Reshape" and taken.node in fits and _long(value) != _long(taken):
+        return False
+    return all(_is_given(v, fits, uses) for v in node.inputs)
+
+
+def _long(value: Value) -> list[int]:
+    return [n for n in value.dims if n != 1]  # type: ignore[union-attr,misc]
+
+
+_LIGHT = frozenset(
+    [
+        "Identity",
+        "ExpandDims",
+        "Squeeze",
+        "Reshape",
+        "Cast",
+        "StridedSlice",
+        "Slice",
+        "Transpose",
+        "AddV2",
+        "Sub",
+        "Mul",
+    ]
+)
+"""What a guard computes once more: views, and arithmetic of a step or two."""
 
 
 def _fits_whole(node: Node, loop: Loop) -> bool:
@@ -157,7 +194,12 @@ def _fits(node: Node, product: int = PRODUCT) -> bool:
         known = name in OPS or ("formula" in node.op.facts and serves(node.op, node.attrs))
         return known and bool(state) and all(_is_variable(v) or _is_updated(v) for v in state)
     if lists or name in OPS:
-        return name in OPS and ("MatMul" not in name or _product(node) <= product)
+        if name in _ON_ONE_THREAD and any(v.size > SMALL for v in values):
+            return False
+        in_a_loop = product == PRODUCT_IN_A_LOOP and name == "StridedSlice"  # where counters may be indices
+        return (
+            name in OPS and (in_a_loop or limits.allows(node)) and ("MatMul" not in name or _product(node) <= product)
+        )
     kinds = [KINDS[v.dtype.base_dtype.name] for v in node.inputs]
     return bool(kinds) and elementwise.row(name, node.attrs, kinds) is not None
 

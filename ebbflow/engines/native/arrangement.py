@@ -10,6 +10,7 @@ import numpy as np
 from ebbflow.engines.native.elementwise import cast
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.reductions import guard_range
+from ebbflow.engines.native.steps import Block
 from ebbflow.engines.native.structure import known, reshaped, sliced, viewed
 from ebbflow.engines.native.text import Body, Index
 from ebbflow.engines.native.values import Buffer, Dims, Held, Lazy, Num, contiguous, reads_of, size_of
@@ -25,7 +26,6 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     apart = tuple(n for pair in zip(times, held[0].dims, strict=True) for n in pair)  # which copy, and where in it
     again = viewed(held[0], apart, lambda body, index: list(index[1::2]))
     low.write(out.viewed(apart, contiguous(apart)), again)
-    low.flush()
     return out
 
 
@@ -40,12 +40,10 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     value = held[2] if node.op.name == "PadV2" else low.full(0, kind, ())
     out = _room_of(low, node.outputs[0])
     low.write(out, viewed(value, dims, lambda body, index: []))
-    low.flush()
     if size_of(x.dims):
         place = sliced(out, begin, x.dims, [1] * len(dims))
         assert isinstance(place, Buffer)
         low.write(place, x)
-        low.flush()
     return out
 
 
@@ -86,7 +84,6 @@ def _joined(low: Lowering, parts: Sequence[Held], axis: int) -> Buffer:
             assert isinstance(place, Buffer)
             low.write(place, part)
         at += part.dims[axis]
-    low.flush()
     return out
 
 
@@ -123,7 +120,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
         row = _row(body, indices, [*index[:batch], *index[axis:end]])
         return table.look(body, [*index[:axis], row, *index[end:]])
 
-    reads = dict.fromkeys({**table.reads, **indices.reads}, False)
+    reads = dict.fromkeys({**table.reads, **indices.reads}, 0)
     return Lazy(table.kind, tuple(node.outputs[0].dims), element, reads, indices.cost + 1)
 
 
@@ -142,7 +139,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
         rows = [_row(body, indices, [*index[:led], i]) for i in range(count)]
         return table.look(body, [*rows, *index[led:]])
 
-    reads = dict.fromkeys({**table.reads, **indices.reads}, False)
+    reads = dict.fromkeys({**table.reads, **indices.reads}, 0)
     return Lazy(table.kind, tuple(node.outputs[0].dims), element, reads, indices.cost * max(count, 1) + 1)
 
 
@@ -167,17 +164,17 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
         guard_range(low, indices, out.dims[0], known_indices)
     data = low.in_memory(data) if isinstance(data, Lazy) and data.cost > 4 else data
     low.write(out, low.full(0, data.kind, out.dims))
-    low.flush()
-    low.work += size_of(data.dims) * 2
-    if not size_of(data.dims):
-        return out
-    body = low.body
-    with body.loops(data.dims) as index:
-        places = [[*index[:led], i] for i in range(indices.dims[-1])] if nd else [index[:led]]
-        rows = [0 if n == 1 else _row(body, indices, at) for n, at in zip(out.dims, places, strict=False)]
-        place = [*rows, *index[led:]]
-        total = Num(body, data.kind, out.look(body, place)) + Num(body, data.kind, data.load(body, index))
-        out.store(body, place, total.name)
+
+    def write(body: Body) -> None:
+        with body.loops(data.dims) as index:
+            places = [[*index[:led], i] for i in range(indices.dims[-1])] if nd else [index[:led]]
+            rows = [0 if n == 1 else _row(body, indices, at) for n, at in zip(out.dims, places, strict=False)]
+            place = [*rows, *index[led:]]
+            total = Num(body, data.kind, out.look(body, place)) + Num(body, data.kind, data.load(body, index))
+            out.store(body, place, total.name)
+
+    if size_of(data.dims):
+        low.steps.append(Block(write, [indices, data], [out], size_of(data.dims) * 2))
     return out
 
 
@@ -226,7 +223,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
         values = (Num(body, x.kind, h.load(body, i)) for h, i in ((x, index[:-1]), (padding, [])))
         return on.where(*values).name
 
-    return Lazy(x.kind, dims, element, dict.fromkeys({**x.reads, **padding.reads}, False), x.cost + 2)
+    return Lazy(x.kind, dims, element, dict.fromkeys({**x.reads, **padding.reads}, 0), x.cost + 2)
 
 
 def _need_main_diagonal(node: Any) -> None:

@@ -29,12 +29,12 @@ ROWS: dict[str, Callable[..., Num]] = {
     "Maximum": lambda x, y: larger(x, y),
     "Minimum": lambda x, y: smaller(x, y),
     "Abs": lambda x: x.call("fabs") if x.is_float else (x < 0).where(-x, x),
-    "Sign": lambda x: _sign(x),
+    "Sign": lambda x: sign_of(x),
     "Relu": lambda features: larger(features, Num(features.body, features.kind, features._like(0))),
     "Relu6": lambda features: _relu6(features),
     "ReluGrad": lambda gradients, features: (features > 0).where(gradients, gradients * 0),
     "Relu6Grad": lambda gradients, features: ((features > 0) & (features < 6)).where(gradients, gradients * 0),
-    "ClipByValue": lambda t, low, high: _larger(_smaller(t, high), low),
+    "ClipByValue": lambda t, low, high: larger(smaller(t, high), low),
     "Round": lambda x: x.call("roundeven") if x.is_float else x,
     "AddN": lambda first, *others: sum(others, first),
     "BiasAdd": lambda value, bias: value + bias,
@@ -150,7 +150,8 @@ def _square(x: Num) -> Num:
     return x * x
 
 
-def _sign(x: Num) -> Num:
+def sign_of(x: Num) -> Num:
+    """Return -1, 0 or 1."""
     if not x.is_float:
         return (x > 0).where((x * 0) + 1, (x < 0).where((x * 0) - 1, x * 0))
     one = Num(x.body, x.kind, x._like(1))
@@ -206,7 +207,7 @@ def row(name: str, attrs: dict[str, Any], kinds: list[str]) -> Callable[..., Num
 
 
 def _leaky_relu(alpha: float, features: Num) -> Num:
-    return _larger(features, features * alpha) if alpha <= 1 else (features > 0).where(features, features * alpha)
+    return larger(features, features * alpha) if alpha <= 1 else (features > 0).where(features, features * alpha)
 
 
 LEAKY: dict[str, Callable[..., Num]] = {

@@ -14,13 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import memory
-from ebbflow.engines.native import elementwise, library, threads
-from ebbflow.engines.native import loops as _loops  # noqa: F401  (declares its rows)
-from ebbflow.engines.native import matmul as _matmul  # noqa: F401  (declares its rows)
-from ebbflow.engines.native import reductions as _reductions  # noqa: F401
-from ebbflow.engines.native import scans as _scans  # noqa: F401
-from ebbflow.engines.native import structure as _structure  # noqa: F401
-from ebbflow.engines.native import updates as _updates  # noqa: F401
+from ebbflow.engines.native import elementwise, library, rows, threads  # noqa: F401  (rows: all are declared)
 from ebbflow.engines.native.lowering import Lowering
 from ebbflow.engines.native.parts import Parts
 from ebbflow.engines.native.text import ATTRIBUTES, TYPES, Body

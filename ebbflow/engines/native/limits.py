@@ -18,6 +18,7 @@ KNOWN: dict[str, tuple[int, ...]] = {
     "Transpose": (1,),
     "Slice": (1,),
     "StridedSlice": (1, 2, 3),
+    "StridedSliceGrad": (1, 2, 3),
     "Split": (0,),
     "SplitV": (2,),
     "ConcatV2": (-1,),

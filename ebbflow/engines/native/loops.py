@@ -160,10 +160,15 @@ class List:
         if self.memory is not None and self.memory.dims[0] >= capacity and alone:
             return self
         memory = low.room(self.of, (capacity, *self.element)).memory
-        if self.memory is not None and self.length:
-            part = (self.length, *self.element)
-            low.write(Buffer(memory, part), Buffer(self.memory, part))
+        part = (self.length, *self.element)
+        if self.length:  # what was never set is zero
+            before = low.full(0, self.of, part) if self.memory is None else Buffer(self.memory, part)
+            low.write(Buffer(memory, part), before)
         return List(self.of, self.element, self.length, memory)
+
+    def with_memory(self, low: Lowering) -> List:
+        """Return the list, with memory for what is in it."""
+        return self if self.memory is not None else self.holding(None).roomy(low, self.length)
 
     def left(self, loop: Any, i: int) -> List:
         """Return the list behind the loop."""
@@ -206,12 +211,7 @@ def _linear(low: Lowering, node: Any) -> None:
 def _(low: Lowering, node: Any, held: list[Held]) -> Any:
     element, kind = known(node, 0), _of(node)
     dims = None if element.ndim != 1 or (element < 0).any() else tuple(int(n) for n in element)
-    if node.op.name == "EmptyTensorList":
-        return List(kind, dims, 0)
-    made = List(kind, dims, int(known(node, 1))).holding(None).roomy(low, int(known(node, 1)))
-    whole = Buffer(made.memory, made.memory.dims)  # type: ignore[arg-type, union-attr]
-    low.write(whole, low.full(0, kind, whole.dims))
-    return made
+    return List(kind, dims, 0 if node.op.name == "EmptyTensorList" else int(known(node, 1)))
 
 
 def _of(node: Any) -> str:
@@ -253,7 +253,7 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
 @lowers("TensorListGetItem")
 def _(low: Lowering, node: Any, held: list[Any]) -> Any:
     _in_range(low, node, 1, held[0].length)
-    return held[0].at(held[1])
+    return held[0].with_memory(low).at(held[1])
 
 
 @lowers("TensorListSetItem")
@@ -261,8 +261,7 @@ def _(low: Lowering, node: Any, held: list[Any]) -> Any:
     _linear(low, node)
     found, index, item = held
     _in_range(low, node, 1, found.length)
-    if found.element != item.dims:
-        raise Refused("the elements of a list differ in shape")
+    found = found.holding(item.dims).with_memory(low)
     low.write(found.at(index), item)
     return found.moved(0)
 
@@ -282,8 +281,9 @@ def _in_range(low: Lowering, node: Any, i: int, length: int) -> None:
 @lowers("TensorListStack", "TensorListConcatV2")
 def _(low: Lowering, node: Any, held: list[Any]) -> Any:
     found = held[0]
-    if found.count is not None or found.memory is None:
+    if found.count is not None:
         raise Refused("how long a list is, is known only when it runs")
+    found = found.with_memory(low)
     rows = Buffer(found.memory, (found.length, *found.element))
     if node.op.name == "TensorListStack":
         return rows

@@ -35,9 +35,6 @@ Row = Callable[["Lowering", Any, list[Held]], "Held | Sequence[Held]"]
 
 OPS: dict[str, Row] = {}
 
-GUARDED = {"SparseSoftmaxCrossEntropyWithLogits": 1}
-"""Ops of which one input is looked at before the region begins: it must be given to the region."""
-
 RECOMPUTED = 6
 """What costs no more than so many additions is computed wherever it is used."""
 

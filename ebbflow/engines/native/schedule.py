@@ -126,7 +126,7 @@ class Scratch:
 
     def place(self, memory: Memory, dims: Dims, own: bool) -> None:
         """Give memory a place."""
-        size = -(-math.prod(dims) * WIDTH[memory.kind] // 64) * 64
+        size = -(-max(math.prod(dims), 1) * WIDTH[memory.kind] // 64) * 64
         at = self.own if own else self.shared
         memory.pointer = f"%{'o' if own else 's'}{at}"
         if own:

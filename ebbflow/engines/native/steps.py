@@ -41,13 +41,19 @@ class Step:
         return False
 
 
+def along(dims: Dims, number: Index) -> list[Index]:
+    """Return the index that finds the so-many-th element of an array without gaps: in the last axis that moves."""
+    last = max((i for i, n in enumerate(dims) if n != 1), default=None)
+    return [number if i == last else 0 for i in range(len(dims))]
+
+
 @contextlib.contextmanager
 def over(body: Body, dims: Dims, flat: bool, lead: Sequence[Index] = ()) -> Iterator[list[Index]]:
-    """Repeat for each index of an array behind the leading ones; by the last alone where that finds every element."""
+    """Repeat for each index of an array behind the leading ones; by one alone where that finds every element."""
     rest = dims[len(lead) :]
-    if flat and rest:
+    if flat:
         with body.loop(size_of(rest)) as loop:
-            yield [*lead, *[0] * (len(rest) - 1), loop.index]
+            yield [*lead, *along(rest, loop.index)]
         return
     with body.loops([n for n in rest if n != 1]) as found:
         given = iter(found)
@@ -106,7 +112,7 @@ class Store(Step):
 
     def stretch(self, body: Body, begin: Index, end: Index) -> None:
         with body.loop(end, start=begin) as loop:
-            self._at(body, [0] * (len(self.dims) - 1) + [loop.index])
+            self._at(body, along(self.dims, loop.index))
 
     def rows_from(self, axes: int) -> bool:
         return len(self.dims) >= axes
@@ -130,15 +136,16 @@ class Update(Step):
 
     def stretch(self, body: Body, begin: Index, end: Index) -> None:
         with body.loop(end, start=begin) as loop:
-            self._at(body, [0] * (len(self.dims) - 1) + [loop.index])
+            self._at(body, along(self.dims, loop.index))
 
 
 class Block(Step):
     """Work that is written as it is, such as a product of matrices."""
 
-    def __init__(self, write: Callable[[Body], None], reads: Sequence[Buffer], writes: Sequence[Buffer], work: int):
+    def __init__(self, write: Callable[[Body], None], reads: Sequence[Held], writes: Sequence[Buffer], work: int):
         self.dims = ()
-        self.reads = {m: 0 for b in (*reads, *writes) for m in b.reads if b in reads or m is not b.memory}
+        self.reads = {m: 0 for h in reads for m in h.reads}
+        self.reads |= {m: 0 for b in writes if b.row is not None for m in b.row[0].reads}
         self.writes = {b.memory: 0 for b in writes}
         self.work = work
         self.whole = write  # type: ignore[method-assign]
@@ -233,9 +240,8 @@ class Fold(Step):
 
     def _stretch(self, body: Body, lead: list[Index], count: int) -> str:
         how, kind = self.how, self.held.kind
-        behind = [0] * (len(self.dims) - len(lead) - 1)
         with body.loop(count, carried=[(TYPES[kind], start(how, kind))]) as loop:
-            element = self.held.load(body, [*lead, *behind, loop.index])
+            element = self.held.load(body, [*lead, *along(self.dims[len(lead) :], loop.index)])
             loop.next = [fold(body, how, kind, loop.carried[0], element)]
         return loop.carried[0]
 

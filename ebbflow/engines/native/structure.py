@@ -142,22 +142,40 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     counter = _row_index(node)
     if counter is not None:
         return _row(low, held[0], counter)
+    starts, sizes, steps, final = _taken(node, held[0].dims)
+    return reshaped(low, sliced(held[0], starts, sizes, steps), final)
+
+
+@lowers("StridedSliceGrad")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    dims, kind = tuple(node.outputs[0].dims), kind_of(node.outputs[0])
+    starts, sizes, steps, _ = _taken(node, dims)
+    out = low.room(kind, dims)
+    low.write(out, low.full(0, kind, dims))
+    if size_of(tuple(sizes)):
+        place = sliced(out, starts, sizes, steps)
+        assert isinstance(place, Buffer)
+        low.write(place, reshaped(low, held[4], place.dims))
+    return out
+
+
+def _taken(node: Any, dims: Dims) -> tuple[list[int], list[int], list[int], Dims]:
+    """Return where a slice begins along each axis, how many it takes, in which steps, and the shape of the result."""
     begin, end, strides = (known(node, i) for i in (1, 2, 3))
-    masks = tuple(node.attrs[m] for m in MASK_NAMES)
-    index = numpy_index(held[0].dims, begin, end, strides, masks)
+    index = numpy_index(dims, begin, end, strides, tuple(node.attrs[m] for m in MASK_NAMES))
     starts, sizes, steps, final = [], [], [], []
-    for item in _spread(index, len(held[0].dims)):
+    for item in _spread(index, len(dims)):
         if item is None:
             final.append(1)
             continue
-        n = held[0].dims[len(starts)]
+        n = dims[len(starts)]
         taken = range(n)[item] if isinstance(item, slice) else range(n)[slice(int(item) % n, int(item) % n + 1)]
         starts.append(taken.start if len(taken) else 0)
         sizes.append(len(taken))
         steps.append(taken.step)
         if isinstance(item, slice):
             final.append(len(taken))
-    return reshaped(low, sliced(held[0], starts, sizes, steps), tuple(final))
+    return starts, sizes, steps, tuple(final)
 
 
 def _row_index(node: Any) -> Any:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.engines.native.elementwise import larger, smaller
+from ebbflow.engines.native.elementwise import larger, sign_of, smaller
 from ebbflow.engines.native.lowering import Lowering, Refused, lowers
 from ebbflow.engines.native.steps import Update
 from ebbflow.engines.native.text import Body, Index
-from ebbflow.engines.native.values import Buffer, Held, Num, aligned
+from ebbflow.engines.native.values import Buffer, Held, Num, aligned, size_of
 
 READS = ("ReadVariableOp", "_ReadReference")
 
@@ -26,7 +26,7 @@ _UFUNCS: dict[Any, Any] = {
     np.maximum: larger,
     np.minimum: smaller,
     np.absolute: lambda x: x.call("fabs"),
-    np.sign: _sign,
+    np.sign: sign_of,
     np.exp: lambda x: x.function("exp"),
     np.power: lambda x, y: x.function("pow", y),
     np.negative: lambda x: -x,
@@ -105,7 +105,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     if "Add" in name or "Sub" in name:
         value = low.map(lambda v, x: v + x if "Add" in name else v - x, variable, value)
     low.before_writing(variable.memory)
-    low.write(variable, value)
+    low.write(variable, _apart(low, value, [variable]))
     return [variable] if node.outputs else []
 
 
@@ -136,7 +136,10 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     shape = state[0].dims
     if any(s.dims != shape for s in (*state, given[form.grad])) or any(h.kind != state[0].kind for h in held):
         raise Refused("what goes into an update does not go together")
+    given = {n: _apart(low, h, state) for n, h in given.items()}
     numbers = {n: low.in_memory(h) if h.cost > 1 and n != form.grad else h for n, h in given.items()}
+    if not size_of(shape):
+        return [state[0]] if node.outputs else []
     for slot in state:
         low.before_writing(slot.memory)  # type: ignore[union-attr]
     options = {name: node.attrs[name] for name in node.op.kernel_attrs}
@@ -155,6 +158,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
 
 def _apart(low: Lowering, held: Held, state: Sequence[Held]) -> Held:
     """Return an array that may be read while variables are written: in other memory, where it looks all over theirs."""
-    if all(held.reads.get(memory, True) for slot in state for memory in slot.reads):
+    full = len(held.dims)
+    if all(held.reads.get(memory, full) == full for slot in state for memory in slot.reads):
         return held
     return low.write(low.room(held.kind, held.dims), held)

@@ -1,0 +1,171 @@
+"""Loops as machine code: what they carry, the lists that go through them, and what is left to others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import ebbflow as tf
+from ebbflow.engines.native.loops import Turns
+from ebbflow.engines.native.lowering import OPS
+from ebbflow.ops.declare import raw
+from tests.compiler.native_runs import both_ways, close
+
+X = np.random.RandomState(0).rand(6, 3, 4).astype("f")
+W = np.random.RandomState(1).rand(4, 4).astype("f") / 2
+
+
+def scalar(x, w):
+    return tf.while_loop(lambda i, a: i < 100, lambda i, a: (i + 1, a * 0.9 + 1.0), [0, x[0, 0, 0]])
+
+
+def until_small(x, w):
+    return tf.while_loop(lambda a: tf.reduce_sum(a) > 1.0, lambda a: (tf.tanh(a) * 0.5,), [x])
+
+
+def matrices(x, w):
+    return tf.while_loop(lambda i, a: i < 5, lambda i, a: (i + 1, tf.tanh(tf.matmul(a, w))), [0, x[0]])
+
+
+def swapped(x, w):
+    """Each variable takes the other's old value."""
+    return tf.while_loop(lambda i, a, b: i < 5, lambda i, a, b: (i + 1, b + 1.0, a * 2.0), [0, x[0], x[1]])
+
+
+def nested(x, w):
+    def outer(i, a):
+        return i + 1, tf.while_loop(lambda j, b: j < i, lambda j, b: (j + 1, b + w[0, 0]), [0, a])[1]
+
+    return tf.while_loop(lambda i, a: i < 5, outer, [0, x[0]])
+
+
+def rows(x, w):
+    """The counter is an index."""
+    return tf.while_loop(lambda i, a: i < 6, lambda i, a: (i + 1, tf.matmul(a + x[i], w)), [0, tf.zeros([3, 4])])
+
+
+def arrays(x, w):
+    found = tf.TensorArray(tf.float32, 6, element_shape=[3, 4])
+    given = tf.TensorArray(tf.float32, 6).unstack(x)
+    loop = lambda i, ta: (i + 1, ta.write(i, tf.sqrt(given.read(i))))
+    return tf.while_loop(lambda i, ta: i < 6, loop, [0, found])[1].stack()
+
+
+def scanned(x, w):
+    return tf.scan(lambda a, b: tf.tanh(tf.matmul(a, w) + b), x)
+
+
+def two_arrays(x, w):
+    """Two lists that begin alike do not stay one."""
+    return tf.scan(lambda a, b: (a[0] + b, a[1] * 0.5 - b), x, initializer=(x[0], x[0]))
+
+
+def mapped(x, w):
+    return tf.map_fn(lambda a: tf.reduce_sum(tf.matmul(a, w), 1), x)
+
+
+def backwards(x, w):
+    """The gradient of a loop pops what the loop pushed."""
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        last = tf.while_loop(lambda i, a: i < 6, lambda i, a: (i + 1, tf.tanh(tf.matmul(a, w) + x[i])), [0, x[0]])[1]
+        loss = tf.reduce_sum(last * last)
+    return [loss, tape.gradient(loss, w)]
+
+
+def pushed(x, w):
+    """Lists outside of loops, and one that a loop goes on with."""
+    first = raw.EmptyTensorList([3, 4], -1, element_dtype=tf.float32)
+    first = raw.TensorListPushBack(first, x[0])
+    loop = lambda i, handle: (i + 1, raw.TensorListPushBack(handle, x[i] * 2.0))
+    _, handle = tf.while_loop(lambda i, handle: i < 5, loop, [1, first])
+    return raw.TensorListStack(handle, [3, 4], element_dtype=tf.float32)
+
+
+def popped(x, w):
+    handle = raw.TensorListFromTensor(x, [3, 4], element_dtype=tf.float32)
+
+    def loop(i, handle, total):
+        handle, item = raw.TensorListPopBack(handle, [3, 4], element_dtype=tf.float32)
+        return i + 1, handle, total * 0.5 + item
+
+    return tf.while_loop(lambda i, *_: i < 4, loop, [0, handle, tf.zeros([3, 4])])[2]
+
+
+def joined(x, w):
+    handle = raw.TensorListReserve([3, 4], 6, element_dtype=tf.float32)
+    loop = lambda i, handle: (i + 1, raw.TensorListSetItem(handle, i, x[i] + 1.0))
+    _, handle = tf.while_loop(lambda i, handle: i < 6, loop, [0, handle])
+    empty = tf.zeros([0], tf.int64)
+    return list(raw.TensorListConcatV2(handle, [3, 4], empty, element_dtype=tf.float32))
+
+
+def read(x, w):
+    handle = raw.TensorListFromTensor(x, [3, 4], element_dtype=tf.float32)
+    get = lambda i: raw.TensorListGetItem(handle, i, [3, 4], element_dtype=tf.float32)
+    return tf.while_loop(lambda i, a: i < 6, lambda i, a: (i + 1, a + get(i)), [0, x[0]])[1]
+
+
+LOOPS = [scalar, until_small, matrices, swapped, nested, rows, arrays, scanned, two_arrays, mapped, backwards]
+LOOPS += [pushed, popped, joined, read]
+
+
+@pytest.mark.parametrize("program", LOOPS, ids=lambda p: p.__name__)
+def test_the_same_as_by_numpy(program, made, monkeypatch):
+    def run():
+        compiled = tf.function(lambda *given: program(*given), autograph=False)
+        return compiled(tf.constant(X), tf.constant(W))
+
+    close(*both_ways(monkeypatch, made, run))
+    seen = {n.op.name for region in made for n in region.region.nodes}
+    assert "StatelessWhile" in seen
+
+
+def test_every_list_op_has_a_program(made):
+    seen = set()
+    for program in LOOPS:
+        graph = tf.function(lambda *given, program=program: program(*given), autograph=False)
+        concrete = graph.get_concrete_function(tf.TensorSpec(X.shape), tf.TensorSpec(W.shape)).graph
+        stack = [concrete]
+        while stack:
+            for node in stack.pop()._nodes:
+                seen.add(node.type)
+                stack += [node._attrs[k] for k in ("cond", "body") if k in node._attrs]
+    assert sorted(name for name in OPS if "TensorList" in name and name not in seen) == []
+
+
+def test_what_does_not_change_is_computed_before(made):
+    @tf.function(autograph=False)
+    def f(x, w):
+        return tf.while_loop(lambda i, a: i < 9, lambda i, a: (i + 1, tf.matmul(a, w, transpose_b=True)), [0, x])[1]
+
+    f(tf.constant(X[0]), tf.constant(W))
+    from ebbflow.engines.native.lowering import Lowering
+
+    low = Lowering(made[-1].region)
+    (turns,) = [s for s in low.steps if isinstance(s, Turns)]
+    before = low.steps[: low.steps.index(turns)]
+    assert sum(type(s).__name__ == "Block" for s in before) == 1  # w turned round
+    assert sum(type(s).__name__ == "Block" for s in turns.steps) == 1  # the product
+
+
+def test_an_index_out_of_range_is_an_error_still():
+    @tf.function(autograph=False)
+    def f(x):
+        return tf.while_loop(lambda i, a: i < 7, lambda i, a: (i + 1, a + x[i]), [0, x[0]])[1]
+
+    for _ in range(3):
+        with pytest.raises((tf.errors.InvalidArgumentError, IndexError), match=r"slice index 6|out of bounds"):
+            f(tf.constant(X))
+
+
+def test_a_loop_of_growing_arrays_is_left_alone(made):
+    @tf.function(autograph=False)
+    def f(x):
+        shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+        return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.concat([a, a], 0)), [0, x], shapes)[1]
+
+    np.testing.assert_array_equal(f(tf.constant([1.0, 2.0])), [1.0, 2.0] * 8)
+    assert not any(n.op.name == "StatelessWhile" for region in made for n in region.region.nodes)
