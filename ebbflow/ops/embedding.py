@@ -80,9 +80,10 @@ def _rows(table: Any, ids: Any, name: Any = None) -> Any:
 def _beside(table: Any) -> AbstractContextManager[Any]:
     """Place what is made inside next to the table, where it stands in a graph."""
     graph = building()
-    if graph is None or isinstance(table, (EagerTensor, np.ndarray)):
+    where = getattr(table, "handle", table)  # of a variable that was made eagerly it stands in no graph
+    if graph is None or isinstance(where, (EagerTensor, np.ndarray)):
         return nullcontext()
-    return graph.colocate_with(getattr(table, "handle", table), ignore_existing=True)
+    return graph.colocate_with(where, ignore_existing=True)
 
 
 def _clipped(rows: Any, ids: Any, max_norm: Any) -> Any:
