@@ -34,6 +34,7 @@ NEEDS = (
     Need("google-crc32c", "checksums of records and checkpoints", core=True),
     Need("scipy", "special functions and decompositions", core=True),
     Need("onednn-cpu-gomp", "the oneDNN engine: fast convolution and large matmuls"),
+    Need("llvmlite", "the native engine: machine code for functions and graphs that run often"),
     Need("jax", "the XLA engine: compiled clusters, GPUs and TPUs"),
     Need("keras", "tf.keras"),
     Need("tensorboard", "looking at event files"),
@@ -42,7 +43,7 @@ NEEDS = (
     Need("absl-py", "absl flags and logging, for programs that import absl"),
 )
 
-ENGINES = (("host", "numpy"), ("onednn", "onednn-cpu-gomp"), ("xla", "jax"))
+ENGINES = (("host", "numpy"), ("onednn", "onednn-cpu-gomp"), ("native", "llvmlite"), ("xla", "jax"))
 """The engines, and the package each stands on."""
 
 

@@ -1,7 +1,7 @@
 """Which engines may serve: all that are installed, or those that EBBFLOW_ENGINES names.
 
     EBBFLOW_ENGINES=host            NumPy alone
-    EBBFLOW_ENGINES=host,onednn     no XLA
+    EBBFLOW_ENGINES=host,onednn     no machine code of our own, no XLA
 
 NumPy always serves: it is the reference, and what the others leave over is its.
 """

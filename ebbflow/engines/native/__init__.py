@@ -1,7 +1,13 @@
-"""Machine code of our own: small Programs become loops over elements, which LLVM (through llvmlite) makes fast.
+"""Machine code of our own: regions of Programs become loops, which LLVM (through llvmlite) makes fast.
 
-From the ground up: `scalar` writes LLVM's instructions as arithmetic; `coefficients` are the numbers of the
-polynomials (tools/native_polynomials.py prints them); `exponential`, `trigonometry` and `power` are the mathematics;
-`functions` says which functions there are and puts them into a module. Knows arrays and numbers; knows nothing of
-tensors or graphs. llvmlite is optional, and is loaded by the first Program that wants it.
+A region goes through four rooms. `lowering` takes its nodes and says what each is made of (`values`: memory, or a way
+to compute an element), by rows: `elementwise`, `structure`, `arrangement`, `reductions`, `scans`, `matmul`, `division`,
+`updates`, `loops`; `limits` says beforehand where they do not serve. That gives `steps`; `schedule` says which of them
+share a loop and how much memory they need; `parts` writes functions of them, `threads` has them run side by side, and
+`kernel` puts the checks in front. `text` is how instructions are written, `library` is LLVM.
+
+Functions of mathematics: `scalar` writes instructions as arithmetic; `coefficients` are the numbers of the polynomials
+(tools/native_polynomials.py prints them); `exponential`, `trigonometry` and `power` are the mathematics; `functions`
+says which there are. Knows arrays, numbers and nodes; knows nothing of tensors or graphs. llvmlite is optional, and is
+loaded by the first region that wants it.
 """
