@@ -16,6 +16,7 @@ from typing import Any
 from ebbflow.compiler.flow import Flow, Node
 from ebbflow.compiler.program import Program
 from ebbflow.compiler.tiles import Tiles, fits
+from ebbflow.platform import config
 
 TRIALS = 6
 """So often each engine is timed before one is chosen."""
@@ -36,7 +37,11 @@ class Cluster:
         self._times: dict[str, list[float]] = {"host": [], "xla": []}
         self._chosen: Callable[..., Any] | None = None
         self.done = threading.Event()
-        _submit(self)
+        if config.wishes.deterministic:
+            self._chosen = self.host
+            self.done.set()
+        else:
+            _submit(self)
 
     def __call__(self, *arrays: Any) -> Any:
         chosen = self._chosen

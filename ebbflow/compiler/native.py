@@ -7,6 +7,8 @@ Where the code refuses what it is given (an array with gaps, a label that is no 
 
 from __future__ import annotations
 
+import atexit
+import os
 import queue
 import threading
 import time
@@ -19,7 +21,9 @@ from ebbflow.compiler.flow import Flow, Node, Value
 from ebbflow.compiler.passes import checking
 from ebbflow.compiler.program import Program
 from ebbflow.core import dtypes
+from ebbflow.engines.native import library
 from ebbflow.ops.storage import Storage
+from ebbflow.platform import config
 
 PATIENCE = 12
 """Runs by NumPy before code is made: most graphs of a script or a test run a few times only."""
@@ -51,7 +55,7 @@ class Native:
         self.kernel: Any = None
         self.refusal: str | None = None
         self.done = threading.Event()
-        if checking():
+        if checking() or config.wishes.deterministic:  # then no run may differ from the one before
             self.compile()
 
     def __call__(self, *arrays: Any) -> bool:
@@ -143,7 +147,33 @@ def storage_of(value: Value, bind: Callable[[Node], Callable[..., Any]]) -> Stor
 
 def _work() -> None:
     while True:
-        _jobs.get().compile()
+        job = _jobs.get()
+        with _at_work:
+            if not _closing.is_set():
+                job.compile()
+
+
+_at_work = threading.Lock()
+_closing = threading.Event()
+
+
+@atexit.register
+def _close() -> None:
+    """Begin nothing more, and wait for what is being made: LLVM must not be at work when the process takes it down."""
+    _closing.set()
+    with _at_work:
+        pass
+
+
+def _begin_again() -> None:
+    """In a forked process, do without what threads held that are not there."""
+    global _at_work, _lock
+    _at_work, _lock = threading.Lock(), threading.Lock()
+    library.begin_again()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)
 
 
 def settle(timeout: float = 60.0) -> None:

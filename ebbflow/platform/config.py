@@ -163,7 +163,7 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
 
 
 def enable_op_determinism() -> None:
-    """Ask for the same results every run. Ebbflow's ops give them anyway."""
+    """Ask for the same results every run: Programs then keep the engine they begin with."""
     wishes.deterministic = True
 
 

@@ -14,6 +14,7 @@ from ebbflow.compiler import native
 from ebbflow.core.op import registry
 from ebbflow.ops import training
 from ebbflow.ops.declare import raw
+from ebbflow.platform import config
 from tests.compiler.native_runs import both_ways, close, only_numpy
 from tests.compiler.programs import graph_of
 
@@ -558,3 +559,12 @@ def test_a_step_in_a_session_is_one_region(made, monkeypatch):
     assert [m.refusal for m in made] == [None]
     only_numpy(monkeypatch)
     close(by_code, run())
+
+
+def test_determinism_keeps_the_engine(monkeypatch):
+    monkeypatch.setattr(config.wishes, "deterministic", True)
+    step = tf.function(lambda x: tf.reduce_sum(tf.exp(x) * tf.tanh(x), 0), autograph=False)
+    x = tf.constant(np.random.RandomState(0).randn(30, 7).astype("f"))
+    step(x)  # by the plain executor
+    found = [step(x).numpy().tobytes() for _ in range(30)]
+    assert len(set(found)) == 1

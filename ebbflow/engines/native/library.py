@@ -27,6 +27,12 @@ CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 _FASTCALL = 0x80
 
 
+def begin_again() -> None:
+    """In a forked process, do without a lock that a thread held which is not there."""
+    global _lock
+    _lock = threading.RLock()
+
+
 @functools.cache
 def available() -> bool:
     """Return whether code can be made and called here."""

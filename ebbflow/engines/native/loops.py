@@ -20,6 +20,9 @@ from ebbflow.engines.native.structure import known, reshaped
 from ebbflow.engines.native.text import Body
 from ebbflow.engines.native.values import Buffer, Dims, Held, Memory, size_of
 
+MANY = 1_000_000
+"""So many turns are reckoned with where they cannot be counted."""
+
 
 class Turns(Step):
     """Steps that are repeated for as long as others say so."""
@@ -29,7 +32,8 @@ class Turns(Step):
         self.tests, self.flag, self.steps = tests, flag, steps
         self.reads = {m: 0 for s in (*tests, *steps) for m in s.reads} | dict.fromkeys(flag.reads, 0)
         self.writes = {m: 0 for s in (*tests, *steps) for m in s.writes}
-        self.work = sum(s.work for s in (*tests, *steps)) * (turns if turns is not None else 100)
+        # How often it turns may not be known: then it is long, and lets others run meanwhile.
+        self.work = sum(s.work for s in (*tests, *steps)) * (turns if turns is not None else MANY)
 
     def whole(self, body: Body) -> None:
         with body.turns() as turn:
