@@ -13,6 +13,7 @@ from typing import Any
 from ebbflow.compiler.flow import HANDLES, Flow, Node, Value
 from ebbflow.compiler.loops import LOOPS, Loop, sized
 from ebbflow.compiler.passes.cluster import cluster_of, connected, levels_of, replaced
+from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.engines import choice
@@ -37,6 +38,12 @@ PRODUCT = 1 << 19
 
 PRODUCT_IN_A_LOOP = 1 << 23
 """And inside of a loop, which would come back to Python for it in every turn."""
+
+LARGE = 1 << 18
+"""Elements of a result that is worth a region of its own, if no other engine has threads for it."""
+
+FAR = 1 << 20
+"""Bytes of other regions' results from which on it is worth the while to compute them once more."""
 
 MANY = 400
 """Nodes of a region, at most: compiling more takes seconds."""
@@ -83,7 +90,7 @@ def _replaced(flow: Flow, fits: set[Node], loops: dict[Node, Loop]) -> Flow | No
         return None
     uses, fetched = flow.uses(), set(flow.outputs)
     levels = levels_of(flow, fits)
-    groups = [_with_its_variables(g) for g in connected(fits, levels, flow)]
+    groups = _with_updates_together([_with_its_variables(g) for g in connected(fits, levels, flow)], levels, flow)
     groups = [g for g in groups if _pays(g) and _keeps_to_itself(g, uses, fetched)]
     inside = {n for g in groups for n in g}
     if not groups or any(n.op.name in LOOPS and n not in inside for n in fits):
@@ -92,8 +99,23 @@ def _replaced(flow: Flow, fits: set[Node], loops: dict[Node, Loop]) -> Flow | No
         node.attrs = {**node.attrs, "_loop": loop}
     if any(n.op.name in LOOPS for n in inside) and any(_refusal(g, uses, fetched) for g in groups):
         return None
-    ordered = sorted(flow.nodes, key=levels.__getitem__)  # stable: what keeps state stays in order
+    flow, groups, places = recompute(flow, groups, FAR)
+    level = {**levels, **{copy: levels[place] for copy, place in places.items()}}
+    ordered = sorted(flow.nodes, key=level.__getitem__)  # stable: what keeps state stays in order
     return replaced(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups, _native_of)
+
+
+def _with_updates_together(groups: list[list[Node]], levels: dict[Node, int], flow: Flow) -> list[list[Node]]:
+    """Return the groups, with those made one that are no more than a variable's update, and of one level."""
+    found: list[list[Node]] = []
+    alone: dict[int, list[Node]] = {}
+    for group in groups:
+        if group and not _pays(group) and any("formula" in n.op.facts for n in group):
+            alone.setdefault(levels[group[0]], []).extend(group)
+        else:
+            found.append(group)
+    position = {node: i for i, node in enumerate(flow.nodes)}
+    return found + [sorted(group, key=position.__getitem__) for group in alone.values()]
 
 
 def _refusal(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> str | None:
@@ -246,6 +268,13 @@ def _with_its_variables(group: Sequence[Node]) -> list[Node]:
 def _pays(group: Sequence[Node]) -> bool:
     if len(group) > MANY:
         return False
+    if any(
+        n.op.name not in _FREE and not n.op.preparers and v.size >= LARGE
+        for n in group
+        for v in n.outputs
+        if v.is_static
+    ):
+        return True
     return sum(n.op.name not in _FREE for n in group) >= 2 or any(n.op.name in LOOPS for n in group)
 
 

@@ -18,13 +18,16 @@ MOST = 32
 Groups = Sequence[list[Node]]
 
 
-def recompute(flow: Flow, groups: Groups) -> tuple[Flow, list[list[Node]], dict[Node, Node]]:
-    """Return the flow and its groups with such nodes once more, and for each new node the one it stands before."""
+def recompute(flow: Flow, groups: Groups, least: int = 1) -> tuple[Flow, list[list[Node]], dict[Node, Node]]:
+    """Return the flow and its groups with such nodes once more, and for each new node the one it stands before.
+
+    `least` is how many bytes must be saved.
+    """
     home = {node: i for i, group in enumerate(groups) for node in group}
     grown: list[list[Node]] = []
     before: dict[Node, list[Node]] = {}
     for i, group in enumerate(groups):
-        again = _worth_again(group, i, home)
+        again = _worth_again(group, i, home, least)
         made, instead = copied(again)
         for node in group:
             node.inputs = [instead.get(v, v) for v in node.inputs]
@@ -35,7 +38,7 @@ def recompute(flow: Flow, groups: Groups) -> tuple[Flow, list[list[Node]], dict[
     return Flow(flow.inputs, nodes, flow.outputs, flow.roots), grown, places
 
 
-def _worth_again(group: Sequence[Node], number: int, home: dict[Node, int]) -> list[Node]:
+def _worth_again(group: Sequence[Node], number: int, home: dict[Node, int], least: int) -> list[Node]:
     """Return the nodes of other groups, in order, that this one had better run itself."""
     inside = set(group)
     taken = dict.fromkeys(v for n in group for v in n.inputs if v.node not in inside)
@@ -46,7 +49,7 @@ def _worth_again(group: Sequence[Node], number: int, home: dict[Node, int]) -> l
         _follow(value, number, home, needed, sources)
     extra = [v for v in sources if v not in taken]
     saved = _bytes(v for v in from_others if v not in sources)
-    return list(needed) if len(needed) <= MOST and _bytes(extra) < saved else []
+    return list(needed) if len(needed) <= MOST and _bytes(extra) + least <= saved else []
 
 
 def _can_repeat(value: Value, number: int, home: dict[Node, int]) -> bool:
