@@ -24,6 +24,7 @@ class Worker:
         self.name = name
         self._command = [python, "-m", "benchmarks.worker", name, str(threads)]
         self._env = {**os.environ, **QUIET, **{c: str(threads) for c in COUNTS}, "PYTHONPATH": str(ROOT)}
+        self._env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled
         self._env["BENCHMARKS_TF"] = name if name == "tensorflow" else "ebbflow"
         self._log = log
         self._start()
