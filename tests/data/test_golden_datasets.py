@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import collections
 import importlib.util
 import json
 import pathlib
@@ -50,13 +51,26 @@ def written(value):
     return json.loads(json.dumps(elements.plain(value)))
 
 
+class Shown(collections.OrderedDict):
+    """As Python 3.11 and earlier show it: the recorded answers come from there."""
+
+    def __repr__(self):
+        return f"OrderedDict({list(self.items())})"
+
+
+def as_before(spec):
+    if isinstance(spec, collections.OrderedDict):
+        return Shown((key, as_before(value)) for key, value in spec.items())
+    return tuple(map(as_before, spec)) if type(spec) is tuple else spec
+
+
 @pytest.mark.parametrize("name", cases.DATASETS)
 def test_eagerly(name, folder):
     dataset = cases.DATASETS[name](tf, folder)
     kept = at_home(NEW["datasets"][name], folder)
     assert [written(x) for x in dataset] == kept["elements"]
     assert [written(x) for x in dataset] == kept["again"]
-    assert str(dataset.element_spec) == kept["spec"]
+    assert str(as_before(dataset.element_spec)) == kept["spec"]
     assert int(dataset.cardinality()) == kept["cardinality"]
 
 
