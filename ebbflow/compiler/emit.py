@@ -17,9 +17,9 @@ import numpy as np
 
 from ebbflow.compiler import sharing, steps, views
 from ebbflow.compiler.buffers import Block
-from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value
+from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value, is_state, is_variable
 from ebbflow.compiler.passes.native import BOTH
-from ebbflow.core import dtypes, memory
+from ebbflow.core import memory
 from ebbflow.core.op import Known
 from ebbflow.ops.storage import Storage
 
@@ -90,12 +90,12 @@ class Writer:
             return "const", node.attrs["value"]
         if node.op.name in HANDLES:
             return "handle", None
-        if node.op.name in READS and _is_variable(node.inputs[0]):
+        if node.op.name in READS and is_variable(node.inputs[0]):
             return "read", None
         if node.op in BOTH:
             return "made", self.bind(node)
         single = len(node.outputs) == 1 and not node.op.signature.outputs[0].is_list
-        if "update" in node.op.facts and all(_is_variable(v) for v in node.inputs if _is_state(v)):
+        if "update" in node.op.facts and all(is_variable(v) for v in node.inputs if is_state(v)):
             return "update", node.op.facts["update"]
         view = views.view_of(node)
         if view is not None:
@@ -169,7 +169,7 @@ class Writer:
     def _update(self, node: Node, inputs: list[str], bound: Callable[..., Any]) -> None:
         """An optimizer's step on variables that are known before."""
         self.source.updates = True
-        state = [name for name, v in zip(inputs, node.inputs, strict=True) if _is_state(v)]
+        state = [name for name, v in zip(inputs, node.inputs, strict=True) if is_state(v)]
         storages = [v.storage or self.source.names[n].item() for n, v in zip(state, node.inputs, strict=False)]
         call = self._object(node, bound(storages, {name: node.attrs[name] for name in node.op.kernel_attrs}))
         self._line(f"    {call}({', '.join(inputs[len(state) :])})", node)
@@ -340,14 +340,6 @@ class Writer:
 
 
 _NUMBERS = {0: "zero", 1: "one", 2: "two", 6: "six", 0.5: "half"}
-
-
-def _is_state(value: Value) -> bool:
-    return value.dtype is dtypes.resource or value.dtype._is_ref_dtype
-
-
-def _is_variable(value: Value) -> bool:
-    return value.storage is not None or (value.node is not None and value.node.op.name in HANDLES)
 
 
 def _by_number(last: dict[Value, int]) -> dict[int, list[Value]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core import dtypes
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, Op, op, registry
 from ebbflow.core.shape import Dims
@@ -82,6 +83,16 @@ class Value:
     def __repr__(self) -> str:
         shape = "?" if self.dims is None else ",".join("?" if n is None else str(n) for n in self.dims)
         return f"{self.node.name if self.node else 'argument'}:{self.index} {self.dtype.name}[{shape}]"
+
+
+def is_state(value: Value) -> bool:
+    """Return whether a value is a variable (or another resource), not what is in it."""
+    return value.dtype is dtypes.resource or value.dtype._is_ref_dtype
+
+
+def is_variable(value: Value) -> bool:
+    """Return whether a value is a variable that is the same in every run."""
+    return value.storage is not None or (value.node is not None and value.node.op.name in HANDLES)
 
 
 class Node:

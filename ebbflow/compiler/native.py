@@ -1,4 +1,4 @@
-"""Running a region of small work: by NumPy at first, by machine code when that is made.
+"""Running a region: by NumPy at first, by machine code when that is made.
 
 Making it takes a tenth of a second, in the background, and begins when the region has run a few times. What has become
 of it is then called straight from the Program. A region that changes variables takes their arrays for the time it runs.
@@ -11,17 +11,16 @@ import atexit
 import os
 import queue
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.flow import Flow, Node, Value, is_state
 from ebbflow.compiler.passes import checking
 from ebbflow.compiler.program import Program
-from ebbflow.core import dtypes
 from ebbflow.engines.native import library
+from ebbflow.engines.native.kernel import Kernel
 from ebbflow.ops.storage import Storage
 from ebbflow.platform import config
 
@@ -54,7 +53,6 @@ class Native:
         self._wanted: list[Callable[[Any], None]] = []
         self.kernel: Any = None
         self.refusal: str | None = None
-        self.done = threading.Event()
         if checking() or config.wishes.deterministic:  # then no run may differ from the one before
             self.compile()
 
@@ -121,9 +119,6 @@ class Native:
 
     def compile(self) -> None:
         """Make the code."""
-        # Loads LLVM: only here, behind the scenes.
-        from ebbflow.engines.native.kernel import Kernel
-
         try:
             kernel = Kernel(self.region)
         except Exception as reason:  # NumPy serves on, and `explain` says why
@@ -134,13 +129,11 @@ class Native:
                 self._wanted = []
             for put in wanted:
                 put(kernel.call)
-        finally:
-            self.done.set()
 
 
 def storage_of(value: Value, bind: Callable[[Node], Callable[..., Any]]) -> Storage | None:
     """Return the variable that a value is the handle of."""
-    if value.dtype is not dtypes.resource and not value.dtype._is_ref_dtype:
+    if not is_state(value):
         return None
     return value.storage or bind(value.node)().item()  # type: ignore[arg-type]
 
@@ -180,7 +173,8 @@ def settle(timeout: float = 60.0) -> None:
     """Wait until all that was asked for so far is made: for measurements and tests."""
     mark = _Mark()
     _jobs.put(mark)
-    mark.done.wait(timeout) if _worker else time.sleep(0)
+    if _worker:
+        mark.done.wait(timeout)
 
 
 class _Mark:

@@ -79,7 +79,12 @@ def _cycle(reads: Any) -> Any:
     return None if isinstance(reads, int) and reads == -1 else reads
 
 
-class _TFRecords(_Reading):
+class _Records(_Reading):
+    """What reads files one after the other: `_op` says how, `_kind` what it is called."""
+
+    _op: Any
+    _kind: str
+
     def __init__(
         self,
         filenames: Any,
@@ -88,31 +93,27 @@ class _TFRecords(_Reading):
         num_parallel_reads: Any = None,
         name: str | None = None,
     ):
-        """Make the dataset of the records of TFRecord files."""
+        """Make the dataset of what the files hold, record by record."""
         given = _compression(compression_type), number_of(buffer_size, 256 * 1024, "buffer_size")
 
         def one(names: Any) -> Any:
-            return self._make(files.TFRecordDataset, names, *given, spec=STRING, kind="_TFRecordDataset", name=name)
+            return self._make(self._op, names, *given, spec=STRING, kind=self._kind, name=name)
 
         self._read(filenames, one, num_parallel_reads)
 
 
-class _TextLines(_Reading):
-    def __init__(
-        self,
-        filenames: Any,
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        num_parallel_reads: Any = None,
-        name: str | None = None,
-    ):
-        """Make the dataset of the lines of text files."""
-        given = _compression(compression_type), number_of(buffer_size, 256 * 1024, "buffer_size")
+class _TFRecords(_Records):
+    """The records of TFRecord files."""
 
-        def one(names: Any) -> Any:
-            return self._make(files.TextLineDataset, names, *given, spec=STRING, kind="_TextLineDataset", name=name)
+    _op = files.TFRecordDataset
+    _kind = "_TFRecordDataset"
 
-        self._read(filenames, one, num_parallel_reads)
+
+class _TextLines(_Records):
+    """The lines of text files."""
+
+    _op = files.TextLineDataset
+    _kind = "_TextLineDataset"
 
 
 class _FixedLength(_Reading):

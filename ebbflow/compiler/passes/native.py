@@ -1,8 +1,8 @@
-"""Group small work into regions that become machine code.
+"""Group work into regions that become machine code.
 
-On small arrays a call of NumPy costs more than its arithmetic. A region is a node of its own, like a cluster, whose
-attr `region` is the flow inside; here variables may be read and changed inside. What is large stays outside: engines
-that use all cores do better there.
+On small arrays a call of NumPy costs more than its arithmetic, on large ones each goes through memory once. A region is
+a node of its own, like a cluster, whose attr `region` is the flow inside; here variables may be read and changed
+inside. Large products and convolutions stay outside, with what their engine computes along with them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ebbflow.compiler.flow import HANDLES, Flow, Node, Value
+from ebbflow.compiler.flow import Flow, Node, Value, is_state, is_variable
 from ebbflow.compiler.loops import LOOPS, Loop, sized
 from ebbflow.compiler.passes.cluster import cluster_of, connected, levels_of, replaced
 from ebbflow.compiler.passes.recompute import recompute
@@ -26,7 +26,7 @@ _RESULTS = lambda inputs, *, region: [v.dims for v in region.outputs]
 NATIVE = op(f"_Native{_INTERFACE}", internal=True, shape=_RESULTS)
 NATIVE_UPDATE = op(f"_NativeUpdate{_INTERFACE} | stateful", internal=True, shape=_RESULTS)
 BOTH = (NATIVE, NATIVE_UPDATE)
-"""A region of small work; and one that changes variables."""
+"""A region; and one that changes variables."""
 
 SMALL = 1 << 16
 """Elements of an array, at most, of what has code for one thread only."""
@@ -208,13 +208,13 @@ def _fits(node: Node, product: int = PRODUCT) -> bool:
     if name == "Const":
         return False
     lists = name.startswith(_LISTS)
-    values = [v for v in (*node.inputs, *node.outputs) if not _is_state(v) and not (lists and _is_list(v))]
+    values = [v for v in (*node.inputs, *node.outputs) if not is_state(v) and not (lists and _is_list(v))]
     if not all(v.is_static and v.dtype.base_dtype.name in KINDS for v in values):
         return False
-    state = [v for v in node.inputs if _is_state(v)]
+    state = [v for v in node.inputs if is_state(v)]
     if state or node.stateful:
         known = name in OPS or ("formula" in node.op.facts and serves(node.op, node.attrs))
-        return known and bool(state) and all(_is_variable(v) or _is_updated(v) for v in state)
+        return known and bool(state) and all(is_variable(v) or _is_updated(v) for v in state)
     if lists or name in OPS:
         if name in _ON_ONE_THREAD and any(v.size > SMALL for v in values):
             return False
@@ -236,14 +236,6 @@ def _product(node: Node) -> int:
     return out.size * inner  # type: ignore[operator]
 
 
-def _is_state(value: Value) -> bool:
-    return value.dtype is dtypes.resource or value.dtype._is_ref_dtype
-
-
-def _is_variable(value: Value) -> bool:
-    return value.storage is not None or (value.node is not None and value.node.op.name in HANDLES)
-
-
 def _is_updated(value: Value) -> bool:
     """Return whether a reference is what an update of a variable gives: the variable."""
     return value.node is not None and value.dtype._is_ref_dtype and _fits(value.node)
@@ -252,7 +244,7 @@ def _is_updated(value: Value) -> bool:
 def _keeps_to_itself(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> bool:
     """Return whether no list comes in, and nobody outside wants a variable or a list from inside."""
     inside = set(group)
-    given = [v for n in group for v in n.outputs if _is_state(v) or _is_list(v)]
+    given = [v for n in group for v in n.outputs if is_state(v) or _is_list(v)]
     if any(_is_list(v) and v.node not in inside for n in group for v in n.inputs):
         return False
     return not any(v in fetched or any(u not in inside for u in uses.get(v, ())) for v in given)
@@ -260,8 +252,8 @@ def _keeps_to_itself(group: Sequence[Node], uses: dict[Value, list[Node]], fetch
 
 def _with_its_variables(group: Sequence[Node]) -> list[Node]:
     """Return a group without the reading of variables that it does not change: these are read before it."""
-    changed = {v for n in group if n.op.name not in READS for v in n.inputs if _is_state(v)}
-    changed |= {v for n in group for v in n.outputs if _is_state(v)}
+    changed = {v for n in group if n.op.name not in READS for v in n.inputs if is_state(v)}
+    changed |= {v for n in group for v in n.outputs if is_state(v)}
     return [n for n in group if n.op.name not in READS or n.inputs[0] in changed]
 
 
@@ -281,7 +273,7 @@ def _pays(group: Sequence[Node]) -> bool:
 def _native_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:
     node, given = cluster_of(group, uses, fetched)
     attrs: dict[str, Any] = dict(node.attrs)
-    node.op, node.attrs = NATIVE_UPDATE if any(map(_is_state, node.inputs)) else NATIVE, attrs
+    node.op, node.attrs = NATIVE_UPDATE if any(map(is_state, node.inputs)) else NATIVE, attrs
     for outside, inside in zip(node.inputs, attrs["region"].inputs, strict=True):
         inside.storage = outside.storage
     return node, given

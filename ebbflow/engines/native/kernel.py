@@ -66,8 +66,8 @@ def _entry(low: Lowering, parts: Parts, inputs: int, scratch: np.ndarray | None)
     lines = ["define ptr @entry(ptr %self, ptr %objects, i64 %count) nounwind {", "start:"]
     lines += [f"  %right = icmp eq i64 %count, {count}"]
     lines += _at_home() if threads.count() > 1 and low.work >= LONG else ["  br i1 %right, label %look0, label %refuse"]
-    for i, (taken, shape) in enumerate(zip(low.arguments, low.shapes, strict=True)):
-        lines += _looked_at(i, np.dtype(DTYPES[taken.kind]), shape, i >= inputs or taken.pointer in low.changed)
+    for i, taken in enumerate(low.arguments):
+        lines += _looked_at(i, np.dtype(DTYPES[taken.kind]), taken.dims, i >= inputs or taken.pointer in low.changed)
     given = "".join(f"ptr %data{i}, " for i in range(count))
     truth = library.address_of("PyBool_FromLong")
     return [

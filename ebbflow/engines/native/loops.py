@@ -9,6 +9,7 @@ so that each is written in place.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,17 +74,16 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
     low.steps += before
     low.keep_in_registers([*tests, *steps])
     low.steps.append(Turns(merged(tests), flag, steps, loop.turns))
-    return [state[i].left(loop, i) if isinstance(state[i], List) else state[i] for i in range(len(state))]
+    return [s.left(loop.turns) if isinstance(s, List) else s for s in state]
 
 
 def _changes(low: Lowering, pairs: dict[int, tuple[Buffer, Held]]) -> list[Step]:
     """Return the steps that give variables their new values: all are computed before one is written."""
-    outer, low.steps = low.steps, []
-    ready = {i: low.write(low.room(old.kind, old.dims), new) for i, (old, new) in pairs.items()}
-    for i, (old, _) in pairs.items():
-        low.write(old, ready[i])
-    found, low.steps = low.steps, outer
-    return found
+    with low.apart() as steps:
+        ready = {i: low.write(low.room(old.kind, old.dims), new) for i, (old, new) in pairs.items()}
+        for i, (old, _) in pairs.items():
+            low.write(old, ready[i])
+    return steps
 
 
 def _parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
@@ -106,23 +106,21 @@ def _alone(step: Step, others: Sequence[Step]) -> bool:
 # --- lists ------------------------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False)
 class List:
     """A list of arrays of one shape: memory, and how many there are, known or in memory."""
 
-    cost = 0
-    dims: Dims = ()
-    kind = "list"
+    of: str
+    element: Any
+    length: int  # at the beginning of the loop, where it is in one
+    memory: Memory | None = None
+    count: Buffer | None = None
+    by: int = 0  # by how many it has grown in this turn
+    most: int = 0  # by how many a turn may let it grow
 
-    def __init__(
-        self, kind: str, element: Any, length: int, memory: Memory | None = None, count: Any = None, by: int = 0
-    ):
-        self.of = kind
-        self.element = element
-        self.length = length  # at the beginning of the loop, where it is in one
-        self.memory = memory
-        self.count: Buffer | None = count
-        self.by = by  # by how many it has grown in this turn
-        self.most = 0  # by how many a turn may let it grow
+    cost = 0
+    dims = ()
+    kind = "list"
 
     @property
     def reads(self) -> dict[Memory, int]:
@@ -130,10 +128,8 @@ class List:
 
     def moved(self, by: int) -> List:
         if self.count is None:
-            return List(self.of, self.element, self.length + by, self.memory)
-        found = List(self.of, self.element, self.length, self.memory, self.count, self.by + by)
-        found.most = self.most
-        return found
+            return replace(self, length=self.length + by)
+        return replace(self, by=self.by + by)
 
     def entering(self, low: Lowering, loop: Any, i: int, alone: bool) -> List:
         """Return the list as a loop sees it: with room for what it may add, and a count that changes.
@@ -142,19 +138,15 @@ class List:
         """
         if loop.turns is None or self.count is not None:
             raise Refused("lists go through loops that can be counted beforehand")
-        shaped = self.holding(loop.elements.get(i))
-        room = shaped.roomy(low, self.length + max(loop.growth.get(i, 0), 0) * loop.turns, alone)
+        grows = max(loop.growth.get(i, 0), 0)
+        room = self.holding(loop.elements.get(i)).roomy(low, self.length + grows * loop.turns, alone)
         count = low.write(low.room("i64", ()), low.full(self.length, "i64", ()))
-        found = List(self.of, shaped.element, self.length, room.memory, count)
-        found.most = max(loop.growth.get(i, 0), 0)
-        return found
+        return replace(room, count=count, most=grows)
 
     def holding(self, element: Dims | None) -> List:
         """Return the list, whose elements are known to be of a shape."""
         if self.element is None and element is not None:
-            found = List(self.of, element, self.length, self.memory, self.count, self.by)
-            found.most = self.most
-            return found
+            return replace(self, element=element)
         if self.element is None or (element is not None and element != self.element):
             raise Refused("lists are lowered where their elements are of one shape, which is known")
         return self
@@ -168,17 +160,17 @@ class List:
         if self.length:  # what was never set is zero
             before = low.full(0, self.of, part) if self.memory is None else Buffer(self.memory, part)
             low.write(Buffer(memory, part), before)
-        return List(self.of, self.element, self.length, memory)
+        return replace(self, memory=memory)
 
     def with_memory(self, low: Lowering) -> List:
         """Return the list, with memory for what is in it."""
         return self if self.memory is not None else self.holding(None).roomy(low, self.length)
 
-    def left(self, loop: Any, i: int) -> List:
-        """Return the list behind the loop."""
-        return List(self.of, self.element, self.length + self.by * loop.turns, self.memory)
+    def left(self, turns: int) -> List:
+        """Return the list behind a loop of so many turns."""
+        return replace(self, length=self.length + self.by * turns, count=None, by=0, most=0)
 
-    def item(self, low: Lowering, by: int) -> Buffer:
+    def item(self, by: int) -> Buffer:
         """Return the place of the element so many behind the end."""
         whole = Buffer(self.memory, (self.memory.dims[0], *self.element))  # type: ignore[arg-type, union-attr]
         size = size_of(self.element)
@@ -197,13 +189,12 @@ def _grown(low: Lowering, before: List, after: Any) -> list[Step]:
     if not isinstance(after, List) or after.count is not before.count:
         raise Refused("a list that goes through a loop is pushed to, or popped from")
     before.by, by = after.by, after.by
-    outer, low.steps = low.steps, []
     count = before.count
     assert count is not None
-    if by:
-        low.write(count, low.map(lambda n: n + by, count))
-    found, low.steps = low.steps, outer
-    return found
+    with low.apart() as steps:
+        if by:
+            low.write(count, low.map(lambda n: n + by, count))
+    return steps
 
 
 def _linear(low: Lowering, node: Any) -> None:
@@ -241,7 +232,7 @@ def _(low: Lowering, node: Any, held: list[Any]) -> Any:
         found = found.roomy(low, found.length + 1)
     elif found.by < 0 or found.by + 1 > found.most:
         raise Refused("a list that is popped from and pushed to in one turn")
-    low.write(found.item(low, 0), item)
+    low.write(found.item(0), item)
     return found.moved(1)
 
 
@@ -251,7 +242,7 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
     found = held[0]
     if found.count is None and not found.length:
         raise Refused("the list is empty")
-    return [found.moved(-1), found.item(low, -1)]
+    return [found.moved(-1), found.item(-1)]
 
 
 @lowers("TensorListGetItem")

@@ -8,7 +8,8 @@ the lowering, the node and what stands for its inputs, and gives what stands for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,6 @@ class Lowering:
         self.steps: list[Step] = []
         self.rooms: list[Memory] = []
         self.arguments: list[Memory] = []
-        self.shapes: list[Dims] = []
         self.constants: list[np.ndarray] = []
         self.guards: list[Callable[[Body], str]] = []  # what must hold before anything is written
         self.changed: set[str] = set()  # arguments that are written to though they are inputs
@@ -101,13 +101,19 @@ class Lowering:
 
     def inside(self, flow: Any, given: Sequence[Any]) -> tuple[list[Step], list[Any]]:
         """Return the steps of a flow on its own, and what stands for its results."""
-        outer, self.steps = self.steps, []
         self._held |= dict(zip(flow.inputs, given, strict=True))
         self._note_uses(flow)
-        for node in flow.nodes:
-            self._add(node)
-        found, self.steps = self.steps, outer
-        return found, [self._held[v] for v in flow.outputs]
+        with self.apart() as steps:
+            for node in flow.nodes:
+                self._add(node)
+        return steps, [self._held[v] for v in flow.outputs]
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[list[Step]]:
+        """Collect the steps that are added inside in a list of their own."""
+        outer, self.steps = self.steps, []
+        yield self.steps
+        self.steps = outer
 
     def uses(self, value: Any) -> int:
         """Return how often a value is used."""
@@ -141,7 +147,6 @@ class Lowering:
     def _given(self, kind: str, dims: Dims) -> Buffer:
         memory = Memory(kind, dims, f"%a{len(self.arguments)}")
         self.arguments.append(memory)
-        self.shapes.append(dims)
         return Buffer(memory, dims)
 
     def _add(self, node: Any) -> None:

@@ -59,7 +59,7 @@ class Parts:
             with inside.loop("%end", start="%begin") as loop:
                 at = unravelled(inside, loop.index, dims[: nest.axes])
                 for step in nest.steps:
-                    step.row(inside, at, dims[nest.axes :])
+                    step.row(inside, at)
         self._define(f"void @work{number}", f"{self._taken}, i64 %me, i64 %begin, i64 %end", inside)
         self.texts += threads.parted(number, len(self.low.arguments) + 1, total, UNIT if nest.is_flat else 1)
         threads.call(body, number, [m.pointer for m in self.low.arguments] + ["%scratch"], self.workers)

@@ -40,10 +40,8 @@ class Nest:
 
     @property
     def is_flat(self) -> bool:
-        first = self.steps[0]
-        return all(s.flat and s.dims == first.dims and not isinstance(s, Fold) for s in self.steps) and (
-            len(self.steps) == 1
-        )
+        """Whether it is one step that a stretch of elements is enough for."""
+        return len(self.steps) == 1 and self.steps[0].flat
 
     def touches(self, step: Step) -> bool:
         """Return whether a step must come after this, or with it."""

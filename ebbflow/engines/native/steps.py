@@ -30,7 +30,7 @@ class Step:
     def whole(self, body: Body) -> None:
         raise AssertionError("every step can go through all")
 
-    def row(self, body: Body, at: Sequence[Index], rest: Dims) -> None:
+    def row(self, body: Body, at: Sequence[Index]) -> None:
         raise AssertionError("asked of steps that have rows")
 
     def stretch(self, body: Body, begin: Index, end: Index) -> None:
@@ -106,7 +106,7 @@ class Store(Step):
             with over(body, self.dims, self.flat) as index:
                 self._at(body, index)
 
-    def row(self, body: Body, at: Sequence[Index], rest: Dims) -> None:
+    def row(self, body: Body, at: Sequence[Index]) -> None:
         with over(body, self.dims, self.flat, at) as index:
             self._at(body, index)
 
@@ -195,7 +195,7 @@ class Fold(Step):
         if size_of(self.dims):
             self._rows(body, [], self.out)
 
-    def row(self, body: Body, at: Sequence[Index], rest: Dims) -> None:
+    def row(self, body: Body, at: Sequence[Index]) -> None:
         out = self.part or self.out
         if not self.gathers:
             self.begin(body, out, at)
