@@ -14,6 +14,7 @@ import numpy as np
 
 from ebbflow.compiler.build import build
 from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.prune import prune
@@ -103,7 +104,7 @@ def _is_count(value: Value) -> bool:
 
 def _flow(graph: Any, dims: Sequence[Any]) -> Flow:
     flow = build(_needed(graph), graph.inputs, dims, graph.outputs)
-    return prune(share_common(simplify(fold_constants(prune(flow)))))
+    return prune(share_common(take_columns(simplify(fold_constants(prune(flow))))))
 
 
 def _needed(graph: Any) -> list[Any]:

@@ -13,7 +13,7 @@ from ebbflow.platform import config
 PASSES_OF = {
     "constant_folding": ("fold",),
     "shape_optimization": ("fold",),
-    "arithmetic_optimization": ("simplify", "broadcasts", "common", "siblings"),
+    "arithmetic_optimization": ("simplify", "columns", "broadcasts", "common", "siblings"),
     "remapping": ("fuse", "entropy"),
     "layout_optimizer": ("layout",),
     "auto_parallel": ("parallel",),

@@ -148,7 +148,7 @@ def test_what_does_not_change_is_computed_before(made):
     (turns,) = [s for s in low.steps if isinstance(s, Turns)]
     before = low.steps[: low.steps.index(turns)]
     assert sum(type(s).__name__ == "Block" for s in before) == 1  # w turned round
-    assert sum(type(s).__name__ == "Block" for s in turns.steps) == 1  # the product
+    assert sum(type(s).__name__ == "Product" for s in turns.steps) == 1
 
 
 def test_an_index_out_of_range_is_an_error_still():

@@ -134,6 +134,38 @@ def test_gates_are_computed_together():
         np.testing.assert_allclose(given[3], sigmoid(value[:, 6:]), rtol=1e-6)
 
 
+# what is taken of a product of 8 x 5 and 5 x 6, and how wide the product is then
+COLUMNS = {
+    "the second half": (lambda p: tf.split(p, 2, axis=1)[1], 3),
+    "one of uneven parts": (lambda p: tf.split(p, [1, 2, 3], axis=-1)[1], 2),
+    "some columns": (lambda p: tf.slice(p, [0, 2], [8, 3]), 3),
+    "columns to the end": (lambda p: tf.slice(p, [0, 2], [-1, -1]), 4),
+    "some rows": (lambda p: tf.split(p, 2, axis=0)[1], 6),
+    "some of both": (lambda p: tf.slice(p, [2, 2], [4, 3]), 6),
+    "two of three parts": (lambda p: tf.split(p, 3, axis=1)[1:], 6),
+    "a part and the whole": (lambda p: [tf.split(p, 2, axis=1)[1], p], 6),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_products_are_as_wide_as_what_is_used_of_them(name, turned):
+    take, wide = COLUMNS[name]
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b = x((8, 5)), x((6, 5) if turned else (5, 6))
+        fetches = take(tf.matmul(a, b, transpose_b=turned))
+        flow = prune(PASSES["columns"](PASSES["fold"](flow_of(fetches, [a, b]))))
+        verify(flow, "columns")
+        (product,) = [n for n in flow.nodes if n.op.name == "MatMul"]
+        assert product.outputs[0].dims == (8, wide)
+        fed = {t: np.random.RandomState(i).randn(*t.shape.as_list()).astype("f") for i, t in enumerate([a, b])}
+        whole = fed[a] @ (fed[b].T if turned else fed[b])
+        wanted = session.run(take(tf.constant(whole)))
+        for _ in range(2):
+            for found, right in zip(tf.nest.flatten(session.run(fetches, fed)), tf.nest.flatten(wanted), strict=True):
+                np.testing.assert_allclose(found, right, rtol=1e-5, atol=1e-5)
+
+
 def test_a_broken_pass_is_named(monkeypatch):
     def forgetful(flow):
         return Flow(flow.inputs, flow.nodes[1:], flow.outputs)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from ebbflow.compiler.flow import Flow
 from ebbflow.compiler.passes.broadcasts import sink_broadcasts
 from ebbflow.compiler.passes.cluster import cluster, cluster_all
+from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
 from ebbflow.compiler.passes.entropy import scale_entropies
 from ebbflow.compiler.passes.fold import fold_constants
@@ -33,6 +34,7 @@ PASSES: dict[str, Callable[[Flow], Flow]] = {
     "narrow": narrow_bodies,
     "fold": fold_constants,
     "simplify": simplify,
+    "columns": take_columns,
     "broadcasts": sink_broadcasts,
     "common": share_common,
     "native": make_native,

@@ -8,7 +8,7 @@ so that each is written in place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,20 +30,24 @@ class Turns(Step):
 
     def __init__(self, tests: list[Step], flag: Held, steps: list[Step], turns: int | None):
         self.dims = ()
-        self.tests, self.flag, self.steps = tests, flag, steps
+        self.tests, self.flag, self.steps, self.turns = tests, flag, steps, turns
         self.reads = {m: 0 for s in (*tests, *steps) for m in s.reads} | dict.fromkeys(flag.reads, 0)
         self.writes = {m: 0 for s in (*tests, *steps) for m in s.writes}
         # How often it turns may not be known: then it is long, and lets others run meanwhile.
         self.work = sum(s.work for s in (*tests, *steps)) * (turns if turns is not None else MANY)
 
     def whole(self, body: Body) -> None:
+        self.write(body, lambda body, step: step.whole(body))
+
+    def write(self, body: Body, one: Callable[[Body, Step], None]) -> None:
+        """Write the loop; `one` writes a step of it."""
         with body.turns() as turn:
             for step in self.tests:
-                step.whole(body)
+                one(body, step)
                 body.forget()
             turn.go_on(self.flag.load(body, [0] * len(self.flag.dims)))
             for step in self.steps:
-                step.whole(body)
+                one(body, step)
                 body.forget()
 
 
@@ -155,7 +159,7 @@ class List:
         """Return the list with room for so many."""
         if self.memory is not None and self.memory.dims[0] >= capacity and alone:
             return self
-        memory = low.room(self.of, (capacity, *self.element)).memory
+        memory = low.room(self.of, (capacity, *self.element), is_list=True).memory
         part = (self.length, *self.element)
         if self.length:  # what was never set is zero
             before = low.full(0, self.of, part) if self.memory is None else Buffer(self.memory, part)

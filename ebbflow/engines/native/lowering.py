@@ -89,8 +89,17 @@ class Lowering:
             self._add(node)
         for value, target in (*self._targets.items(), *again):
             held = self._held[value]
-            if not isinstance(held, Buffer) or held.memory is not target.memory:
+            if not isinstance(held, Buffer) or (held.memory is not target.memory and not self._became(held, target)):
                 self.write(target, held)
+
+    def _became(self, held: Buffer, target: Buffer) -> bool:
+        """Have memory of the scratch array that is all of a result be the result, if it can; return whether."""
+        memory = held.memory
+        can = memory.is_scratch and held.is_whole and not held.offset and size_of(memory.dims) == size_of(target.dims)
+        if can:
+            memory.pointer = target.memory.pointer
+            self.rooms.remove(memory)
+        return can
 
     def _note_uses(self, flow: Any) -> None:
         found = {value: len(users) for value, users in flow.uses().items()}
@@ -217,9 +226,9 @@ class Lowering:
         """Return an array of one number."""
         return Lazy(kind, dims, lambda body, index: number(value, kind), {}, 0, True)
 
-    def room(self, kind: str, dims: Dims) -> Buffer:
+    def room(self, kind: str, dims: Dims, is_list: bool = False) -> Buffer:
         """Return memory of the scratch array."""
-        self.rooms.append(Memory(kind, dims))
+        self.rooms.append(Memory(kind, dims, is_list=is_list))
         return Buffer(self.rooms[-1], dims)
 
     def in_memory(self, held: Held) -> Buffer:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ebbflow.engines.native import library, threads
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
-from ebbflow.engines.native.steps import Block
+from ebbflow.engines.native.steps import Block, Step
 from ebbflow.engines.native.structure import transposed
 from ebbflow.engines.native.text import TYPES, WIDTH, Body, Index
 from ebbflow.engines.native.values import Buffer, Held, Memory, size_of
@@ -79,7 +79,53 @@ def product(low: Lowering, a: Buffer, b: Buffer, out: Buffer) -> None:
     elif b.strides[-1] != 1 and n > 1:  # a step of its own: of what a loop does not change it is done before
         b, lying = low.room(b.kind, b.dims), b
         low.steps.append(Block(_each(turn, lying, b), [lying], [b], size_of(b.dims)))
-    low.steps.append(Block(_each(_multiply, a, b, out), [a, b], [out], size_of(out.dims) * k))
+    low.steps.append(Product(a, b, out))
+
+
+class Product(Step):
+    """Products of matrices, which may be many."""
+
+    dims = ()
+
+    def __init__(self, a: Buffer, b: Buffer, out: Buffer):
+        self.a, self.b, self.out = a, b, out
+        self.work = size_of(out.dims) * a.dims[-1]
+        self.reads = dict.fromkeys(b.reads, 0) | dict(a.reads)
+        self.writes = {out.memory: out.depth}
+        if a.memory is b.memory:
+            self.reads[a.memory] = 0
+        if out.row is not None:
+            self.reads |= dict.fromkeys(out.row[0].reads, 0)
+
+        self.wide = _columns(a, b)
+
+    def whole(self, body: Body) -> None:
+        _each(self._multiply, self.a, self.b, self.out)(body)
+
+    @property
+    def rows(self) -> int:
+        return self.a.dims[0] if len(self.a.dims) == 2 else 0
+
+    def some(self, body: Body, begin: Index, count: int) -> None:
+        a, out = (_rows_of(body, x, begin, count) for x in (self.a, self.out))
+        self._multiply(body, a, self.b, out, alone=True)
+
+    def _multiply(self, body: Body, a: Buffer, b: Buffer, out: Buffer, alone: bool = False) -> None:
+        """Write the product of two matrices, columns by columns; many are divided among threads."""
+        n, wide = b.dims[1], self.wide
+        whole = n // wide
+        if whole > 1 and a.dims[0] * a.dims[1] * n >= PARTED and threads.count() > 1 and not alone:
+            _parted(body, a, b, out, whole, wide)
+        elif whole:
+            with body.loop(whole * wide, wide) as j:
+                _panel(body, a, b, out, (j.index, wide))
+        if n % wide:
+            _panel(body, a, b, out, (whole * wide, n % wide))
+
+
+def _rows_of(body: Body, held: Buffer, begin: Index, count: int) -> Buffer:
+    dims = (count, *held.dims[1:])
+    return Buffer(Memory(held.kind, dims, held.pointer(body, [begin, 0])), dims, held.strides)
 
 
 class Panels(Buffer):
@@ -112,20 +158,6 @@ def _each(write: Callable[..., None], *matrices: Buffer) -> Callable[[Body], Non
             write(body, *(_matrix(body, m, at) if at else m for m in matrices))
 
     return written
-
-
-def _multiply(body: Body, a: Buffer, b: Buffer, out: Buffer) -> None:
-    """Write the product of two matrices, columns by columns; many are divided among threads."""
-    n = b.dims[1]
-    wide = _columns(a, b)
-    whole = n // wide
-    if whole > 1 and a.dims[0] * a.dims[1] * n >= PARTED and threads.count() > 1:
-        _parted(body, a, b, out, whole, wide)
-    elif whole:
-        with body.loop(whole * wide, wide) as j:
-            _panel(body, a, b, out, (j.index, wide))
-    if n % wide:
-        _panel(body, a, b, out, (whole * wide, n % wide))
 
 
 def _lanes(kind: str) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import math
 from ebbflow.engines.native import threads
 from ebbflow.engines.native.lowering import Lowering
 from ebbflow.engines.native.schedule import LARGE, Nest, gatherers, grouped, merged, place_all, unravelled
+from ebbflow.engines.native.shares import Shares, shared
 from ebbflow.engines.native.steps import Fold
 from ebbflow.engines.native.text import WIDTH, Body
 from ebbflow.engines.native.values import Buffer, Memory
@@ -25,6 +26,8 @@ class Parts:
         nests = grouped(steps) if low.work >= LARGE else [Nest(step) for step in steps]
         for nest in nests:
             nest.steps = merged(nest.steps)
+        for nest in nests:
+            nest.shares = shared(nest.steps[0], self.workers)
         self._scratch = place_all(low.rooms, nests, self.workers)
         self._gathered = gatherers(nests, self.workers, self._scratch)
         self.needs: set[tuple[str, str]] = set()
@@ -37,7 +40,9 @@ class Parts:
         self.size = self._scratch.size
 
     def _write(self, body: Body, number: int, nest: Nest) -> None:
-        if nest.is_parted:
+        if nest.shares is not None:
+            self._shared(body, number, nest.shares)
+        elif nest.is_parted:
             self._parted(body, number, nest)
         else:
             for step in nest.steps:
@@ -60,13 +65,24 @@ class Parts:
                 at = unravelled(inside, loop.index, dims[: nest.axes])
                 for step in nest.steps:
                     step.row(inside, at)
-        self._define(f"void @work{number}", f"{self._taken}, i64 %me, i64 %begin, i64 %end", inside)
-        self.texts += threads.parted(number, len(self.low.arguments) + 1, total, UNIT if nest.is_flat else 1)
-        threads.call(body, number, [m.pointer for m in self.low.arguments] + ["%scratch"], self.workers)
-        body.forget()
+        self._call(body, number, inside, total, UNIT if nest.is_flat else 1)
         for step in folds:
             step.part = None
             step.joined(body, self._gathered[step])
+
+    def _shared(self, body: Body, number: int, shares: Shares) -> None:
+        """Write a loop as a function of some rows."""
+        inside = Body()
+        shares.place(self._scratch)
+        shares.write(inside)
+        self._call(body, number, inside, shares.parts)
+
+    def _call(self, body: Body, number: int, inside: Body, total: int, unit: int = 1) -> None:
+        """Write a function of a range, and have it called for all ranges at once."""
+        self._define(f"void @work{number}", f"{self._taken}, i64 %me, i64 %begin, i64 %end", inside)
+        self.texts += threads.parted(number, len(self.low.arguments) + 1, total, unit)
+        threads.call(body, number, [m.pointer for m in self.low.arguments] + ["%scratch"], self.workers)
+        body.forget()
 
     def _begin_gathering(self, body: Body, inside: Body, step: Fold) -> None:
         parts = self._gathered[step]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ebbflow.engines.native.steps import Fold, Step, Store
 from ebbflow.engines.native.text import STORED, WIDTH, Body, Index
@@ -28,6 +29,7 @@ class Nest:
     def __init__(self, step: Step):
         self.steps = [step]
         self.axes = 0
+        self.shares: Any = None  # how a loop is divided among threads: see shares.py
 
     @property
     def work(self) -> int:
@@ -36,7 +38,7 @@ class Nest:
     @property
     def is_parted(self) -> bool:
         """Whether threads divide it among them."""
-        return self.work >= LARGE and (self.axes > 0 or self.is_flat)
+        return self.shares is not None or (self.work >= LARGE and (self.axes > 0 or self.is_flat))
 
     @property
     def is_flat(self) -> bool:
@@ -170,7 +172,7 @@ def place_all(rooms: Sequence[Memory], nests: Sequence[Nest], threads: int) -> S
             continue
         axes = users[0].axes if len(users) == 1 and users[0].is_parted and not users[0].is_flat else 0
         depths = [min(s.reads.get(memory, axes), s.writes.get(memory, axes)) for s in steps]
-        if axes and len(memory.dims) >= axes and min(depths) >= axes:
+        if axes and len(memory.dims) >= axes and min(depths) >= axes and not memory.is_list:
             memory.row = axes
             scratch.place(memory, memory.dims[axes:], own=True)
         else:

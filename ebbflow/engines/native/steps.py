@@ -27,6 +27,16 @@ class Step:
     writes: dict[Memory, int]
     work = 0
 
+    @property
+    def rows(self) -> int:
+        """How many rows it has, of which it can do some; 0 where it is done as a whole."""
+        return 0
+
+    def some(self, body: Body, begin: Index, count: int) -> None:
+        """Do so many rows of the first axis."""
+        with body.loop(count) as loop:
+            self.row(body, [body.plus(begin, loop.index)])
+
     def whole(self, body: Body) -> None:
         raise AssertionError("every step can go through all")
 
@@ -72,6 +82,18 @@ class Store(Step):
         self.writes = {target.memory: target.depth}
         self.flat = target.flat and held.flat
         self.work = size_of(self.dims) * max(held.cost, 1)
+
+    @property
+    def rows(self) -> int:
+        return self.dims[0] if self.dims and size_of(self.dims) else 0
+
+    def some(self, body: Body, begin: Index, count: int) -> None:
+        if not self.flat:
+            super().some(body, begin, count)
+            return
+        first = body.times(begin, size_of(self.dims[1:]))
+        with body.loop(count * size_of(self.dims[1:])) as loop:
+            self._at(body, along(self.dims, body.plus(first, loop.index)))
 
     def makes_for_itself(self, memory: Memory) -> bool:
         """Return whether every element of memory is made and looked at in the same turn of the loop."""
@@ -140,7 +162,7 @@ class Update(Step):
 
 
 class Block(Step):
-    """Work that is written as it is, such as a product of matrices."""
+    """Work that is written as it is."""
 
     def __init__(self, write: Callable[[Body], None], reads: Sequence[Held], writes: Sequence[Buffer], work: int):
         self.dims = ()
@@ -183,6 +205,10 @@ class Fold(Step):
         self.work = size_of(self.dims) * max(held.cost, 1)
         self.gathers = 0 in self.axes
         self.part: Buffer | None = None  # where a thread gathers, if it is not alone
+
+    @property
+    def rows(self) -> int:
+        return self.dims[0] if self.rows_from(1) and size_of(self.dims) else 0
 
     def rows_from(self, axes: int) -> bool:
         if len(self.dims) < axes:

@@ -150,6 +150,19 @@ class Body:
         self.begin(turn.done)
 
     @contextlib.contextmanager
+    def when(self, flag: str) -> Iterator[None]:
+        """Do what is added inside only where a flag holds."""
+        yes, after = self.label("yes"), self.label("after")
+        self.do(f"br i1 {flag}, label %{yes}, label %{after}")
+        self.begin(yes)
+        self._known.append({})
+        yield
+        self._known.pop()
+        self.forget()
+        self.do(f"br label %{after}")
+        self.begin(after)
+
+    @contextlib.contextmanager
     def loops(self, counts: Sequence[int]) -> Iterator[list[Index]]:
         """Repeat for each index of a nest of loops."""
         with contextlib.ExitStack() as stack:

@@ -21,7 +21,7 @@ def _gomp() -> dict[str, int]:
     found = onednn.load()
     if found is None:
         return {}
-    names = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+    names = ("GOMP_parallel", "GOMP_barrier", "omp_get_thread_num", "omp_get_num_threads")
     return {name: ctypes.cast(getattr(found.omp, name), ctypes.c_void_p).value or 0 for name in names}
 
 
@@ -81,3 +81,11 @@ def call(body: Body, number: int | str, pointers: list[str], workers: int) -> No
         body.do(f"call void {_far('GOMP_parallel')}(ptr @part{number}, ptr {frame}, i32 {workers}, i32 0)")
     else:
         body.do(f"call void @part{number}(ptr {frame})")
+
+
+def wait(body: Body, memory: str) -> None:
+    """Wait until all threads of the team are here; they may have written to memory meanwhile.
+
+    The function takes no argument: it is given the pointer so that the compiler knows that it is seen by others.
+    """
+    body.do(f"call void {_far('GOMP_barrier')}(ptr {memory})")

@@ -30,15 +30,22 @@ class Memory:
     """A stretch of memory: told apart by identity.
 
     `pointer` is where it begins; memory of the scratch array has none until it is known how much of it is needed. Where
-    only a row is kept at a time (`row` axes lead to it), all rows lie at the same place.
+    only a row is kept at a time (`row` axes lead to it), all rows lie at the same place. Memory of a list has elements
+    of some dims each: which of them is looked at does not count among the axes an access stays at.
     """
 
-    def __init__(self, kind: str, dims: Dims, pointer: str = ""):
+    def __init__(self, kind: str, dims: Dims, pointer: str = "", is_list: bool = False):
         self.kind = kind
         self.dims = dims
         self.pointer = pointer
+        self.is_list = is_list
         self.row = 0
         self.is_kept = True  # whether it is memory at all: what only one loop knows stays in registers
+
+    @property
+    def is_scratch(self) -> bool:
+        """Whether it has no place yet."""
+        return not self.pointer
 
     @property
     def is_constant(self) -> bool:
@@ -74,16 +81,19 @@ class Buffer:
 
     @property
     def depth(self) -> int:
-        """How many leading axes are the memory's own."""
-        if self.row is not None:
+        """How many leading axes are the memory's own (of a list: those of its elements)."""
+        if (self.row is not None) != self.memory.is_list:
             return 0
-        whole = contiguous(self.memory.dims)
+        dims, offset = self.memory.dims, self.offset
+        if self.memory.is_list:
+            dims, offset = dims[1:], offset % max(size_of(dims[1:]), 1)
+        whole = contiguous(dims)
         count = 0
-        for n, s, m, t in zip(self.dims, self.strides, self.memory.dims, whole, strict=False):
+        for n, s, m, t in zip(self.dims, self.strides, dims, whole, strict=False):
             if n != m or (s != t and n != 1):
                 break
             count += 1
-        if self.offset and (count == 0 or self.offset >= whole[count - 1]):
+        if offset and (count == 0 or offset >= whole[count - 1]):
             return 0
         return count
 
@@ -91,7 +101,7 @@ class Buffer:
     def reads(self) -> dict[Memory, int]:
         if self.row is None:
             return {self.memory: self.depth}
-        return {self.memory: 0, **dict.fromkeys(self.row[0].reads, 0)}
+        return {self.memory: self.depth, **dict.fromkeys(self.row[0].reads, 0)}
 
     def viewed(self, dims: Dims, strides: Dims, offset: int = 0) -> Buffer:
         """Return other elements of the same memory."""
