@@ -15,7 +15,8 @@ import numpy as np
 
 from ebbflow.compiler.flow import READ, Flow, Node, Value
 from ebbflow.core import dtypes
-from ebbflow.core.shape import Dims, merge_dims
+from ebbflow.core.shape import Dims, is_static, merge_dims
+from ebbflow.ops.state import handle_facts
 
 SMALL = 4096
 """Values with at most so many elements are computed while shapes are inferred."""
@@ -153,6 +154,10 @@ def _infer(node: Node) -> None:
             value.dims = dims
     if node.op.name == "FusedBatchNormV3":
         node.outputs[5].dims = ()  # room for other devices' notes: nothing is in it here
+    if node.op.name == "VariableShape":
+        dims = handle_facts(node.inputs[0])[1]
+        if is_static(dims):
+            node.outputs[0].known = np.array(dims, node.outputs[0].dtype.np)
     if not node.stateful and node.outputs and (all(_small(v) for v in node.outputs) or node.op.name in _NEVER_LARGE):
         compute(node)
 

@@ -540,6 +540,42 @@ def test_what_small_programs_do_is_one_region(name, made, monkeypatch):
     close(by_code, by_numpy)
 
 
+def test_what_a_product_is_added_to_later_is_no_part_of_it(made, monkeypatch):
+    """A large product takes its bias along; the curve behind it is one region though it adds the product again."""
+    w = tf.constant(data(256, 128))
+
+    def run():
+        gelu = tf.function(lambda x: tf.nn.gelu(tf.matmul(x, w) + w[0], approximate=True), autograph=False)
+        return [gelu(tf.constant(data(128, 256)))]
+
+    by_code, by_numpy = both_ways(monkeypatch, made, run)
+    assert [sorted({n.op.name for n in m.region.nodes} & {"MatMul", "Tanh", "AddV2"}) for m in made] == [
+        ["AddV2", "Tanh"]
+    ]
+    close(by_code, by_numpy)
+
+
+def test_the_gradient_of_a_table_is_part_of_its_step(made, monkeypatch):
+    """How many rows a variable has is known before it runs."""
+
+    def run():
+        table = tf.Variable(data(50, 8))
+
+        @tf.function(autograph=False)
+        def step(ids):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.square(tf.gather(table, ids)))
+            table.assign_sub(0.1 * tf.convert_to_tensor(tape.gradient(loss, table)))
+
+        for _ in range(3):
+            step(tf.constant([3, 1, 3, 49]))
+        return [table.numpy()]
+
+    by_code, by_numpy = both_ways(monkeypatch, made, run)
+    assert any(n.op.name == "UnsortedSegmentSum" for m in made for n in m.region.nodes)
+    close(by_code, by_numpy)
+
+
 def test_a_step_in_a_session_is_one_region(made, monkeypatch):
     def run():
         with tf1.Graph().as_default(), tf1.Session() as session:

@@ -31,7 +31,7 @@ BOTH = (NATIVE, NATIVE_UPDATE)
 SMALL = 1 << 16
 """Elements of an array, at most, of what has code for one thread only."""
 
-_ON_ONE_THREAD = frozenset(["Cumsum", "Cumprod", "ArgMax", "ArgMin", "ScatterNd", "UnsortedSegmentSum"])
+_ON_ONE_THREAD = frozenset(["Cumsum", "Cumprod", "ArgMax", "ArgMin"])
 
 PRODUCT = 1 << 19
 """Multiplications of a matrix product, at most."""
@@ -141,8 +141,8 @@ def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
     heavy: set[Node] = set()  # and what its engine takes along
     uses = flow.uses()
     for node in flow.nodes:
-        maker = node.inputs[0].node if node.op.name in _FOLLOWS else None
-        if maker in heavy:
+        goes_along = node.op.name in _FOLLOWS and len(uses[node.inputs[0]]) == 1
+        if goes_along and node.inputs[0].node in heavy:
             heavy.add(node)
         elif node in loops:
             if _fits_whole(node, loops[node]):

@@ -18,7 +18,7 @@ from ebbflow.engines.native import elementwise, library, rows, threads  # noqa: 
 from ebbflow.engines.native.lowering import Lowering
 from ebbflow.engines.native.parts import Parts
 from ebbflow.engines.native.text import ATTRIBUTES, TYPES, Body
-from ebbflow.engines.native.values import Dims
+from ebbflow.engines.native.values import Dims, scopes
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
 
@@ -56,6 +56,7 @@ def _module(low: Lowering, parts: Parts, inputs: int, scratch: np.ndarray | None
             "}",
             *_entry(low, parts, inputs, scratch),
             *_declarations(parts.needs | guard.needs),
+            *scopes(parts.scopes),
         ]
     )
 

@@ -38,6 +38,7 @@ class Parts:
             self._write(body, number, nest)
         self._define("void @body", self._taken, body, me="0")
         self.size = self._scratch.size
+        self.scopes = self._scratch.scopes
 
     def _write(self, body: Body, number: int, nest: Nest) -> None:
         if nest.shares is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ebbflow.engines.native.steps import Fold, Step, Store
 from ebbflow.engines.native.text import STORED, WIDTH, Body, Index
-from ebbflow.engines.native.values import Buffer, Dims, Memory, contiguous
+from ebbflow.engines.native.values import SCOPES, Buffer, Dims, Memory, contiguous
 
 LARGE = 1 << 17
 """Work, in additions, from which on steps are grouped into rows and divided among threads."""
@@ -122,6 +122,7 @@ class Scratch:
         self.shared = 0
         self.own = 0
         self.rooms: list[tuple[Memory, int, bool]] = []
+        self.scopes = 0
         self.here: list[Memory] = []
 
     def place(self, memory: Memory, dims: Dims, own: bool) -> None:
@@ -134,6 +135,11 @@ class Scratch:
         else:
             self.shared += size
         self.rooms.append((memory, at, own))
+
+    def tell_apart(self, memory: Memory) -> None:
+        """Have the compiler know that memory is reached through its own pointer only."""
+        if self.scopes < SCOPES:
+            memory.scope, self.scopes = self.scopes, self.scopes + 1
 
     def place_here(self, memory: Memory) -> None:
         """Give a single number, of which no other function knows, a place that may become a register."""
@@ -170,6 +176,7 @@ def place_all(rooms: Sequence[Memory], nests: Sequence[Nest], threads: int) -> S
         if math.prod(memory.dims) == 1 and not any(n.is_parted for n in users):
             scratch.place_here(memory)
             continue
+        scratch.tell_apart(memory)
         axes = users[0].axes if len(users) == 1 and users[0].is_parted and not users[0].is_flat else 0
         depths = [min(s.reads.get(memory, axes), s.writes.get(memory, axes)) for s in steps]
         if axes and len(memory.dims) >= axes and min(depths) >= axes and not memory.is_list:

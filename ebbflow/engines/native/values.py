@@ -26,6 +26,22 @@ def contiguous(dims: Sequence[int]) -> Dims:
     return tuple(reversed(strides))
 
 
+SCOPES = 64
+"""So much memory at most is told apart for the compiler."""
+
+
+def scopes(count: int) -> list[str]:
+    """Return what the tags of loads and stores mean: memory of one scope is no other's."""
+    if not count:
+        return []
+    lines = ['!0 = distinct !{!0, !"rooms"}']
+    for n in range(count):
+        others = ", ".join(f"!{1 + 3 * m}" for m in range(count) if m != n)
+        lines += [f"!{1 + 3 * n} = distinct !{{!{1 + 3 * n}, !0}}", f"!{2 + 3 * n} = !{{!{1 + 3 * n}}}"]
+        lines += [f"!{3 + 3 * n} = !{{{others}}}"]
+    return lines
+
+
 class Memory:
     """A stretch of memory: told apart by identity.
 
@@ -40,7 +56,13 @@ class Memory:
         self.pointer = pointer
         self.is_list = is_list
         self.row = 0
+        self.scope: int | None = None  # its number among memory that is never reached through another's pointer
         self.is_kept = True  # whether it is memory at all: what only one loop knows stays in registers
+
+    @property
+    def tags(self) -> str:
+        """What is written behind a load or a store, so that the compiler knows that it is of no other memory."""
+        return "" if self.scope is None else f", !alias.scope !{2 + 3 * self.scope}, !noalias !{3 + 3 * self.scope}"
 
     @property
     def is_scratch(self) -> bool:
@@ -134,11 +156,15 @@ class Buffer:
         if not self.memory.is_kept:
             return body.known((self.memory, tuple(index)))
         pointer = self.pointer(body, index)
-        return body.once(("load", pointer), lambda: _loaded(body, pointer, self.kind))
+        return body.once(("load", pointer), lambda: self._loaded(body, pointer))
 
     def look(self, body: Body, index: Sequence[Index]) -> str:
         """Return the element at an index that is only known when the code runs: it is not remembered."""
-        return _loaded(body, self.pointer(body, index), self.kind)
+        return self._loaded(body, self.pointer(body, index))
+
+    def _loaded(self, body: Body, pointer: str) -> str:
+        found = body(f"load {STORED[self.kind]}, ptr {pointer}{self.memory.tags}")
+        return body(f"icmp ne i8 {found}, 0") if self.kind == "bool" else found
 
     def store(self, body: Body, index: Sequence[Index], value: str) -> None:
         """Write the element at an index; reading it again there gives what was written."""
@@ -147,13 +173,8 @@ class Buffer:
             return
         pointer = self.pointer(body, index)
         stored = body(f"zext i1 {value} to i8") if self.kind == "bool" else value
-        body.do(f"store {STORED[self.kind]} {stored}, ptr {pointer}")
+        body.do(f"store {STORED[self.kind]} {stored}, ptr {pointer}{self.memory.tags}")
         body.remember(("load", pointer), value)
-
-
-def _loaded(body: Body, pointer: str, kind: str) -> str:
-    found = body(f"load {STORED[kind]}, ptr {pointer}")
-    return body(f"icmp ne i8 {found}, 0") if kind == "bool" else found
 
 
 class Lazy:
