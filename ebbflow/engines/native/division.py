@@ -6,13 +6,12 @@ are divided here where the divisor is known to be neither.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from typing import Any
 
 import numpy as np
 
-from ebbflow.engines.native import library
+from ebbflow.engines.native import symbols
 from ebbflow.engines.native.lowering import Lowering, Refused, lowers
 from ebbflow.engines.native.text import TYPES
 from ebbflow.engines.native.values import Held, Num
@@ -29,8 +28,7 @@ def _rest(x: Num, y: Num) -> Num:
     if not x.is_float:
         return _whole(x, y, "srem")
     t = TYPES[x.kind]
-    call = f"call {t} inttoptr (i64 {library.address_of(_C[x.kind])} to ptr)({t} {x.name}, {t} {y.name})"
-    return Num(x.body, x.kind, x.body(call))
+    return Num(x.body, x.kind, x.body(f"call {t} @{_C[x.kind]}({t} {x.name}, {t} {y.name})"))
 
 
 def _other_sides(a: Num, b: Num) -> Num:
@@ -76,11 +74,5 @@ def divides(node: Any) -> bool:
     """Return whether nothing can go wrong in a division."""
     by = node.inputs[1]
     if by.dtype.is_floating:
-        return node.op.name not in _FLOATS or _c_is_at_hand()
+        return node.op.name not in _FLOATS or all(name in symbols.addresses() for name in _C.values())
     return by.known is not None and not np.isin(by.known, [0, -1]).any()
-
-
-@functools.cache
-def _c_is_at_hand() -> bool:
-    """Return whether C's functions are found beside CPython's: not so on Windows."""
-    return all(hasattr(ctypes.pythonapi, name) for name in _C.values())

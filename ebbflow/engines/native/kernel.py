@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import memory
-from ebbflow.engines.native import elementwise, library, rows, threads  # noqa: F401  (rows: all are declared)
+from ebbflow.engines.native import elementwise, library, rows, symbols, threads  # noqa: F401  (rows: all are declared)
 from ebbflow.engines.native.lowering import Lowering
 from ebbflow.engines.native.parts import Parts
 from ebbflow.engines.native.text import ATTRIBUTES, TYPES, Body
 from ebbflow.engines.native.values import Dims, scopes
-
-DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
 
 LONG = 200_000
 """Work, in additions, from which on other threads of Python run meanwhile."""
@@ -33,13 +31,16 @@ class Kernel:
         low = Lowering(region)
         self.work = low.work
         parts = Parts(low, threads.count())
+        self.text = _module(low, parts, len(region.inputs))
         # Short work keeps Python's lock, so that nobody else uses the scratch array meanwhile.
-        scratch = memory.empty([parts.size], np.uint8) if low.work < LONG else None
-        self.text = _module(low, parts, len(region.inputs), scratch)
-        self.call = library.builtin(library.Code(self.text), "entry", (low.constants, scratch))
+        own = {"scratch": memory.empty([parts.size if low.work < LONG else 0], np.uint8)}
+        own |= {"home": np.array(os.getpid(), np.int32)}
+        own |= {f"known{i}": array for i, array in enumerate(low.constants)}
+        code = library.Code(self.text, symbols.addresses() | {name: memory.address(a) for name, a in own.items()})
+        self.call = library.builtin(code, own)
 
 
-def _module(low: Lowering, parts: Parts, inputs: int, scratch: np.ndarray | None) -> str:
+def _module(low: Lowering, parts: Parts, inputs: int) -> str:
     taken = ", ".join(f"ptr {m.pointer}" for m in low.arguments)
     guard = Body()
     bad = "false"
@@ -54,34 +55,37 @@ def _module(low: Lowering, parts: Parts, inputs: int, scratch: np.ndarray | None
             *guard.lines,
             f"  ret i1 {bad}",
             "}",
-            *_entry(low, parts, inputs, scratch),
+            *_entry(low, parts, inputs),
             *_declarations(parts.needs | guard.needs),
             *scopes(parts.scopes),
+            *symbols.declarations(),
+            f"@scratch = external global [{parts.size} x i8]",
+            "@home = external global i32",
+            *[f"@known{i} = external constant [{array.nbytes} x i8]" for i, array in enumerate(low.constants)],
         ]
     )
 
 
-def _entry(low: Lowering, parts: Parts, inputs: int, scratch: np.ndarray | None) -> list[str]:
+def _entry(low: Lowering, parts: Parts, inputs: int) -> list[str]:
     """Return the function that Python calls."""
     count = len(low.arguments)
     lines = ["define ptr @entry(ptr %self, ptr %objects, i64 %count) nounwind {", "start:"]
     lines += [f"  %right = icmp eq i64 %count, {count}"]
     lines += _at_home() if threads.count() > 1 and low.work >= LONG else ["  br i1 %right, label %look0, label %refuse"]
     for i, taken in enumerate(low.arguments):
-        lines += _looked_at(i, np.dtype(DTYPES[taken.kind]), taken.dims, i >= inputs or taken.pointer in low.changed)
+        lines += _looked_at(i, taken.kind, taken.dims, i >= inputs or taken.pointer in low.changed)
     given = "".join(f"ptr %data{i}, " for i in range(count))
-    truth = library.address_of("PyBool_FromLong")
     return [
         *lines,
         f"look{count}:",
         f"  %bad = call i1 @guard({given[:-2]})",
         "  br i1 %bad, label %refuse, label %run",
         "run:",
-        *(_alone(parts.size, given) if scratch is None else [f"  call void @body({given}{_literal(scratch)})"]),
-        f"  %yes = call ptr inttoptr (i64 {truth} to ptr)(i64 1)",
+        *([f"  call void @body({given}ptr @scratch)"] if low.work < LONG else _alone(parts.size, given)),
+        "  %yes = call ptr @PyBool_FromLong(i64 1)",
         "  ret ptr %yes",
         "refuse:",
-        f"  %no = call ptr inttoptr (i64 {truth} to ptr)(i64 0)",
+        "  %no = call ptr @PyBool_FromLong(i64 0)",
         "  ret ptr %no",
         "}",
     ]
@@ -90,39 +94,34 @@ def _entry(low: Lowering, parts: Parts, inputs: int, scratch: np.ndarray | None)
 def _at_home() -> list[str]:
     """Return the look whether this is the process whose threads the code calls: a forked one has none of them."""
     return [
-        f"  %process = call i32 inttoptr (i64 {library.c_address_of('getpid')} to ptr)()",
-        f"  %home = icmp eq i32 %process, {os.getpid()}",
+        "  %process = call i32 @getpid()",
+        "  %maker = load i32, ptr @home",
+        "  %home = icmp eq i32 %process, %maker",
         "  %both = and i1 %right, %home",
         "  br i1 %both, label %look0, label %refuse",
     ]
 
 
-def _literal(array: np.ndarray) -> str:
-    return f"ptr inttoptr (i64 {array.ctypes.data} to ptr)"
-
-
 def _alone(size: int, given: str) -> list[str]:
     """Return the call of the body without Python's lock, in memory of its own."""
-    names = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyMem_RawMalloc", "PyMem_RawFree")
-    save, restore, take, free = (f"inttoptr (i64 {library.address_of(name)} to ptr)" for name in names)
     return [
-        f"  %thread = call ptr {save}()",
-        f"  %taken = call ptr {take}(i64 {size + 64})",
+        "  %thread = call ptr @PyEval_SaveThread()",
+        f"  %taken = call ptr @PyMem_RawMalloc(i64 {size + 64})",
         "  %none = icmp eq ptr %taken, null",
         "  br i1 %none, label %full, label %go",
         "full:",
-        f"  call void {restore}(ptr %thread)",
+        "  call void @PyEval_RestoreThread(ptr %thread)",
         "  br label %refuse",
         "go:",
         "  %up = getelementptr i8, ptr %taken, i64 63",
         "  %near = call ptr @llvm.ptrmask.p0.i64(ptr %up, i64 -64)",
         f"  call void @body({given}ptr %near)",
-        f"  call void {free}(ptr %taken)",
-        f"  call void {restore}(ptr %thread)",
+        "  call void @PyMem_RawFree(ptr %taken)",
+        "  call void @PyEval_RestoreThread(ptr %thread)",
     ]
 
 
-def _looked_at(i: int, dtype: np.dtype, dims: Dims, writes: bool) -> list[str]:
+def _looked_at(i: int, kind: str, dims: Dims, writes: bool) -> list[str]:
     """Return the look at one object: what is wrong is summed up, with one jump at the end."""
     flags = library.CONTIGUOUS | library.ALIGNED | (library.WRITEABLE if writes else 0)
     lines = [
@@ -136,10 +135,10 @@ def _looked_at(i: int, dtype: np.dtype, dims: Dims, writes: bool) -> list[str]:
         lines.append(f"  %{name}{i} = load {type}, ptr %{name}{i}p")
         return f"%{name}{i}"
 
-    checks = [f"icmp eq i64 {field('type', library.TYPE, 'i64')}, {id(np.ndarray)}"]
-    lines += [f"  %is{i} = {checks[0]}", f"  br i1 %is{i}, label %more{i}, label %refuse", f"more{i}:"]
+    lines.append(f"  %is{i} = icmp eq ptr {field('type', library.TYPE, 'ptr')}, {symbols.ARRAY}")
+    lines += [f"  br i1 %is{i}, label %more{i}, label %refuse", f"more{i}:"]
     checks = [
-        f"icmp eq i64 {field('dtype', library.DTYPE, 'i64')}, {id(dtype)}",
+        f"icmp eq ptr {field('dtype', library.DTYPE, 'ptr')}, {symbols.dtype_of(kind)}",
         f"icmp eq i32 {field('rank', library.RANK, 'i32')}, {len(dims)}",
     ]
     found = field("flags", library.FLAGS, "i32")

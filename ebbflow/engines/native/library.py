@@ -85,8 +85,9 @@ def lanes() -> int:
     return 16 if "avx512f" in features() else 8 if "avx2" in features() else 4
 
 
+@functools.cache
 def _machine() -> Any:
-    """Return a description of this machine; an engine that is given one keeps it for itself."""
+    """Return a description of this machine."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -100,40 +101,43 @@ def _machine() -> Any:
     )
 
 
-def _compiled(text: str) -> tuple[Any, Any]:
-    """Return LLVM's module of a text, optimised, and the machine it is for."""
+def _optimised(text: str) -> Any:
+    """Return LLVM's module of a text, made for this machine."""
     import llvmlite.binding as llvm
 
-    machine = _machine()
     module = llvm.parse_assembly(text)
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
     tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_interleaving = True
-    builder = llvm.create_pass_builder(machine, tuning)
+    builder = llvm.create_pass_builder(_machine(), tuning)
     builder.getModulePassManager().run(module, builder)
-    return module, machine
+    return module
 
 
 class Code:
-    """Machine code, kept as long as somebody holds this."""
+    """Machine code, kept as long as somebody holds this; `symbols` says where what it does not define itself lies."""
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, symbols: dict[str, int]):
         import llvmlite.binding as llvm
 
         with _lock:
-            self._engine = llvm.create_mcjit_compiler(*_compiled(text))
-            self._engine.finalize_object()
+            made = llvm.JITLibraryBuilder().add_object_img(_machine().emit_object(_optimised(text)))
+            for name, address in symbols.items():
+                made.import_symbol(name, address)
+            made.add_current_process().export_symbol("entry")
+            # A linker of its own: one for all would remember every piece of code that ever was.
+            self._linked = made.link(llvm.create_lljit_compiler(_machine()), "native")
 
-    def address(self, name: str) -> int:
-        """Return where a function begins."""
-        return self._engine.get_function_address(name)
+    @property
+    def entry(self) -> int:
+        """Where its function `entry` begins."""
+        return self._linked["entry"]
 
 
 def assembly(text: str) -> str:
     """Return what a text becomes, for those who want to read it."""
     with _lock:
-        module, machine = _compiled(text)
-        return machine.emit_assembly(module)
+        return _machine().emit_assembly(_optimised(text))
 
 
 class _Definition(ctypes.Structure):
@@ -147,20 +151,10 @@ class _Definition(ctypes.Structure):
     )
 
 
-def builtin(code: Code, name: str, keep: Any = None) -> Any:
-    """Return the function `name` of the code, which takes (self, objects, their number), as a built-in function."""
-    definition = _Definition(b"native", code.address(name), _FASTCALL, None)
+def builtin(code: Code, keep: Any = None) -> Any:
+    """Return the function `entry` of the code, which takes (self, objects, their number), as a built-in function."""
+    definition = _Definition(b"native", code.entry, _FASTCALL, None)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.POINTER(_Definition), ctypes.py_object, ctypes.py_object]
     return make(ctypes.byref(definition), (code, definition, keep), None)
-
-
-def address_of(function: str) -> int:
-    """Return where a function of CPython's own interface begins."""
-    return ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value or 0
-
-
-def c_address_of(function: str) -> int:
-    """Return where a function of the C library begins."""
-    return ctypes.cast(getattr(ctypes.CDLL(None), function), ctypes.c_void_p).value or 0

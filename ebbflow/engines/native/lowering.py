@@ -220,7 +220,7 @@ class Lowering:
             return self.full(array.item(), kind, dims)
         kept = np.ascontiguousarray(array)
         self.constants.append(kept)
-        return Buffer(Memory(kind, dims, f"inttoptr (i64 {kept.ctypes.data} to ptr)"), dims)
+        return Buffer(Memory(kind, dims, f"@known{len(self.constants) - 1}"), dims)
 
     def full(self, value: Any, kind: str, dims: Dims) -> Lazy:
         """Return an array of one number."""

@@ -7,31 +7,14 @@ that the compiler may go on believing that they do not overlap. Without libgomp 
 
 from __future__ import annotations
 
-import ctypes
-import functools
-
+from ebbflow.engines.native import symbols
 from ebbflow.engines.native.text import Body
-from ebbflow.engines.onednn import library as onednn
 from ebbflow.platform import threads
-
-
-@functools.cache
-def _gomp() -> dict[str, int]:
-    """Return where libgomp's functions begin, or nothing where it is not there."""
-    found = onednn.load()
-    if found is None:
-        return {}
-    names = ("GOMP_parallel", "GOMP_barrier", "omp_get_thread_num", "omp_get_num_threads")
-    return {name: ctypes.cast(getattr(found.omp, name), ctypes.c_void_p).value or 0 for name in names}
 
 
 def count() -> int:
     """Return how many threads may divide a range among them."""
-    return threads.count() if _gomp() else 1
-
-
-def _far(name: str) -> str:
-    return f"inttoptr (i64 {_gomp()[name]} to ptr)"
+    return threads.count() if symbols.gomp() else 1
 
 
 def parted(number: int | str, pointers: int, total: int, unit: int) -> list[str]:
@@ -41,11 +24,8 @@ def parted(number: int | str, pointers: int, total: int, unit: int) -> list[str]
     for i in range(pointers):
         lines.append(f"  %f{i} = getelementptr ptr, ptr %frame, i64 {i}")
         lines.append(f"  %p{i} = load ptr, ptr %f{i}")
-    if _gomp():
-        lines += [
-            f"  %me32 = call i32 {_far('omp_get_thread_num')}()",
-            f"  %team32 = call i32 {_far('omp_get_num_threads')}()",
-        ]
+    if symbols.gomp():
+        lines += ["  %me32 = call i32 @omp_get_thread_num()", "  %team32 = call i32 @omp_get_num_threads()"]
         lines += ["  %me = sext i32 %me32 to i64", "  %team = sext i32 %team32 to i64"]
     else:
         lines += ["  %me = add i64 0, 0", "  %team = add i64 1, 0"]
@@ -78,7 +58,7 @@ def call(body: Body, number: int | str, pointers: list[str], workers: int) -> No
     for i, pointer in enumerate(pointers):
         body.do(f"store ptr {pointer}, ptr {body(f'getelementptr ptr, ptr {frame}, i64 {i}')}")
     if workers > 1:
-        body.do(f"call void {_far('GOMP_parallel')}(ptr @part{number}, ptr {frame}, i32 {workers}, i32 0)")
+        body.do(f"call void @GOMP_parallel(ptr @part{number}, ptr {frame}, i32 {workers}, i32 0)")
     else:
         body.do(f"call void @part{number}(ptr {frame})")
 
@@ -88,4 +68,4 @@ def wait(body: Body, memory: str) -> None:
 
     The function takes no argument: it is given the pointer so that the compiler knows that it is seen by others.
     """
-    body.do(f"call void {_far('GOMP_barrier')}(ptr {memory})")
+    body.do(f"call void @GOMP_barrier(ptr {memory})")

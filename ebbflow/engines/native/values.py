@@ -71,8 +71,8 @@ class Memory:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it lies at an address that the code knows."""
-        return self.pointer.startswith("inttoptr")
+        """Whether it is known beforehand, and lies outside of what the code is given."""
+        return self.pointer.startswith("@")
 
 
 class Buffer:

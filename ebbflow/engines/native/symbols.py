@@ -1,0 +1,69 @@
+"""What the code calls and looks at outside of itself: by name, so that it is the same in every process.
+
+Where the names lead is said when the code is loaded (`addresses`). Those of functions and of Python's objects mean the
+same to all code; a kernel adds its own arrays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+
+import numpy as np
+
+from ebbflow.engines.onednn import library as onednn
+
+DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
+
+ARRAY = "@numpy.ndarray"
+
+_PYTHON = {
+    "PyBool_FromLong": "ptr (i64)",
+    "PyEval_SaveThread": "ptr ()",
+    "PyEval_RestoreThread": "void (ptr)",
+    "PyMem_RawMalloc": "ptr (i64)",
+    "PyMem_RawFree": "void (ptr)",
+    # What C has is found beside that, but on Windows.
+    "getpid": "i32 ()",
+    "fmodf": "float (float, float)",
+    "fmod": "double (double, double)",
+}
+_GOMP = {
+    "GOMP_parallel": "void (ptr, ptr, i32, i32)",
+    "GOMP_barrier": "void (ptr)",  # it takes none: see threads.wait
+    "omp_get_thread_num": "i32 ()",
+    "omp_get_num_threads": "i32 ()",
+}
+
+
+def dtype_of(kind: str) -> str:
+    """Return what the code calls the dtype object of a kind."""
+    return f"@numpy.{kind}"
+
+
+def declarations() -> list[str]:
+    """Return the lines that say what the names are."""
+    functions = [(name, *type.split(" ", 1)) for name, type in (_PYTHON | _GOMP).items()]
+    objects = [ARRAY, *[dtype_of(kind) for kind in DTYPES]]
+    return [
+        *[f"declare {result} @{name}{taken}" for name, result, taken in functions],
+        *[f"{name} = external global i8" for name in objects],
+    ]
+
+
+@functools.cache
+def addresses() -> dict[str, int]:
+    """Return where the names lead, as far as what they mean is there."""
+    objects = {ARRAY[1:]: id(np.ndarray)} | {dtype_of(kind)[1:]: id(np.dtype(d)) for kind, d in DTYPES.items()}
+    return objects | _found(ctypes.pythonapi, _PYTHON) | gomp()
+
+
+@functools.cache
+def gomp() -> dict[str, int]:
+    """Return where libgomp's functions begin, or nothing where it is not there."""
+    found = onednn.load()
+    return {} if found is None else _found(found.omp, _GOMP)
+
+
+def _found(where: ctypes.CDLL, names: dict[str, str]) -> dict[str, int]:
+    return {n: ctypes.cast(getattr(where, n), ctypes.c_void_p).value or 0 for n in names if hasattr(where, n)}
