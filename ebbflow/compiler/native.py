@@ -19,7 +19,7 @@ import numpy as np
 from ebbflow.compiler.flow import Flow, Node, Value, is_state
 from ebbflow.compiler.passes import checking
 from ebbflow.compiler.program import Program
-from ebbflow.engines.native import library
+from ebbflow.engines.native import kernel as kernels
 from ebbflow.engines.native.kernel import Kernel
 from ebbflow.ops.storage import Storage
 from ebbflow.platform import config
@@ -162,7 +162,7 @@ def _begin_again() -> None:
     """In a forked process, do without what threads held that are not there."""
     global _at_work, _lock
     _at_work, _lock = threading.Lock(), threading.Lock()
-    library.begin_again()
+    kernels.begin_again()
 
 
 if hasattr(os, "register_at_fork"):

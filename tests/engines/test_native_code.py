@@ -1,16 +1,23 @@
-"""Machine code apart from what it computes: the same text in every process."""
+"""Machine code apart from what it computes: the same text in every process, one code for regions that are alike."""
 
 from __future__ import annotations
 
+import gc
 import os
 import pathlib
 import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite")
+
+import ebbflow as tf
+from ebbflow.engines.native import kernel as kernels
+from ebbflow.engines.native.kernel import Kernel
+from tests.engines.native_regions import array, region, same
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -48,3 +55,39 @@ TEXT = """
 
 def test_the_text_is_the_same_in_every_process():
     assert printed_by(TEXT, PYTHONHASHSEED="1") == printed_by(TEXT, PYTHONHASHSEED="2")
+
+
+# --- one process ------------------------------------------------------------------------------------------------------
+
+X = array((3, 4))
+
+
+def kernel_of(numbers, dims=(3, 4)):
+    return Kernel(region(lambda x: tf.tanh(x) * tf.constant(numbers, tf.float32), array(dims)))
+
+
+def result_of(kernel, x=X):
+    out = np.zeros_like(x)
+    assert kernel.call(x, out)
+    return out
+
+
+def test_regions_that_are_alike_share_their_code():
+    one, other = kernel_of([1, 2, 3, 4]), kernel_of([1, 2, 3, 4])
+    assert one.call is other.call
+    same(result_of(one), result_of(other))
+
+
+def test_other_constants_or_shapes_are_other_code():
+    one, other, larger = kernel_of([1, 2, 3, 4]), kernel_of([1, 2, 3, 5]), kernel_of([1, 2, 3, 4], (5, 4))
+    assert one.text == other.text and one.call is not other.call and one.call is not larger.call
+    same(result_of(other)[:, 3] * 4, result_of(one)[:, 3] * 5, ulps=2)
+    same(result_of(larger, array((5, 4))), np.tanh(array((5, 4))) * np.float32([1, 2, 3, 4]), ulps=4)
+
+
+def test_code_goes_when_nobody_has_it():
+    kernel = kernel_of([7, 8, 9, 10])
+    before = len(kernels._calls)
+    del kernel
+    gc.collect()
+    assert len(kernels._calls) < before

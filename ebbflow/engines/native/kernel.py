@@ -8,7 +8,9 @@ the region speaks up, it returns False and nothing has happened; the caller does
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
+import weakref
 from typing import Any
 
 import numpy as np
@@ -23,21 +25,45 @@ from ebbflow.engines.native.values import Dims, scopes
 LONG = 200_000
 """Work, in additions, from which on other threads of Python run meanwhile."""
 
+_calls: weakref.WeakValueDictionary[bytes, Any] = weakref.WeakValueDictionary()
+
+
+def begin_again() -> None:
+    """In a forked process, share nothing with regions of the process it comes from: see `_at_home`."""
+    global _calls
+    _calls = weakref.WeakValueDictionary()
+    library.begin_again()
+
 
 class Kernel:
-    """Machine code for a region: `call(*inputs, *outputs)` says whether it ran."""
+    """Machine code for a region: `call(*inputs, *outputs)` says whether it ran. Regions that are alike share it."""
 
     def __init__(self, region: Any):
         low = Lowering(region)
         self.work = low.work
         parts = Parts(low, threads.count())
         self.text = _module(low, parts, len(region.inputs))
-        # Short work keeps Python's lock, so that nobody else uses the scratch array meanwhile.
-        own = {"scratch": memory.empty([parts.size if low.work < LONG else 0], np.uint8)}
-        own |= {"home": np.array(os.getpid(), np.int32)}
-        own |= {f"known{i}": array for i, array in enumerate(low.constants)}
-        code = library.Code(self.text, symbols.addresses() | {name: memory.address(a) for name, a in own.items()})
-        self.call = library.builtin(code, own)
+        key = _digest(self.text, low.constants)
+        self.call = _calls.get(key)
+        if self.call is None:
+            self.call = _calls[key] = _loaded(self.text, parts.size if low.work < LONG else 0, low.constants)
+
+
+def _digest(text: str, constants: list[np.ndarray]) -> bytes:
+    """Return what tells code from other code in this process: the text says how large the constants are."""
+    found = hashlib.sha256(text.encode())
+    for array in constants:
+        found.update(array.data)
+    return found.digest()
+
+
+def _loaded(text: str, scratch: int, constants: list[np.ndarray]) -> Any:
+    """Return code as a function of Python, with the arrays that are its own."""
+    # Short work keeps Python's lock, so that nobody else uses the scratch array meanwhile.
+    own = {"scratch": memory.empty([scratch], np.uint8), "home": np.array(os.getpid(), np.int32)}
+    own |= {f"known{i}": array for i, array in enumerate(constants)}
+    code = library.Code(text, symbols.addresses() | {name: memory.address(array) for name, array in own.items()})
+    return library.builtin(code, own)
 
 
 def _module(low: Lowering, parts: Parts, inputs: int) -> str:
