@@ -1,4 +1,4 @@
-"""Machine code apart from what it computes: the same text in every process, one code for regions that are alike."""
+"""Machine code apart from what it computes: one text in every process, one code for like regions, code that is kept."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import textwrap
+import threading
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ pytest.importorskip("llvmlite")
 
 import ebbflow as tf
 from ebbflow.engines.native import kernel as kernels
+from ebbflow.engines.native import library, objects
 from ebbflow.engines.native.kernel import Kernel
 from tests.engines.native_regions import array, region, same
 
@@ -91,3 +93,127 @@ def test_code_goes_when_nobody_has_it():
     del kernel
     gc.collect()
     assert len(kernels._calls) < before
+
+
+# --- the next process -------------------------------------------------------------------------------------------------
+
+KEPT = """
+    import sys
+    sys.path.append(".")  # behind what is installed
+    import numpy as np
+    import ebbflow as tf
+    from ebbflow.engines.native import library
+    from ebbflow.engines.native.kernel import Kernel
+    from tests.engines.native_regions import array, region
+    made = []
+    optimised = library._optimised
+    library._optimised = lambda text: made.append(text) or optimised(text)
+    x, large = array((5, 4)), array((700, 900))
+    known = lambda x: tf.nn.softmax(x) % tf.constant([0.5, 0.1, 0.2, 0.3])
+    for fn, x in ((known, x), (lambda x: tf.nn.softmax(x) + tf.reduce_sum(x, 0), large)):
+        out = np.zeros_like(x)
+        assert Kernel(region(fn, x)).call(x, out)
+        print(float(out.sum()))
+    print(len(made))
+"""
+
+
+def test_code_is_kept_for_the_next_process(tmp_path):
+    first = printed_by(KEPT, EBBFLOW_CACHE=str(tmp_path))
+    again = printed_by(KEPT, EBBFLOW_CACHE=str(tmp_path))
+    assert first[:-1] == again[:-1] and (first[-1], again[-1]) == ("2", "0")
+    assert [f.stat().st_mode & 0o077 for f in (tmp_path / "native").iterdir()] == [0, 0]
+
+
+@pytest.fixture
+def place(monkeypatch, tmp_path):
+    """Where code is kept during a test."""
+    monkeypatch.setenv("EBBFLOW_CACHE", str(tmp_path))
+    return tmp_path / "native"
+
+
+@pytest.fixture
+def optimised(monkeypatch):
+    """The texts that LLVM was given."""
+    texts, before = [], library._optimised
+    monkeypatch.setattr(library, "_optimised", lambda text: texts.append(text) or before(text))
+    return texts
+
+
+SPOILT = {
+    "empty": lambda data: b"",
+    "short": lambda data: data[:-1],
+    "its head only": lambda data: data[:52],
+    "long": lambda data: data + b"x",
+    "one bit": lambda data: data[:300] + bytes([data[300] ^ 1]) + data[301:],
+    "not ours": lambda data: b"\x7fELF" + data,
+    "code alone": lambda data: data[52:],
+    "nothing": lambda data: None,
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_what_is_spoilt_is_made_again(how, place, optimised):
+    wanted = result_of(kernel_of([1, 2, 3, 6]))
+    (file,) = place.iterdir()
+    good = file.read_bytes()
+    spoilt = SPOILT[how](good)
+    file.unlink()
+    if spoilt is None:
+        file.mkdir()
+    else:
+        file.write_bytes(spoilt)
+    gc.collect()
+    same(result_of(kernel_of([1, 2, 3, 6])), wanted)
+    assert len(optimised) == 2
+    assert file.is_dir() or file.read_bytes() == good
+    assert list(place.iterdir()) == [file]
+
+
+def test_what_belongs_to_another_name_is_not_taken(place):
+    objects.keep("one", b"code")
+    (place / "one").rename(place / "other")
+    assert objects.recall("other") is None
+
+
+def test_the_name_tells_the_maker_too(monkeypatch):
+    before = library._name("text")
+    assert before == library._name("text") != library._name("text ")
+    monkeypatch.setattr(library, "_maker", lambda: "another processor")
+    assert library._name("text") != before
+
+
+def test_nothing_is_kept_where_that_is_not_wanted(monkeypatch, optimised, tmp_path):
+    monkeypatch.setenv("EBBFLOW_CACHE", "")
+    for _ in range(2):
+        result_of(kernel_of([1, 2, 3, 7]))
+        gc.collect()
+    assert len(optimised) == 2
+    objects.keep("one", b"code")
+    assert objects.recall("one") is None
+
+
+def test_what_is_kept_is_bounded(monkeypatch, place):
+    monkeypatch.setattr(objects, "MOST_BYTES", 1000)
+    monkeypatch.setattr(objects, "_unwatched", 0)
+    for i in range(50):
+        objects.keep(str(i), bytes(100))
+        if i < 49:
+            os.utime(place / str(i), (i, i))
+    assert sum(f.stat().st_size for f in place.iterdir()) < 1000 + 2 * 152
+    assert objects.recall("49") == bytes(100) and objects.recall("0") is None
+
+
+def test_many_write_the_same(place):
+    def work():
+        for i in range(50):
+            objects.keep(str(i % 3), bytes([i % 3]) * 10_000)
+            found.append(objects.recall(str(i % 3)) == bytes([i % 3]) * 10_000)
+
+    found: list[bool] = []
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 200 and all(found)

@@ -21,7 +21,7 @@ jax = pytest.importorskip("jax")
 import ebbflow as tf
 from ebbflow.core import errors
 from ebbflow.core.op import Known, op, registry
-from ebbflow.engines.xla import background, cache, executable, library
+from ebbflow.engines.xla import background, executable, library
 from ebbflow.engines.xla.lower import lower_call
 from ebbflow.engines.xla.refusal import Refusal, unsupported, why_not
 from ebbflow.ops import catalogue  # noqa: F401  (declares every op)
@@ -337,33 +337,6 @@ def test_code_is_kept_for_the_next_process(tmp_path):
     again = run_cached(str(tmp_path))
     assert again[0] == first[0]
     assert (first[1], again[1]) == ("0", "1")
-
-
-def test_nothing_is_kept_where_that_is_not_wanted(monkeypatch):
-    monkeypatch.setenv("EBBFLOW_CACHE", "")
-    assert cache.folder() is None
-
-
-def test_the_folder_belongs_to_its_owner(monkeypatch, tmp_path):
-    monkeypatch.setenv("EBBFLOW_CACHE", str(tmp_path / "new"))
-    assert cache.folder() == tmp_path / "new" / "xla"
-    assert cache.folder().stat().st_mode & 0o077 == 0
-    cache.folder().chmod(0o777)
-    assert cache.folder() is None  # anybody could put code there
-
-
-def test_a_folder_that_cannot_be_made_is_no_error(monkeypatch, tmp_path):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("EBBFLOW_CACHE", str(tmp_path / "file"))
-    assert cache.folder() is None
-
-
-def test_the_cache_is_bounded(tmp_path):
-    for i in range(5):
-        (tmp_path / f"{i}").write_bytes(bytes(100))
-        os.utime(tmp_path / f"{i}", (i, i))
-    cache.shrink(tmp_path, 250)
-    assert sorted(f.name for f in tmp_path.iterdir()) == ["3", "4"]
 
 
 def test_nothing_new_is_begun_at_the_end(monkeypatch):

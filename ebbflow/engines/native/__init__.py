@@ -5,7 +5,7 @@ to compute an element), by rows: `elementwise`, `structure`, `arrangement`, `red
 `updates`, `loops`; `limits` says beforehand where they do not serve. That gives `steps`; `schedule` says which of them
 share a loop and how much memory they need; `parts` writes functions of them, `threads` has them run side by side, and
 `kernel` puts the checks in front. `text` is how instructions are written, `symbols` what they refer to outside,
-`library` is LLVM.
+`library` is LLVM, `objects` what of it is kept on disk.
 
 Functions of mathematics: `scalar` writes instructions as arithmetic; `coefficients` are the numbers of the polynomials
 (tools/native_polynomials.py prints them); `exponential`, `trigonometry` and `power` are the mathematics; `functions`

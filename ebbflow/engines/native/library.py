@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import importlib.util
 import struct
 import sys
@@ -16,6 +17,8 @@ import threading
 from typing import Any
 
 import numpy as np
+
+from ebbflow.engines.native import objects
 
 _lock = threading.RLock()  # LLVM itself may be used by one thread at a time
 
@@ -25,6 +28,11 @@ TYPE = 8
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 
 _FASTCALL = 0x80
+
+_RECIPE = 1
+"""Counted up whenever the same text is to become other code, so that what was kept before is not used any more."""
+
+_TUNING = {"loop_vectorization": True, "slp_vectorization": True, "loop_interleaving": True}
 
 
 def begin_again() -> None:
@@ -86,19 +94,25 @@ def lanes() -> int:
 
 
 @functools.cache
+def _processor() -> tuple[str, str]:
+    """Return the processor's name and what of it is used, in LLVM's words."""
+    import llvmlite.binding as llvm
+
+    flags = {name: name in features() for name in llvm.get_host_cpu_features()}
+    if sys.platform != "darwin" and "avx2" in flags:  # what LLVM has flags for on x86 only
+        flags |= {"prefer-256-bit": False, "prefer-no-gather": True}
+    return llvm.get_host_cpu_name(), ",".join("-+"[there] + name for name, there in sorted(flags.items()))
+
+
+@functools.cache
 def _machine() -> Any:
     """Return a description of this machine."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    flags = {name: name in features() for name in llvm.get_host_cpu_features()}
-    if sys.platform != "darwin" and "avx2" in flags:  # what LLVM has flags for on x86 only
-        flags |= {"prefer-256-bit": False, "prefer-no-gather": True}
-    wanted = ",".join("-+"[there] + name for name, there in flags.items())
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=wanted, opt=3, jit=True
-    )
+    cpu, wanted = _processor()
+    return llvm.Target.from_default_triple().create_target_machine(cpu=cpu, features=wanted, opt=3, jit=True)
 
 
 def _optimised(text: str) -> Any:
@@ -108,10 +122,34 @@ def _optimised(text: str) -> Any:
     module = llvm.parse_assembly(text)
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_interleaving = True
+    for name, wanted in _TUNING.items():
+        setattr(tuning, name, wanted)
     builder = llvm.create_pass_builder(_machine(), tuning)
     builder.getModulePassManager().run(module, builder)
     return module
+
+
+def _name(text: str) -> str:
+    """Return under which name the code of a text is kept: all that it hangs on, in short."""
+    return hashlib.sha256(f"{_maker()}\n{text}".encode()).hexdigest()
+
+
+@functools.cache
+def _maker() -> str:
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    made_with = (_RECIPE, _TUNING, llvmlite.__version__, llvm.llvm_version_info)
+    return f"{made_with} {llvm.get_default_triple()} {_processor()}"
+
+
+def _object(text: str) -> bytes:
+    """Return the machine code of a text, from disk where it was made before."""
+    found = objects.recall(_name(text))
+    if found is None:
+        found = _machine().emit_object(_optimised(text))
+        objects.keep(_name(text), found)
+    return found
 
 
 class Code:
@@ -121,7 +159,7 @@ class Code:
         import llvmlite.binding as llvm
 
         with _lock:
-            made = llvm.JITLibraryBuilder().add_object_img(_machine().emit_object(_optimised(text)))
+            made = llvm.JITLibraryBuilder().add_object_img(_object(text))
             for name, address in symbols.items():
                 made.import_symbol(name, address)
             made.add_current_process().export_symbol("entry")
