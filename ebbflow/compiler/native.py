@@ -19,6 +19,7 @@ import numpy as np
 from ebbflow.compiler.flow import Flow, Node, Value, is_state
 from ebbflow.compiler.passes import checking
 from ebbflow.compiler.program import Program
+from ebbflow.core import stopping
 from ebbflow.engines.native import kernel as kernels
 from ebbflow.engines.native.kernel import Kernel
 from ebbflow.ops.storage import Storage
@@ -38,8 +39,15 @@ _lock = threading.Lock()
 class Native:
     """A region as a function of the arrays that go in and those that are to be filled."""
 
-    def __init__(self, region: Flow, storages: list[Storage | None], bind: Callable[[Node], Callable[..., Any]]):
+    def __init__(
+        self,
+        region: Flow,
+        storages: list[Storage | None],
+        bind: Callable[[Node], Callable[..., Any]],
+        session: Any = None,
+    ):
         self.region = region
+        self._session = session if hasattr(session, "stop") else None  # whose end a long loop has to heed
         self.takes = [i for i, s in enumerate(storages) if s is None]
         self._storages = storages
         for value, storage in zip(region.inputs, storages, strict=True):
@@ -58,7 +66,7 @@ class Native:
 
     def __call__(self, *arrays: Any) -> bool:
         """Fill the arrays behind the inputs."""
-        if self.kernel is not None and (self._with_variables(arrays) if self._locked else self.kernel.call(*arrays)):
+        if self.kernel is not None and self._by_code(arrays):
             return True
         self.by_numpy(*arrays)
         if self._runs < self._patience:
@@ -67,7 +75,14 @@ class Native:
                 self.submit()
         return True
 
-    def _with_variables(self, arrays: tuple[Any, ...]) -> bool:
+    def _by_code(self, arrays: tuple[Any, ...]) -> bool:
+        call = self._with_variables if self._locked else self.kernel.call
+        if self._session is None or not self.kernel.heeds:
+            return call(*arrays)
+        with stopping.heeding(stopping.current(self._session)):
+            return call(*arrays)
+
+    def _with_variables(self, *arrays: Any) -> bool:
         """Run with the variables' own arrays, or copies where somebody holds what they were."""
         locked = self._locked
         for storage in locked:
@@ -107,7 +122,11 @@ class Native:
             if self.kernel is None:
                 self._wanted.append(put)
                 return
-        put(self.kernel.call)
+        self._put(put)
+
+    def _put(self, put: Callable[[Any], None]) -> None:
+        if self._session is None or not self.kernel.heeds:
+            put(self.kernel.call)
 
     def submit(self) -> None:
         """Have the code made in the background."""
@@ -128,7 +147,7 @@ class Native:
                 self.kernel, wanted = kernel, self._wanted
                 self._wanted = []
             for put in wanted:
-                put(kernel.call)
+                self._put(put)
 
 
 def storage_of(value: Value, bind: Callable[[Node], Callable[..., Any]]) -> Storage | None:

@@ -89,6 +89,13 @@ def current(session: Any) -> Stop:
     return stop if stop is not None and stop.session is session else getattr(session, "stop", NEVER)
 
 
+def look() -> None:
+    """Raise CancelledError if it is time to end: for loops that do not know whom they run for."""
+    stop = _here.stop
+    if stop is not None:
+        stop.check("Loop execution was cancelled.")
+
+
 @contextmanager
 def heeding(stop: Stop) -> Iterator[None]:
     """Have what runs inside the block, in this thread, for the stop's session, heed it."""

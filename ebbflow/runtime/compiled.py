@@ -207,7 +207,7 @@ def bind(node: Node, session: Any) -> Callable[..., Any]:
         return Cluster(node.attrs["region"], partial(bind, session=session))
     if node.op in BOTH:
         within = partial(bind, session=session)
-        return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within)
+        return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within, session)
     if node.op is TOGETHER:
         return Together(node.attrs["regions"], partial(bind, session=session))
     op, attrs, run = node.op, node.attrs, NodeRun(session, node.origin)

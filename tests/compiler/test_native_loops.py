@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -169,3 +175,72 @@ def test_a_loop_of_growing_arrays_is_left_alone(made):
 
     np.testing.assert_array_equal(f(tf.constant([1.0, 2.0])), [1.0, 2.0] * 8)
     assert not any(n.op.name == "StatelessWhile" for region in made for n in region.region.nodes)
+
+
+# --- loops that do not end --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("program", "heeds"), [(scalar, False), (rows, False), (nested, True), (until_small, True)])
+def test_loops_that_nobody_can_count_look_whether_to_end(program, heeds, made):
+    tf.function(lambda *given: program(*given), autograph=False)(tf.constant(X), tf.constant(W))
+    assert [m.kernel.heeds for m in made if any(n.op.name == "StatelessWhile" for n in m.region.nodes)] == [heeds]
+
+
+ENDLESS = """
+    import os, signal, threading
+    import ebbflow as tf
+    from ebbflow.compiler import native
+
+    class Noted(native.Kernel):
+        def __init__(self, region):
+            super().__init__(region)
+            print("heeds" if self.heeds else "", end="")
+
+    native.Kernel = Noted
+    {variable}
+
+    @tf.function(autograph=False)
+    def f(x, n):
+        {update}
+        inner = lambda i, a: tf.while_loop(lambda j, b: j > 2, lambda j, b: (j - 1, b * 0.5), [i, a])
+        return tf.while_loop(lambda i, a: i != n, {step}, [0, x])[1]
+
+    def send(one):
+        os.kill(os.getpid(), one)
+
+    def end():
+        print(" ended" if heard else " ended, deaf")
+        raise KeyboardInterrupt
+
+    heard = []
+    signal.signal(signal.SIGUSR1, lambda *_: heard.append(1))
+    signal.signal(signal.SIGINT, lambda *_: end())
+    before = float(f(tf.constant(1.0), tf.constant(30)))
+    threading.Timer(0.2, send, [signal.SIGUSR1]).start()
+    threading.Timer(0.6, send, [signal.SIGINT]).start()
+    try:
+        f(tf.constant(1.0), tf.constant(-1))
+    except KeyboardInterrupt:
+        print("as", "before" if before == float(f(tf.constant(1.0), tf.constant(30))) else "never")
+"""
+
+SHAPES = {
+    "plain": ("", "", "lambda i, a: ((i + 1) % 1000, a * 0.5 + 1.0)"),
+    "inside another": ("", "", "lambda i, a: ((i + 1) % 1000, inner(i, a)[1] + 1.0)"),
+    "with a variable": (
+        "v = tf.Variable(2.0)",
+        "x = v.assign(x * 2.0) + 1.0",
+        "lambda i, a: ((i + 1) % 1000, a * 0.5)",
+    ),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="sends signals to itself")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_signal_ends_a_loop_without_end(shape, monkeypatch):
+    monkeypatch.setenv("EBBFLOW_CHECK", "1")  # code from the first run on
+    variable, update, step = SHAPES[shape]
+    code = textwrap.dedent(ENDLESS).format(variable=variable, update=update, step=step)
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=300)
+    assert done.stdout.split() == ["heeds", "ended", "as", "before"], done.stderr

@@ -91,6 +91,24 @@ def test_closing_cancels_what_runs(graph, blocked, words):
         sess.run(fetch)
 
 
+@pytest.mark.parametrize("close", [True, False])
+def test_a_loop_in_machine_code_heeds_its_session(graph, close, monkeypatch):
+    pytest.importorskip("llvmlite")
+    monkeypatch.setenv("EBBFLOW_CHECK", "1")  # code from the first run on
+    until = v1.placeholder(tf.int32, [])
+    fetch = tf.function(lambda: v1.while_loop(lambda i: i != until, lambda i: (i + 1) % 1000, [tf.constant(0)]))()
+    sess = v1.Session()
+    assert sess.run(fetch, {until: 7}) == 7
+    thread = close_soon(sess) if close else None
+    options = None if close else v1.RunOptions(timeout_in_ms=SHORT)
+    with pytest.raises(tf.errors.CancelledError if close else tf.errors.DeadlineExceededError):
+        sess.run(fetch, {until: -1}, options=options)
+    if thread is not None:
+        thread.join()
+    else:
+        assert sess.run(fetch, {until: 7}) == 7
+
+
 def sleeping():
     return v1.py_func(lambda: (time.sleep(3 * SHORT / 1000), 1)[1], [], tf.int64)
 

@@ -25,6 +25,8 @@ from ebbflow.engines.native.values import Dims, scopes
 LONG = 200_000
 """Work, in additions, from which on other threads of Python run meanwhile."""
 
+STOPPED = ("stopped", "")
+
 _calls: weakref.WeakValueDictionary[bytes, Any] = weakref.WeakValueDictionary()
 
 
@@ -42,6 +44,7 @@ class Kernel:
         low = Lowering(region)
         self.work = low.work
         parts = Parts(low, threads.count())
+        self.heeds = STOPPED in parts.needs  # whether it looks, now and then, if it should end
         self.text = _module(low, parts, len(region.inputs))
         key = _digest(self.text, low.constants)
         self.call = _calls.get(key)
@@ -82,8 +85,9 @@ def _module(low: Lowering, parts: Parts, inputs: int) -> str:
             f"  ret i1 {bad}",
             "}",
             *_entry(low, parts, inputs),
-            *_declarations(parts.needs | guard.needs),
             *scopes(parts.scopes),
+            *_declarations((parts.needs | guard.needs) - {STOPPED}),
+            *(_stopped() if STOPPED in parts.needs else []),
             *symbols.declarations(),
             f"@scratch = external global [{parts.size} x i8]",
             "@home = external global i32",
@@ -108,6 +112,7 @@ def _entry(low: Lowering, parts: Parts, inputs: int) -> list[str]:
         "  br i1 %bad, label %refuse, label %run",
         "run:",
         *([f"  call void @body({given}ptr @scratch)"] if low.work < LONG else _alone(parts.size, given)),
+        *(_raised() if STOPPED in parts.needs else []),
         "  %yes = call ptr @PyBool_FromLong(i64 1)",
         "  ret ptr %yes",
         "refuse:",
@@ -144,6 +149,45 @@ def _alone(size: int, given: str) -> list[str]:
         f"  call void @body({given}ptr %near)",
         "  call void @PyMem_RawFree(ptr %taken)",
         "  call void @PyEval_RestoreThread(ptr %thread)",
+    ]
+
+
+def _raised() -> list[str]:
+    """Return the look whether the body has ended before its time."""
+    return [
+        "  %error = call ptr @PyErr_Occurred()",
+        "  %well = icmp eq ptr %error, null",
+        "  br i1 %well, label %done, label %ended",
+        "ended:",
+        "  ret ptr null",
+        "done:",
+    ]
+
+
+def _stopped() -> list[str]:
+    """Return the function that says whether to end, with the error that tells why: a signal, a session that is closed.
+
+    It takes Python's lock, and so may wait for it.
+    """
+    return [
+        "define internal i1 @stopped() noinline cold nounwind {",
+        "entry:",
+        "  %state = call i32 @PyGILState_Ensure()",
+        "  %signal = call i32 @PyErr_CheckSignals()",
+        "  %quiet = icmp eq i32 %signal, 0",
+        "  br i1 %quiet, label %look, label %end",
+        "look:",
+        f"  %answer = call ptr @PyObject_CallNoArgs(ptr {symbols.LOOK})",
+        "  %none = icmp eq ptr %answer, null",
+        "  br i1 %none, label %end, label %on",
+        "on:",
+        "  call void @Py_DecRef(ptr %answer)",
+        "  br label %end",
+        "end:",
+        "  %stop = phi i1 [ true, %entry ], [ true, %look ], [ false, %on ]",
+        "  call void @PyGILState_Release(i32 %state)",
+        "  ret i1 %stop",
+        "}",
     ]
 
 

@@ -24,6 +24,9 @@ from ebbflow.engines.native.values import Buffer, Dims, Held, Memory, size_of
 MANY = 1_000_000
 """So many turns are reckoned with where they cannot be counted."""
 
+PATIENCE = 1 << 26
+"""Work, in additions, that is done before a loop looks whether it should end: a few to a hundred milliseconds."""
+
 
 class Turns(Step):
     """Steps that are repeated for as long as others say so."""
@@ -35,13 +38,17 @@ class Turns(Step):
         self.writes = {m: 0 for s in (*tests, *steps) for m in s.writes}
         # How often it turns may not be known: then it is long, and lets others run meanwhile.
         self.work = sum(s.work for s in (*tests, *steps)) * (turns if turns is not None else MANY)
+        self.heeds = turns is None or self.work >= PATIENCE  # whether it looks if it should end
 
     def whole(self, body: Body) -> None:
-        self.write(body, lambda body, step: step.whole(body))
+        self.write(body, lambda body, step: step.whole(body), self.heeds)
 
-    def write(self, body: Body, one: Callable[[Body, Step], None]) -> None:
+    def write(self, body: Body, one: Callable[[Body, Step], None], heeds: bool) -> None:
         """Write the loop; `one` writes a step of it."""
         with body.turns() as turn:
+            if heeds:
+                others = [s.work for s in (*self.tests, *self.steps) if not (isinstance(s, Turns) and s.heeds)]
+                turn.heed(max(sum(others), 1), PATIENCE)
             for step in self.tests:
                 one(body, step)
                 body.forget()

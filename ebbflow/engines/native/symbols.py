@@ -11,11 +11,14 @@ import functools
 
 import numpy as np
 
+from ebbflow.core import stopping
 from ebbflow.engines.onednn import library as onednn
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
 
 ARRAY = "@numpy.ndarray"
+LOOK = "@ebbflow.look"
+"""A function of Python that raises where what runs in this thread should end."""
 
 _PYTHON = {
     "PyBool_FromLong": "ptr (i64)",
@@ -23,6 +26,12 @@ _PYTHON = {
     "PyEval_RestoreThread": "void (ptr)",
     "PyMem_RawMalloc": "ptr (i64)",
     "PyMem_RawFree": "void (ptr)",
+    "PyGILState_Ensure": "i32 ()",
+    "PyGILState_Release": "void (i32)",
+    "PyErr_CheckSignals": "i32 ()",
+    "PyErr_Occurred": "ptr ()",
+    "PyObject_CallNoArgs": "ptr (ptr)",
+    "Py_DecRef": "void (ptr)",
     # What C has is found beside that, but on Windows.
     "getpid": "i32 ()",
     "fmodf": "float (float, float)",
@@ -44,7 +53,7 @@ def dtype_of(kind: str) -> str:
 def declarations() -> list[str]:
     """Return the lines that say what the names are."""
     functions = [(name, *type.split(" ", 1)) for name, type in (_PYTHON | _GOMP).items()]
-    objects = [ARRAY, *[dtype_of(kind) for kind in DTYPES]]
+    objects = [ARRAY, LOOK, *[dtype_of(kind) for kind in DTYPES]]
     return [
         *[f"declare {result} @{name}{taken}" for name, result, taken in functions],
         *[f"{name} = external global i8" for name in objects],
@@ -54,8 +63,9 @@ def declarations() -> list[str]:
 @functools.cache
 def addresses() -> dict[str, int]:
     """Return where the names lead, as far as what they mean is there."""
-    objects = {ARRAY[1:]: id(np.ndarray)} | {dtype_of(kind)[1:]: id(np.dtype(d)) for kind, d in DTYPES.items()}
-    return objects | _found(ctypes.pythonapi, _PYTHON) | gomp()
+    objects = {ARRAY: np.ndarray, LOOK: stopping.look} | {dtype_of(kind): np.dtype(d) for kind, d in DTYPES.items()}
+    found = {name[1:]: id(thing) for name, thing in objects.items()}
+    return found | _found(ctypes.pythonapi, _PYTHON) | gomp()
 
 
 @functools.cache

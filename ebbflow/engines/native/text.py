@@ -20,6 +20,7 @@ WIDTH = {"f32": 4, "f64": 8, "i32": 4, "i64": 8, "bool": 1}
 
 
 ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
+LEFT = "  %left = alloca i64"  # work to be done before somebody may want it to end: see `Turn.heed`
 _INDICES = ("+", "*", "p")  # what is computed of indices alone
 
 
@@ -44,6 +45,26 @@ class Turn:
         inside = self._body.label("inside")
         self._body.do(f"br i1 {flag}, label %{inside}, label %{self.done}")
         self._body.begin(inside)
+
+    def heed(self, work: int, patience: int) -> None:
+        """Have the function return, once so much work was done since the last look, where somebody wants it to end.
+
+        `work` is what a turn does. All loops of the function count down together.
+        """
+        body = self._body
+        body.needs.add(("stopped", ""))
+        if LEFT not in body.frames:
+            body.frames += [LEFT, f"  store i64 {patience}, ptr %left"]
+        ask, end, go = body.label("ask"), body.label("end"), body.label("go")
+        less = body(f"sub i64 {body('load i64, ptr %left')}, {work}")
+        body.do(f"store i64 {less}, ptr %left")
+        body.do(f"br i1 {body(f'icmp slt i64 {less}, 0')}, label %{ask}, label %{go}")
+        body.begin(ask)
+        body.do(f"store i64 {patience}, ptr %left")
+        body.do(f"br i1 {body('call i1 @stopped()')}, label %{end}, label %{go}")
+        body.begin(end)
+        body.do("ret void")
+        body.begin(go)
 
 
 class Body:
