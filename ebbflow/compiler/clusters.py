@@ -6,8 +6,6 @@ the next runs and the quicker one stays. Where XLA refuses, or `determinism` is 
 
 from __future__ import annotations
 
-import queue
-import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -16,14 +14,14 @@ from typing import Any
 from ebbflow.compiler.flow import Flow, Node
 from ebbflow.compiler.program import Program
 from ebbflow.compiler.tiles import Tiles, fits
+from ebbflow.engines.background import Worker
 from ebbflow.platform import config
 
 TRIALS = 6
 """So often each engine is timed before one is chosen."""
 
-_waiting: queue.Queue[Any] = queue.Queue()
-_worker: list[threading.Thread] = []
-_lock = threading.Lock()
+_worker = Worker("ebbflow-xla-compiler")
+settle = _worker.settle
 
 
 class Cluster:
@@ -36,12 +34,10 @@ class Cluster:
         self.refusal: str | None = None
         self._times: dict[str, list[float]] = {"host": [], "xla": []}
         self._chosen: Callable[..., Any] | None = None
-        self.done = threading.Event()
         if config.wishes.deterministic:
             self._chosen = self.host
-            self.done.set()
         else:
-            _submit(self)
+            _worker.add(self.compile)
 
     def __call__(self, *arrays: Any) -> Any:
         chosen = self._chosen
@@ -77,31 +73,7 @@ class Cluster:
         except Exception as error:  # the host serves on, and `explain` says why
             self.refusal = str(error)
             self._chosen = self.host
-        finally:
-            self.done.set()
 
 
 def _run(program: Program, *arrays: Any) -> Any:
     return program.run(arrays)
-
-
-def _submit(cluster: Cluster) -> None:
-    with _lock:
-        _waiting.put(cluster)
-        if not _worker:
-            thread = threading.Thread(target=_work, name="ebbflow-xla-compiler", daemon=True)
-            _worker.append(thread)
-            thread.start()
-
-
-def _work() -> None:
-    while True:
-        _waiting.get().compile()
-        _waiting.task_done()
-
-
-def settle(timeout: float = 60.0) -> None:
-    """Wait until all clusters asked for so far are compiled: for measurements and tests."""
-    end = time.monotonic() + timeout
-    while _waiting.unfinished_tasks and time.monotonic() < end:
-        time.sleep(0.01)

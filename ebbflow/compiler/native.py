@@ -7,9 +7,7 @@ Where the code refuses what it is given (an array with gaps, a label that is no 
 
 from __future__ import annotations
 
-import atexit
 import os
-import queue
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +18,7 @@ from ebbflow.compiler.flow import Flow, Node, Value, is_state
 from ebbflow.compiler.passes import checking
 from ebbflow.compiler.program import Program
 from ebbflow.core import stopping
+from ebbflow.engines.background import Worker
 from ebbflow.engines.native import kernel as kernels
 from ebbflow.engines.native.kernel import Kernel
 from ebbflow.ops.storage import Storage
@@ -31,8 +30,8 @@ PATIENCE = 12
 LARGE = 1 << 16
 """Elements of an array for whose sake code is made at once."""
 
-_jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
-_worker: list[threading.Thread] = []
+_worker = Worker("ebbflow-native-compiler")
+settle = _worker.settle
 _lock = threading.Lock()
 
 
@@ -72,7 +71,7 @@ class Native:
         if self._runs < self._patience:
             self._runs += 1
             if self._runs >= self._patience:
-                self.submit()
+                _worker.add(self.compile)
         return True
 
     def _by_code(self, arrays: tuple[Any, ...]) -> bool:
@@ -128,14 +127,6 @@ class Native:
         if self._session is None or not self.kernel.heeds:
             put(self.kernel.call)
 
-    def submit(self) -> None:
-        """Have the code made in the background."""
-        _jobs.put(self)
-        with _lock:
-            if not _worker or not _worker[0].is_alive():  # it does not live on in a forked process
-                _worker[:] = [threading.Thread(target=_work, name="ebbflow-native-compiler", daemon=True)]
-                _worker[0].start()
-
     def compile(self) -> None:
         """Make the code."""
         try:
@@ -157,48 +148,12 @@ def storage_of(value: Value, bind: Callable[[Node], Callable[..., Any]]) -> Stor
     return value.storage or bind(value.node)().item()  # type: ignore[arg-type]
 
 
-def _work() -> None:
-    while True:
-        job = _jobs.get()
-        with _at_work:
-            if not _closing.is_set():
-                job.compile()
-
-
-_at_work = threading.Lock()
-_closing = threading.Event()
-
-
-@atexit.register
-def _close() -> None:
-    """Begin nothing more, and wait for what is being made: LLVM must not be at work when the process takes it down."""
-    _closing.set()
-    with _at_work:
-        pass
-
-
 def _begin_again() -> None:
     """In a forked process, do without what threads held that are not there."""
-    global _at_work, _lock
-    _at_work, _lock = threading.Lock(), threading.Lock()
+    global _lock
+    _lock = threading.Lock()
     kernels.begin_again()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_again)
-
-
-def settle(timeout: float = 60.0) -> None:
-    """Wait until all that was asked for so far is made: for measurements and tests."""
-    mark = _Mark()
-    _jobs.put(mark)
-    if _worker:
-        mark.done.wait(timeout)
-
-
-class _Mark:
-    def __init__(self) -> None:
-        self.done = threading.Event()
-
-    def compile(self) -> None:
-        self.done.set()

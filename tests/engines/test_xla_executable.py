@@ -1,4 +1,4 @@
-"""Executables: what goes in and out, memory, errors, variables, background compiling, the cache, how a process ends."""
+"""Executables: what goes in and out, memory, errors, variables, the cache, how a process ends."""
 
 # ruff: noqa: E402, E501  (tables have long rows; jax may be missing: nothing else is imported then)
 
@@ -21,7 +21,7 @@ jax = pytest.importorskip("jax")
 import ebbflow as tf
 from ebbflow.core import errors
 from ebbflow.core.op import Known, op, registry
-from ebbflow.engines.xla import background, executable, library
+from ebbflow.engines.xla import ending, executable, library
 from ebbflow.engines.xla.lower import lower_call
 from ebbflow.engines.xla.refusal import Refusal, unsupported, why_not
 from ebbflow.ops import catalogue  # noqa: F401  (declares every op)
@@ -208,7 +208,7 @@ def test_rules_are_read_without_jax():
         import sys
         import ebbflow, ebbflow.ops.catalogue
         from ebbflow.engines.xla.rules import everything
-        from ebbflow.engines.xla import devices, refusal, executable, cache, background
+        from ebbflow.engines.xla import devices, refusal, executable, cache, ending
         assert len(everything()) > 300
         devices.has_accelerators()
         assert "jax" not in sys.modules
@@ -254,38 +254,25 @@ def test_a_long_chain_of_nodes():
     assert executable.compile(region)(np.float32(1))[0] == expected
 
 
-# ---------------------------------------------------------------------------------------------- behind the scenes
-
-
-def test_compiled_in_the_background():
-    region, expected = region_of(lambda x: x * 2 + 1, [np.ones(3, np.float32)])
-    pending = executable.compile_in_background(region)
-    assert pending.wait(120)
-    assert pending.ready and pending.error is None
-    assert pending.result()(np.ones(3, np.float32))[0].tolist() == expected[0].tolist()
-
-
-def test_what_fails_in_the_background_is_told_to_who_asks():
-    region, _ = region_of(lambda x: tf.where(x > 0), [np.ones(3, np.float32)])
-    pending = executable.compile_in_background(region)
-    with pytest.raises(Refusal):
-        pending.result()
-    assert pending.ready and isinstance(pending.error, Refusal)
+# ---------------------------------------------------------------------------------------------- the end of a process
 
 
 ENDING = """
     import sys, time
     import numpy as np
-    from ebbflow.engines.xla import background, executable
+    from ebbflow.engines.background import Worker
+    from ebbflow.engines.xla import executable
 
     def slow(*xs):
         import jax.numpy as jnp
         return [y for x in xs for y in (jnp.sin(x) * x.sum(axis=0), x @ x.T)]
 
     arrays = [np.ones((3 + i % 3, 4 + i), np.float32) for i in range(12)]
-    many = [background.in_background(lambda: executable.compile_function(slow, arrays)) for _ in range(50)]
+    worker, ready = Worker("compiler"), []
+    for _ in range(50):
+        worker.add(lambda: ready.append(executable.compile_function(slow, arrays)))
     time.sleep({wait})
-    print("leaving", sum(p.ready for p in many), flush=True)
+    print("leaving", len(ready), flush=True)
     sys.exit(3)
 """
 
@@ -340,8 +327,8 @@ def test_code_is_kept_for_the_next_process(tmp_path):
 
 
 def test_nothing_new_is_begun_at_the_end(monkeypatch):
-    monkeypatch.setitem(background._state, "closing", True)
-    with pytest.raises(background.Ending):
+    monkeypatch.setitem(ending._state, "closing", True)
+    with pytest.raises(ending.Ending):
         made(lambda x: [x + 1], np.ones(3, np.float32))
 
 

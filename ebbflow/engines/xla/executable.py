@@ -21,7 +21,7 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.shape import Dims, is_static
 from ebbflow.engines.xla import cache, library
-from ebbflow.engines.xla.background import Pending, at_work, go_on, in_background
+from ebbflow.engines.xla.ending import at_work, go_on
 from ebbflow.engines.xla.lower import Trace, is_known, lower_node
 from ebbflow.engines.xla.refusal import LOWERED_TYPES, Refusal, body_nodes, is_drawn
 from ebbflow.engines.xla.state import TracedStorage
@@ -152,13 +152,6 @@ def compile(
     before each call.
     """
     return _Compilation(region, handles, dims, host).executable(device)
-
-
-def compile_in_background(
-    region: Any, handles: Sequence[Any] = (), dims: Sequence[Dims] | None = None, device: Any = None, host: Any = None
-) -> Pending:
-    """Return at once; the executable comes when it is compiled (`Pending.ready`)."""
-    return in_background(lambda: compile(region, handles, dims, device, host))
 
 
 class _Compilation:
