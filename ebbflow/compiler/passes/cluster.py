@@ -169,30 +169,24 @@ def replaced(flow: Flow, groups: Sequence[Sequence[Node]], stand_in: StandIn) ->
 
 def cluster_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:
     """Return the node of a group, and the values of its members that others take."""
-    inside = set(group)
-    made_here = {v for node in group for v in node.outputs}
-    taken: dict[Value, Value] = {}
-    constants: list[Node] = []
-    for node in group:
-        for value in node.inputs:
-            if value in made_here or value in taken:
-                continue
-            if value.known is not None and value.node is not None and value.node.op.name == "Const":
-                if value.node not in constants:
-                    constants.append(value.node)
-            else:
-                taken[value] = Value(None, len(taken), value.dtype, value.dims, value.tensor)
+    outside = flow_of(group, uses, fetched)
+    taken = {v: Value(None, i, v.dtype, v.dims, v.tensor) for i, v in enumerate(outside.inputs)}
     for node in group:
         node.inputs = [taken.get(v, v) for v in node.inputs]
-    given = [v for v in _made_in_order(group) if v in fetched or any(n not in inside for n in uses.get(v, ()))]
-    region = Flow(list(taken.values()), [*constants, *group], given)
+    region = Flow(list(taken.values()), outside.nodes, outside.outputs)
     attrs: dict[str, Any] = {
         "region": region,
         "Tin": tuple(v.dtype for v in taken),
-        "Tout": tuple(v.dtype for v in given),
+        "Tout": tuple(v.dtype for v in region.outputs),
     }
-    return standing_for(CLUSTER, list(taken), attrs, group[-1].origin, given), given
+    return standing_for(CLUSTER, list(taken), attrs, group[-1].origin, region.outputs), region.outputs
 
 
-def _made_in_order(group: Sequence[Node]) -> list[Value]:
-    return [v for node in group for v in node.outputs]
+def flow_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> Flow:
+    """Return a group as a flow: of the values it takes, with constants inside, to those that others take from it."""
+    inside = set(group)
+    made = dict.fromkeys(v for node in group for v in node.outputs)
+    taken = dict.fromkeys(v for node in group for v in node.inputs if v not in made)
+    constants = {v: v.node for v in taken if v.known is not None and v.node is not None and v.node.op.name == "Const"}
+    given = [v for v in made if v in fetched or any(n not in inside for n in uses.get(v, ()))]
+    return Flow([v for v in taken if v not in constants], [*dict.fromkeys(constants.values()), *group], given)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ebbflow.compiler.flow import Flow, Node, Value, is_state, is_variable
 from ebbflow.compiler.loops import LOOPS, Loop, sized
-from ebbflow.compiler.passes.cluster import cluster_of, connected, levels_of, replaced
+from ebbflow.compiler.passes.cluster import cluster_of, connected, flow_of, levels_of, replaced
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
@@ -120,16 +120,10 @@ def _with_updates_together(groups: list[list[Node]], levels: dict[Node, int], fl
 
 def _refusal(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> str | None:
     """Return why a region with a loop cannot be made: what is refused here may be taken by XLA."""
-    inside = set(group)
     if not any(n.op.name in LOOPS for n in group):
         return None
-    taken = dict.fromkeys(v for n in group for v in n.inputs if v.node not in inside)
-    constants = [v for v in taken if v.node is not None and v.node.op.name == "Const"]
-    made = [v for n in group for v in n.outputs]
-    given = [v for v in made if v in fetched or any(u not in inside for u in uses.get(v, ()))]
-    nodes = [*[v.node for v in constants], *group]
     try:
-        Lowering(Flow([v for v in taken if v not in constants], nodes, given))  # type: ignore[arg-type]
+        Lowering(flow_of(group, uses, fetched))
     except Refused as refused:
         return str(refused)
     return None
