@@ -14,7 +14,7 @@ PASSES_OF = {
     "constant_folding": ("fold",),
     "shape_optimization": ("fold",),
     "arithmetic_optimization": ("simplify", "columns", "broadcasts", "common", "siblings"),
-    "remapping": ("fuse", "entropy"),
+    "remapping": ("fuse", "entropy", "winograd"),
     "layout_optimizer": ("layout",),
     "auto_parallel": ("parallel",),
 }

@@ -25,8 +25,9 @@ from ebbflow.compiler.passes.rematerialise import rematerialise
 from ebbflow.compiler.passes.siblings import batch_siblings
 from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.compiler.passes.verify import verify
+from ebbflow.compiler.passes.winograd import take_convolutions
 
-FOR_THE_HOST = ("native", "siblings", "entropy", "fuse", "parallel")
+FOR_THE_HOST = ("native", "siblings", "entropy", "fuse", "winograd", "parallel")
 """Passes that make what only the host's engines can run: not for what XLA is to take whole."""
 
 PASSES: dict[str, Callable[[Flow], Flow]] = {
@@ -41,6 +42,7 @@ PASSES: dict[str, Callable[[Flow], Flow]] = {
     "siblings": batch_siblings,
     "entropy": scale_entropies,
     "fuse": fuse,
+    "winograd": take_convolutions,
     "cluster": cluster,
     "parallel": run_side_by_side,  # what is left: clusters use all cores by themselves
 }

@@ -130,7 +130,8 @@ class _Chain:
         if plan is None or plan.outputs[0] != first.outputs[0].dims:
             return None
         extra = [v for v in (self._bias, self._addend) if v is not None]
-        return _node(plan, [*first.inputs[:2], *extra], [last.outputs[0]], last.origin)
+        how = {"bias": self._bias is not None, "add": self._addend is not None, "activation": self._activation}
+        return _node(plan, first, [*first.inputs[:2], *extra], [last.outputs[0]], last.origin, **how)
 
 
 class _FilterGradient:
@@ -153,12 +154,23 @@ class _FilterGradient:
         plan = conv.to_filter(x.dims, node.outputs[0].dims, dy.dims, *[node.attrs[name] for name in _CONV], bias=True)
         if plan is None:
             return None
-        return _node(plan, [x, x, dy], self.results, node.origin)
+        return _node(plan, node, [x, x, dy], self.results, node.origin, bias=True)
 
 
-def _node(plan: Any, inputs: list[Value], results: list[Value], origin: Any) -> Node:
+def _node(
+    plan: Any,
+    first: Node,
+    inputs: list[Value],
+    results: list[Value],
+    origin: Any,
+    bias: bool = False,
+    add: bool = False,
+    activation: str | None = None,
+) -> Node:
+    """Return the one node for a plan; it says what it stands for."""
     dims = tuple(v.dims for v in results)
     attrs = {"N": len(inputs), "M": len(results), "T": dtypes.float32, "dims": dims, "call": plan.call}
+    attrs |= {"first": first.op.name, "how": first.attrs, "bias": bias, "add": add, "activation": activation}
     return standing_for(FUSED, inputs, attrs, origin, results)
 
 

@@ -17,7 +17,7 @@ from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.engines import choice
-from ebbflow.engines.native import elementwise, library, limits, rows  # noqa: F401  (rows: all are declared)
+from ebbflow.engines.native import convolution, elementwise, library, limits, rows  # noqa: F401  (rows: all are declared)
 from ebbflow.engines.native.lowering import KINDS, OPS, Lowering, Refused
 from ebbflow.engines.native.updates import READS, serves
 
@@ -102,7 +102,7 @@ def _replaced(flow: Flow, fits: set[Node], loops: dict[Node, Loop]) -> Flow | No
     flow, groups, places = recompute(flow, groups, FAR)
     level = {**levels, **{copy: levels[place] for copy, place in places.items()}}
     ordered = sorted(flow.nodes, key=level.__getitem__)  # stable: what keeps state stays in order
-    return replaced(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups, _native_of)
+    return replaced(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups, native_of)
 
 
 def _with_updates_together(groups: list[list[Node]], levels: dict[Node, int], flow: Flow) -> list[list[Node]]:
@@ -199,7 +199,7 @@ def _fits_whole(node: Node, loop: Loop) -> bool:
 
 def _fits(node: Node, product: int = PRODUCT) -> bool:
     name = node.op.name
-    if name == "Const":
+    if name == "Const" or name in convolution.NAMES:  # these have a pass of their own
         return False
     lists = name.startswith(_LISTS)
     values = [v for v in (*node.inputs, *node.outputs) if not is_state(v) and not (lists and _is_list(v))]
@@ -264,7 +264,7 @@ def _pays(group: Sequence[Node]) -> bool:
     return sum(n.op.name not in _FREE for n in group) >= 2 or any(n.op.name in LOOPS for n in group)
 
 
-def _native_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:
+def native_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:
     node, given = cluster_of(group, uses, fetched)
     attrs: dict[str, Any] = dict(node.attrs)
     node.op, node.attrs = NATIVE_UPDATE if any(map(is_state, node.inputs)) else NATIVE, attrs

@@ -231,6 +231,10 @@ class Lowering:
         self.rooms.append(Memory(kind, dims, is_list=is_list))
         return Buffer(self.rooms[-1], dims)
 
+    def target(self, value: Any) -> Buffer:
+        """Return where a value is to be written: the result's own place, or a room."""
+        return self._targets.get(value) or self.room(kind_of(value), tuple(value.dims))
+
     def in_memory(self, held: Held) -> Buffer:
         """Return an array whose elements lie in memory."""
         return held if isinstance(held, Buffer) else self.write(self.room(held.kind, held.dims), held)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ebbflow.engines.native import library, threads
-from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
+from ebbflow.engines.native.lowering import Lowering, Refused, lowers
 from ebbflow.engines.native.steps import Block, Step
 from ebbflow.engines.native.structure import transposed
 from ebbflow.engines.native.text import TYPES, WIDTH, Body, Index
@@ -35,7 +35,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
         a = transposed(a, [1, 0])
     if node.attrs["transpose_b"]:
         b = transposed(b, [1, 0])
-    out = _out(low, node)
+    out = low.target(node.outputs[0])
     product(low, a, b, out)
     return out
 
@@ -49,7 +49,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     swap = [*range(rank - 2), rank - 1, rank - 2]
     a = transposed(a, swap) if node.attrs["adj_x"] else a  # type: ignore[assignment]
     b = transposed(b, swap) if node.attrs["adj_y"] else b  # type: ignore[assignment]
-    out = _out(low, node)
+    out = low.target(node.outputs[0])
     product(low, a, b, out)
     return out
 
@@ -58,11 +58,6 @@ def _matrix(body: Body, held: Buffer, at: list[Index]) -> Buffer:
     """Return one matrix of many."""
     pointer = held.pointer(body, [*at, 0, 0])
     return Buffer(Memory(held.kind, held.dims[-2:], pointer), held.dims[-2:], held.strides[-2:])
-
-
-def _out(low: Lowering, node: Any) -> Buffer:
-    value = node.outputs[0]
-    return low._targets.get(value) or low.room(kind_of(value), tuple(value.dims))
 
 
 def product(low: Lowering, a: Buffer, b: Buffer, out: Buffer) -> None:
@@ -96,7 +91,6 @@ class Product(Step):
             self.reads[a.memory] = 0
         if out.row is not None:
             self.reads |= dict.fromkeys(out.row[0].reads, 0)
-
         self.wide = _columns(a, b)
 
     def whole(self, body: Body) -> None:
@@ -108,19 +102,25 @@ class Product(Step):
 
     def some(self, body: Body, begin: Index, count: int) -> None:
         a, out = (_rows_of(body, x, begin, count) for x in (self.a, self.out))
-        self._multiply(body, a, self.b, out, alone=True)
+        multiply(body, a, self.b, out, self.wide)
 
-    def _multiply(self, body: Body, a: Buffer, b: Buffer, out: Buffer, alone: bool = False) -> None:
-        """Write the product of two matrices, columns by columns; many are divided among threads."""
+    def _multiply(self, body: Body, a: Buffer, b: Buffer, out: Buffer) -> None:
+        """Write the product of two matrices; many columns are divided among threads."""
         n, wide = b.dims[1], self.wide
         whole = n // wide
-        if whole > 1 and a.dims[0] * a.dims[1] * n >= PARTED and threads.count() > 1 and not alone:
+        if whole > 1 and a.dims[0] * a.dims[1] * n >= PARTED and threads.count() > 1:
             _parted(body, a, b, out, whole, wide)
-        elif whole:
-            with body.loop(whole * wide, wide) as j:
-                _panel(body, a, b, out, (j.index, wide))
-        if n % wide:
-            _panel(body, a, b, out, (whole * wide, n % wide))
+            if n % wide:
+                _panel(body, a, b, out, (whole * wide, n % wide))
+        else:
+            multiply(body, a, b, out, wide)
+
+
+def multiply(body: Body, a: Buffer, b: Buffer, out: Buffer, wide: int, add: bool = False) -> None:
+    """Write the product of two matrices, so many columns at a time; `add` to what is there."""
+    for left, count, columns in blocks(b.dims[1], wide):
+        with body.loop(left + count * columns, columns, start=left) as j:
+            _panel(body, a, b, out, (j.index, columns), add)
 
 
 def _rows_of(body: Body, held: Buffer, begin: Index, count: int) -> Buffer:
@@ -140,7 +140,7 @@ def _packed(low: Lowering, b: Buffer, wide: int) -> Panels:
     k, n = b.dims
 
     def write(body: Body) -> None:
-        for left, count, stride in _blocks(n, wide):
+        for left, count, stride in blocks(n, wide):
             with body.loop(left + count * stride, stride, start=left) as j:
                 part = Memory(b.kind, (k, stride), b.pointer(body, [0, j.index]))
                 place = Memory(b.kind, (k, stride), body.pointer(room.memory.pointer, b.kind, body.times(j.index, k)))
@@ -172,14 +172,14 @@ def _columns(a: Buffer, b: Buffer) -> int:
     return min(-(-b.dims[1] // lanes), max(registers // a.dims[0], 2)) * lanes
 
 
-def _panel(body: Body, a: Buffer, b: Buffer, out: Buffer, j: tuple[Index, int]) -> None:
+def _panel(body: Body, a: Buffer, b: Buffer, out: Buffer, j: tuple[Index, int], add: bool = False) -> None:
     """Write some columns of a product, for all rows."""
     lanes, registers = _lanes(a.kind)
     m = a.dims[0]
     most = max(registers // -(-j[1] // lanes), 1)
-    for first, count, step in _blocks(m, -(-m // -(-m // most))):
+    for first, count, step in blocks(m, -(-m // -(-m // most))):
         with body.loop(first + count * step, step, start=first) as i:
-            _block(body, a, b, out, (i.index, step), j, lanes)
+            _block(body, a, b, out, (i.index, step), j, lanes, add)
 
 
 def _parted(body: Body, a: Buffer, b: Buffer, out: Buffer, whole: int, wide: int) -> None:
@@ -197,19 +197,31 @@ def _parted(body: Body, a: Buffer, b: Buffer, out: Buffer, whole: int, wide: int
     threads.call(body, name, pointers, threads.count())
 
 
-def _blocks(total: int, size: int) -> list[tuple[int, int, int]]:
+def blocks(total: int, size: int) -> list[tuple[int, int, int]]:
     """Return (start, number, size) of equal blocks and what is left."""
     whole, rest = divmod(total, size)
     return [part for part in ((0, whole, size), (whole * size, 1, rest)) if part[1] * part[2]]
 
 
 def _block(
-    body: Body, a: Buffer, b: Buffer, out: Buffer, i: tuple[Index, int], j: tuple[Index, int], lanes: int
+    body: Body,
+    a: Buffer,
+    b: Buffer,
+    out: Buffer,
+    i: tuple[Index, int],
+    j: tuple[Index, int],
+    lanes: int,
+    add: bool,
 ) -> None:
     t, width = TYPES[a.kind], WIDTH[a.kind]
     columns = [(at, min(lanes, j[1] - at)) for at in range(0, j[1], lanes)]  # the last may be narrower
-    carried = [(f"<{n} x {t}>", "zeroinitializer") for _ in range(i[1]) for _, n in columns]
-    with body.loop(a.dims[1], carried=carried) as loop:
+    places = [
+        (f"<{n} x {t}>", out.pointer(body, [body.plus(i[0], r), body.plus(j[0], at)]))
+        for r in range(i[1])
+        for at, n in columns
+    ]
+    begin = [body(f"load {v}, ptr {p}, align {width}") if add else "zeroinitializer" for v, p in places]
+    with body.loop(a.dims[1], carried=[(v, s) for (v, _), s in zip(places, begin, strict=True)]) as loop:
         parts = []
         for at, n in columns:
             pointer = _right(body, b, loop.index, j, at)
@@ -219,11 +231,8 @@ def _block(
             for (_, n), part in zip(columns, parts, strict=True):
                 before = loop.carried[len(loop.next)]
                 loop.next.append(_fma(body, a.kind, n, one, part, before))
-    sums = iter(loop.carried)
-    for r in range(i[1]):
-        for at, n in columns:
-            pointer = out.pointer(body, [body.plus(i[0], r), body.plus(j[0], at)])
-            body.do(f"store <{n} x {t}> {next(sums)}, ptr {pointer}, align {width}")
+    for (v, pointer), total in zip(places, loop.carried, strict=True):
+        body.do(f"store {v} {total}, ptr {pointer}, align {width}")
 
 
 def _right(body: Body, b: Buffer, k: Index, j: tuple[Index, int], at: int) -> str:

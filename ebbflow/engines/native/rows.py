@@ -1,5 +1,25 @@
 """All that declares rows of `OPS`: who imports this has them."""
 
-from ebbflow.engines.native import arrangement, division, loops, matmul, reductions, scans, structure, updates
+from ebbflow.engines.native import (
+    arrangement,
+    convolution,
+    division,
+    loops,
+    matmul,
+    reductions,
+    scans,
+    structure,
+    updates,
+)
 
-__all__ = ["arrangement", "division", "loops", "matmul", "reductions", "scans", "structure", "updates"]
+__all__ = [
+    "arrangement",
+    "convolution",
+    "division",
+    "loops",
+    "matmul",
+    "reductions",
+    "scans",
+    "structure",
+    "updates",
+]
