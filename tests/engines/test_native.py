@@ -177,7 +177,10 @@ def test_softmax_and_its_kin(columns):
 
 
 def test_every_row_has_a_case():
-    """The rows of `ELEMENTWISE` are walked above; here those of `OPS`, but for variables, loops (tests/compiler) and convolutions."""
+    """The rows of `ELEMENTWISE` are walked above; here those of `OPS`.
+
+    Variables and loops have theirs in tests/compiler, convolutions in test_native_winograd.py.
+    """
     seen = {n.op.name for name, dtype in SOME for n in case_of(name, dtype)[0].nodes}
     for fn, arrays in (
         (native_cases.softmaxes, native_cases.softmax_case(3, 7, "float32")),

@@ -17,6 +17,7 @@ from ebbflow.compiler.passes.common import share_common
 from ebbflow.compiler.passes.entropy import scale_entropies
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.fuse import fuse
+from ebbflow.compiler.passes.layout import keep_channels_last
 from ebbflow.compiler.passes.narrow import narrow_bodies
 from ebbflow.compiler.passes.native import make_native
 from ebbflow.compiler.passes.parallel import run_side_by_side
@@ -27,7 +28,7 @@ from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.compiler.passes.verify import verify
 from ebbflow.compiler.passes.winograd import take_convolutions
 
-FOR_THE_HOST = ("native", "siblings", "entropy", "fuse", "winograd", "parallel")
+FOR_THE_HOST = ("layout", "native", "siblings", "entropy", "fuse", "winograd", "parallel")
 """Passes that make what only the host's engines can run: not for what XLA is to take whole."""
 
 PASSES: dict[str, Callable[[Flow], Flow]] = {
@@ -38,6 +39,7 @@ PASSES: dict[str, Callable[[Flow], Flow]] = {
     "columns": take_columns,
     "broadcasts": sink_broadcasts,
     "common": share_common,
+    "layout": keep_channels_last,  # before everything that looks at what stands next to a convolution
     "native": make_native,
     "siblings": batch_siblings,
     "entropy": scale_entropies,
