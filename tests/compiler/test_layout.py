@@ -115,7 +115,19 @@ def by_hand(x):
     return conv(y * const(9, seed=2) + 2.0)
 
 
-IMAGES, LAST, VOLUMES = (2, 3, 9, 9), (2, 9, 9, 3), (2, 3, 4, 6, 5)
+def rows(x):
+    """Convolution along one axis, which is one of images one pixel high."""
+    y = tf.nn.relu(tf.nn.conv1d(x, const(3, 3, 4), 1, "SAME", data_format="NCW"))
+    y = tf.nn.bias_add(tf.nn.conv1d(y, const(3, 4, 4), 2, "SAME", data_format="NCW"), const(4), "NCW")
+    return tf.nn.conv1d(tf.tanh(y), const(2, 4, 5), 1, "VALID", data_format="NCW", dilations=2)
+
+
+def classes(x):
+    """A distribution over channels for each pixel: softmax brings them to the end by itself."""
+    return conv(tf.nn.softmax(conv(conv(x)), axis=1))
+
+
+IMAGES, LAST, ROWS, VOLUMES = (2, 3, 9, 9), (2, 9, 9, 3), (2, 3, 40), (2, 3, 4, 6, 5)
 
 # name: (what is fed, what is written, arrays that are rearranged)
 CASES = {
@@ -134,6 +146,9 @@ CASES = {
     "gated": (IMAGES, gated, 2),
     "gradients of gates": (IMAGES, lambda x: slopes(gated(x), x), 2),
     "transposed already": (LAST, of_last, 0),
+    "rows": (ROWS, rows, 2),
+    "gradients of rows": (ROWS, lambda x: slopes(rows(x), x), 2),
+    "a class for each pixel": (IMAGES, classes, 4),
     "in plain arithmetic": (IMAGES, by_hand, 2),
     "gradients of arithmetic": (IMAGES, lambda x: slopes(by_hand(x), x), 2),
     "padded by hand": (IMAGES, lambda x: conv(tf.pad(conv(x), [[0, 0], [0, 1], [1, 2], [3, 0]]), padding="VALID"), 2),
@@ -305,7 +320,9 @@ UNARY = [
     lambda x: tf.slice(tf.pad(x, [[0, 0], [0, 0], [1, 2], [2, 1]], "REFLECT"), [0, 0, 2, 1], SAME),
     lambda x: x[:, ::-1, :, ::-1], lambda x: tf.tile(x[:, :2], [1, 2, 1, 1]), lambda x: tf.cast(x > 0, tf.float32) * x,
     lambda x: tf.transpose(tf.nn.softmax(tf.transpose(x, [0, 2, 3, 1])), [0, 3, 1, 2]),
-    lambda x: tf.transpose(x, [0, 1, 3, 2]), lambda x: tf.transpose(tf.reshape(x, [2, 6, 6, 4]), [0, 3, 1, 2]),
+    lambda x: tf.transpose(tf.reshape(x, [2, 6, 6, 4]), [0, 3, 1, 2]), lambda x: tf.transpose(x, [0, 1, 3, 2]),
+    lambda x: tf.squeeze(tf.nn.relu(tf.expand_dims(x, 2)), [-3]), lambda x: tf.squeeze(x[..., None, :], 3),
+    lambda x: tf.nn.softmax(x, axis=1),
 ]  # fmt: skip
 BINARY = [
     tf.add, tf.multiply, tf.maximum, lambda x, y: tf.where(x > y, x, y), lambda x, y: tf.add_n([x, y, x]),

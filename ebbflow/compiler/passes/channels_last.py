@@ -35,6 +35,8 @@ class Form:
 RULES: dict[str, Callable[[Node], Form | None]] = {}
 
 FORMATS = {"NCHW": "NHWC", "NCDHW": "NDHWC"}
+RANKS = (3, 4, 5)
+"""Of images: rows, images proper, volumes."""
 
 
 def form_of(node: Node) -> Form | None:
@@ -50,7 +52,7 @@ def form_of(node: Node) -> Form | None:
 
 
 def _is_image(value: Value) -> bool:
-    return len(value.dims or ()) in (4, 5)
+    return len(value.dims or ()) in RANKS
 
 
 # --- orders of axes ---------------------------------------------------------------------------------------------------
@@ -180,15 +182,18 @@ def _(node: Node) -> Form | None:
 
 @rule("Transpose")
 def _(node: Node) -> Form | None:
-    """The program's own way between the two orders is none at all."""
+    """The program's own way between the two orders is none at all; any other ends or begins where channels are."""
     rank, perm = len(node.inputs[0].dims or ()), node.inputs[1].known
-    if perm is None or rank not in (4, 5):
+    if perm is None or sorted(perm.tolist()) != list(range(rank)) or rank not in RANKS:
         return None
-    order, size = tuple(int(p) for p in perm), float(node.outputs[0].size)
-    nothing = {1: np.arange(rank, dtype=perm.dtype)}
-    if order == to_last(rank):
-        return Form((0,), (), node.attrs, nothing, gain=size)
-    return Form((), (0,), node.attrs, nothing, gain=size) if order == to_first(rank) else None
+    order, there = [int(p) for p in perm], to_last(rank)
+    maker = node.inputs[0].node
+    arrives = order[1] == rank - 1 and (tuple(order) == to_first(rank) or maker is None or form_of(maker) is None)
+    moved = [order[i] for i in there] if arrives else [there.index(p) for p in order]
+    gain = float(node.outputs[0].size) if moved == sorted(moved) else 0.0
+    return Form(
+        () if arrives else (0,), (0,) if arrives else (), node.attrs, {1: np.array(moved, perm.dtype)}, gain=gain
+    )
 
 
 # --- element by element -----------------------------------------------------------------------------------------------
@@ -214,13 +219,45 @@ def _elementwise(node: Node) -> Form | None:
     return Form(tuple(takes), (0,), node.attrs, known, reshaped) if takes else None
 
 
+# --- rows of pixels and images one pixel high -------------------------------------------------------------------------
+
+
+@rule("ExpandDims")
+def _(node: Node) -> Form | None:
+    axis, rank = node.inputs[1].known, len(node.outputs[0].dims or ())
+    if axis is None or axis.size != 1 or axis.item() % rank < 2:
+        return None
+    return Form((0,), (0,), node.attrs, {1: np.full(axis.shape, _axis(axis.item(), rank), axis.dtype)})
+
+
+@rule("Squeeze")
+def _(node: Node) -> Form | None:
+    dims: Any = node.inputs[0].dims
+    gone = [int(a) % len(dims) for a in node.attrs["squeeze_dims"]] or [i for i, n in enumerate(dims) if n == 1]
+    if any(axis < 2 for axis in gone):
+        return None
+    return Form((0,), (0,), {**node.attrs, "squeeze_dims": tuple(_axis(a, len(dims)) for a in gone)})
+
+
+@rule("Reshape")
+def _(node: Node) -> Form | None:
+    before: Any = node.inputs[0].dims
+    after: Any = node.outputs[0].dims
+    shape = node.inputs[1].known
+    if shape is None or before[:2] != after[:2] or len(after) != len(shape):
+        return None
+    if [n for n in before[2:] if n != 1] != [n for n in after[2:] if n != 1]:
+        return None
+    return Form((0,), (0,), node.attrs, {1: np.array(_rearranged(after), shape.dtype)})
+
+
 # --- axes renumbered --------------------------------------------------------------------------------------------------
 
 
 @rule("Sum", "Mean", "Max", "Min", "Prod", "All", "Any", "EuclideanNorm")
 def _(node: Node) -> Form | None:
     dims, axes = node.inputs[0].dims, node.inputs[1].known
-    if axes is None or not dims or len(dims) not in (4, 5):
+    if axes is None or not dims or len(dims) not in RANKS:
         return None
     rank = len(dims)
     folded = [int(a) % rank for a in axes.reshape(-1)]
@@ -233,7 +270,7 @@ def _(node: Node) -> Form | None:
 
 def _with_axis(node: Node, at: int, takes: Order) -> Form | None:
     axis, rank = node.inputs[at].known, len(node.outputs[0].dims or ())
-    if axis is None or axis.size != 1 or rank not in (4, 5):
+    if axis is None or axis.size != 1 or rank not in RANKS:
         return None
     moved = np.full(axis.shape, _axis(axis.item(), rank), axis.dtype)
     return Form(takes, tuple(range(len(node.outputs))), node.attrs, {at: moved})

@@ -175,7 +175,7 @@ class _Rearranging:
             return None
         form = self._border.forms[node]
         inputs = self._inputs(node, form, rewrite)
-        if node.op.name == "Transpose":
+        if node.op.name == "Transpose" and list(form.known[1]) == sorted(form.known[1]):  # channels are last by now
             made = [inputs[0]]
         else:
             made = rewrite.add(_rewritten(node, form, inputs)).outputs
