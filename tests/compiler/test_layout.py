@@ -149,6 +149,7 @@ CASES = {
     "rows": (ROWS, rows, 2),
     "gradients of rows": (ROWS, lambda x: slopes(rows(x), x), 2),
     "a class for each pixel": (IMAGES, classes, 4),
+    "norm of an odd number of channels": (IMAGES, lambda x: conv(norm(conv(x, 5))), 0),
     "in plain arithmetic": (IMAGES, by_hand, 2),
     "gradients of arithmetic": (IMAGES, lambda x: slopes(by_hand(x), x), 2),
     "padded by hand": (IMAGES, lambda x: conv(tf.pad(conv(x), [[0, 0], [0, 1], [1, 2], [3, 0]]), padding="VALID"), 2),

@@ -29,7 +29,7 @@ class Form:
     attrs: dict[str, Any]
     known: dict[int, np.ndarray] = field(default_factory=dict)  # inputs that speak of axes, as they are then
     reshaped: dict[int, Order] = field(default_factory=dict)  # inputs of lower rank, as they lie against images
-    gain: float = 0.0  # elements that could be rearranged in the time it saves
+    gain: float = 0.0  # elements that could be rearranged in the time it saves; below zero it loses
 
 
 RULES: dict[str, Callable[[Node], Form | None]] = {}
@@ -115,6 +115,7 @@ class _Row(NamedTuple):
 # What is saved for each element of the images that go in and out, in elements that could be rearranged in that time:
 # see the measurements in `layout`.
 _CONV, _POOL, _NORM, _BIAS = 1.0, 0.25, 0.5, 0.25
+_ODD_NORM, _EVEN = -3.0, 4  # of channels that are no multiple of four oneDNN has plain loops only, and they are slow
 _FORWARD, _TO_INPUT = _Row((0,), (0,), _CONV), _Row((2,), (0,), _CONV, (0,))
 _TO_FILTER = _Row((0, 2), (), _CONV)
 _POOLED, _UNPOOLED, _SPREAD = _Row((0,), (0,), _POOL), _Row((0, 1, 2), (0,), _POOL), _Row((1,), (0,), _POOL, (0,))
@@ -176,8 +177,15 @@ def _(node: Node) -> Form | None:
     if paddings:
         pairs = [paddings[i : i + 2] for i in range(0, len(paddings), 2)]
         attrs["explicit_paddings"] = tuple(n for pair in _rearranged(pairs) for n in pair)
-    gain = row.gain * sum(v.size for v in images) if images[0].dtype is dtypes.float32 else 0.0
-    return Form(row.takes, row.gives, attrs, vectors, gain=gain)
+    return Form(row.takes, row.gives, attrs, vectors, gain=_gain(row, images))
+
+
+def _gain(row: _Row, images: Sequence[Value]) -> float:
+    dims: Any = images[0].dims
+    if images[0].dtype is not dtypes.float32:
+        return 0.0
+    is_odd = row.gain == _NORM and dims[1] % _EVEN
+    return (_ODD_NORM if is_odd else row.gain) * sum(v.size for v in images)
 
 
 @rule("Transpose")
