@@ -71,7 +71,7 @@ def block(x):
 
 
 def net(x):
-    y = pool(tf.nn.max_pool, tf.nn.relu(bias(conv(x, 8))))
+    y = pool(tf.nn.max_pool, tf.nn.relu(bias(conv(x, 16))))
     return tf.reduce_mean(block(block(y)), [2, 3])
 
 
@@ -93,11 +93,11 @@ def volumes(x):
     return tf.nn.avg_pool3d(y, [1, 1, 1, 2, 2], [1, 1, 1, 1, 1], "VALID", data_format=FIRST_3D)
 
 
-def gated(x):
+def gated(x, channels=16):
     """Squeeze and excite: a factor for each channel, from the means over the image."""
-    y = conv(x, 8)
+    y = conv(x, channels)
     means = tf.reduce_mean(y, [2, 3], keepdims=True)
-    return conv(y * tf.sigmoid(conv(tf.nn.relu(conv(means, 2, 1)), 8, 1)))
+    return conv(y * tf.sigmoid(conv(tf.nn.relu(conv(means, 2, 1)), channels, 1)))
 
 
 def of_last(x):
@@ -108,10 +108,10 @@ def of_last(x):
 
 def by_hand(x):
     """A norm and a bias written in plain arithmetic."""
-    y = conv(x)
+    y = conv(x, 16)
     mean = tf.reduce_mean(y, [0, 2, 3], keepdims=True)
     spread = tf.reduce_mean(tf.squared_difference(y, mean), [0, 2, 3], keepdims=True)
-    y = (y - mean) * tf.rsqrt(spread + 0.01) * const(4, 1, 1) + const(1, 4, 1, 1, seed=1)
+    y = (y - mean) * tf.rsqrt(spread + 0.01) * const(16, 1, 1) + const(1, 16, 1, 1, seed=1)
     return conv(y * const(9, seed=2) + 2.0)
 
 
@@ -144,6 +144,7 @@ CASES = {
     "volumes": (VOLUMES, volumes, 2),
     "gradients of volumes": (VOLUMES, lambda x: slopes(volumes(x), x), 2),
     "gated": (IMAGES, gated, 2),
+    "gates of few channels": (IMAGES, lambda x: gated(x, 3), 0),
     "gradients of gates": (IMAGES, lambda x: slopes(gated(x), x), 2),
     "transposed already": (LAST, of_last, 0),
     "rows": (ROWS, rows, 2),
@@ -164,7 +165,7 @@ CASES = {
             conv(x), const(3, 3, 2, 4), [2, 2, 18, 18], [1, 1, 2, 2], "SAME", data_format=FIRST_2D)), 2),
     "blocks": (IMAGES, lambda x: tf.nn.space_to_depth(
         tf.nn.depth_to_space(tf.nn.relu(conv(conv(x, 12), 12)), 2, data_format=FIRST_2D), 3, data_format=FIRST_2D), 2),
-    "repeated": (IMAGES, lambda x: conv(tf.broadcast_to(tf.reduce_max(conv(x), 1, True), [2, 5, 9, 9])), 2),
+    "repeated": (IMAGES, lambda x: conv(tf.broadcast_to(tf.reduce_max(conv(x, 16), 1, True), [2, 5, 9, 9])), 2),
     "chosen": (IMAGES, lambda x: conv(tf.where(conv(x) > conv(x, seed=1), conv(x), tf.zeros([2, 4, 9, 9]))), 2),
     "examples chosen": (IMAGES, lambda x: conv(tf.where(tf.constant([True, False]), conv(x), conv(x, seed=1))), 2),
     "a sum of all": (IMAGES, lambda x: tf.reduce_sum(tf.add_n([conv(x), conv(x, seed=1), conv(x, seed=2)])), 1),

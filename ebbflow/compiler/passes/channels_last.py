@@ -116,6 +116,7 @@ class _Row(NamedTuple):
 # see the measurements in `layout`.
 _CONV, _POOL, _NORM, _BIAS = 1.0, 0.25, 0.5, 0.25
 _ODD_NORM, _EVEN = -3.0, 4  # of channels that are no multiple of four oneDNN has plain loops only, and they are slow
+_FEW, _MANY = -8.0, 16  # sums over some axes, and what is repeated along them, where there are fewer channels
 _FORWARD, _TO_INPUT = _Row((0,), (0,), _CONV), _Row((2,), (0,), _CONV, (0,))
 _TO_FILTER = _Row((0, 2), (), _CONV)
 _POOLED, _UNPOOLED, _SPREAD = _Row((0,), (0,), _POOL), _Row((0, 1, 2), (0,), _POOL), _Row((1,), (0,), _POOL, (0,))
@@ -224,7 +225,16 @@ def _elementwise(node: Node) -> Form | None:
             reshaped[i] = _rearranged(whole)
         else:
             return None
-    return Form(tuple(takes), (0,), node.attrs, known, reshaped) if takes else None
+    against = [node.inputs[i] for i in (*takes, *known, *reshaped)]
+    repeats = any(v.dims != node.outputs[0].dims and v.size > 1 for v in against)
+    gain = _along_channels(node.outputs[0]) if repeats else 0.0
+    return Form(tuple(takes), (0,), node.attrs, known, reshaped, gain) if takes else None
+
+
+def _along_channels(image: Value) -> float:
+    """Return what is saved where NumPy's inner loop goes along the channels: a loss, where these are few."""
+    dims: Any = image.dims
+    return 0.0 if len(dims) < 2 or dims[1] >= _MANY else float(_FEW * image.size)
 
 
 # --- rows of pixels and images one pixel high -------------------------------------------------------------------------
@@ -273,7 +283,8 @@ def _(node: Node) -> Form | None:
     if not node.attrs["keep_dims"] and not stays_in_place(kept, to_last(rank)):  # type: ignore[arg-type]
         return None
     moved = np.array([_axis(a, rank) for a in folded], axes.dtype).reshape(axes.shape)
-    return Form((0,), (0,) if node.attrs["keep_dims"] else (), node.attrs, {1: moved})
+    gain = _along_channels(node.inputs[0]) if len(set(folded)) < rank else 0.0
+    return Form((0,), (0,) if node.attrs["keep_dims"] else (), node.attrs, {1: moved}, gain=gain)
 
 
 def _with_axis(node: Node, at: int, takes: Order) -> Form | None:
