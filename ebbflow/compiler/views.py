@@ -84,8 +84,8 @@ def _(node: Node) -> View | None:
     rank = len(node.inputs[which].dims or ())
     at = int(axis) % rank
     lead = ":, " * at
-    if name == "Unpack":
-        return which, [f"{{}}[{lead}{i}]" for i in range(len(node.outputs))]
+    if name == "Unpack":  # without the dots the parts of a vector were numbers of that moment, not views
+        return which, [f"{{}}[{lead}{i}, ...]" for i in range(len(node.outputs))]
     texts, start = [], 0
     for value in node.outputs:
         length = value.dims[at]  # type: ignore[index]

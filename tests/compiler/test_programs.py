@@ -125,13 +125,25 @@ def test_shapes_that_keep_changing_still_run(session):
         assert session.run(y, {x: np.ones(n, "f")}) == n
 
 
-def test_a_reshape_of_a_transpose_sees_each_runs_values(session):
-    """NumPy copies there: a view made once would go on showing the first run's values."""
-    x = tf.placeholder(tf.float32, [2, 3])
-    y = tf.reshape(tf.transpose(x * 2.0), [6]) + 0.0
+LOOKED_INTO = {
+    "a reshaped transpose, which NumPy copies": (lambda x: tf.reshape(tf.transpose(x), [6]), lambda a: a.T.reshape(6)),
+    "a row": (lambda x: tf.unstack(x)[1], lambda a: a[1]),
+    "numbers of a row": (lambda x: tf.stack(tf.unstack(tf.unstack(x)[0])[1:]), lambda a: a[0, 1:]),
+    "a number by index": (lambda x: x[1, 2], lambda a: a[1, 2]),
+    "a number by indices in turn": (lambda x: x[1][2], lambda a: a[1, 2]),
+    "the only one of its kind": (lambda x: tf.unstack(x[0, :1])[0], lambda a: a[0, 0]),
+    "a number that was split off": (lambda x: tf.squeeze(tf.split(x[0], 3)[1]), lambda a: a[0, 1]),
+}
+
+
+@pytest.mark.parametrize("name", LOOKED_INTO)
+def test_views_show_each_runs_values(session, name):
+    write, by_numpy = LOOKED_INTO[name]
+    x = tf.placeholder(tf.float16, [2, 3])
+    y = write(x * 2.0) + 1.0
     for k in range(3):
-        value = np.arange(6, dtype="f").reshape(2, 3) + k
-        np.testing.assert_array_equal(session.run(y, {x: value}), (value * 2).T.reshape(6))
+        value = np.arange(6, dtype=np.float16).reshape(2, 3) + k
+        np.testing.assert_array_equal(session.run(y, {x: value}), by_numpy(value * 2) + 1)
 
 
 def test_an_error_names_node_line_and_operands(session):
