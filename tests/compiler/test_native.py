@@ -526,6 +526,8 @@ SERVED = {
     ),
     "rows of many": lambda x, n: tf.gather(tf.exp(x), n[0], axis=1, batch_dims=1) * 2.0,
     "sums that run backwards": lambda x, n: tf.cumsum(tf.pad(tf.nn.elu(x), [[0, 1], [1, 0]]), reverse=True),
+    "rows and their likes turned round": lambda x, n: [y := tf.sin(x), tf.reverse(x - y, [1]), tf.reverse(x * y, [0])],
+    "backwards from what is kept": lambda x, n: [y := tf.exp(x), (y * x)[:, ::-1] + y, (y + x)[::-1] * y],
 }
 
 

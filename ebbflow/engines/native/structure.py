@@ -125,7 +125,8 @@ def sliced(held: Held, begin: Sequence[int], sizes: Sequence[int], steps: Sequen
     def where(body: Body, index: Sequence[Index]) -> list[Index]:
         return [body.plus(b, body.times(i, t)) for i, b, t in zip(index, begin, steps, strict=True)]
 
-    return viewed(held, dims, where, shared_axes(held.dims, dims))
+    stays = [(b, n, t if n > 1 else 1) == (0, m, 1) for b, n, t, m in zip(begin, dims, steps, held.dims, strict=True)]
+    return viewed(held, dims, where, [*stays, False].index(False))
 
 
 @lowers("Slice")
