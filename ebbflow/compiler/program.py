@@ -77,20 +77,36 @@ class Program:
         ticks: list[tuple[Any, int]] = []
         lines, last = [], None
         for number, (text, node) in enumerate(zip(self._source.lines, self._source.nodes, strict=True)):
-            if node is not last and (node is not None or text.lstrip().startswith("return")):
-                lines.append(f"    tick({number})")
-            lines.append(text)
+            starts = node is not last if node is not None else text.lstrip().startswith("return")
+            lines.append(f"    tick({number}); {text.lstrip()}" if starts else text)  # errors find their node by the line
             last = node
         code = compile("\n".join(lines), self.file, "exec")
         more = {name: partial(self._source.names[name].traced, trace) for name in self._source.natives}
         more["tick"] = lambda number: ticks.append((self._source.nodes[number], time.time_ns()))
         function = self._instance(code, **more)
-        with np.errstate(all="ignore"):
-            results = function(*fed)
-        for (node, start), (_, end) in itertools.pairwise(ticks):
-            if node is not None and node.origin is not None and node.op not in BOTH:
-                trace.append((node.origin, start, end))
+        try:
+            with np.errstate(all="ignore"):
+                results = function(*fed)
+        except Exception as error:
+            raise self._failure(error) from None
+        self._note({node: (start, end) for (node, start), (_, end) in itertools.pairwise(ticks)}, ticks[0][1], trace)
         return results
+
+    def _note(self, spans: dict[Any, tuple[int, int]], now: int, trace: list[Any]) -> None:
+        """Add what ran to a trace. What is there before a run (constants, variables, views) takes no time, and is told
+        of once; nodes in a row that stand for one of the graph's are one.
+        """
+        told = {entry[0] for entry in trace}
+        for node in self.flow.nodes:
+            start, now = spans.get(node, (now, now))
+            origin = node.origin
+            if origin is None or node.op in BOTH or (node not in spans and origin in told):
+                continue
+            if trace and trace[-1][0] is origin:
+                start = trace.pop()[1]
+            trace.append((origin, start, now))
+            told.add(origin)
+        trace.sort(key=lambda entry: entry[1])
 
     def _instance(self, code: Any = None, **more: Any) -> Callable[..., Any]:
         names = {**steps.namespace(), **self._source.names, "__name__": "ebbflow.program", **more}

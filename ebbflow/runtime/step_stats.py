@@ -1,8 +1,8 @@
 """Step statistics: which node ran when, and what it gave, for `RunMetadata` and the timeline.
 
-The executor's trace is a list of (node, start, end), times in nanoseconds; where there are several devices, the name of
-the node's comes behind. Sizes of outputs are those the graph knows
-beforehand: the trace keeps no values. Knows messages; knows nothing of plans.
+A trace is a list of (node, start, end), times in nanoseconds; where there are several devices, the name of the node's
+comes behind. Sizes of outputs are those the graph knows beforehand: the trace keeps no values. Of a plan it asks for
+its nodes and its device.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def write_metadata(metadata: Any, trace: Sequence[Any] | None, plan: Any, graph:
         _write_node(by_device[name].node_stats.add(), node, start, end)
     if options is not None and options.output_partition_graphs:
         parts = [part.graph._nodes for part in getattr(plan, "parts", ())]
-        for nodes in parts or [graph._nodes if trace is None else [node for node, *_ in trace]]:
+        for nodes in parts or [graph._nodes if trace is None else [step.node for step in plan.plan.steps]]:
             _write_graph(metadata.partition_graphs.add(), nodes)
 
 

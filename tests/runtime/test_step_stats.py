@@ -7,11 +7,13 @@ import pytest
 
 import ebbflow.ops.catalogue  # noqa: F401  (operators)
 from ebbflow import messages
-from ebbflow.core import dtypes
+from ebbflow.core import dtypes, errors
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.ops.array import unstack
+from ebbflow.ops.casts import cast
 from ebbflow.ops.creation import constant
+from ebbflow.ops.indexing import gather
 from ebbflow.runtime.session import Session
 from ebbflow.runtime.timeline import Timeline
 
@@ -64,6 +66,33 @@ def test_metadata_of_an_earlier_run_is_replaced():
         assert [stats.node_name for stats in metadata.step_stats.dev_stats[0].node_stats] == ["b"]
         session.run(x, run_metadata=metadata)
         assert not metadata.ListFields()
+
+
+def in_turn(write, *feeds, **options):
+    """The metadata of the last of several runs, compiled from the second on, of what `write(x)` gives."""
+    with Graph().as_default(), Session() as session:
+        x = placeholder(dtypes.float32, [3], name="x")
+        y = write(x)
+        metadata = messages.RunMetadata()
+        given = messages.RunOptions(trace_level=FULL_TRACE, **options)
+        for fed in feeds:
+            session.run(y, {x: fed}, options=given, run_metadata=metadata)
+        return metadata
+
+
+def test_each_node_once_however_it_was_computed():
+    write = lambda x: constant(1.0, name="one") + x**3.0
+    metadata = in_turn(write, np.ones(3), np.ones(3), output_partition_graphs=True)
+    names = [stats.node_name for stats in metadata.step_stats.dev_stats[0].node_stats]
+    assert sorted(names) == ["add", "one", "pow"]
+    assert [node.name for node in metadata.partition_graphs[0].node] == ["one", "pow/y", "pow", "add"]
+
+
+def test_an_error_of_a_traced_run_names_the_node():
+    write = lambda x: gather(constant([1.0, 2.0]), cast(x, dtypes.int32), name="picked")
+    with pytest.raises(errors.InvalidArgumentError, match=r"indices\[0\] = 7 is not in \[0, 2\)") as caught:
+        in_turn(write, [0, 1, 0], [7, 0, 0])
+    assert caught.value.op.name == "picked" and "test_step_stats.py" in str(caught.value)
 
 
 def test_the_graph_that_ran():
@@ -145,5 +174,5 @@ def test_kernel_time():
 def test_of_a_real_run():
     events = events_of(traced(trace_level=FULL_TRACE).step_stats, show_memory=True)
     ops = [e for e in events if e["ph"] == "X"]
-    assert [e["args"]["name"] for e in ops] == ["two", "mul", "add/y", "add", "parts"]
+    assert {e["args"]["name"] for e in ops} == {"two", "mul", "add/y", "add", "parts"}
     assert {e["tid"] for e in ops} == {0}, "one after the other in one lane"
