@@ -41,6 +41,8 @@ class Tiles:
         outputs = [memory.empty(self.dims, v.dtype.np) for v in self.region.outputs]
         flat = [a.reshape(-1) if whole else a for a, whole in zip(arrays, self._flat, strict=True)]
         flat += [y.reshape(-1) for y in outputs]
+        if not self.size:
+            return outputs
         workers = threads.count() if self.size >= WORTH_THREADS else 1
         stretch = -(-self.size // workers // TILE) * TILE
         parts = [(at, min(at + stretch, self.size), *self._scratch(), *flat) for at in range(0, self.size, stretch)]

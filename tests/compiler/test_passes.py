@@ -259,9 +259,9 @@ def test_a_cluster_answers_before_and_after_it_is_compiled(wait):
         given += 1  # the caller's own
 
 
-def test_tiles_with_an_odd_end():
+@pytest.mark.parametrize("n", [2 * tiles.TILE + 7, 0])
+def test_tiles_with_an_odd_end_and_of_nothing(n):
     with tf.Graph().as_default():
-        n = 2 * tiles.TILE + 7
         a, b = tf.placeholder(tf.float32, [n]), tf.placeholder(tf.float32, [])
         flow = flow_of(tf.sigmoid(a * b) + 1.0, [a, b])
         assert tiles.fits(flow)
