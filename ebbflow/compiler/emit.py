@@ -38,7 +38,8 @@ class Source:
         self.views: dict[str, str] = {}
         self.size = 0
         self.natives: list[str] = []  # names of what is replaced by machine code when that is there
-        self.updates = False  # whether optimizers' steps are among the lines
+        self.changes = False  # whether lines change state, so that they may not run twice
+        self.complains = False  # whether lines are computed by NumPy, which may be told to raise warnings
         self.owned: list[bool] = []
         self.operands: dict[Node, list[str]] = {}
 
@@ -120,6 +121,8 @@ class Writer:
     def _write(self, number: int, node: Node, kind: str, how: Any) -> None:
         inputs = [self._named[v] for v in node.inputs]
         self.source.operands[node] = inputs
+        self.source.changes |= node.stateful and node.op.name not in READS | HANDLES
+        self.source.complains |= kind in ("rows", "kernel", "update")
         if kind == "const":
             self._bind(node.outputs[0], np.asarray(how))
             return
@@ -168,7 +171,6 @@ class Writer:
 
     def _update(self, node: Node, inputs: list[str], bound: Callable[..., Any]) -> None:
         """An optimizer's step on variables that are known before."""
-        self.source.updates = True
         state = [name for name, v in zip(inputs, node.inputs, strict=True) if is_state(v)]
         storages = [v.storage or self.source.names[n].item() for n, v in zip(state, node.inputs, strict=False)]
         call = self._object(node, bound(storages, {name: node.attrs[name] for name in node.op.kernel_attrs}))

@@ -22,6 +22,7 @@ from ebbflow.compiler.emit import Source, Writer
 from ebbflow.compiler.flow import Flow, Node
 from ebbflow.compiler.passes.native import BOTH
 from ebbflow.core import memory
+from ebbflow.core.op import COMPLAINTS
 
 _numbers = itertools.count(1)
 
@@ -50,6 +51,8 @@ class Program:
         self.shared = tuple(i for i, owned in enumerate(self._source.owned) if not owned)
         self.file = f"<ebbflow program {next(_numbers)}>"
         self._code = compile(self._source.text, self.file, "exec")
+        # What changes state cannot be run again when a warning that was made an error stops it half way.
+        self._quiet = self._source.changes and self._source.complains
         self._idle: list[Callable[..., Any]] = []
         linecache.cache[self.file] = (len(self._source.text), None, self._source.text.splitlines(True), self.file)
         weakref.finalize(self, linecache.cache.pop, self.file, None)
@@ -78,7 +81,9 @@ class Program:
         lines, last = [], None
         for number, (text, node) in enumerate(zip(self._source.lines, self._source.nodes, strict=True)):
             starts = node is not last if node is not None else text.lstrip().startswith("return")
-            lines.append(f"    tick({number}); {text.lstrip()}" if starts else text)  # errors find their node by the line
+            lines.append(
+                f"    tick({number}); {text.lstrip()}" if starts else text
+            )  # errors find their node by the line
             last = node
         code = compile("\n".join(lines), self.file, "exec")
         more = {name: partial(self._source.names[name].traced, trace) for name in self._source.natives}
@@ -127,14 +132,26 @@ class Program:
         except IndexError:
             function = self._instance()
         try:
-            if self._source.updates:  # half of an update must not be left because of a warning made an error
+            if self._quiet:
                 with np.errstate(all="ignore"):
                     return function(*fed)
             return function(*fed)
+        except COMPLAINTS as error:
+            return self._again(function, fed, error)
         except Exception as error:
             raise self._failure(error) from None
         finally:
             self._idle.append(function)
+
+    def _again(self, function: Callable[..., Any], fed: Sequence[Any], error: Exception) -> tuple[Any, ...]:
+        """Run once more, with no word on numbers out of range: that is all that stood in the way."""
+        if self._quiet:
+            raise self._failure(error) from None
+        try:
+            with np.errstate(all="ignore"):
+                return function(*fed)
+        except Exception as error:
+            raise self._failure(error) from None
 
     def _failure(self, error: Exception) -> Exception:
         if isinstance(error, Failed):  # of a Program inside: it knows the node

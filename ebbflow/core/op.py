@@ -41,6 +41,10 @@ MAX_PLANS = 500
 """An op remembers how it was called for this many kinds of arguments; more are settled each time."""
 
 
+COMPLAINTS = (RuntimeWarning, FloatingPointError)
+"""What NumPy raises for numbers out of range where the user made its warnings errors."""
+
+
 class Known:
     """What a shape rule may know of one input: its dims and dtype, and its value where that is known already."""
 
@@ -294,7 +298,7 @@ class Op:
 
     def retry(self, error: Exception, arrays: list[Any], attrs: dict[str, Any], run: Any = None) -> Any:
         """Answer a kernel's failure: run again where only a warning stood in the way, else raise what explains it."""
-        if isinstance(error, RuntimeWarning):  # the user made NumPy's floating-point warnings errors
+        if isinstance(error, COMPLAINTS):
             with np.errstate(all="ignore"):
                 return self.run(arrays, attrs, run)
         raise self.explain(error, arrays, attrs)

@@ -7,6 +7,7 @@ side by side. The threads are made when first needed.
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import os
 from collections.abc import Callable, Sequence
@@ -38,7 +39,8 @@ def _pool(kind: str, workers: int) -> ThreadPoolExecutor:
 def spread(function: Callable[..., Any], parts: Sequence[tuple[Any, ...]], ops: int = 0) -> None:
     """Call `function` on each part, side by side; an error in one is raised when all are done.
 
-    Parts of one op share the threads of one op; where they are `ops` of their own, those that serve between ops.
+    Parts of one op share the threads of one op; where they are `ops` of their own, those that serve between ops. What
+    `np.errstate` says here holds in all of them.
 
     >>> seen = []
     >>> spread(lambda i: seen.append(i), [(1,), (2,), (3,)])
@@ -49,7 +51,7 @@ def spread(function: Callable[..., Any], parts: Sequence[tuple[Any, ...]], ops: 
         function(*parts[0])
         return
     pool = _pool("ebbflow-ops", max(ops - 1, 1)) if ops else _pool("ebbflow", max(count() - 1, 1))
-    others = [pool.submit(function, *part) for part in parts[1:]]
+    others = [pool.submit(contextvars.copy_context().run, function, *part) for part in parts[1:]]
     try:
         function(*parts[0])
     finally:

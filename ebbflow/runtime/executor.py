@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import errors, memory
-from ebbflow.core.op import flatten_results
+from ebbflow.core.op import COMPLAINTS, flatten_results
 from ebbflow.eager.check_numerics import complaint
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.storage import Storage
@@ -155,7 +155,7 @@ def run_step(step: Step, values: list[Any]) -> None:
 
 def _recover(error: Exception, step: Step, inputs: list[Any]) -> Any:
     """Answer a failure: run again where the user made floating-point warnings errors, else say what went wrong."""
-    if isinstance(error, RuntimeWarning):
+    if isinstance(error, COMPLAINTS):
         with np.errstate(all="ignore"):
             return step.call(*inputs)
     raise located(error, step.node, inputs) from None

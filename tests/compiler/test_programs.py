@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -144,6 +145,34 @@ def test_views_show_each_runs_values(session, name):
     for k in range(3):
         value = np.arange(6, dtype=np.float16).reshape(2, 3) + k
         np.testing.assert_array_equal(session.run(y, {x: value}), by_numpy(value * 2) + 1)
+
+
+OUT_OF_RANGE = {
+    "small": lambda x: tf.log(x) + tf.exp(x * 1e3) / x,
+    "by a kernel": lambda x: tf.cumsum(tf.log(x)),
+    "in tiles and threads": lambda x: tf.reduce_sum(tf.log(tf.tile(x, [200_000])) * 2.0 + 1.0),
+    "behind an update": lambda x: tf.log(tf.get_variable("v", [3], initializer=tf.zeros_initializer()).assign_add(x)),
+}
+
+
+@pytest.mark.parametrize("strictness", ["warnings are errors", "numpy raises"])
+@pytest.mark.parametrize("name", OUT_OF_RANGE)
+def test_numbers_out_of_range_are_no_error_however_strict_numpy_is(name, strictness, without_native):
+    """Interpreted first, then compiled; a step that changes variables is not run twice for it."""
+    with warnings.catch_warnings(), np.errstate(all="warn"):
+        plain = three_runs(OUT_OF_RANGE[name])
+        warnings.simplefilter("error")
+        with np.errstate(all="warn" if strictness == "warnings are errors" else "raise"):
+            given = three_runs(OUT_OF_RANGE[name])
+    np.testing.assert_array_equal(given, plain)
+
+
+def three_runs(write):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [3])
+        y = write(x)
+        session.run(tf.global_variables_initializer())
+        return [session.run(y, {x: [0.0, -1.0, 2.0]}) for _ in range(3)]
 
 
 def test_an_error_names_node_line_and_operands(session):
