@@ -6,7 +6,9 @@ the next runs and the quicker one stays. Where XLA refuses, or `determinism` is 
 
 from __future__ import annotations
 
+import os
 import time
+import weakref
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -22,6 +24,7 @@ TRIALS = 6
 
 _worker = Worker("ebbflow-xla-compiler")
 settle = _worker.settle
+_all: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 class Cluster:
@@ -34,6 +37,7 @@ class Cluster:
         self.refusal: str | None = None
         self._times: dict[str, list[float]] = {"host": [], "xla": []}
         self._chosen: Callable[..., Any] | None = None
+        _all.add(self)
         if config.wishes.deterministic:
             self._chosen = self.host
         else:
@@ -77,3 +81,13 @@ class Cluster:
 
 def _run(program: Program, *arrays: Any) -> Any:
     return program.run(arrays)
+
+
+def _begin_again() -> None:
+    """In a forked process, which has none of XLA's threads, go on by the host."""
+    for cluster in _all:
+        cluster._chosen = cluster.host
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)

@@ -21,6 +21,7 @@ class Jitted:
     """A compiled flow; it is run like a Program. `device` is jax's; None is the host."""
 
     def __init__(self, flow: Flow, fed: Sequence[Any], name: str, device: Any = None):
+        library.need_threads()
         if not library.available() or not choice.allowed("xla"):
             raise errors.UnimplementedError(
                 None,

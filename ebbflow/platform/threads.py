@@ -36,6 +36,10 @@ def _pool(kind: str, workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, thread_name_prefix=kind)
 
 
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def spread(function: Callable[..., Any], parts: Sequence[tuple[Any, ...]], ops: int = 0) -> None:
     """Call `function` on each part, side by side; an error in one is raised when all are done.
 

@@ -8,6 +8,7 @@ is the one that is raised.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -214,3 +215,7 @@ def _runner_of(session: Any, part: Part) -> Runner | DeviceRunner:
 @cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(MOST_PARTS, thread_name_prefix="ebbflow-device")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=_threads.cache_clear)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -122,3 +126,63 @@ def test_an_error_names_its_node():
 def test_a_session_says_how_many():
     with tf.Session(config=tf.ConfigProto(inter_op_parallelism_threads=5)):
         assert threads.between_ops() == 5 == tf2.config.threading.get_inter_op_parallelism_threads()
+
+
+# --- forked processes ------------------------------------------------------------------------------------------------
+
+FORKED = """
+import os, signal, sys, warnings
+warnings.simplefilter("ignore")  # jax warns of what is tried here
+import numpy as np
+import ebbflow as tf
+from ebbflow.compiler import clusters
+from ebbflow.platform import threads
+
+threads.config.set_inter_op_parallelism_threads(2)
+x = np.random.RandomState(0).rand(600, 1000).astype("f")
+
+@tf.function
+def side_by_side(x):
+    return tf.reduce_sum(tf.sort(x, 0)[0]) + tf.reduce_sum(tf.sort(x * 2.0, 1)[0])
+
+@tf.function
+def clustered(x):
+    return tf.reduce_sum(tf.tanh(x + 1.0) * x)
+
+def answers():
+    for _ in range(3):
+        given = [float(side_by_side(x)), float(clustered(x))]
+    return given
+
+expected = answers()
+if sys.argv[1] == "xla":
+    compiled = tf.function(lambda x: tf.tanh(x) + 1.0, jit_compile=True)
+    compiled(x)
+    clusters.settle()
+    for _ in range(2 * clusters.TRIALS):
+        clustered(x)
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    right = bool(np.allclose(answers(), expected, rtol=1e-4))
+    if sys.argv[1] == "xla":
+        for function in (compiled, tf.function(lambda x: tf.exp(x), jit_compile=True)):
+            try:
+                function(x)
+                right = False
+            except tf.errors.FailedPreconditionError as error:
+                right = right and "forked" in str(error)
+    os._exit(int(not right))
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+@pytest.mark.parametrize("engine", ["host", "xla"])
+def test_a_forked_process_does_without_the_threads(engine):
+    if engine == "xla":
+        pytest.importorskip("jax")
+    env = {**os.environ, "EBBFLOW_ENGINES": "host,onednn,xla"}
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    ran = subprocess.run([sys.executable, "-c", FORKED, engine], capture_output=True, text=True, env=env, cwd=root)
+    assert ran.stdout.split() == ["0"], ran.stderr

@@ -55,6 +55,7 @@ class Executable:
     def __call__(self, *arrays: Any) -> list[Any]:
         """Return the results for these arrays."""
         asarray = np.asarray
+        library.need_threads()
         try:
             if self._wide:
                 with library.wide():  # jax would narrow what it is given
@@ -68,6 +69,7 @@ class Executable:
 
     def on_device(self, *arrays: Any) -> list[Any]:
         """Return the results as jax arrays, which may not be ready yet; arguments may be jax arrays too."""
+        library.need_threads()
         try:
             with library.wide():
                 return self._arranged(list(self.compiled(*arrays)), arrays)

@@ -14,6 +14,7 @@ import os
 import sys
 from typing import Any
 
+from ebbflow.core import errors
 from ebbflow.platform import config
 
 
@@ -32,9 +33,32 @@ class Later:
 lax: Any = Later("jax.lax")
 
 
+_lost: list[bool] = []
+
+
+def need_threads() -> None:
+    """Raise where this process was forked from one with XLA's threads: they are not here, and no call would return."""
+    if _lost:
+        raise errors.FailedPreconditionError(
+            None,
+            None,
+            "XLA cannot run in this process: it was forked from one that had used XLA, whose threads are not here. "
+            "Start processes by 'spawn' (multiprocessing.set_start_method), or fork before anything is compiled",
+        )
+
+
+def _in_child() -> None:
+    if is_loaded():
+        _lost.append(True)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+
 def available() -> bool:
-    """Return whether jax is installed, without importing it."""
-    return "jax" in sys.modules or importlib.util.find_spec("jax") is not None
+    """Return whether jax is installed, without importing it, and can serve in this process."""
+    return not _lost and ("jax" in sys.modules or importlib.util.find_spec("jax") is not None)
 
 
 def is_loaded() -> bool:
