@@ -56,6 +56,8 @@ CASES = {
     "a third stays a third": ("simplify", lambda a: a / 3.0, [], ["RealDiv"]),
     "times itself": ("simplify", lambda a: a * a, ["Mul"], ["Square"]),
     "squared": ("simplify", lambda a: tf.pow(a, 2.0), ["Pow"], ["Square"]),
+    "powers of many kinds": ("simplify", lambda a: tf.pow(a, tf.fill([4, 4], 0.5)), [], ["Pow"]),
+    "an inverse root of minus infinity": ("simplify", lambda a: tf.pow(a, -0.5), [], ["Pow"]),
     "identities": ("simplify", lambda a: tf.identity(tf.stop_gradient(a)) + 1.0, ["StopGradient"], ["AddV2"]),
     "transposed and back": ("simplify", lambda a: tf.transpose(tf.transpose(a)), ["Transpose"], []),
     "reshaped and back": ("simplify", lambda a: tf.reshape(tf.reshape(a, [16]), [4, 4]), ["Reshape"], []),

@@ -115,8 +115,8 @@ def _(node: Node, rewrite: Rewrite) -> Value | None:
     x, y = node.inputs
     if _is(y, 1):
         return _kept(x, node)
-    if x.dtype.np.kind != "f" or _kept(x, node) is None:
-        return None
+    if x.dtype not in (dtypes.float32, dtypes.float64) or y.size != 1 or _kept(x, node) is None:
+        return None  # of many exponents, and of halves, NumPy computes each power by itself
     attrs = {"T": x.dtype}
     for power, name in _POWERS.items():
         if _is(y, power):
@@ -126,7 +126,8 @@ def _(node: Node, rewrite: Rewrite) -> Value | None:
     return None
 
 
-_POWERS = {2: "Square", 0.5: "Sqrt", -0.5: "Rsqrt", -1: "Reciprocal"}
+_POWERS = {2: "Square", 0.5: "Sqrt", -1: "Reciprocal"}
+"""As NumPy itself does it. -0.5 is not among them: the inverse square root of -0.0 is -inf, of -inf NaN."""
 
 
 @rule("Sum", "Mean", "Max", "Min", "Prod")
