@@ -1,7 +1,8 @@
 """Which passes run: all, but for those that a program switched off.
 
 A session is told by `ConfigProto.graph_options`, everything else by `tf.config.optimizer`. What TensorFlow calls its
-optimisers is mapped onto the passes here.
+optimisers is mapped onto the passes here. `native_code` and `clustering` are Ebbflow's own, for `tf.config.optimizer`;
+a session leaves both out where its `global_jit_level` is off.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ PASSES_OF = {
     "constant_folding": ("fold",),
     "shape_optimization": ("fold",),
     "arithmetic_optimization": ("simplify", "columns", "broadcasts", "common", "siblings"),
-    "remapping": ("fuse", "entropy", "winograd"),
+    "remapping": ("fuse", "entropy"),
     "layout_optimizer": ("layout",),
+    "loop_optimization": ("narrow",),
     "auto_parallel": ("parallel",),
+    "native_code": ("native", "winograd"),
+    "clustering": ("cluster",),
 }
 ALL = "all"
 _OFF = 2  # RewriterConfig.OFF
@@ -27,6 +31,8 @@ def switched_off(proto: Any = None) -> frozenset[str]:
     """Return the names of passes not to run; `ALL` stands for not compiling at all."""
     wishes = config.get_optimizer_experimental_options()
     off = {name for option, names in PASSES_OF.items() if wishes.get(option) is False for name in names}
+    if wishes.get("disable_model_pruning"):
+        off.add("prune")
     if wishes.get("disable_meta_optimizer"):
         off.add(ALL)
     if proto is not None:
@@ -37,6 +43,8 @@ def switched_off(proto: Any = None) -> frozenset[str]:
 def _told(options: Any) -> set[str]:
     rewrites, plain = options.rewrite_options, options.optimizer_options
     off = {name for option, names in PASSES_OF.items() if getattr(rewrites, option, 0) == _OFF for name in names}
+    if rewrites.disable_model_pruning:
+        off.add("prune")
     if rewrites.disable_meta_optimizer or plain.opt_level == _L0:
         off.add(ALL)
     if plain.global_jit_level == _L0:

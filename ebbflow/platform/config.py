@@ -100,12 +100,14 @@ _OPTIONS = """
     layout_optimizer constant_folding shape_optimization remapping arithmetic_optimization dependency_optimization
     loop_optimization function_optimization debug_stripper disable_model_pruning scoped_allocator_optimization
     pin_to_host_optimization implementation_selector auto_mixed_precision auto_mixed_precision_onednn_bfloat16
-    auto_mixed_precision_mkl disable_meta_optimizer min_graph_nodes use_plugin_optimizers memory_limit
+    auto_mixed_precision_mkl disable_meta_optimizer min_graph_nodes use_plugin_optimizers auto_parallel
+    native_code clustering memory_limit
 """
 
 OPTIMIZER_OPTIONS = frozenset(_OPTIONS.split())
-"""The options `set_experimental_options` keeps; others are ignored, as in TensorFlow. `memory_limit` is Ebbflow's own:
-bytes beyond which cheap values are computed again instead of being kept.
+"""The options `set_experimental_options` keeps; others are ignored, as in TensorFlow. The last line is Ebbflow's own:
+whether machine code is made, whether XLA is given clusters, and how many bytes values may take before cheap ones are
+computed again instead of being kept.
 """
 
 
@@ -116,6 +118,9 @@ def get_optimizer_experimental_options() -> dict[str, Any]:
 
 def set_optimizer_experimental_options(options: dict[str, Any]) -> None:
     """Set options of graph optimisation, by name."""
+    limit = options.get("memory_limit")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+        raise ValueError(f"Invalid option memory_limit: {limit!r} is no number of bytes")
     wishes.optimizer.update((name, value) for name, value in options.items() if name in OPTIMIZER_OPTIONS)
 
 

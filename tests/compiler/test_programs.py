@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import ebbflow as tf2
+from ebbflow.compiler import options
 from ebbflow.compiler.passes import PASSES
+from ebbflow.platform import config
 from tests.compiler.programs import graph_of
 
 pytestmark = pytest.mark.usefixtures("without_native")
@@ -43,11 +45,45 @@ def test_random_graphs_answer_as_the_executor_does(seed, monkeypatch):
             np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-5)
 
 
+# option of tf.config.optimizer: its value, and the passes that do not run then
+SWITCHES = {
+    "constant_folding": (False, {"fold"}),
+    "arithmetic_optimization": (False, {"simplify", "broadcasts", "common", "siblings"}),
+    "remapping": (False, {"fuse", "entropy"}),
+    "loop_optimization": (False, {"narrow"}),
+    "auto_parallel": (False, {"parallel"}),
+    "native_code": (False, {"native"}),
+    "clustering": (False, {"cluster"}),
+    "disable_model_pruning": (True, {"prune"}),
+}
+
+
+def test_every_pass_can_be_switched_off(monkeypatch):
+    for name, (value, passes) in SWITCHES.items():
+        monkeypatch.setattr(config, "wishes", config.Wishes())
+        assert not options.switched_off()
+        tf2.config.optimizer.set_experimental_options({name: value})
+        assert options.switched_off() == passes
+    assert set().union(*[passes for _, passes in SWITCHES.values()]) == set(PASSES)
+    monkeypatch.setattr(config, "wishes", config.Wishes())
+    for rewrites, passes in (
+        ({"constant_folding": 2}, {"fold"}),
+        ({"disable_model_pruning": True}, {"prune"}),
+        ({"disable_meta_optimizer": True}, {options.ALL}),
+    ):
+        proto = tf.ConfigProto(graph_options=tf.GraphOptions(rewrite_options=rewrites))
+        assert options.switched_off(proto) == passes
+
+
+@pytest.mark.parametrize("limit", ["much", -1, 1.5, True])
+def test_a_limit_is_a_number_of_bytes(limit):
+    with pytest.raises(ValueError, match="is no number of bytes"):
+        tf2.config.optimizer.set_experimental_options({"memory_limit": limit})
+
+
 @pytest.mark.parametrize("name", PASSES)
 @pytest.mark.parametrize("seed", range(3))
 def test_each_pass_alone_changes_no_answer(seed, name, monkeypatch):
-    from ebbflow.compiler import options
-
     expected = answers(seed, INTERPRETED, monkeypatch, check=False)
     monkeypatch.setattr(options, "_told", lambda _: set(PASSES) - {name})
     given = answers(seed, tf.ConfigProto(), monkeypatch, check=True)
