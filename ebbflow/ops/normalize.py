@@ -94,7 +94,7 @@ class _Layout:
 
     def sum(self, x):
         """Return the sums over all but the channels: by BLAS (NumPy is ten times slower on short rows)."""
-        if self.along[-1] == 1 or not x.flags.c_contiguous:
+        if self.along[-1] == 1 or not x.flags.c_contiguous or not self.channels:
             return x.sum(axis=self.axes, dtype=np.float32)
         rows = x.reshape(-1, self.channels)
         whole = len(rows) - len(rows) % _ROWS

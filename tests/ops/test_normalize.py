@@ -184,6 +184,18 @@ def test_no_images_at_all():
     assert np.isnan(mean.numpy()).all()
 
 
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("data_format,dims", [("NHWC", (4, 2, 2, 0)), ("NCHW", (4, 0, 2, 2))])
+def test_no_channels_at_all(data_format, dims, training):
+    x, none = tf.zeros(dims), tf.zeros([0])
+    old = () if training else (none, none)
+    with tf.GradientTape() as tape:
+        tape.watch([x, none])
+        y, mean, _ = moments.fused_batch_norm(x, none, none, *old, is_training=training, data_format=data_format)
+    assert y.shape == dims and mean.shape == (0,)
+    assert [g.shape for g in tape.gradient(y, [x, none])] == [dims, (0,)]
+
+
 REFUSALS = [
     Refusal(
         lambda x, s: moments.fused_batch_norm(x, s, s)[0],
