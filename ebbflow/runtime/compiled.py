@@ -73,6 +73,11 @@ class Runner:
         self._static = all(t._dims is not None and None not in t._dims for t in feeds)
         self._unowned = tuple(i for i, is_tensor in enumerate(self._nodes) if is_tensor)
 
+    @property
+    def keeps_feeds(self) -> bool:
+        """Whether a node holds on, after the run, to what it is given: who feeds it may change it then."""
+        return any(step.node._op.facts.get("keeps") for step in self.plan.steps)
+
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """Return the fetched values (None for operations), and which of them somebody else may hold."""
         program = self._programs.get(self._key(fed))

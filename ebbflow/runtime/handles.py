@@ -21,9 +21,11 @@ from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import FLAT, scalar, unknown
 from ebbflow.ops.state import find_or_make
 
-GetSessionHandle = op("GetSessionHandle(value:T) -> (handle:string) | T: type | stateful", shape=scalar, gradient=FLAT)
+GetSessionHandle = op(
+    "GetSessionHandle(value:T) -> (handle:string) | T: type | stateful", shape=scalar, gradient=FLAT, keeps=True
+)
 GetSessionHandleV2 = op(
-    "GetSessionHandleV2(value:T) -> (handle:resource) | T: type | stateful", shape=scalar, gradient=FLAT
+    "GetSessionHandleV2(value:T) -> (handle:resource) | T: type | stateful", shape=scalar, gradient=FLAT, keeps=True
 )
 GetSessionTensor = op(
     "GetSessionTensor(handle:string) -> (value:dtype) | dtype: type | stateful", shape=unknown, gradient=FLAT

@@ -112,6 +112,7 @@ class Partitioned:
         self._teams: dict[Any, Team | None] = {}
         self._lock = threading.Lock()
         self._tensors = tuple(i for i, f in enumerate(whole.fetches) if isinstance(f, SymbolicTensor))
+        self.keeps_feeds = whole.keeps_feeds
 
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """Return the fetched values (None for operations), and which of them somebody else may hold."""

@@ -104,6 +104,7 @@ class BaseSession:
         if feed_dict:
             if tensors is None:
                 fed = [feed_array(t, v) for t, v in expand_feeds(self._graph, feed_dict)]
+                fed = [array.copy() for array in fed] if plan.keeps_feeds else fed
             else:
                 fed = [feed_array(t, v) for t, v in zip(tensors, feed_dict.values(), strict=True)]
         else:
@@ -164,6 +165,7 @@ class BaseSession:
         tensors = [t for t, _ in pairs]
         simple = len(pairs) == len(feed_dict or ()) and all(not isinstance(k, (tuple, list)) for k in feed_dict or ())
         plan = runner(self, fetch.elements, tensors)
+        simple = simple and not plan.keeps_feeds
         found = (fetch, plan, tensors if simple else None, self._graph._mutations)
         if key[0] is not None:
             with self._lock:
@@ -225,7 +227,7 @@ class BaseSession:
             )
         fetch = Fetch(self._graph, fetches)
         pairs = expand_feeds(self._graph, feed_dict or {})
-        fed = [(t, feed_array(t, v)) for t, v in pairs]
+        fed = [(t, feed_array(t, v).copy()) for t, v in pairs]  # later calls look at it too
         values = run.go_on(fetch.elements, fed)
         if run.finished:
             self._partial_runs.pop(handle, None)

@@ -119,6 +119,19 @@ def test_variables_are_read_when_an_element_is_made():
             assert [*before, session.run(following)] == [0, 3, 20]
 
 
+@pytest.mark.parametrize("make", [Dataset.from_tensor_slices, lambda x: Dataset.from_tensors(x).repeat(2)])
+def test_what_was_fed_may_be_changed_afterwards(make):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2, 3])
+        iterator = make(x).make_initializable_iterator()
+        following = iterator.get_next()
+        for k in range(3):
+            fed = np.full((2, 3), k, "f")
+            session.run(iterator.initializer, {x: fed})
+            fed[:] = -1
+            assert {float(session.run(following).max()) for _ in range(2)} == {k}
+
+
 def test_sparse_rows():
     with tf.Graph().as_default():
         rows = Dataset.from_sparse_tensor_slices(tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2]))

@@ -118,3 +118,13 @@ def test_refusals(session):
 def test_eagerly_there_is_no_session():
     with pytest.raises(errors.FailedPreconditionError, match="needs a session"):
         handles.GetSessionHandle(1.0)
+
+
+def test_what_was_fed_may_be_changed_afterwards(session):
+    x = placeholder(dtypes.float32, [3])
+    kept = handles.get_session_handle(x)
+    for k in range(3):
+        fed = np.full(3, k, "f")
+        handle = session.run(kept, {x: fed})
+        fed[:] = -1
+        assert handle.eval().tolist() == [k, k, k]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 
 import ebbflow
@@ -122,3 +123,14 @@ def test_a_loop_between_goes(graph):
         handle = sess.partial_run_setup([doubled, loop], [a, b])
         assert sess.partial_run(handle, doubled, {a: 1.0}) == 2.0
         assert sess.partial_run(handle, loop, {b: 10.0}) == 16.0
+
+
+def test_what_was_fed_may_be_changed_between_goes(graph):
+    x, y = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2])
+    doubled, total = x * 2.0, x + y
+    with session() as sess:
+        handle = sess.partial_run_setup([doubled, total], [x, y])
+        fed = np.ones(2, "f")
+        assert sess.partial_run(handle, doubled, {x: fed}).tolist() == [2, 2]
+        fed[:] = 100
+        assert sess.partial_run(handle, total, {y: fed}).tolist() == [101, 101]
