@@ -58,7 +58,7 @@ class Function:
         self._autograph = autograph
         if autograph and _made_by_exec(python_function):
             _autograph().note(python_function)
-        self._jit_compile = jit_compile
+        self._jit_compile = _checked_wish(jit_compile)
         self._reduce_retracing = reduce_retracing
         self._max_traces = max_traces
         self._options = options or {}
@@ -486,6 +486,15 @@ def _autograph() -> Any:
 
 def _converter() -> Callable[..., Any] | None:
     return getattr(_autograph(), "convert", None)
+
+
+def _checked_wish(jit_compile: Any) -> Any:
+    """Return what is asked for of XLA: nothing, all or none, or what can be compiled ("auto")."""
+    if jit_compile is None or (isinstance(jit_compile, str) and jit_compile == "auto"):
+        return jit_compile
+    if isinstance(jit_compile, str) or jit_compile not in (True, False):
+        raise ValueError(f"jit_compile must be True, False, None or 'auto', got {jit_compile!r}")
+    return bool(jit_compile)
 
 
 def function(

@@ -203,6 +203,13 @@ def test_why_not(name):
         assert re.search(says, answer or ""), answer
 
 
+def test_constant_strings_pass_by_and_handles_do_not():
+    v = tf.Variable(1.0)
+    assert tf.function(lambda x: (x + 1, "s", None), jit_compile=1)(1.0)[1].numpy() == b"s"
+    with pytest.raises(errors.InvalidArgumentError, match="what is given is no array of numbers"):
+        tf.function(lambda x: (x + 1, v.handle), jit_compile=True)(1.0)
+
+
 def test_rules_are_read_without_jax():
     code = """
         import sys

@@ -352,6 +352,12 @@ def test_decorator_with_options():
     assert float(f(constant(2.0))) == 4.0
 
 
+@pytest.mark.parametrize("wish", ["sometimes", 2, "True"])
+def test_what_cannot_be_asked_of_xla(wish):
+    with pytest.raises(ValueError, match=f"jit_compile must be True, False, None or 'auto', got {wish!r}"):
+        tf.function(lambda x: x, jit_compile=wish)
+
+
 def test_run_functions_eagerly():
     seen = []
     f = traced(lambda x: seen.append(tf.executing_eagerly()) or x + 1.0)

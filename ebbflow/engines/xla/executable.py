@@ -221,8 +221,10 @@ def compile_function(
         given = {id(a): i for i, a in enumerate(arguments)}
         plan.clear()
         for result in results:
-            if is_known(result):
+            if is_known(result) or _is_text(result):
                 plan.append(("known", result))
+            elif result.__class__ is np.ndarray:
+                raise Refusal("what is given is no array of numbers")
             elif id(result) in given:
                 plan.append(("given", given[id(result)]))
             else:
@@ -241,6 +243,11 @@ def compile_function(
             compiled = _compiled(lowered, _options(quick))
     wide = any(np.dtype(x.dtype).name in _WIDE for x in inputs)
     return Executable(compiled, plan, wide, device)
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value is an array of constant strings: XLA has none, and need not see them."""
+    return value.__class__ is np.ndarray and all(isinstance(item, bytes) for item in value.flat)
 
 
 def _compiled(lowered: Any, options: dict[str, Any]) -> Any:
