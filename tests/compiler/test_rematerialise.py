@@ -129,6 +129,19 @@ def test_the_same_answers_in_less_memory(name, how, monkeypatch):
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("without", [(), ("native",)], ids=["all engines", "no machine code"])
+def test_nothing_hides_what_can_be_computed_again(without):
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [600, 1000])
+        y = x
+        for _ in range(6):
+            y = tf.sin(y) * 1.5
+        fetches = tf.gradients(tf.reduce_sum(y), x)
+        flow = optimise(flow_of(fetches, [x]), without, memory=(0, ""))
+    assert not [n for n in flow.nodes if n.op.name in ("_Cluster", "_Native")]
+    assert sum(n.op.name == "Sin" for n in flow.nodes) > 6
+
+
 def test_only_for_the_named_scope():
     with tf.Graph().as_default():
         x, fetches = training(dense)

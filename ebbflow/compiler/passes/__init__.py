@@ -64,8 +64,8 @@ def optimise(
     """
     check = checking()
     without = {*without, *FOR_THE_HOST} if greedy else without
-    if memory is not None:  # regions would hide what could be computed again
-        without = {*without, "native"}
+    if memory is not None:  # regions and clusters would hide what could be computed again
+        without = {*without, "native", *(() if greedy else ("cluster",))}
     for name, transform in PASSES.items():
         if name not in without:
             flow = cluster_all(flow) if greedy and name == "cluster" else transform(flow)
