@@ -120,6 +120,8 @@ class Builder:
             waiting = [d for d in self._needs(here, item, index) if not self._done(*d)]
             if not waiting:
                 self._add(here, item, index)
+                if not self._done(*top):
+                    raise self._no_output(here, item, index)
                 continue
             if top in entered:
                 raise errors.InvalidArgumentError(
@@ -127,6 +129,14 @@ class Builder:
                 )
             entered.add(top)
             stack.extend(waiting)
+
+    def _no_output(self, scope: _Scope, item: Item, index: int | None) -> ValueError:
+        """Return the error for an edge from an output that a node does not have."""
+        taker = next((other.name for other in self.order if (item, index) in other.inputs), item.name)
+        count = sum(source is item for source, _ in scope.values)
+        return ValueError(
+            f"Node '{taker}': Connecting to invalid output {index} of source node {item.name} which has {count} outputs."
+        )
 
     def _done(self, scope: _Scope, item: Item, index: int | None) -> bool:
         return item in scope.nodes if index is None else (item, index) in scope.values

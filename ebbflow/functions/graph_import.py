@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbflow import messages
-from ebbflow.core import context, errors
+from ebbflow.core import context, dtypes, errors
 from ebbflow.core.attrs import normalise
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Op, find, registry
@@ -195,6 +195,11 @@ class Library:
         missing = [name for name in declared if name not in found]
         if missing:
             raise ValueError(f"NodeDef missing attr '{missing[0]}' from Op<name={op.name}>; NodeDef: '{node.name}'")
+        if op.name == "Const" and node.attr["value"].tensor.dtype != found["dtype"].as_datatype_enum:
+            given = dtypes.as_dtype(node.attr["value"].tensor.dtype).name
+            raise ValueError(
+                f"Type mismatch between value ({given}) and dtype ({found['dtype'].name}); NodeDef: '{node.name}'"
+            )
         return _checked_attrs(op, found, node)
 
     def _value(self, value: Any) -> Any:

@@ -159,7 +159,21 @@ def too_many_outputs(graph_def):
     parts.attr["num"].i = 1 << 50
 
 
+def no_such_output(graph_def):
+    node(graph_def, "y").input[0] = "mul:3"
+
+
+def another_type_of_value(graph_def):
+    next(n for n in graph_def.node if n.op == "Const").attr["dtype"].type = 3
+
+
 BROKEN = [
+    (
+        no_such_output,
+        ValueError,
+        "Node 'import/y': Connecting to invalid output 3 of source node import/mul which has 1",
+    ),
+    (another_type_of_value, ValueError, "Type mismatch between value (float32) and dtype (int32)"),
     (not_allowed, ValueError, "has DataType string not in list of allowed values.*NodeDef: 'mul'"),
     (too_many_outputs, ValueError, "passed 1125899906842624, but an op has at most 1048576 outputs"),
     (unknown_op, tf.errors.NotFoundError, "Op type not registered 'NoSuchOp'"),
@@ -179,7 +193,7 @@ BROKEN = [
 def test_a_broken_graph_is_refused(broken, error, says):
     graph_def, _ = written(lambda x: x * 2.0)
     broken(graph_def)
-    with tf.Graph().as_default(), pytest.raises(error, match="(?s).*" + says.replace("(", r"\(")):
+    with tf.Graph().as_default(), pytest.raises(error, match="(?s).*" + says.replace("(", r"\(").replace(")", r"\)")):
         import_graph_def(graph_def)
 
 
