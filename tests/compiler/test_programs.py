@@ -48,11 +48,12 @@ def test_random_graphs_answer_as_the_executor_does(seed, monkeypatch):
 # option of tf.config.optimizer: its value, and the passes that do not run then
 SWITCHES = {
     "constant_folding": (False, {"fold"}),
-    "arithmetic_optimization": (False, {"simplify", "broadcasts", "common", "siblings"}),
+    "arithmetic_optimization": (False, {"simplify", "columns", "broadcasts", "common", "siblings"}),
     "remapping": (False, {"fuse", "entropy"}),
+    "layout_optimizer": (False, {"layout"}),
     "loop_optimization": (False, {"narrow"}),
     "auto_parallel": (False, {"parallel"}),
-    "native_code": (False, {"native"}),
+    "native_code": (False, {"native", "winograd"}),
     "clustering": (False, {"cluster"}),
     "disable_model_pruning": (True, {"prune"}),
 }
