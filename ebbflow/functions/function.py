@@ -111,7 +111,7 @@ class Function:
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the trace for arguments like these; specs may stand for tensors."""
         try:
-            if self._signature.fixed is not None and not args and not kwargs:
+            if self._signature.fixed is not None and not args and not kwargs and not self._signature.awaits_self:
                 return self._find_fixed(None)
             return self._find(args, kwargs)[0]
         except Exception as error:
@@ -122,6 +122,8 @@ class Function:
     def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Sequence[Any]]:
         """Return the trace for a call, made if need be, and the tensors to call it with."""
         positional, named = self._signature.bind(args, kwargs)
+        if self._signature.awaits_self:  # called through its class: `Model.serve(model, x)`
+            return self._method_of(positional[0])._find(tuple(positional[1:]), named)
         fixed = self._signature.fixed
         if fixed is not None:
             try:
@@ -278,14 +280,16 @@ class Function:
     # --- as a method --------------------------------------------------------------------------------------------------
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is None:
-            return self
+        return self if instance is None else self._method_of(instance)
+
+    def _method_of(self, instance: Any) -> Any:
         found = self._bound.get(id(instance))
         if found is None or found[0]() is not instance:
             try:
                 ref = weakref.ref(instance, functools.partial(_drop, self._bound, id(instance)))
-            except TypeError:  # no weak references to it: it is an argument like any other
-                return functools.partial(self, instance)
+            except TypeError:  # no weak references to it: it is an argument like any other, where there can be others
+                bound = functools.partial(self._python_function, instance)
+                return self._with(bound) if self._signature.awaits_self else functools.partial(self, instance)
             found = self._bound[id(instance)] = (ref, self._for_instance(ref))
         method = object.__new__(BoundFunction)
         method.__dict__ = found[1].__dict__

@@ -279,13 +279,17 @@ class FunctionSignature:
         self._defaults = [p.default for p in self._positional]
         self._required = sum(p.default is p.empty for p in self._positional)
         self.input_signature = None if input_signature is None else checked_input_signature(input_signature)
+        self.awaits_self = self.input_signature is not None and next(iter(self.python.parameters), None) == "self"
         self.fixed = None if self.input_signature is None else self._fixed_type(self.input_signature)
 
     def _fixed_type(self, input_signature: tuple[Any, ...]) -> FunctionType:
-        """Return the types that an `input_signature` fixes; parameters it does not reach keep their defaults."""
+        """Return the types that an `input_signature` fixes; parameters it does not reach keep their defaults.
+
+        It says nothing of `self`: the types are those of the method, once it has its instance.
+        """
         specs = list(input_signature)
         parameters: list[tuple[str, Any, Any]] = []
-        for p in self._positional:
+        for p in self._positional[self.awaits_self :]:
             if specs:
                 parameters.append((p.name, self._kind(p), type_of(specs.pop(0), Given())))
             elif p.default is not p.empty:

@@ -310,6 +310,37 @@ def test_methods_of_instances_that_take_no_weak_references():
     assert [float(s.f(constant(2.0))) for _ in range(2)] == [6.0, 6.0]
 
 
+class Serving:
+    def __init__(self, factor):
+        self.factor = factor
+        self.traced = 0
+
+    @tf.function(input_signature=[tf.TensorSpec([None])], autograph=False)
+    def total(self, x, power=1):
+        self.traced += 1
+        return self.factor * tf.reduce_sum(x**power)
+
+
+class ServingTuple(collections.namedtuple("ServingTuple", "factor")):
+    @tf.function(input_signature=[tf.TensorSpec([None])], autograph=False)
+    def total(self, x):
+        return self.factor * tf.reduce_sum(x)
+
+
+def test_input_signature_of_a_method_does_not_speak_of_self():
+    a, b = Serving(2.0), Serving(3.0)
+    assert [float(f([1.0, 2.0])) for f in (a.total, b.total, a.total)] == [6.0, 9.0, 6.0]
+    assert [float(Serving.total(a, [1.0])), float(a.total([1.0, 2.0, 3.0]))] == [2.0, 12.0]
+    assert (a.traced, b.traced) == (1, 1)
+    assert list(a.total.get_concrete_function().structured_input_signature[0]) == [tf.TensorSpec([None], name="x"), 1]
+    assert float(ServingTuple(5.0).total([1.0])) == float(ServingTuple.total(ServingTuple(5.0), [1.0])) == 5.0
+    for wrong, says in [((a,), "'x'"), ((), "'self'"), ((a, [[1.0]]), "Can not cast")]:
+        with pytest.raises(TypeError, match=says):
+            Serving.total(*wrong)
+    with pytest.raises(TypeError, match="'self'"):
+        Serving.total.get_concrete_function()
+
+
 class Adder:
     def __init__(self, k):
         self.k = k

@@ -21,6 +21,7 @@ from ebbflow.functions.cond import cond
 from ebbflow.functions.tensor_array import TensorArray
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged_tensor import RaggedTensor
 
 _kinds: list[tuple[type, Callable[[Any], Any]]] = []
 
@@ -43,6 +44,8 @@ def items_of(value: Any) -> Items | None:
         return Elements(value.size(), value.read)
     if isinstance(value, StagedList):
         return Elements(value.length(), value.__getitem__)
+    if isinstance(value, RaggedTensor):
+        return Elements(value.nrows(dtypes.int32), value.__getitem__)
     if hasattr(value, "element_spec") and hasattr(value, "reduce"):
         return Reduced(value)
     if not is_staged(value):

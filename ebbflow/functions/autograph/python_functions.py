@@ -16,7 +16,7 @@ from ebbflow.core.convert import convert
 from ebbflow.functions.autograph.convert import converted
 from ebbflow.functions.autograph.iteration import Items, mapped, numbered, side_by_side
 from ebbflow.functions.autograph.lists import StagedList
-from ebbflow.functions.autograph.values import is_staged
+from ebbflow.functions.autograph.values import is_staged, is_staged_ragged
 from ebbflow.functions.tensor_array import TensorArray
 from ebbflow.ops import elementwise, printing, ranges
 from ebbflow.ops.casts import cast
@@ -56,6 +56,8 @@ def len(value: Any) -> Any:
         return value.length()
     if isinstance(value, TensorArray):
         return value.size()
+    if is_staged_ragged(value):
+        return value.nrows(dtypes.int32)
     if _is_dataset(value):
         return value.cardinality()
     return builtins.len(value)
@@ -110,6 +112,7 @@ def _staged_items(value: Any) -> bool:
     return (
         is_staged(value)
         or isinstance(value, (Items, StagedList))
+        or is_staged_ragged(value)
         or (isinstance(value, TensorArray) and not context.executing_eagerly())
         or (hasattr(value, "get_next_as_optional") and not context.executing_eagerly())
     )

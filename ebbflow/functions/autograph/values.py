@@ -17,6 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import Dims, dims_str
 from ebbflow.core.tensor import EagerTensor, Tensor, is_tensor
 from ebbflow.graph.symbolic import SymbolicTensor
+from ebbflow.ops.ragged_tensor import RaggedTensor
 
 PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
@@ -31,6 +32,11 @@ def is_staged(value: Any) -> bool:
     if isinstance(value, CompositeTensor) or not is_tensor(value):
         return False
     return isinstance(value, SymbolicTensor) or not (isinstance(value, EagerTensor) or context.executing_eagerly())
+
+
+def is_staged_ragged(value: Any) -> bool:
+    """Return whether a value is a ragged tensor in a graph: even where it is eager, its rows are nodes there."""
+    return isinstance(value, RaggedTensor) and not context.executing_eagerly()
 
 
 def could_be_tensor(leaf: Any) -> bool:

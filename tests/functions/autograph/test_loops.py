@@ -207,6 +207,28 @@ def length_of_a_tensor(x):
     return total
 
 
+@program(([1.0, 2.0, 3.0], [2, 0, 1]))
+def rows_of_a_ragged_tensor(x, lengths):
+    total = 0.0
+    for i, row in enumerate(tf.RaggedTensor.from_row_lengths(x, lengths)):
+        total = total * 10.0 + tf.reduce_sum(row) + tf.cast(i, tf.float32)
+    return total
+
+
+RAGGED = tf.ragged.constant([[[1, 2], [3]], [], [[4]]])
+
+
+@program([3, 1, 2])
+def nested_rows_of_a_ragged_tensor_from_outside(x):
+    total = len(RAGGED)
+    for v, rows in zip(x, RAGGED):
+        for row in rows:
+            if tf.size(row) == 1:
+                break
+            total = total * 10 + v * tf.reduce_sum(row)
+    return total
+
+
 @program([1.0, 2.0, 3.0])
 def tensor_array_written(x):
     array = tf.TensorArray(tf.float32, size=3)
