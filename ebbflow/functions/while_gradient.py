@@ -184,10 +184,17 @@ class BackwardBody(GradientBody):
     def call(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
         """Add a node; a question about the shape of a forward tensor is put to the forward body."""
         if op.name in SHAPES and self.is_forward(inputs[0]) and self._forward_size_unknown(inputs[0]):
-            with context.scope(self._forward.base):
-                answer = op(*inputs, **attrs)
-            return self.take(answer)
+            return self.take(self._asked_forward(op, inputs[0], attrs))
         return super().call(op, inputs, attrs, name)
+
+    def _asked_forward(self, op: Any, tensor: Any, attrs: dict[str, Any]) -> Any:
+        """Return the answer of the forward body, asked once: a new node each time would have to be kept each time."""
+        answers = self._forward.base._made.setdefault("sizes", {})
+        key = (op.name, id(tensor), tuple(sorted(attrs.items())))
+        if key not in answers:
+            with context.scope(self._forward.base):
+                answers[key] = op(tensor, **attrs)
+        return answers[key]
 
     def _forward_size_unknown(self, tensor: Any) -> bool:
         return id(tensor) not in self._resolved and not any(tensor is x for x in self._forward.inputs)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core.dtypes import DType
+from ebbflow.core.dtypes import DType, variant
 from ebbflow.core.shape import Dims, is_static
 from ebbflow.ops.sizes import invalid, room_for
 
@@ -76,8 +76,9 @@ class TensorList:
         return TensorList(self.dtype, self.element_dims, at, self.limit, entries)
 
     def zeros(self) -> TensorList:
-        """Return a list of as many elements, none of them set: zeros, to whoever reads them."""
-        return TensorList(self.dtype, self.element_dims, self.length, self.limit)
+        """Return a list of as many elements, none of them set: zeros, to whoever reads them. Lists stay as long."""
+        entries = {i: zeros_like(x) for i, x in self._copied().items()} if self.dtype is variant else None
+        return TensorList(self.dtype, self.element_dims, self.length, self.limit, entries)
 
     def plus(self, other: TensorList) -> TensorList:
         """Return the element-wise sum; an element not set is zero. Costs as much as the one with fewer elements has."""
@@ -166,13 +167,13 @@ class Nothing:
 
 
 def zeros_of(dims: Any, dtype: DType) -> np.ndarray:
-    """Return zeros; of strings, empty ones."""
+    """Return zeros; of strings, empty ones, and of variants, those that nobody made."""
     if not is_static(dims):
         raise ValueError(f"zeros need a known shape, got {dims}")
     room_for(dims, dtype.np.itemsize)
     if dtype.np.hasobject:
         array = np.empty(dims, object)
-        array.fill(b"")
+        array.fill(Nothing() if dtype is variant else b"")
         return array
     return np.zeros(dims, dtype.np)
 

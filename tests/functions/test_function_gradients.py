@@ -36,6 +36,14 @@ def in_loop(x):
     return tf.reduce_sum(x)
 
 
+def grown(x):
+    def body(i, array):
+        return i + 1, array.write(i, array.read(i - 1) * x + tf.cast(i, tf.float32))
+
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True, clear_after_read=False).write(0, x)
+    return tf.while_loop(lambda i, array: i < 3, body, (1, array))[1].stack()
+
+
 FUNCTIONS = {
     "element-wise": lambda x: tf.reduce_sum(tf.tanh(x) * tf.exp(x)),
     "matrix": lambda x: tf.reduce_sum(tf.matmul(tf.reshape(x, [2, 2]), tf.reshape(x, [2, 2])) ** 2.0),
@@ -51,6 +59,7 @@ FUNCTIONS = {
     "while": lambda x: tf.reduce_sum(
         tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (0, tf.tanh(x)))[1]
     ),
+    "array that grows and is read back": lambda x: tf.reduce_sum(grown(x) ** 2.0),
     "gathered": lambda x: tf.reduce_sum(tf.gather(x, [0, 0, 2]) ** 2.0),
 }
 
