@@ -1,8 +1,7 @@
 """Cells and layers that are one op: for a step (`LSTMBlockCell`, `GRUBlockCell`) or a sequence (`LSTMBlockFusedCell`).
 
 They compute what LSTMCell and GRUCell compute, with variables of the same names and shapes. Fused layers take all steps
-at once, time first, and adaptors make a fused layer of a cell. Importing this room also says how the gradient of a
-whole sequence is differentiated once more.
+at once, time first, and adaptors make a fused layer of a cell.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from typing import Any
 
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
-from ebbflow.layers import rnn_lstm_loop  # noqa: F401  (gives ops.rnn_sequence its gradients of second order)
 from ebbflow.layers.base import InputSpec, Layer, read
 from ebbflow.layers.rnn import dynamic_rnn
 from ebbflow.layers.rnn_cell import LSTMStateTuple

@@ -14,6 +14,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
+from ebbflow.functions import lstm_loop  # noqa: F401  (gives ops.rnn_sequence its gradients of second order)
 from ebbflow.layers.arguments import activation_named
 from ebbflow.layers.base import read
 from ebbflow.layers.rnn_cell import BasicLSTMCell, LSTMCell, LSTMStateTuple

@@ -170,7 +170,7 @@ def _by_loop(call: Any, *grads: Any) -> Any:
     if not _loops:
         raise LookupError(
             f"No gradient defined for operation '{call.name}' (op type: {call.op.name}) before "
-            "ebbflow.layers.rnn_blocks is imported, which says how a loop is differentiated"
+            "ebbflow.functions.lstm_loop is imported, which says how a loop is differentiated"
         )
     return _loops[0](call, *grads)
 

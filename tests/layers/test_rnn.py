@@ -2,6 +2,9 @@
 cells, misuse.
 """
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -122,6 +125,32 @@ def test_a_fused_layer_differentiates_as_its_steps_do(lengths, peepholes):
     wanted = orders(lambda: rnn_blocks.LSTMBlockCell(3, 0.5, 0.6, peepholes, name="same"), unrolled, lengths)
     given = orders(lambda: rnn_blocks.LSTMBlockFusedCell(3, 0.5, 0.6, peepholes, name="same"), fused, lengths)
     assert_orders(given, wanted)
+
+
+ALONE = {
+    "dynamic_rnn": """
+import ebbflow.v1 as tf
+x = tf.ones([3, 5, 4])
+y, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.BasicLSTMCell(3), x, dtype=tf.float32)
+print(tf.gradients(tf.gradients(y, x)[0] ** 2, x)[0].shape)""",
+    "raw op": """
+import ebbflow as tf
+x, w, none, cell = tf.ones([3, 5, 4]), tf.ones([7, 12]), tf.zeros([3]), tf.zeros([5, 3])
+with tf.GradientTape() as outer:
+    outer.watch(x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.raw_ops.BlockLSTM(seq_len_max=3, x=x, cs_prev=cell, h_prev=cell, w=w, wci=none, wcf=none, wco=none,
+                                 b=tf.zeros([12])).h
+    grad = tape.gradient(y, x)
+print(outer.gradient(grad, x).shape)""",
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_second_order_where_nothing_else_was_loaded(name):
+    run = subprocess.run([sys.executable, "-c", ALONE[name]], capture_output=True, text=True)
+    assert run.stdout == "(3, 5, 4)\n", run.stderr
 
 
 @pytest.mark.parametrize("name", ["basic", "gru", "basic lstm", "lstm", "stack"])
