@@ -110,8 +110,9 @@ def backward_of(body: FuncGraph, given: Sequence[int], wanted: Sequence[bool]) -
     ys = [body.outputs[i] for i in given]
     key = ("backward", tuple([id(y) for y in ys]), tuple(wanted))
     made = body.base._made
-    if key not in made:
-        made[key] = _build(body, ys, wanted)
+    with body.changing:
+        if key not in made:
+            made[key] = _build(body, ys, wanted)
     return made[key]
 
 
@@ -155,8 +156,9 @@ def forward_of(body: FuncGraph, wanted: Sequence[bool], more: bool) -> FuncGraph
     """
     key = ("forward", tuple(wanted), more)
     made = body._made
-    if key not in made:
-        made[key] = _with_needs(body, wanted, more)
+    with body.changing:
+        if key not in made:
+            made[key] = _with_needs(body, wanted, more)
     return made[key]
 
 

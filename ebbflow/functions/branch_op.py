@@ -50,14 +50,16 @@ def _shape(selector: Any, input: Any, *, output_shapes: Any, Tout: Any) -> list[
     return list(output_shapes) if len(output_shapes) == len(Tout) else [None] * len(Tout)
 
 
-def _choose_by_condition(xp: Any, cond: Any, input: Any, *, then_branch: Any, else_branch: Any, run: Any) -> Any:
-    return (then_branch if truth(cond) else else_branch).run(run.session, input)
+def _choose_by_condition(
+    xp: Any, cond: Any, input: Any, *, Tout: Any, then_branch: Any, else_branch: Any, run: Any
+) -> Any:
+    return (then_branch if truth(cond) else else_branch).run(run.session, input)[: len(Tout)]
 
 
-def _choose_by_index(xp: Any, branch_index: Any, input: Any, *, branches: Any, run: Any) -> Any:
+def _choose_by_index(xp: Any, branch_index: Any, input: Any, *, Tout: Any, branches: Any, run: Any) -> Any:
     index = int(branch_index)
     chosen = branches[index if 0 <= index < len(branches) else -1]  # what has no branch gets the last one
-    return chosen.run(run.session, input)
+    return chosen.run(run.session, input)[: len(Tout)]  # another thread may just be having it give more
 
 
 def truth(value: np.ndarray) -> bool:

@@ -9,6 +9,7 @@ how functions are traced or differentiated.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -56,6 +57,7 @@ class FuncGraph(Graph):
         self._captures: dict[int, tuple[Any, SymbolicTensor]] = {}
         self._plans: dict[Any, tuple[Any, ...]] = {}
         self._made: dict[Any, Any] = {}  # what has been worked out about this body: gradients, among others
+        self.changing = outer.changing if isinstance(outer, FuncGraph) else threading.RLock()
         self._seed = outer.seed if outer is not None else global_seed() if context.executing_eagerly() else None
 
     # --- what comes from outside --------------------------------------------------------------------------------------
@@ -166,11 +168,12 @@ class FuncGraph(Graph):
 
     def _plan(self, session: Any, device: Any = None) -> tuple[Any, ...]:
         """Find out how to run this, and keep it as long as neither the body nor its results change."""
-        effects = self.effects
-        if effects is None:
-            effects = [node for node in self._nodes if side_effects.must_run(node)]
-        placed = runner(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name, device)
-        found = (placed.values, self.base._mutations, len(self.outputs))
+        with self.changing:
+            effects = self.effects
+            if effects is None:
+                effects = [node for node in self._nodes if side_effects.must_run(node)]
+            placed = runner(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name, device)
+            found = (placed.values, self.base._mutations, len(self.outputs))
         if session is eager_run:
             self._plans[device] = found
         else:
@@ -192,6 +195,15 @@ class FuncGraph(Graph):
         other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name, "_plans": {}}
         other.function_name, other._made = name, {}
         return other
+
+    def with_first(self, inputs: int, outputs: int) -> FuncGraph:
+        """Return the function of the first arguments that gives the first results: a loop may get more as it runs."""
+        key = ("first", inputs)
+        if key not in self._made:
+            made = self.with_outputs(self.outputs[:outputs])
+            made.inputs = self.inputs[:inputs]
+            self._made[key] = made
+        return self._made[key]
 
     def source(self) -> str:
         """Return what runs, as text: the compiled Program, with the user's lines behind its own."""

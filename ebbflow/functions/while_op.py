@@ -32,8 +32,9 @@ def _shape(input: Any, *, output_shapes: Any) -> list[Dims]:
 
 
 def _kernel(xp: Any, input: Any, *, cond: Any, body: Any, run: Any) -> list[Any]:
-    session, test, step = run.session, cond.run, body.run
     values = list(input)
+    body, cond = body.with_first(len(values), len(values)), cond.with_first(len(values), 1)
+    session, test, step = run.session, cond.run, body.run
     stop = stopping.current(session)
     references = [i for i, t in enumerate(body.inputs) if t._dtype._is_ref_dtype and is_reference(values[i])]
     while truth(test(session, values)[0]):

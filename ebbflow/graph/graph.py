@@ -7,6 +7,7 @@ types and shapes, add the node. Knows nothing of how graphs run.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ class Graph(GraphScopes, Collections):
     """A set of nodes and the tensors that flow between them."""
 
     building_function = False
+    changing: Any = contextlib.nullcontext()  # held by who changes nodes that are there, and by who reads many of them
 
     def __init__(self) -> None:
         super().__init__()

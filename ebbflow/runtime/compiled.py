@@ -8,6 +8,7 @@ answers.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -167,8 +168,9 @@ class Runner:
         return program
 
     def _flow(self, shapes: Sequence[Any]) -> Flow:
-        nodes = needed_nodes(self.fetches, {id(t) for t in self.feeds})
-        return build(nodes, self.feeds, shapes, self.fetches)
+        with self.fetches[0].graph.changing if self.fetches else contextlib.nullcontext():
+            nodes = needed_nodes(self.fetches, {id(t) for t in self.feeds})
+            return build(nodes, self.feeds, shapes, self.fetches)
 
     def explain(self) -> str:
         """Return what runs, as text: the source of each Program made so far, and the memory it works in."""

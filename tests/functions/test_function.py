@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import inspect
+import sys
 import threading
 
 import numpy as np
@@ -479,6 +480,52 @@ def test_one_trace_for_many_threads():
         thread.join()
     assert len(count) == 1
     assert sorted(results) == sorted([i * 2.0 + 1.0 for i in range(20)] * 8)
+
+
+def test_threads_run_and_differentiate_one_function_at_once():
+    @tf.function
+    def turned(x):
+        for _ in tf.range(3):
+            if tf.reduce_sum(x) > 0.0:
+                x = x * x + tf.sin(x)
+        return x
+
+    @tf.function
+    def f(x):
+        y = x
+        while tf.reduce_sum(y) < 9.0:
+            y = y + turned(x)
+        return tf.reduce_sum(y)
+
+    def work(order, x):
+        if order == 0:
+            return f(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = work(order - 1, x)
+        return tf.reduce_sum(tape.gradient(y, x))
+
+    found = [[] for _ in range(8)]
+    together = threading.Barrier(len(found))
+
+    def several(number):
+        x = constant([0.3, 0.5])
+        together.wait()
+        for _ in range(3):
+            found[number].append(work(number % 3, x).numpy())
+
+    threads = [threading.Thread(target=several, args=(i,)) for i in range(len(found))]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-3)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    for number, results in enumerate(found):
+        np.testing.assert_allclose(results, [work(number % 3, constant([0.3, 0.5]))] * 3, rtol=1e-5)
 
 
 def test_eager_work_goes_on_beside_a_trace():
