@@ -67,27 +67,30 @@ class Template:
             return self._call(args, kwargs)
 
     def _call(self, args: Any, kwargs: Any) -> Any:
-        graph = context.default_graph()
-        before = {
-            key: len(graph.get_collection(key)) for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES)
-        }
+        before = self._known()
         result = self._func(*args, **kwargs)
-        if self._called and self._store is None:
-            made = {key: graph.get_collection(key)[count:] for key, count in before.items()}
-            if made[GraphKeys.TRAINABLE_VARIABLES]:
+        if self._called:
+            old = {id(v) for known in before for v in known}
+            trainable, all_made = ([v for v in known if id(v) not in old] for known in self._known())
+            if trainable:
                 raise ValueError(
                     "Trainable variable created when calling a template after the first time, perhaps you used "
-                    "tf.Variable "
-                    f"when you meant tf.get_variable: {made[GraphKeys.TRAINABLE_VARIABLES]}"
+                    f"tf.Variable when you meant tf.get_variable: {trainable}"
                 )
-            if made[GraphKeys.GLOBAL_VARIABLES]:
+            if all_made:
                 logging.info(
                     "New variables created when calling a template after the first time, perhaps you used "
-                    "tf.Variable when you "
-                    f"meant tf.get_variable: {made[GraphKeys.GLOBAL_VARIABLES]}"
+                    f"tf.Variable when you meant tf.get_variable: {all_made}"
                 )
         self._called = True
         return result
+
+    def _known(self) -> tuple[list[Any], list[Any]]:
+        """Return the variables that there are: those that are trained, and all."""
+        if self._store is not None:
+            return self._store.trainable_variables(), self._store.variables()
+        graph = context.default_graph()
+        return graph.get_collection(GraphKeys.TRAINABLE_VARIABLES), graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
     @property
     def name(self) -> str:

@@ -416,6 +416,14 @@ def test_templates_share_their_variables(graph):
     assert session.run(made) == [2.0, 10.0, 6.0, 2.0, 4.0, 2.0]
 
 
+def test_templates_refuse_new_variables_after_the_first_call_eagerly():
+    names = iter("ba")
+    bad = v1.make_template("bad", lambda: v1.get_variable(next(names), []))
+    bad()
+    with pytest.raises(ValueError, match=r"after the first time.*bad/a"):
+        bad()
+
+
 def test_templates_refuse_new_variables_after_the_first_call(graph):
     bad = v1.make_template("bad", lambda: v1.Variable(1.0))
     bad()
