@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ebbflow.core import context, dtypes, nest
+from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.functions.func_graph import FuncGraph, build
@@ -36,6 +36,11 @@ def vectorized_map(fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop:
     for tensor in flat:
         if tensor._dims == ():
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+    counts = {t._dims[0] for t in flat if t._dims is not None} - {None, 1}
+    if len(counts) > 1:
+        raise errors.StaticShapeError(
+            f"Elements in elems must have as many rows, or one: got shapes {', '.join(str(t.shape) for t in flat)}"
+        )
     with name_scope(None, "vectorized_map"):
         longest = _longest(flat)
         count = longest._dims[0] if longest._dims and longest._dims[0] is not None else _length(longest)

@@ -246,6 +246,11 @@ def test_kinds_of_rows(name):
 
 
 REFUSED = [
+    (
+        lambda: tf.vectorized_map(lambda x: x, (tf.ones([2]), tf.ones([3, 2]))),
+        ValueError,
+        r"as many rows, or one: got shapes \(2,\), \(3, 2\)",
+    ),
     (lambda: tf.vectorized_map(lambda x: x, tf.constant(1.0)), ValueError, "1\\+ dimensional"),
     (lambda: tf.vectorized_map(lambda x: x, []), ValueError, "at least one tensor"),
     (

@@ -56,6 +56,7 @@ def not_(value: Any) -> Any:
 def assert_(test: Any, message: Callable[[], Any] | None = None) -> None:
     """Raise AssertionError unless `test` holds; on a tensor, check it when the graph runs."""
     if is_staged(test):
-        Assert(condition(test, "assert statement"), ["Assertion error" if message is None else message()])
+        said = "Assertion error" if message is None else message()
+        Assert(condition(test, "assert statement"), [*said] if isinstance(said, (tuple, list)) else [said])
     elif not test:
         raise AssertionError(*([] if message is None else [message()]))

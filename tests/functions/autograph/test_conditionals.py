@@ -538,3 +538,13 @@ def test_an_assertion_fails_when_the_graph_runs():
     np.testing.assert_array_equal(f(tf.constant([1.0, 2.0])), [1.0, 2.0])
     with pytest.raises(tf.errors.InvalidArgumentError, match="x must be positive"):
         f(tf.constant([1.0, -2.0]))
+
+
+def test_an_assertion_may_say_several_things():
+    @tf.function
+    def f(x):
+        assert x > 0, ("x must be positive, not", x)
+        return x
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[x must be positive, not\] \[-2\]"):
+        f(tf.constant(-2))
