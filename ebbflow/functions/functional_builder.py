@@ -135,7 +135,8 @@ class Builder:
         taker = next((other.name for other in self.order if (item, index) in other.inputs), item.name)
         count = sum(source is item for source, _ in scope.values)
         return ValueError(
-            f"Node '{taker}': Connecting to invalid output {index} of source node {item.name} which has {count} outputs."
+            f"Node '{taker}': Connecting to invalid output {index} of source node {item.name} which has {count} "
+            "outputs."
         )
 
     def _done(self, scope: _Scope, item: Item, index: int | None) -> bool:
