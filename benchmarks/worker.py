@@ -22,6 +22,9 @@ import numpy as np
 from benchmarks.problems import PROBLEMS
 from benchmarks.work import Work, load
 
+WARM = 14
+"""Runs before the clock: some compile after a dozen only."""
+
 CLOSE_CALL = 1.5
 """Forms slower than the best by more than this factor are not timed again."""
 
@@ -101,8 +104,9 @@ class Bench:
     def _attempt(self, workload: str, form: str) -> Work | None:
         try:
             work = self.module.build(workload, form)
-            for _ in range(3):
+            for _ in range(WARM):
                 work.run()
+            getattr(self.module, "settle", lambda: None)()
             return work
         except Exception as error:  # whatever a framework cannot do is reported beside the table, not fatal
             self._failures.setdefault(workload, []).append(f"{form}: {type(error).__name__}: {error}"[:300])

@@ -21,6 +21,15 @@ def configure(threads: int) -> None:
     tf.config.threading.set_inter_op_parallelism_threads(threads)
 
 
+def settle() -> None:
+    """Wait for what is compiled in the background."""
+    if NAME == "ebbflow":
+        from ebbflow.compiler import clusters, native
+
+        native.settle()
+        clusters.settle()
+
+
 def forms(name: str) -> list[str]:
     """Return the ways to run a problem; the first is the usual one."""
     if name == "two_layer_net":

@@ -19,7 +19,7 @@ from ebbflow.core import memory
 from ebbflow.engines.native import elementwise, library, rows, symbols, threads  # noqa: F401  (rows: all are declared)
 from ebbflow.engines.native.lowering import Lowering
 from ebbflow.engines.native.parts import Parts
-from ebbflow.engines.native.text import ATTRIBUTES, TYPES, Body
+from ebbflow.engines.native.text import ATTRIBUTES, TYPES, Body, finished
 from ebbflow.engines.native.values import Dims, scopes
 
 LONG = 200_000
@@ -76,7 +76,7 @@ def _module(low: Lowering, parts: Parts, inputs: int) -> str:
     for look in low.guards:
         found = look(guard)
         bad = found if bad == "false" else guard(f"or i1 {bad}, {found}")
-    return "\n".join(
+    return finished(
         [
             *parts.texts,
             f"define internal i1 @guard({taken}) {ATTRIBUTES} {{",
@@ -85,14 +85,14 @@ def _module(low: Lowering, parts: Parts, inputs: int) -> str:
             f"  ret i1 {bad}",
             "}",
             *_entry(low, parts, inputs),
-            *scopes(parts.scopes),
             *_declarations((parts.needs | guard.needs) - {STOPPED}),
             *(_stopped() if STOPPED in parts.needs else []),
             *symbols.declarations(),
             f"@scratch = external global [{parts.size} x i8]",
             "@home = external global i32",
             *[f"@known{i} = external constant [{array.nbytes} x i8]" for i, array in enumerate(low.constants)],
-        ]
+        ],
+        scopes(parts.scopes),
     )
 
 

@@ -21,6 +21,9 @@ WIDTH = {"f32": 4, "f64": 8, "i32": 4, "i64": 8, "bool": 1}
 
 ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
 LEFT = "  %left = alloca i64"  # work to be done before somebody may want it to end: see `Turn.heed`
+LONG = 512
+"""Turns, with those of loops inside, from which on a loop around others is not written out: that takes LLVM seconds."""
+ROLLED = ", !llvm.loop !rolled"
 _INDICES = ("+", "*", "p")  # what is computed of indices alone
 
 
@@ -78,6 +81,7 @@ class Body:
         self._numbers = itertools.count(1)
         self._block = "entry"
         self._known: list[dict[Any, str]] = [{}]
+        self._turns = [0]  # of the loops inside the one at hand, at most
 
     def __call__(self, text: str) -> str:
         """Add an instruction; return the name of its result."""
@@ -144,18 +148,29 @@ class Body:
         self.lines += [""] * len(names)
         loop = Loop(index, names)
         self._known.append({})
+        self._turns.append(0)
         yield loop
         self._known.pop()
         self.forget()  # the loop may have written to what was read before it
+        rolled = self._note_turns(
+            (count - start) // step if isinstance(count, int) and isinstance(start, int) else LONG
+        )
         self.do(f"br label %{latch}")
         self.begin(latch)
         self.do(f"{after} = add nuw nsw i64 {index}, {step}")
         more = self(f"icmp slt i64 {after}, {count}")
-        self.do(f"br i1 {more}, label %{head}, label %{done}")
+        self.do(f"br i1 {more}, label %{head}, label %{done}{ROLLED if rolled else ''}")
         self.begin(done)
         for i, (name, (kind, init)) in enumerate(zip(names, carried, strict=True)):
             self.lines[at + i] = f"  {name} = phi {kind} [ {init}, %{before} ], [ {loop.next[i]}, %{latch} ]"
         loop.carried = loop.next
+
+    def _note_turns(self, count: int) -> bool:
+        """Note how often a loop turns that ends here; return whether it is to stay a loop."""
+        inside = self._turns.pop()
+        total = count * max(inside, 1)
+        self._turns[-1] = max(self._turns[-1], total)
+        return inside > 0 and total >= LONG
 
     @contextlib.contextmanager
     def turns(self) -> Iterator[Turn]:
@@ -219,3 +234,13 @@ def number(value: float | int | bool, kind: str) -> str:
     if kind == "f32":
         value = struct.unpack("f", struct.pack("f", value))[0] if abs(value) < 3.4028236e38 else value
     return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+def finished(lines: Iterable[str], scopes: Sequence[str]) -> str:
+    """Return the text of a module: each loop that is to stay one gets a mark of its own."""
+    first, *rest = "\n".join(lines).split(ROLLED)
+    marks = ['!1000 = !{!"llvm.loop.unroll.disable"}'] if rest else []
+    for n, part in enumerate(rest, 1001):
+        first += f", !llvm.loop !{n}{part}"
+        marks.append(f"!{n} = distinct !{{!{n}, !1000}}")
+    return "\n".join([first, *scopes, *marks])
