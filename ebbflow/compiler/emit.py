@@ -56,8 +56,9 @@ class Writer:
         self.bind = bind
         self.source = Source()
         self.source.names |= {"empty": np.empty, "fit": fit, "aligned": memory.empty}
-        self._taken: set[str] = {"program", *keyword.kwlist, *self.source.names, *steps.namespace()}
+        self._taken: set[str] = {"program", "tick", *keyword.kwlist, *self.source.names, *steps.namespace()}
         self._named: dict[Value, str] = {}
+        self._shared: dict[Any, str] = {}  # names of what several lines use: numbers, dtypes, variables' storages
         self._made: dict[Node, Callable[..., Any]] = {}
         self._block = Block()
         self._offsets: dict[Value, int] = {}
@@ -162,11 +163,7 @@ class Writer:
         if not isinstance(storage, Storage) or storage.dtype is not node.outputs[0].dtype:
             self._kernel(node, [handle])
             return
-        name = f"{handle}_storage"
-        if self.source.names.setdefault(name, storage) is not storage:
-            name = self._free(name)
-            self.source.names[name] = storage
-        self._taken.add(name)
+        name = self._once(storage, f"{handle}_storage", storage)
         self._line(f"    {self._name(node.outputs[0], handle + '_value')} = {name}.read()", node)
 
     def _update(self, node: Node, inputs: list[str], bound: Callable[..., Any]) -> None:
@@ -326,15 +323,17 @@ class Writer:
     def _number(self, number: float, like: Value) -> str:
         text = f"{number:g}".replace("-", "minus_").replace(".", "_").replace("+", "")
         name = f"{_NUMBERS.get(number, f'n{text}')}_{like.dtype.name}"
-        self.source.names.setdefault(name, np.array(number, like.dtype.np))
-        self._taken.add(name)
-        return name
+        return self._once((number, like.dtype), name, np.array(number, like.dtype.np))
 
     def _dtype(self, value: Value) -> str:
-        name = f"t_{value.dtype.base_dtype.name}"
-        self.source.names.setdefault(name, value.dtype.np)
-        self._taken.add(name)
-        return name
+        return self._once(value.dtype.base_dtype, f"t_{value.dtype.base_dtype.name}", value.dtype.np)
+
+    def _once(self, key: Any, wanted: str, thing: Any) -> str:
+        """Return the name of something that several lines use."""
+        if key not in self._shared:
+            self._shared[key] = self._free(wanted)
+            self.source.names[self._shared[key]] = thing
+        return self._shared[key]
 
     def _line(self, text: str, node: Node | None) -> None:
         self.source.lines.append(text)

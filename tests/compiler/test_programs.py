@@ -233,6 +233,22 @@ def test_explain_shows_source_with_the_users_lines(session):
     assert session.explain(tf.identity(x) + 1.0, [x]).startswith("def program(x):")
 
 
+@pytest.mark.parametrize(
+    "name", ["one_float32", "t_float32", "tick", "v_storage", "run_s", "empty", "def", "None", "1.x"]
+)
+def test_whatever_nodes_are_called(session, name):
+    x = tf.placeholder(tf.float32, [2, 3], name=name)
+    v = tf.get_variable("v", [3], initializer=tf.ones_initializer(), use_resource=True)
+    s = tf.sigmoid(tf.nn.relu(x + v, name=name), name=name)
+    y = tf.cumsum(tf.square(tf.concat([s, x], 1), name=name), name="s")
+    session.run(v.initializer)
+    value = np.linspace(0, 1, 6).reshape(2, 3)
+    expected = np.cumsum(np.concatenate([1 / (1 + np.exp(-value - 1)), value], 1) ** 2, 0)
+    traced = {"options": tf.RunOptions(trace_level=3), "run_metadata": tf.RunMetadata()}
+    for more in ({}, traced):
+        np.testing.assert_allclose(session.run(y, {x: value}, **more), expected, rtol=1e-5)
+
+
 def test_ten_thousand_nodes_in_a_row(session):
     y = x = tf.placeholder(tf.float32, [])
     for _ in range(10_000):
