@@ -44,7 +44,6 @@ _FRESH = frozenset(
         "AvgPoolGrad",
         "BiasAddGrad",
         "ArgMax",
-        "_Cluster",
         "OneHot",
         "Tile",
         "Fill",
@@ -67,6 +66,9 @@ def shared_inputs(node: Node, fresh: set[Node]) -> list[Value]:
         view = view_of(node)
         if view is not None:
             return [node.inputs[view[0]]]
+    if node.op.name == "_Cluster":
+        handed_on = escaping(node.attrs["region"], set())
+        return [v for v, inside in zip(node.inputs, node.attrs["region"].inputs, strict=True) if inside in handed_on]
     return [v for v in node.inputs if not (v.is_static and v.size == 0)]
 
 

@@ -212,6 +212,17 @@ def three_runs(write):
         return [session.run(y, {x: [0.0, -1.0, 2.0]}) for _ in range(3)]
 
 
+def test_a_loop_that_never_turns_hands_on_what_it_was_given(session):
+    """It does so as part of a cluster too: what it was given must not be written over while its result is needed."""
+    x, n = tf.placeholder(tf.float32, [3, 3]), tf.placeholder(tf.int32, [])
+    _, after = tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, tf.sin(s) * 2.0), (0, tf.matmul(x, x)))
+    y = tf.matmul(tf.matmul(after, x), after)
+    for turns in (1, 0, 0):
+        value = feed(turns, 1)[0]
+        given = np.sin(value @ value) * 2 if turns else value @ value
+        np.testing.assert_allclose(session.run(y, {x: value, n: turns}), given @ value @ given, rtol=1e-4, atol=1e-5)
+
+
 def test_an_error_names_node_line_and_operands(session):
     x = tf.placeholder(tf.int32, [None])
     y = tf.gather([10, 20, 30], x, name="picked")
