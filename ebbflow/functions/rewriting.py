@@ -14,6 +14,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.shape import Dims
 from ebbflow.eager.backprop import differentiable
 from ebbflow.functions.branch_op import branches_of
 from ebbflow.functions.func_graph import FuncGraph
@@ -122,12 +123,21 @@ def accumulated(node: Operation, tensor: Any) -> Any:
     body = node._attrs["body"]
     lists = body._made.setdefault("accumulated", {})
     if id(tensor) not in lists:
-        dims = np.array(-1 if tensor._dims is None else [-1 if n is None else n for n in tensor._dims], np.int32)
-        limit = _limit(node)
+        limit, dims = _limit(node), shape_argument(kept_dims(tensor))
         empty = at_front(node.graph, lambda: raw.EmptyTensorList(dims, limit, element_dtype=tensor.dtype.base_dtype))
         number = add_variable(node, empty, lambda pushed: raw.TensorListPushBack(pushed, tensor))
         lists[id(tensor)] = tensor, number
     return node._outputs[lists[id(tensor)][1]]
+
+
+def kept_dims(tensor: Any) -> Dims:
+    """Return the shape that a tensor has when it is kept in a list: handles are single, whatever graphs say of them."""
+    return () if tensor.dtype.base_dtype is dtypes.resource else tensor._dims
+
+
+def shape_argument(dims: Dims) -> np.ndarray:
+    """Return a shape as ops on lists take it."""
+    return np.array(-1 if dims is None else [-1 if n is None else n for n in dims], np.int32)
 
 
 def _limit(node: Operation) -> np.ndarray:

@@ -209,8 +209,9 @@ class BackwardBody(GradientBody):
             return super().capture(outside)
         pushed = rewriting.accumulated(self._node, tensor)
         number, inside = self.add(pushed, ())
-        rest, item = raw.TensorListPopBack(inside, _shape_argument(tensor._dims), element_dtype=tensor.dtype.base_dtype)
-        item.set_shape(tensor._dims)
+        shape = rewriting.shape_argument(rewriting.kept_dims(tensor))
+        rest, item = raw.TensorListPopBack(inside, shape, element_dtype=tensor.dtype.base_dtype)
+        item.set_shape(rewriting.kept_dims(tensor))
         self.give(number, rest)
         return item
 
@@ -298,20 +299,16 @@ def _small_constant(tensor: Any) -> np.ndarray | None:
     return value if value is not None and value.size <= SMALL else None
 
 
-def _shape_argument(dims: Dims) -> np.ndarray:
-    return np.array(-1 if dims is None else [-1 if n is None else n for n in dims], np.int32)
-
-
 def empty_list(dtype: Any, element_dims: Dims, limit: int = -1) -> Any:
     """Return an empty list of tensors."""
-    return raw.EmptyTensorList(_shape_argument(element_dims), limit, element_dtype=dtype)
+    return raw.EmptyTensorList(rewriting.shape_argument(element_dims), limit, element_dtype=dtype)
 
 
 def join_list(handle: Any, dtype: Any, element_dims: Dims) -> Any:
     """Return the elements of a list, joined along their first axis."""
     dims = element_dims and (None, *element_dims[1:])
     no_lengths = np.zeros([0], np.int64)
-    return raw.TensorListConcatV2(handle, _shape_argument(dims), no_lengths, element_dtype=dtype).tensor
+    return raw.TensorListConcatV2(handle, rewriting.shape_argument(dims), no_lengths, element_dtype=dtype).tensor
 
 
 def _whole_shape(tensor: Any) -> Any:

@@ -163,3 +163,20 @@ def test_a_cleared_element_is_gone():
     ta.read(0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="clear_after_read"):
         ta.read(0)
+
+
+def test_arrays_of_graphs_from_files_are_differentiated_inside_a_loop():
+    """Such a graph holds the array's handle, whose static shape is that of TensorFlow 0.x; gradients ask for it."""
+
+    def body(i, y):
+        made = tf.raw_ops.TensorArrayV3(size=1, dtype=tf.float32)
+        flow = tf.raw_ops.TensorArrayWriteV3(handle=made.handle, index=0, value=y * x, flow_in=made.flow)
+        read = tf.raw_ops.TensorArrayReadV3(handle=made.handle, index=0, flow_in=flow, dtype=tf.float32)
+        return i + 1, tf.reshape(read, []) * y
+
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [])
+        y = tf.while_loop(lambda i, y: i < 2, body, (0, x))[1]  # x**3, then x**7
+        grad = tf.gradients(y, x)[0]
+        with tf.compat.v1.Session() as session:
+            np.testing.assert_allclose([session.run(grad, {x: 1.5}) for _ in range(3)], [7 * 1.5**6] * 3, rtol=1e-5)
