@@ -212,6 +212,20 @@ def test_a_wrong_request_is_refused(asked, error, says):
         import_graph_def(graph_def, **asked)
 
 
+def test_calls_with_a_gradient_that_only_the_writer_knew():
+    called = tf.function(lambda x: x * x, autograph=False)
+    graph_def, _ = written(lambda x: called(x))
+    calls = [node for node in graph_def.node if node.op == "PartitionedCall"]
+    calls[0].attr["_gradient_op_type"].s = b"PartitionedCall-2649"  # as TensorFlow 1.15 writes it
+    with tf.Graph().as_default() as graph:
+        import_graph_def(graph_def, name="")
+        x = graph.get_tensor_by_name("x:0")
+        grad = tf.gradients(graph.get_tensor_by_name(f"{calls[0].name}:0"), x)[0]
+        value = np.ones(x.shape, x.dtype.as_numpy_dtype) * 3
+        with tf.compat.v1.Session() as session:
+            np.testing.assert_allclose(session.run(grad, {x: value}), value * 2)
+
+
 def test_what_is_no_graph_def():
     with tf.Graph().as_default(), pytest.raises(TypeError, match="must be a GraphDef proto, got dict"):
         import_graph_def({})
