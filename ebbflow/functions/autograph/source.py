@@ -41,20 +41,9 @@ KEPT = 16
 
 def find(function: FunctionType) -> Found:
     """Return the syntax tree of a function; raise InaccessibleSourceCodeError where there is no source."""
-    code = function.__code__
-    reason = "could not get source code"
-    lines = linecache.getlines(code.co_filename, function.__globals__)
-    if lines:
-        try:
-            index = _parse(code.co_filename, lines)
-        except SyntaxError as error:
-            reason = f"its source does not parse: {error}"
-        else:
-            found = _locate(index, code)
-            if found is not None:
-                return found
-            reason = f"line {code.co_firstlineno} of {code.co_filename} does not define it; was the file edited?"
-    found = _unkept(function)
+    found, reason = _in_its_file(function)
+    if found is None:
+        found = _unkept(function)
     if found is not None:
         return found
     raise InaccessibleSourceCodeError(
@@ -68,12 +57,25 @@ def find(function: FunctionType) -> Found:
 def note(function: Any) -> None:
     """Find the text of a function that has just been made by `exec`, while those who know it are running."""
     code = getattr(function, "__code__", None)
-    if isinstance(function, FunctionType) and code.co_filename.startswith("<") and not _in_a_file(function):
+    if isinstance(function, FunctionType) and code.co_filename.startswith("<") and _in_its_file(function)[0] is None:
         _unkept(function)
 
 
-def _in_a_file(function: FunctionType) -> bool:
-    return bool(linecache.getlines(function.__code__.co_filename, function.__globals__))
+def _in_its_file(function: FunctionType) -> tuple[Found | None, str]:
+    """Return what the file that a function names (or what Python keeps under that name) says of it, or why it does not.
+
+    Many texts are called "<string>": from Python 3.13 on, the one on the command line is kept, whoever asks.
+    """
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        return None, "could not get source code"
+    try:
+        is_it = code.co_filename != "<string>" or _same_code("".join(lines), code) is not None
+        found = _locate(_parse(code.co_filename, lines), code) if is_it else None
+    except SyntaxError as error:
+        return None, f"its source does not parse: {error}"
+    return found, f"line {code.co_firstlineno} of {code.co_filename} does not define it; was the file edited?"
 
 
 def _unkept(function: FunctionType) -> Found | None:

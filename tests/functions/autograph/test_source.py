@@ -143,6 +143,15 @@ def test_source_that_has_changed_since_is_not_used(tmp_path):
         run_in_graph(f, 1.0)
 
 
+def test_another_text_of_that_name_is_not_used(monkeypatch):
+    """From Python 3.13 on, the text on the command line is kept as "<string>"."""
+    other = TEXT.replace("-x", "x * 5.0")
+    monkeypatch.setitem(linecache.cache, "<string>", (len(other), None, other.splitlines(True), "<string>"))
+    f = tf.function(made_of(TEXT, "<string>", keep=False))
+    assert f(tf.constant(-1.0)) == 1.0
+    assert run_in_graph(made_of(other, "<string>", keep=False), -1.0) == [-5.0]
+
+
 # --- exec, and nothing kept -------------------------------------------------------------------------------------------
 
 
