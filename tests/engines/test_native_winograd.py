@@ -120,6 +120,7 @@ OTHERS = {
     "in groups": lambda x, f: tf.nn.conv2d(tf.concat([x, x], 3), f, 1, "SAME"),
     "few channels": lambda x, f: tf.nn.conv2d(x[..., :5], f[:, :, :5], 1, "SAME"),
     "three zeros before": lambda x, f: tf.nn.conv2d(x, f, 1, [[0, 0], [3, 0], [0, 0], [0, 0]]),
+    "four zeros behind": lambda x, f: tf.nn.conv2d(x, f, 1, [[0, 0], [0, 0], [0, 4], [0, 0]]),
 }
 
 
@@ -130,6 +131,14 @@ def test_which_are_left_alone(name):
     (node,) = [n for n in flow.nodes if n.op.name == "Conv2D"]
     assert not convolution.serves(node)
     assert "_Native" not in {n.op.name for n in PASSES["winograd"](flow).nodes}
+
+
+@pytest.mark.parametrize("zeros", [[0, 0, 0, 0, 0, 4, 0, 0], [0, 0, 0, 4, 0, 0, 0, 0], [0, 0, 0, 4, 0, 4, 0, 0]])
+def test_gradients_wider_than_their_input_are_left_alone(zeros):
+    f, slope = array((3, 3, 32, 32)), array((2, 4 + zeros[3], 4 + zeros[5], 32))
+    how = {"strides": [1] * 4, "padding": "EXPLICIT", "explicit_paddings": zeros}
+    flow = region(lambda f, s: raw.Conv2DBackpropInput([2, 6, 6, 32], f, s, **how), f, slope)
+    assert not any(convolution.serves(n) for n in flow.nodes)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16"])

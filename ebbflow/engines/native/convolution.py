@@ -51,20 +51,21 @@ def _shape(node: Any) -> Shape | None:
     plain = attrs["data_format"] == "NHWC" and set(attrs["strides"]) == set(attrs["dilations"]) == {1}
     if not plain or out.dtype.name != "float32" or f[:2] != (3, 3) or f[2] != x[3]:
         return None
-    top, left = _zeros(attrs)
-    if max(top, left) > 2:
+    zeros = _zeros(attrs)
+    if max(zeros) > 2:  # more than a filter reaches: results of nothing, and gradients wider than what they are of
         return None
+    top, _, left, _ = zeros
     shape = Shape(*x, *y[1:], top, left)  # type: ignore[misc]
     if name == "Conv2DBackpropInput":
         shape = Shape(*y, *x[1:], 2 - top, 2 - left)  # type: ignore[misc]
     return shape if _pays(shape) else None
 
 
-def _zeros(attrs: Any) -> tuple[int, int]:
-    """Return how many zeros are before the first row and column."""
+def _zeros(attrs: Any) -> list[int]:
+    """Return how many zeros are above, below, left and right."""
     if attrs["padding"] == "EXPLICIT":
-        return attrs["explicit_paddings"][2], attrs["explicit_paddings"][4]
-    return (1, 1) if attrs["padding"] == "SAME" else (0, 0)
+        return list(attrs["explicit_paddings"][2:6])
+    return [1 if attrs["padding"] == "SAME" else 0] * 4
 
 
 def _pays(shape: Shape) -> bool:
