@@ -93,9 +93,12 @@ class Lowering:
                 self.write(target, held)
 
     def _became(self, held: Buffer, target: Buffer) -> bool:
-        """Have memory of the scratch array that is all of a result be the result, if it can; return whether."""
-        memory = held.memory
-        can = memory.is_scratch and held.is_whole and not held.offset and size_of(memory.dims) == size_of(target.dims)
+        """Have memory of the scratch array that is all of a result be the result, if it can; return whether.
+
+        Single numbers stay where they are: a register, and in loops a thread's own.
+        """
+        memory, size = held.memory, size_of(target.dims)
+        can = memory.is_scratch and held.is_whole and not held.offset and size_of(memory.dims) == size > 1
         if can:
             memory.pointer = target.memory.pointer
             self.rooms.remove(memory)
