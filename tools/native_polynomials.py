@@ -1,6 +1,6 @@
 """Fit the polynomials of `ebbflow/engines/native` and print them as its `coefficients.py`. Needs mpmath.
 
-    python tools/native_polynomials.py > ebbflow/engines/native/coefficients.py
+    python tools/native_polynomials.py > ebbflow/engines/native/arithmetic/coefficients.py
 
 Each polynomial is the Chebyshev interpolant of what is left of a function when its first terms, which the code adds
 exactly, are taken away. Its error (on stderr, in bits, of the function as it is put together again) is within a

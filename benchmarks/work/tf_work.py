@@ -24,9 +24,9 @@ def configure(threads: int) -> None:
 def settle() -> None:
     """Wait for what is compiled in the background."""
     if NAME == "ebbflow":
-        from ebbflow.compiler import clusters, native
+        from ebbflow.compiler import clusters, native_region
 
-        native.settle()
+        native_region.settle()
         clusters.settle()
 
 

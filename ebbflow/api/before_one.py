@@ -12,18 +12,18 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import is_tensor
-from ebbflow.ops.array import concat as concat_now
-from ebbflow.ops.array import split as split_now
-from ebbflow.ops.array import stack, unstack
-from ebbflow.ops.compare import where_v1
-from ebbflow.ops.cross_entropy import (
+from ebbflow.ops.arrays.joining import concat as concat_now
+from ebbflow.ops.arrays.joining import split as split_now
+from ebbflow.ops.arrays.joining import stack, unstack
+from ebbflow.ops.arrays.reversing import reverse as reverse_now
+from ebbflow.ops.arrays.sets import setdiff1d
+from ebbflow.ops.elementwise.compare import where_v1
+from ebbflow.ops.linalg.matmul import matmul
+from ebbflow.ops.nn.cross_entropy import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits_v1,
     sparse_softmax_cross_entropy_with_logits,
 )
-from ebbflow.ops.matrix import matmul
-from ebbflow.ops.ordering import reverse as reverse_now
-from ebbflow.ops.sets import setdiff1d
 
 
 def is_axis(value: Any) -> bool:

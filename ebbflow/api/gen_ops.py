@@ -14,8 +14,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ebbflow.api import all_ops
-from ebbflow.core.op import registry
+from ebbflow.core.registry import registry
 from ebbflow.ops.raw_ops import SPELLINGS
 
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
@@ -32,13 +31,11 @@ def small(name: str) -> str:
 
 @functools.cache
 def _by_small_name() -> dict[str, str]:
-    return {small(name): name for name in registry}
+    return {small(name): name for name in registry.names()}
 
 
 class _GenOps(ModuleType):
     """Makes the function of an op when it is first asked for."""
-
-    families = all_ops.FAMILIES
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         known, word = _by_small_name(), name.removeprefix("_")

@@ -83,7 +83,7 @@ def resolve(target: str) -> Any:
     return value
 
 
-FOUNDATION = ("ops.catalogue", "engines.onednn.register", "graph.graph")
+FOUNDATION = ("ops.foundation", "engines.onednn.register", "graph.graph")
 """What any op may need though its own room does not import it: tensors' operators, gradients, the default graph."""
 
 STANDS_ALONE = ("api.", "platform.", "messages", "core.dtypes", "core.errors", "core.nest", "core.shape")
@@ -95,8 +95,6 @@ def lay_foundation() -> None:
     """Load what ops rely on, the first time a name is used that makes or runs them."""
     for room in FOUNDATION:
         importlib.import_module(f"{PACKAGE}.{room}")
-    core: Any = importlib.import_module(f"{PACKAGE}.core.op")
-    core.declare_further.append(lambda: importlib.import_module(f"{PACKAGE}.api.all_ops"))
 
 
 class Namespace:

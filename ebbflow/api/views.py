@@ -14,7 +14,10 @@ from ebbflow.api.tables import FAMILIES, contrib, first_door, inside, message_pa
 
 
 class View(NamedTuple):
-    """The names one door shows: `names` maps `nn.relu` to `ops.nn:relu`, `spaces` maps `nn` to what stands in it."""
+    """The names one door shows.
+
+    `names` maps `nn.bias_add` to `ops.nn.bias_softmax:bias_add`, `spaces` maps `nn` to what stands in it.
+    """
 
     key: str
     door: str
@@ -39,8 +42,8 @@ SWITCHES = {
 def parse(text: str) -> Iterator[tuple[str, str]]:
     """Yield (public name, target) for each row of a table; `tables` describes the form.
 
-    >>> list(parse("[ops.math]\\nadd_v1 as add math.add\\nabs"))
-    [('add', 'ops.math:add_v1'), ('math.add', 'ops.math:add_v1'), ('abs', 'ops.math:abs')]
+    >>> list(parse("[ops.clip]\\nadd_v1 as add math.add\\nabs"))
+    [('add', 'ops.clip:add_v1'), ('math.add', 'ops.clip:add_v1'), ('abs', 'ops.clip:abs')]
     """
     room = ""
     for line in text.splitlines():

@@ -16,7 +16,7 @@ import numpy as np
 from ebbflow.compiler.flow import READ, Flow, Node, Value
 from ebbflow.core import dtypes
 from ebbflow.core.shape import Dims, is_static, merge_dims
-from ebbflow.ops.state import handle_facts
+from ebbflow.ops.state.variable_ops import handle_facts
 
 SMALL = 4096
 """Values with at most so many elements are computed while shapes are inferred."""

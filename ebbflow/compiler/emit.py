@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.compiler import sharing, steps, views
+from ebbflow.compiler import aliasing, numpy_lines, views
 from ebbflow.compiler.buffers import Block
 from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value, is_state, is_variable
 from ebbflow.compiler.passes.native import BOTH
 from ebbflow.core import memory
 from ebbflow.core.op import Known
-from ebbflow.ops.storage import Storage
+from ebbflow.ops.state.storage import Storage
 
 BIG = 1 << 16
 """A result of at least so many bytes that leaves the Program starts at a multiple of 64."""
@@ -56,7 +56,7 @@ class Writer:
         self.bind = bind
         self.source = Source()
         self.source.names |= {"empty": np.empty, "fit": fit, "aligned": memory.empty}
-        self._taken: set[str] = {"program", "tick", *keyword.kwlist, *self.source.names, *steps.namespace()}
+        self._taken: set[str] = {"program", "tick", *keyword.kwlist, *self.source.names, *numpy_lines.namespace()}
         self._named: dict[Value, str] = {}
         self._shared: dict[Any, str] = {}  # names of what several lines use: numbers, dtypes, variables' storages
         self._made: dict[Node, Callable[..., Any]] = {}
@@ -70,11 +70,11 @@ class Writer:
         chosen = {node: self._choose(node) for node in flow.nodes}
         fresh = {node for node, (kind, _) in chosen.items() if kind in ("rows", "made")}
         for node in flow.nodes:
-            into = {w for v in sharing.shared_inputs(node, fresh) for w in self._looks_into.get(v, (v,))}
+            into = {w for v in aliasing.shared_inputs(node, fresh) for w in self._looks_into.get(v, (v,))}
             for value in node.outputs:
                 self._looks_into[value] = {value, *into}
-        self._escaping = sharing.escaping(flow, fresh)
-        self._last = sharing.last_uses(flow, fresh)
+        self._escaping = aliasing.escaping(flow, fresh)
+        self._last = aliasing.last_uses(flow, fresh)
         self._dying = _by_number(self._last)
         arguments = [self._name(v, v.op.name if v.op is not None else f"x{i}") for i, v in enumerate(flow.inputs)]
         self._line(f"def program({', '.join(arguments)}):", None)
@@ -107,7 +107,7 @@ class Writer:
             if made is not None:
                 return "made", made
             if single:
-                lines = steps.lines_for(node)
+                lines = numpy_lines.lines_for(node)
                 if lines is not None:
                     return "rows", lines
         return "kernel", None
@@ -194,21 +194,26 @@ class Writer:
 
     def _rows(self, number: int, node: Node, inputs: list[str], lines: Sequence[str]) -> None:
         out = node.outputs[0]
-        shares = [v for v, may in zip(node.inputs, steps.may_share(node, lines), strict=True) if may]
+        shares = [v for v, may in zip(node.inputs, numpy_lines.may_share(node, lines), strict=True) if may]
         if len(lines) > 1:  # later lines must not find their input overwritten, under whatever name they know it
             shares = self._alone(shares, node, out)
-        names = dict(zip(steps.argument_names(node), inputs, strict=True))
-        if out in self._escaping and out.dims and out.nbytes < BIG and (made := steps.making(lines[0])) is not None:
+        names = dict(zip(numpy_lines.argument_names(node), inputs, strict=True))
+        if (
+            out in self._escaping
+            and out.dims
+            and out.nbytes < BIG
+            and (made := numpy_lines.making(lines[0])) is not None
+        ):
             names["out"] = self._name(out, node.name)
             lines = [f"out = {made}", *lines[1:]]
         else:
             names["out"] = self._target(number, out, node, shares)
-        for word, number_ in steps.CONSTANTS.items():
-            if any(word in steps.words(line) for line in lines):
+        for word, number_ in numpy_lines.CONSTANTS.items():
+            if any(word in numpy_lines.words(line) for line in lines):
                 names[word] = self._number(number_, out)
         for line in lines:
             line = re.sub(r"number\(([^)]*)\)", lambda m: self._number(float(m.group(1)), out), line)
-            self._line("    " + self._into_part(steps.fill(line, names), names["out"]), node)
+            self._line("    " + self._into_part(numpy_lines.fill(line, names), names["out"]), node)
 
     def _into_part(self, line: str, whole: str) -> str:
         """Return a line that fills a part of planned memory with the part, which is always the same, under a name."""

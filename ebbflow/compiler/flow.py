@@ -15,9 +15,10 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.dtypes import DType
-from ebbflow.core.op import Known, Op, op, registry
+from ebbflow.core.op import Known, Op, op
+from ebbflow.core.registry import registry
 from ebbflow.core.shape import Dims
-from ebbflow.ops.storage import Storage
+from ebbflow.ops.state.storage import Storage
 
 READ = op(
     "_ReadReference(ref:T) -> (value:T) | T: type | stateful",

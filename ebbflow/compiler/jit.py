@@ -12,7 +12,7 @@ from typing import Any
 from ebbflow.compiler.flow import Flow
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import Known
-from ebbflow.engines import choice
+from ebbflow.engines import enabled
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.refusal import Refusal, unsupported, why_not
 
@@ -22,7 +22,7 @@ class Jitted:
 
     def __init__(self, flow: Flow, fed: Sequence[Any], name: str, device: Any = None):
         library.need_threads()
-        if not library.available() or not choice.allowed("xla"):
+        if not library.available() or not enabled.allowed("xla"):
             raise errors.UnimplementedError(
                 None,
                 None,

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.compiler import steps
+from ebbflow.compiler import numpy_lines
 from ebbflow.compiler.emit import Source, Writer
 from ebbflow.compiler.flow import Flow, Node
 from ebbflow.compiler.passes.native import BOTH
@@ -114,7 +114,7 @@ class Program:
         trace.sort(key=lambda entry: entry[1])
 
     def _instance(self, code: Any = None, **more: Any) -> Callable[..., Any]:
-        names = {**steps.namespace(), **self._source.names, "__name__": "ebbflow.program", **more}
+        names = {**numpy_lines.namespace(), **self._source.names, "__name__": "ebbflow.program", **more}
         block = memory.empty([self._source.size], np.uint8)
         for name, (offset, value) in self._source.places.items():
             names[name] = block[offset : offset + value.nbytes].view(value.dtype.np).reshape(value.dims)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.compiler import steps
+from ebbflow.compiler import numpy_lines
 from ebbflow.compiler.flow import Flow, Node, Value
 from ebbflow.core import memory
 from ebbflow.platform import threads
@@ -31,7 +31,7 @@ class Tiles:
         self.dims = _whole(region)
         self.size = int(np.prod(self.dims, dtype=np.int64))
         self.source, self._names, self._temporaries = _written(region, self.dims)
-        names = {**steps.namespace(), **self._names, "__name__": "ebbflow.program"}
+        names = {**numpy_lines.namespace(), **self._names, "__name__": "ebbflow.program"}
         exec(compile(self.source, "<ebbflow tiles>", "exec"), names)
         self._function = names["tiles"]
         self._flat = [v.dims == self.dims for v in region.inputs]
@@ -66,7 +66,7 @@ def fits(region: Flow) -> bool:
         values = (*node.inputs, *node.outputs)
         if len(node.outputs) != 1 or any(v.dims not in ((), dims) for v in values) or node.outputs[0].dims != dims:
             return False
-        if steps.lines_for(node) is None or not node.op.facts.get("elementwise"):
+        if numpy_lines.lines_for(node) is None or not node.op.facts.get("elementwise"):
             return False
     return True
 
@@ -106,14 +106,14 @@ def _add(
     else:
         names[out] = f"t{len(temporaries)}"
         temporaries.append(out.dtype.np)
-    lines = steps.lines_for(node) or ()
+    lines = numpy_lines.lines_for(node) or ()
     words = {
         word: names[v] + ("_" if v.dims else "")
-        for word, v in zip(steps.argument_names(node), node.inputs, strict=True)
+        for word, v in zip(numpy_lines.argument_names(node), node.inputs, strict=True)
     }
     words["out"] = names[out] + "_"
-    for word, number in steps.CONSTANTS.items():
+    for word, number in numpy_lines.CONSTANTS.items():
         name = f"{word}_{out.dtype.name}"
         words[word] = name
         constants.setdefault(name, np.array(number, out.dtype.np))
-    body += ["        " + steps.fill(line, words) for line in lines]
+    body += ["        " + numpy_lines.fill(line, words) for line in lines]

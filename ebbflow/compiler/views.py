@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.compiler.flow import Node
-from ebbflow.ops.slicing import MASK_NAMES, numpy_index
+from ebbflow.ops.arrays.slicing import MASK_NAMES, numpy_index
 
 View = tuple[int, list[str]]
 

@@ -27,15 +27,11 @@ from ebbflow.core import context, dtypes, errors, source
 from ebbflow.core.attrs import normalise
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
+from ebbflow.core.registry import registry
 from ebbflow.core.settle import settle
 from ebbflow.core.shape import Dims
 from ebbflow.core.signature import Signature, parse
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
-
-registry: dict[str, Op] = {}
-
-declare_further: list[Callable[[], Any]] = []
-"""What declares the ops of higher rooms, called when an op is looked for by name and is not there."""
 
 MAX_PLANS = 500
 """An op remembers how it was called for this many kinds of arguments; more are settled each time."""
@@ -101,10 +97,8 @@ class Op:
         self.needs_run = False
         internal = facts.pop("internal", False)  # the compiler's own: no graph can name it
         self.facts = facts
-        if self.name in registry:
-            raise ValueError(f"op {self.name!r} is declared twice")
         if not internal:
-            registry[self.name] = self
+            registry.declare(self)
 
     # --- declaring --------------------------------------------------------------------------------------------------
 
@@ -398,14 +392,6 @@ def op(text: str, **facts: Any) -> Op:
     if gradient is not None:
         declared.gradient(gradient)
     return declared
-
-
-def find(name: str) -> Op | None:
-    """Return the op of a name, of whichever room, or None."""
-    if name not in registry:
-        for declare in declare_further:
-            declare()
-    return registry.get(name)
 
 
 def flatten_results(results: Any, types: list[Any]) -> Sequence[Any]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from ebbflow.ops.random_seed import iteration
+from ebbflow.ops.random.seeds import iteration
 
 LONG = 200e-6
 """Seconds from which on a call is worth a thread: handing it over and back takes about 50 µs."""

@@ -12,9 +12,9 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.dtypes import DType
 from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, dataset_op, made, pipe_of
-from ebbflow.ops.composite_variants import in_variants
+from ebbflow.ops.ragged.composite_variants import in_variants
 from ebbflow.ops.sizes import invalid, room_for
-from ebbflow.ops.storage import boxed
+from ebbflow.ops.state.storage import boxed
 
 _COPIED = f"parallel_copy: bool = false; {NOTED}"
 BatchDatasetV2 = dataset_op(

@@ -17,7 +17,7 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.dataset_v1 import DatasetV1
-from ebbflow.data.files import chunks, compression_of, names_of, text_of
+from ebbflow.data.file_ops import chunks, compression_of, names_of, text_of
 from ebbflow.data.pipe import Element, dataset_op, made
 from ebbflow.data.readers import number_of
 from ebbflow.ops.sizes import invalid

@@ -19,13 +19,13 @@ from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
 from ebbflow.data import selecting, spec, structure
-from ebbflow.data.functional import Functional
+from ebbflow.data.dataset_functions import Functional
+from ebbflow.data.dataset_sources import Making
+from ebbflow.data.dataset_transforms import Transforms
 from ebbflow.data.iterator import OwnedIterator
 from ebbflow.data.iterator_ops import DatasetToSingleElement
-from ebbflow.data.making import Making
 from ebbflow.data.options import Options
 from ebbflow.data.pipe import INFINITE, UNKNOWN
-from ebbflow.data.transforms import Transforms
 
 
 class DatasetV2(Making, Transforms, Functional, CompositeTensor):

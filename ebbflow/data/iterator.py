@@ -12,7 +12,7 @@ from ebbflow.data import iterator_ops, structure
 from ebbflow.data.optional import OptionalSpec
 from ebbflow.data.pipe import Position, pipe_of
 from ebbflow.functions.autograph import iteration
-from ebbflow.ops.storage import boxed
+from ebbflow.ops.state.storage import boxed
 
 
 class IteratorBase(CompositeTensor):

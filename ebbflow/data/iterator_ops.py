@@ -14,10 +14,10 @@ from ebbflow.core.op import op
 from ebbflow.core.shape import is_compatible
 from ebbflow.data.pipe import TYPED, Position, pipe_of
 from ebbflow.ops.declare import FLAT, scalar
-from ebbflow.ops.optional import OptionalValue
 from ebbflow.ops.sizes import invalid
-from ebbflow.ops.state import find_or_make
-from ebbflow.ops.storage import boxed, held
+from ebbflow.ops.state.optional import OptionalValue
+from ebbflow.ops.state.storage import boxed, held
+from ebbflow.ops.state.variable_ops import find_or_make
 
 IteratorV2 = op(
     f"IteratorV2() -> (handle:resource) | shared_name: string; container: string; {TYPED} | stateful",

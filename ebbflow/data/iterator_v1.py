@@ -10,8 +10,8 @@ from ebbflow.core.op import Op
 from ebbflow.core.scopes import name_scope
 from ebbflow.data import iterator_ops, structure
 from ebbflow.data.iterator import IteratorBase, OwnedIterator
+from ebbflow.functions.control_flow.loop_edits import copy_node
 from ebbflow.functions.func_graph import FuncGraph
-from ebbflow.functions.rewriting import copy_node
 from ebbflow.runtime.executor import needed_nodes
 
 GLOBAL_ITERATORS = "iterators"

@@ -14,7 +14,7 @@ from ebbflow.data.background import Ahead, SideBySide, width_of
 from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
-from ebbflow.ops.storage import boxed
+from ebbflow.ops.state.storage import boxed
 
 _ARGS = "input_dataset:variant, other_arguments:list(Targuments)"
 _MORE = "f: func; Targuments: list(type) >= 0; "

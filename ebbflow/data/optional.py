@@ -8,7 +8,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.spec import TensorSpec
 from ebbflow.data import structure
-from ebbflow.ops import optional as ops
+from ebbflow.ops.state import optional as ops
 
 
 class Optional(CompositeTensor):

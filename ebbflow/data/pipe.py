@@ -18,9 +18,9 @@ from ebbflow.core import errors
 from ebbflow.core.op import Op, op
 from ebbflow.core.tensor import ndarray
 from ebbflow.ops.declare import FLAT, scalar
-from ebbflow.ops.random_seed import iteration
+from ebbflow.ops.random.seeds import iteration
 from ebbflow.ops.sizes import invalid
-from ebbflow.ops.storage import boxed
+from ebbflow.ops.state.storage import boxed
 
 INFINITE = -1
 UNKNOWN = -2

@@ -13,8 +13,8 @@ from typing import Any
 
 from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, scalar
-from ebbflow.ops.philox import Source
-from ebbflow.ops.storage import boxed
+from ebbflow.ops.random.philox import Source
+from ebbflow.ops.state.storage import boxed
 
 BLOCKS = 64
 """Blocks of four words computed at once, after the first few."""

@@ -11,7 +11,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
-from ebbflow.data import files
+from ebbflow.data import file_ops
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.dataset_v1 import DatasetV1
 from ebbflow.io.records import TFRecordOptions
@@ -105,14 +105,14 @@ class _Records(_Reading):
 class _TFRecords(_Records):
     """The records of TFRecord files."""
 
-    _op = files.TFRecordDataset
+    _op = file_ops.TFRecordDataset
     _kind = "_TFRecordDataset"
 
 
 class _TextLines(_Records):
     """The lines of text files."""
 
-    _op = files.TextLineDataset
+    _op = file_ops.TextLineDataset
     _kind = "_TextLineDataset"
 
 
@@ -139,7 +139,7 @@ class _FixedLength(_Reading):
 
         def one(names: Any) -> Any:
             return self._make(
-                files.FixedLengthRecordDatasetV2,
+                file_ops.FixedLengthRecordDatasetV2,
                 names,
                 *given,
                 spec=STRING,

@@ -13,7 +13,7 @@ from ebbflow.data.pipe import INFINITE, NOTED, TYPED, UNKNOWN, Element, Pipe, bo
 from ebbflow.data.random_words import Seeds, seeds_of, words_of
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
-from ebbflow.ops.storage import boxed
+from ebbflow.ops.state.storage import boxed
 
 _COUNTED = "(input_dataset:variant, count:int64) -> (handle:variant) | " + NOTED
 RepeatDataset = dataset_op("RepeatDataset" + _COUNTED)

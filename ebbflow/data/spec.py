@@ -8,14 +8,14 @@ from ebbflow.core import dtypes
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor, SparseTensorSpec, SparseTensorValue
 from ebbflow.data.structure import Leaf, by_class, converters, register
-from ebbflow.ops.composite_variants import (
+from ebbflow.ops.ragged.composite_variants import (
     DeserializeSparse,
     RaggedTensorFromVariant,
     RaggedTensorToVariant,
     SerializeManySparse,
     SerializeSparse,
 )
-from ebbflow.ops.ragged import RaggedTensor, RaggedTensorSpec
+from ebbflow.ops.ragged.forms import RaggedTensor, RaggedTensorSpec
 
 
 def _variant(spec: Any) -> Any:

@@ -18,8 +18,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.tensor import wrap
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients
+from ebbflow.ops.control.script import EagerPyFunc, Function, as_output_type, decorator, in_graph, reported, several
 from ebbflow.ops.declare import dense
-from ebbflow.ops.script import EagerPyFunc, Function, as_output_type, decorator, in_graph, reported, several
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):

@@ -27,9 +27,9 @@ from ebbflow.graph.graph import Graph
 from ebbflow.graph.graph_scopes import VALID_NAME
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
-from ebbflow.ops.random_seed import global_seed
-from ebbflow.ops.storage import held
-from ebbflow.runtime.placed import runner
+from ebbflow.ops.random.seeds import global_seed
+from ebbflow.ops.state.storage import held
+from ebbflow.runtime.run_on_devices import runner
 
 _CAPTURED: Any = GradientFn("captured", lambda grad: grad)
 """Stands on a tape for the way from a tensor outside to the argument that carries it in."""

@@ -15,8 +15,8 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
 from ebbflow.eager.tape import stop_recording
 from ebbflow.functions.concrete import ConcreteFunction
+from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
 from ebbflow.functions.func_graph import FuncGraph
-from ebbflow.functions.graph_import import import_graph_def
 from ebbflow.functions.signature import FunctionType, Given, Parameter, type_of
 from ebbflow.functions.tracing import Arguments, creating, lifted
 from ebbflow.graph.symbolic import Operation, SymbolicTensor

@@ -22,8 +22,8 @@ from ebbflow.eager.backprop import Sums, add_up, ask, differentiable, rule_of, t
 from ebbflow.eager.tape import UnconnectedGradients
 from ebbflow.graph.scopes import tuple as gated
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
+from ebbflow.ops.arrays.shaping import shape
 from ebbflow.ops.declare import FLAT, raw
-from ebbflow.ops.shaping import shape
 
 
 class AggregationMethod:

@@ -18,7 +18,7 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.dtypes import DType
-from ebbflow.core.op import registry
+from ebbflow.core.registry import registry
 from ebbflow.graph.younger_attrs import younger_attrs
 from ebbflow.messages.attrs import attr_value
 from ebbflow.messages.tensors import make_tensor_proto, shape_proto
@@ -276,12 +276,13 @@ def _fill_arg(message: Any, arg: Any) -> None:
 
 def op_def_named(name: str) -> Any:
     """Return the interface of the op of that name as an OpDef, or None."""
-    return op_def(registry[name]) if name in registry else None
+    op = registry.find(name)
+    return None if op is None else op_def(op)
 
 
 def get_registered_ops() -> dict[str, Any]:
     """Return the interfaces of all ops by name."""
-    return {name: op_def(op) for name, op in registry.items()}
+    return {name: op_def(op) for name, op in registry.declare_all().items()}
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_dims
 from ebbflow.graph.placeholders import placeholder
-from ebbflow.ops.ragged import RaggedTensor
+from ebbflow.ops.ragged.forms import RaggedTensor
 
 
 def ragged_placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, name: str | None = None) -> Any:

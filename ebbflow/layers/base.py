@@ -24,8 +24,8 @@ from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.layers.arguments import checked_function, initializer_named
 from ebbflow.layers.input_spec import InputSpec, check_inputs
-from ebbflow.ops.casts import cast
-from ebbflow.ops.shaping import shape as shape_of
+from ebbflow.ops.arrays.shaping import shape as shape_of
+from ebbflow.ops.elementwise.casts import cast
 from ebbflow.state.functions import global_variables, trainable_variables
 from ebbflow.state.variable_scope import VariableScope, get_variable, variable_scope
 from ebbflow.state.variables import Variable, VariableAggregation, VariableSynchronization

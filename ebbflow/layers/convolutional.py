@@ -26,10 +26,10 @@ from ebbflow.layers.arguments import (
     window_length,
 )
 from ebbflow.layers.base import InputSpec, Layer, read
-from ebbflow.ops import convolve
-from ebbflow.ops.nn import bias_add
-from ebbflow.ops.padding import pad
-from ebbflow.ops.shaping import reshape
+from ebbflow.ops.arrays.padding import pad
+from ebbflow.ops.arrays.shaping import reshape
+from ebbflow.ops.nn import conv
+from ebbflow.ops.nn.bias_softmax import bias_add
 from ebbflow.state.initializers import zeros_initializer
 
 
@@ -149,7 +149,7 @@ class Conv(Layer):
         layout = op_format(self.data_format, self.rank)
 
         def op(x: Any, padding: str, rates: Any, name: str | None) -> Any:
-            function = {1: convolve.conv1d, 2: convolve.conv2d, 3: convolve.conv3d}[self.rank]
+            function = {1: conv.conv1d, 2: conv.conv2d, 3: conv.conv3d}[self.rank]
             return function(x, read(self.kernel), list(self.strides), padding, layout, rates, name)
 
         rates = list(self.dilation_rate)
@@ -157,9 +157,9 @@ class Conv(Layer):
             return op(inputs, self._op_padding, None, None)
         if any(stride != 1 for stride in self.strides):
             raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
-        if convolve.splits(inputs, convert(self.kernel), self._op_padding, layout):
+        if conv.splits(inputs, convert(self.kernel), self._op_padding, layout):
             dims = tuple(self.kernel.shape.as_list())
-            return convolve.through_batches(inputs, dims, self._op_padding, rates, layout, op, None)
+            return conv.through_batches(inputs, dims, self._op_padding, rates, layout, op, None)
         return op(inputs, self._op_padding, rates, None)
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:

@@ -9,14 +9,14 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.layers.arguments import activation_named, checked_function, data_format_named, initializer_named
 from ebbflow.layers.base import InputSpec, Layer, read
-from ebbflow.layers.choice import smart_cond
-from ebbflow.ops.casts import cast
+from ebbflow.layers.smart_cond import smart_cond
+from ebbflow.ops.arrays.shaping import reshape, transpose
+from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.declare import raw
-from ebbflow.ops.dropout import dropout_tf1, dropout_v1
-from ebbflow.ops.einsum import tensordot, tensordot_tf1
-from ebbflow.ops.nn import bias_add
-from ebbflow.ops.shaping import reshape, transpose
-from ebbflow.ops.shaping import shape as shape_of
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.linalg.einsum import tensordot, tensordot_tf1
+from ebbflow.ops.nn.bias_softmax import bias_add
+from ebbflow.ops.nn.dropout import dropout_tf1, dropout_v1
 from ebbflow.state.initializers import zeros_initializer
 
 

@@ -8,9 +8,9 @@ from ebbflow.core import context
 from ebbflow.core.shape import TensorShape
 from ebbflow.layers.arguments import op_format, spread_length, with_channels
 from ebbflow.layers.convolutional import Conv, function_of
-from ebbflow.ops.array import stack
-from ebbflow.ops.convolve import conv2d_transpose_v1, conv3d_transpose_v1
-from ebbflow.ops.shaping import shape as shape_of
+from ebbflow.ops.arrays.joining import stack
+from ebbflow.ops.arrays.shaping import shape as shape_of
+from ebbflow.ops.nn.conv import conv2d_transpose_v1, conv3d_transpose_v1
 from ebbflow.state.initializers import zeros_initializer
 
 

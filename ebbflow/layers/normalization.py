@@ -17,15 +17,15 @@ from ebbflow.core.shape import TensorShape
 from ebbflow.graph.scopes import colocate_with, control_dependencies
 from ebbflow.layers.arguments import checked_function, initializer_named
 from ebbflow.layers.base import InputSpec, Layer, read
-from ebbflow.layers.choice import known_flag, smart_cond
-from ebbflow.ops.casts import cast
-from ebbflow.ops.creation import constant_v1, ones_like, zeros_like
+from ebbflow.layers.smart_cond import known_flag, smart_cond
+from ebbflow.ops.arrays.creation import constant_v1, ones_like, zeros_like
+from ebbflow.ops.arrays.shaping import reshape
+from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.declare import raw
-from ebbflow.ops.moments import batch_normalization as normalized
-from ebbflow.ops.moments import fused_batch_norm, moments
-from ebbflow.ops.reduce import reduce_mean
-from ebbflow.ops.shaping import reshape
-from ebbflow.ops.shaping import shape as shape_of
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.nn.normalization import batch_normalization as normalized
+from ebbflow.ops.nn.normalization import fused_batch_norm, moments
+from ebbflow.ops.reduce.reductions import reduce_mean
 from ebbflow.state.functions import assign, assign_sub
 from ebbflow.state.initializers import ones_initializer, zeros_initializer
 from ebbflow.state.variables import VariableAggregation, VariableSynchronization

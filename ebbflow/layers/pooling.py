@@ -18,8 +18,8 @@ from ebbflow.layers.arguments import (
     with_channels,
 )
 from ebbflow.layers.base import InputSpec, Layer
+from ebbflow.ops.arrays.shaping import expand_dims, squeeze, transpose
 from ebbflow.ops.declare import raw
-from ebbflow.ops.shaping import expand_dims, squeeze, transpose
 
 
 class Pooling(Layer):

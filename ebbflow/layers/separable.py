@@ -6,9 +6,9 @@ from typing import Any
 
 from ebbflow.layers.arguments import checked_function, initializer_named, op_format, with_channels
 from ebbflow.layers.convolutional import Conv, function_of
-from ebbflow.ops.depthwise import separable_conv2d_v1
-from ebbflow.ops.nn import bias_add
-from ebbflow.ops.shaping import expand_dims, squeeze
+from ebbflow.ops.arrays.shaping import expand_dims, squeeze
+from ebbflow.ops.nn.bias_softmax import bias_add
+from ebbflow.ops.nn.depthwise import separable_conv2d_v1
 from ebbflow.state.initializers import zeros_initializer
 
 

@@ -8,7 +8,6 @@ shapes by `reduce_to`. Knows no single op; reaches them by name through `raw`. I
 from __future__ import annotations
 
 import functools
-import importlib
 import sys
 import warnings
 from collections.abc import Callable
@@ -20,7 +19,8 @@ from ebbflow.core import context, dtypes, errors
 from ebbflow.core.context import thread
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
-from ebbflow.core.op import TYPED, Known, Op, op, registry
+from ebbflow.core.op import TYPED, Known, Op, op
+from ebbflow.core.registry import registry
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, broadcast_dims, merge_dims
 from ebbflow.core.signature import GROUPS
@@ -53,12 +53,10 @@ class _Raw:
     """All declared ops by name: `raw.Sum(x, axes, keep_dims=True)`.
 
     Gradient rules and compositions reach ops of other families through it, so that the families need not import each
-    other in a circle. An op not met yet is looked for in the catalogue of all families.
+    other in a circle. An op not met yet is declared then.
     """
 
     def __getattr__(self, name: str) -> Op:
-        if name not in registry:
-            importlib.import_module("ebbflow.ops.catalogue")
         try:
             found = registry[name]
         except KeyError:

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ebbflow.core.op import registry
-from ebbflow.ops import catalogue
+from ebbflow.core.registry import registry
 
 _AXIS = {"axis": "reduction_indices"}
 SPELLINGS: dict[str, dict[str, str]] = {
@@ -27,9 +26,9 @@ class _RawOps(ModuleType):
     """Makes the function of an op when it is first asked for."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        op = registry.get(name)
+        op = registry.find(name)
         if op is None:
-            near = difflib.get_close_matches(name, registry, 1)
+            near = difflib.get_close_matches(name, registry.names(), 1)
             hint = f"; did you mean tf.raw_ops.{near[0]}?" if near else ""
             raise AttributeError(f"tf.raw_ops has no op {name!r}{hint}")
 
@@ -44,8 +43,7 @@ class _RawOps(ModuleType):
         return call
 
     def __dir__(self) -> list[str]:
-        return sorted(registry)
+        return registry.names()
 
 
 raw_ops = _RawOps("ebbflow.raw_ops", __doc__)
-raw_ops.families = catalogue.FAMILIES

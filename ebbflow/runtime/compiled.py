@@ -20,19 +20,19 @@ from ebbflow.compiler.build import build
 from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.flow import READ, Flow, Node
 from ebbflow.compiler.jit import Jitted, outside
-from ebbflow.compiler.native import Native, storage_of
+from ebbflow.compiler.native_region import Native, storage_of
 from ebbflow.compiler.options import ALL, jit_level, memory_limit, switched_off
+from ebbflow.compiler.parallel_regions import Together
 from ebbflow.compiler.passes import FOR_THE_HOST, checking, optimise
 from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.passes.native import BOTH
 from ebbflow.compiler.passes.parallel import TOGETHER
 from ebbflow.compiler.program import Failed, Program
-from ebbflow.compiler.together import Together
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import flatten_results
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
-from ebbflow.ops.storage import Storage
+from ebbflow.ops.state.storage import Storage
 from ebbflow.runtime.executor import NodeRun, Plan, located, needed_nodes
 
 MAX_SHAPES = 16

@@ -19,7 +19,7 @@ from ebbflow.core import errors, memory
 from ebbflow.core.op import COMPLAINTS, flatten_results
 from ebbflow.eager.check_numerics import complaint
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
-from ebbflow.ops.storage import Storage
+from ebbflow.ops.state.storage import Storage
 
 ndarray = np.ndarray
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")

@@ -19,7 +19,7 @@ from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import FLAT, scalar, unknown
-from ebbflow.ops.state import find_or_make
+from ebbflow.ops.state.variable_ops import find_or_make
 
 GetSessionHandle = op(
     "GetSessionHandle(value:T) -> (handle:string) | T: type | stateful", shape=scalar, gradient=FLAT, keeps=True

@@ -15,7 +15,7 @@ from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.runtime.compiled import before_planning
 from ebbflow.runtime.executor import PLACEHOLDERS, NodeRun, bind, needed_nodes
 from ebbflow.runtime.partition import partition
-from ebbflow.runtime.placed import Team, devices_of
+from ebbflow.runtime.run_on_devices import Team, devices_of
 
 
 class PartialRun:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.op import Op, registry
+from ebbflow.core.op import Op
+from ebbflow.core.registry import registry
 from ebbflow.core.shape import Dims
 from ebbflow.engines.devices import Device
 from ebbflow.graph.graph import Graph

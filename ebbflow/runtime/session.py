@@ -19,7 +19,7 @@ from ebbflow.platform import config as platform_config
 from ebbflow.runtime.executor import exclusive
 from ebbflow.runtime.fetches import Fetch, expand_feeds, feed_array
 from ebbflow.runtime.partial_run import PartialRun
-from ebbflow.runtime.placed import runner
+from ebbflow.runtime.run_on_devices import runner
 from ebbflow.runtime.step_stats import wants_trace, write_metadata
 
 MAX_PLANS = 1000

@@ -20,11 +20,13 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims, TensorShape, from_dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Reference, Tensor
-from ebbflow.functions.cond import cond
+from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
-from ebbflow.ops import compare, math, matrix, slicing  # noqa: F401  (they put the operators on tensors)
+from ebbflow.ops.arrays import slicing
 from ebbflow.ops.declare import raw
+from ebbflow.ops.elementwise import binary, compare  # noqa: F401  (they put the operators on tensors)
+from ebbflow.ops.linalg import matmul  # noqa: F401  (they put the operators on tensors)
 from ebbflow.state.variable_def import SaveSliceInfo, variable_def
 
 

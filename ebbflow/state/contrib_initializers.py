@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ebbflow.core import dtypes
-from ebbflow.ops import random
+from ebbflow.ops.random import stateful
 from ebbflow.state.initializers import fans
 
 
@@ -31,8 +31,8 @@ def variance_scaling_initializer(
         count = {"FAN_IN": inputs, "FAN_OUT": outputs, "FAN_AVG": (inputs + outputs) / 2.0}[mode]
         if uniform:
             limit = math.sqrt(3.0 * factor / count)
-            return random.random_uniform(shape, -limit, limit, dtype, seed=seed)
-        return random.truncated_normal(shape, 0.0, math.sqrt(1.3 * factor / count), dtype, seed=seed)
+            return stateful.random_uniform(shape, -limit, limit, dtype, seed=seed)
+        return stateful.truncated_normal(shape, 0.0, math.sqrt(1.3 * factor / count), dtype, seed=seed)
 
     return initializer
 

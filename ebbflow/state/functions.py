@@ -11,10 +11,10 @@ from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import device_scope, group, name_scope_v1
-from ebbflow.ops.array import stack
-from ebbflow.ops.creation import constant
+from ebbflow.ops.arrays.creation import constant
+from ebbflow.ops.arrays.indexing import boolean_mask
+from ebbflow.ops.arrays.joining import stack
 from ebbflow.ops.declare import raw
-from ebbflow.ops.indexing import boolean_mask
 from ebbflow.state.variables import RefVariable, Variable
 
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.dtypes import DType
-from ebbflow.ops import random
-from ebbflow.ops.creation import constant_v1, ones, zeros
+from ebbflow.ops.arrays.creation import constant_v1, ones, zeros
+from ebbflow.ops.arrays.shaping import matrix_transpose, reshape
+from ebbflow.ops.arrays.slicing import slice_
 from ebbflow.ops.declare import raw
-from ebbflow.ops.diagonals import eye
-from ebbflow.ops.shaping import matrix_transpose, reshape
-from ebbflow.ops.slicing import slice_
+from ebbflow.ops.linalg.diag import eye
+from ebbflow.ops.random import stateful
 
 TRUNCATED_STDDEV = 0.87962566103423978
 """The standard deviation of a standard normal cut off at two deviations."""
@@ -106,7 +106,7 @@ class RandomUniform(Initializer):
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         dtype = self.dtype if dtype is None else dtype
-        return random.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
+        return stateful.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
     def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
@@ -115,7 +115,7 @@ class RandomUniform(Initializer):
 class RandomNormal(Initializer):
     """Numbers of a normal distribution."""
 
-    _draw = staticmethod(random.random_normal)
+    _draw = staticmethod(stateful.random_normal)
 
     def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: Any = dtypes.float32):
         self.mean = mean
@@ -134,7 +134,7 @@ class RandomNormal(Initializer):
 class TruncatedNormal(RandomNormal):
     """Numbers of a normal distribution, drawn again where they are more than two deviations off."""
 
-    _draw = staticmethod(random.truncated_normal)
+    _draw = staticmethod(stateful.truncated_normal)
 
 
 class UniformUnitScaling(Initializer):
@@ -149,7 +149,7 @@ class UniformUnitScaling(Initializer):
         dtype = self.dtype if dtype is None else dtype
         inputs = math.prod(float(n) for n in full_shape(shape, partition_info)[:-1])
         limit = math.sqrt(3 / max(inputs, 1.0)) * self.factor
-        return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+        return stateful.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
     def get_config(self) -> dict[str, Any]:
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
@@ -175,10 +175,10 @@ class VarianceScaling(Initializer):
         variance = scaled_variance(self.scale, self.mode, full_shape(shape, partition_info))
         if self.distribution == "uniform":
             limit = math.sqrt(3.0 * variance)
-            return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+            return stateful.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return random.random_normal(shape, 0.0, math.sqrt(variance), dtype, seed=self.seed)
-        return random.truncated_normal(shape, 0.0, math.sqrt(variance) / TRUNCATED_STDDEV, dtype, seed=self.seed)
+            return stateful.random_normal(shape, 0.0, math.sqrt(variance), dtype, seed=self.seed)
+        return stateful.truncated_normal(shape, 0.0, math.sqrt(variance) / TRUNCATED_STDDEV, dtype, seed=self.seed)
 
     def get_config(self) -> dict[str, Any]:
         return {
@@ -239,7 +239,7 @@ class Orthogonal(Initializer):
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         dtype = self.dtype if dtype is None else dtype
         return orthogonal_matrix(
-            shape, self.gain, lambda flat: random.random_normal(flat, dtype=dtype, seed=self.seed), raw.DiagPart
+            shape, self.gain, lambda flat: stateful.random_normal(flat, dtype=dtype, seed=self.seed), raw.DiagPart
         )
 
     def get_config(self) -> dict[str, Any]:

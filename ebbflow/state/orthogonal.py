@@ -11,10 +11,10 @@ from functools import reduce
 from typing import Any
 
 from ebbflow.core import dtypes
-from ebbflow.ops import random
+from ebbflow.ops.arrays.shaping import matrix_transpose
 from ebbflow.ops.declare import raw
-from ebbflow.ops.diagonals import eye
-from ebbflow.ops.shaping import matrix_transpose
+from ebbflow.ops.linalg.diag import eye
+from ebbflow.ops.random import stateful
 from ebbflow.state.initializers import Initializer, floating, orthonormal
 
 Kernel = dict[tuple[int, ...], Any]
@@ -43,7 +43,7 @@ class ConvolutionDeltaOrthogonal(_Convolution):
             raise ValueError("The tensor to initialize must be at least three-dimensional and at most five-dimensional")
         if shape[-2] > shape[-1]:
             raise ValueError("In_filters cannot be greater than out_filters.")
-        matrix = orthonormal(random.random_normal([shape[-1], shape[-1]], dtype=dtype, seed=self.seed), raw.DiagPart)
+        matrix = orthonormal(stateful.random_normal([shape[-1], shape[-1]], dtype=dtype, seed=self.seed), raw.DiagPart)
         part = raw.Slice(matrix, [0, 0], [shape[-2], shape[-1]]) * _number(self.gain, dtype)
         window = [int(n) for n in shape[:-2]]
         middle = [[(n - 1) // 2 for n in window]]
@@ -118,7 +118,7 @@ class _Draws:
         self._seed = seed
 
     def _normal(self, shape: list[int]) -> Any:
-        found = random.random_normal(shape, dtype=self.dtype, seed=self._seed)
+        found = stateful.random_normal(shape, dtype=self.dtype, seed=self._seed)
         if self._seed:
             self._seed += 1
         return found

@@ -14,7 +14,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.graph.scopes import control_dependencies
-from ebbflow.ops.array import concat, split
+from ebbflow.ops.arrays.joining import concat, split
 from ebbflow.ops.declare import raw
 from ebbflow.state.base import OPERATORS
 

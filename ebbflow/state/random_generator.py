@@ -16,15 +16,15 @@ from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
 from ebbflow.ops.declare import raw
-from ebbflow.ops.random import added
-from ebbflow.ops.random_generator_ops import (
+from ebbflow.ops.random.generator_ops import (
     STATE_SIZE,
     NonDeterministicInts,
     RngReadAndSkip,
     StatefulRandomBinomial,
 )
-from ebbflow.ops.stateless_random import algorithm_number
-from ebbflow.ops.stateless_random_ops import (
+from ebbflow.ops.random.stateful import added
+from ebbflow.ops.random.stateless import algorithm_number
+from ebbflow.ops.random.stateless_ops import (
     AUTO_SELECT,
     PHILOX,
     THREEFRY,

@@ -11,9 +11,9 @@ from typing import Any
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.graph.collections import GraphKeys, add_to_collection, get_collection
-from ebbflow.ops.creation import constant
+from ebbflow.ops.arrays.creation import constant
 from ebbflow.ops.declare import raw
-from ebbflow.ops.reduce import reduce_sum
+from ebbflow.ops.reduce.reductions import reduce_sum
 from ebbflow.platform import logging
 
 Regularizer = Callable[..., Any]

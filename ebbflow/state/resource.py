@@ -24,9 +24,9 @@ from ebbflow.eager.tape import variable_accessed
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
-from ebbflow.ops.partial_updates import assign_slice
-from ebbflow.ops.state import ReadVariableOp
-from ebbflow.ops.storage import Storage
+from ebbflow.ops.state.partial_updates import assign_slice
+from ebbflow.ops.state.storage import Storage
+from ebbflow.ops.state.variable_ops import ReadVariableOp
 from ebbflow.state.base import (
     Initial,
     VariableAggregation,

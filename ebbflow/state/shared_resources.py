@@ -15,10 +15,10 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.graph import collections, scopes
 from ebbflow.graph.collections import GraphKeys
-from ebbflow.ops.array import stack
-from ebbflow.ops.compare import logical_not
-from ebbflow.ops.creation import constant
-from ebbflow.ops.indexing import boolean_mask
+from ebbflow.ops.arrays.creation import constant
+from ebbflow.ops.arrays.indexing import boolean_mask
+from ebbflow.ops.arrays.joining import stack
+from ebbflow.ops.elementwise.compare import logical_not
 
 
 class _Registered(NamedTuple):

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.ops import random, stateless_random
-from ebbflow.ops.creation import constant, ones, zeros
-from ebbflow.ops.diagonals import diag_part, eye
+from ebbflow.ops.arrays.creation import constant, ones, zeros
+from ebbflow.ops.linalg.diag import diag_part, eye
+from ebbflow.ops.random import stateful, stateless
 from ebbflow.state.initializers import TRUNCATED_STDDEV, orthogonal_matrix, scaled_variance, scaling
 
 _PARTITION_SHAPE, _PARTITION_OFFSET = "partition_shape", "partition_offset"
@@ -239,22 +239,22 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
 def uniform(shape: Any, low: Any, high: Any, dtype: Any, seed: int | None) -> Any:
     """Return uniform numbers."""
     if seed is None:
-        return random.random_uniform(shape, low, high, dtype)
-    return stateless_random.stateless_random_uniform(shape, [seed, 0], low, high, dtype)
+        return stateful.random_uniform(shape, low, high, dtype)
+    return stateless.stateless_random_uniform(shape, [seed, 0], low, high, dtype)
 
 
 def normal(shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None) -> Any:
     """Return normal numbers."""
     if seed is None:
-        return random.random_normal(shape, mean, stddev, dtype)
-    return stateless_random.stateless_random_normal(shape, [seed, 0], mean, stddev, dtype)
+        return stateful.random_normal(shape, mean, stddev, dtype)
+    return stateless.stateless_random_normal(shape, [seed, 0], mean, stddev, dtype)
 
 
 def truncated(shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None) -> Any:
     """Return truncated normal numbers."""
     if seed is None:
-        return random.truncated_normal(shape, mean, stddev, dtype)
-    return stateless_random.stateless_truncated_normal(shape, [seed, 0], mean, stddev, dtype)
+        return stateful.truncated_normal(shape, mean, stddev, dtype)
+    return stateless.stateless_truncated_normal(shape, [seed, 0], mean, stddev, dtype)
 
 
 def _floating(dtype: Any) -> Any:

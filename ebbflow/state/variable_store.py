@@ -21,7 +21,7 @@ from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.tensor import Tensor
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import colocate_with, init_scope
-from ebbflow.ops.slicing import slice_
+from ebbflow.ops.arrays.slicing import slice_
 from ebbflow.state.base import VariableAggregation, VariableSynchronization, eager_outside_functions, settle_use
 from ebbflow.state.initializers import GlorotUniform, Zeros
 from ebbflow.state.partitioners import PartitionedVariable, PartitionInfo, call_partitioner, slices_of, split_axis

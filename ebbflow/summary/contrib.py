@@ -15,7 +15,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.graph.collections import get_collection
 from ebbflow.graph.scopes import control_dependencies
-from ebbflow.ops.casts import cast
+from ebbflow.ops.elementwise.casts import cast
 from ebbflow.state.variables import Variable
 from ebbflow.summary import recording, writer_ops
 from ebbflow.summary.ops import summary_scope

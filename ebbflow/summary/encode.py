@@ -16,8 +16,8 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.messages.tensors import content_proto
-from ebbflow.ops.png import encode_png
-from ebbflow.ops.wav import encode_wav
+from ebbflow.ops.audio.wav import encode_wav
+from ebbflow.ops.image.png import encode_png
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

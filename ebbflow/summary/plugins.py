@@ -12,10 +12,10 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
-from ebbflow.functions.loops import map_fn
-from ebbflow.ops.casts import cast
+from ebbflow.functions.control_flow.loops import map_fn
 from ebbflow.ops.declare import raw
-from ebbflow.ops.strings import as_string
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.strings.format_join import as_string
 from ebbflow.summary.encode import plugin_metadata
 from ebbflow.summary.recording import summary_scope, write
 

@@ -21,9 +21,9 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.functions.concrete import on_trace
 from ebbflow.graph.collections import add_to_collection, get_collection
 from ebbflow.graph.scopes import control_dependencies, get_name_scope, init_scope
-from ebbflow.layers.choice import smart_cond
-from ebbflow.ops.casts import cast
-from ebbflow.ops.state import ANONYMOUS
+from ebbflow.layers.smart_cond import smart_cond
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.state.variable_ops import ANONYMOUS
 from ebbflow.platform import logging
 from ebbflow.state.variables import Variable
 from ebbflow.summary import writer_ops

@@ -16,8 +16,8 @@ from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.io.events import EventFileWriter
 from ebbflow.ops.declare import FLAT, scalar
-from ebbflow.ops.state import ANONYMOUS, find_or_make
-from ebbflow.ops.storage import boxed, held
+from ebbflow.ops.state.storage import boxed, held
+from ebbflow.ops.state.variable_ops import ANONYMOUS, find_or_make
 from ebbflow.summary import encode
 
 

@@ -16,8 +16,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients
 from ebbflow.graph.gradients import gradients
-from ebbflow.ops import catalogue  # noqa: F401 (any op may be under test)
-from ebbflow.ops.creation import constant
+from ebbflow.ops.arrays.creation import constant
 from ebbflow.runtime.session import get_default_session
 
 DELTA = 1.0 / 1024

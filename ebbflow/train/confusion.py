@@ -9,13 +9,13 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.graph.scopes import with_dependencies
-from ebbflow.ops.array import stack
-from ebbflow.ops.asserts import assert_less_v1, assert_non_negative_v1
-from ebbflow.ops.casts import cast
-from ebbflow.ops.creation import ones_like_v1, zeros
+from ebbflow.ops.arrays.creation import ones_like_v1, zeros
+from ebbflow.ops.arrays.joining import stack
+from ebbflow.ops.checks.asserts import assert_less_v1, assert_non_negative_v1
 from ebbflow.ops.declare import raw
-from ebbflow.ops.reduce import reduce_max
-from ebbflow.train.weighing import remove_squeezable_dimensions
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.reduce.reductions import reduce_max
+from ebbflow.train.weights import remove_squeezable_dimensions
 
 
 def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None):

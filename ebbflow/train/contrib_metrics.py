@@ -7,11 +7,11 @@ from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.scopes import name_scope
-from ebbflow.ops.casts import cast
 from ebbflow.ops.declare import raw
-from ebbflow.ops.reduce import reduce_mean, reduce_sum
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.reduce.reductions import reduce_mean, reduce_sum
 from ebbflow.train import metrics, metrics_ranking, metrics_thresholds
-from ebbflow.train.weighing import as_floats
+from ebbflow.train.weights import as_floats
 
 
 def _predictions_first(metric: Callable[..., Any]) -> Callable[..., Any]:

@@ -15,11 +15,11 @@ from typing import Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.ops.casts import cast
-from ebbflow.ops.creation import constant
+from ebbflow.ops.arrays.creation import constant
 from ebbflow.ops.declare import raw
-from ebbflow.ops.math import add, add_tf1, divide
-from ebbflow.ops.random import random_normal
+from ebbflow.ops.elementwise.binary import add, add_tf1, divide
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.random.stateful import random_normal
 
 Formula = Callable[..., Any]
 

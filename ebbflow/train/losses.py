@@ -14,21 +14,21 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import control_dependencies
-from ebbflow.ops.casts import cast
-from ebbflow.ops.cross_entropy import (
+from ebbflow.ops.arrays.ranges import range as range_of
+from ebbflow.ops.arrays.shaping import rank as rank_of
+from ebbflow.ops.arrays.shaping import size as size_of
+from ebbflow.ops.arrays.shaping import squeeze
+from ebbflow.ops.declare import raw
+from ebbflow.ops.elementwise.binary import add_n, div_no_nan
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.nn.cross_entropy import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
-from ebbflow.ops.declare import raw
-from ebbflow.ops.math import add_n, div_no_nan
-from ebbflow.ops.ranges import range as range_of
-from ebbflow.ops.reduce import one_of, reduce_sum
-from ebbflow.ops.shaping import rank as rank_of
-from ebbflow.ops.shaping import size as size_of
-from ebbflow.ops.shaping import squeeze
+from ebbflow.ops.reduce.reductions import one_of, reduce_sum
 from ebbflow.state.regularizers import get_regularization_losses
-from ebbflow.train.weighing import broadcastable
+from ebbflow.train.weights import broadcastable
 
 
 class Reduction:

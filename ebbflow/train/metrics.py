@@ -14,19 +14,19 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.graph.collections import GraphKeys, add_to_collections
 from ebbflow.graph.scopes import control_dependencies
-from ebbflow.ops.casts import cast
-from ebbflow.ops.compare import where_v1
-from ebbflow.ops.creation import identity, ones, ones_like_v1, zeros, zeros_like
+from ebbflow.ops.arrays.creation import identity, ones, ones_like_v1, zeros, zeros_like
+from ebbflow.ops.arrays.shaping import reshape, size
 from ebbflow.ops.declare import raw
-from ebbflow.ops.diagonals import tensor_diag_part
-from ebbflow.ops.math import div, div_no_nan, maximum
-from ebbflow.ops.reduce import reduce_mean, reduce_sum
-from ebbflow.ops.shaping import reshape, size
+from ebbflow.ops.elementwise.binary import div, div_no_nan, maximum
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.elementwise.compare import where_v1
+from ebbflow.ops.linalg.diag import tensor_diag_part
+from ebbflow.ops.reduce.reductions import reduce_mean, reduce_sum
 from ebbflow.state.functions import assign_add, scatter_add
 from ebbflow.state.variable_scope import variable_scope
 from ebbflow.state.variables import VariableV1
 from ebbflow.train.confusion import confusion_matrix
-from ebbflow.train.weighing import as_floats, broadcast_weights, matched, remove_squeezable_dimensions
+from ebbflow.train.weights import as_floats, broadcast_weights, matched, remove_squeezable_dimensions
 
 # --- what all share ---------------------------------------------------------------------------------------------------
 

@@ -13,17 +13,17 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.ops.casts import cast
+from ebbflow.ops.arrays.shaping import expand_dims, size
+from ebbflow.ops.arrays.sorting import top_k
 from ebbflow.ops.declare import raw
-from ebbflow.ops.math import div, div_no_nan
-from ebbflow.ops.reduce import reduce_any, reduce_sum
-from ebbflow.ops.scan import cumsum
-from ebbflow.ops.shaping import expand_dims, size
-from ebbflow.ops.sorting import top_k
-from ebbflow.ops.sparse import to_dense
+from ebbflow.ops.elementwise.binary import div, div_no_nan
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.reduce.reductions import reduce_any, reduce_sum
+from ebbflow.ops.reduce.scan import cumsum
+from ebbflow.ops.sparse.functions import to_dense
 from ebbflow.state.functions import assign_add
 from ebbflow.train.metrics import collected, metric_variable, only_in_graphs
-from ebbflow.train.weighing import broadcast_weights
+from ebbflow.train.weights import broadcast_weights
 
 WIDE = dtypes.float64
 

@@ -8,21 +8,21 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.graph.scopes import control_dependencies
-from ebbflow.ops.argmax import argmax, argmin
-from ebbflow.ops.asserts import assert_greater_equal_v1, assert_less_equal_v1
-from ebbflow.ops.casts import cast
-from ebbflow.ops.compare import where_v1
-from ebbflow.ops.creation import identity, ones_like_v1
+from ebbflow.ops.arrays.argmax import argmax, argmin
+from ebbflow.ops.arrays.creation import identity, ones_like_v1
+from ebbflow.ops.arrays.shaping import expand_dims, reshape
+from ebbflow.ops.checks.asserts import assert_greater_equal_v1, assert_less_equal_v1
 from ebbflow.ops.declare import raw
-from ebbflow.ops.math import div, div_no_nan, maximum, minimum
-from ebbflow.ops.reduce import reduce_min, reduce_sum
-from ebbflow.ops.scan import cumsum
-from ebbflow.ops.shaping import expand_dims, reshape
+from ebbflow.ops.elementwise.binary import div, div_no_nan, maximum, minimum
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.elementwise.compare import where_v1
+from ebbflow.ops.reduce.reductions import reduce_min, reduce_sum
+from ebbflow.ops.reduce.scan import cumsum
 from ebbflow.platform import logging
 from ebbflow.state.functions import assign_add
 from ebbflow.state.variable_scope import variable_scope
 from ebbflow.train.metrics import collected, metric_variable, only_in_graphs
-from ebbflow.train.weighing import as_floats, broadcast_weights, matched
+from ebbflow.train.weights import as_floats, broadcast_weights, matched
 
 TINY = 1e-7
 """What is put beside 0 and 1 among thresholds, and under quotients."""

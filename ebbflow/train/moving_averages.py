@@ -15,9 +15,9 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import colocate_with, get_name_scope, group, init_scope
-from ebbflow.ops.casts import cast
 from ebbflow.ops.declare import raw
-from ebbflow.ops.math import div, truediv
+from ebbflow.ops.elementwise.binary import div, truediv
+from ebbflow.ops.elementwise.casts import cast
 from ebbflow.state.base import eager_outside_functions
 from ebbflow.state.functions import (
     assign,

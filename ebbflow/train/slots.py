@@ -14,7 +14,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.graph.scopes import colocate_with
-from ebbflow.ops.creation import zeros
+from ebbflow.ops.arrays.creation import zeros
 from ebbflow.ops.declare import raw
 from ebbflow.state.initializers import Zeros
 from ebbflow.state.variable_scope import get_variable, get_variable_scope, variable_scope

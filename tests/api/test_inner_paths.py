@@ -7,7 +7,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow import messages
-from ebbflow.api import data_types, device_lib, libraries
+from ebbflow.api import device_lib, libraries, types_pb2
 from ebbflow.runtime import timeline
 
 
@@ -19,9 +19,9 @@ def test_devices_as_messages():
 
 @pytest.mark.parametrize("name, number", [("DT_FLOAT", 1), ("DT_STRING", 7), ("DT_FLOAT_REF", 101)])
 def test_numbers_of_dtypes(name, number):
-    assert getattr(data_types, name) == number == data_types.DataType.Value(name)
+    assert getattr(types_pb2, name) == number == types_pb2.DataType.Value(name)
     with pytest.raises(AttributeError):
-        _ = data_types.DT_NOTHING
+        _ = types_pb2.DT_NOTHING
 
 
 def test_timeline():

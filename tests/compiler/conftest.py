@@ -2,7 +2,7 @@
 
 import pytest
 
-from ebbflow.compiler import native
+from ebbflow.compiler import native_region
 from ebbflow.runtime import compiled
 
 
@@ -16,7 +16,7 @@ def made(monkeypatch):
     """The regions that come about, each with code from its first run on."""
     found = []
 
-    class Noted(native.Native):
+    class Noted(native_region.Native):
         def __init__(self, *args):
             super().__init__(*args)
             found.append(self)

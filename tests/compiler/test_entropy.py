@@ -7,7 +7,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.core import errors
-from ebbflow.ops import cross_entropy_arrays as arrays
+from ebbflow.ops.nn import cross_entropy_arrays as arrays
 
 pytestmark = pytest.mark.usefixtures("without_native")
 

@@ -10,10 +10,10 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import ebbflow as tf
-from ebbflow.compiler import native
-from ebbflow.core.op import registry
-from ebbflow.ops import training
+from ebbflow.compiler import native_region
+from ebbflow.core.registry import registry
 from ebbflow.ops.declare import raw
+from ebbflow.ops.state import optimizer_updates
 from ebbflow.platform import config
 from tests.compiler.native_runs import both_ways, close, only_numpy
 from tests.compiler.programs import graph_of
@@ -185,9 +185,9 @@ def test_programs(program, made, monkeypatch):
 def test_code_comes_while_a_program_runs(program):
     step, given = program()
     step, plain = tf.function(step, autograph=False), program()[0]
-    for turn in range(native.PATIENCE + 6):
-        if turn == native.PATIENCE + 3:
-            native.settle()
+    for turn in range(native_region.PATIENCE + 6):
+        if turn == native_region.PATIENCE + 3:
+            native_region.settle()
         close(step(*map(tf.constant, given)), plain(*map(tf.constant, given)), rtol=1e-4)
 
 
@@ -221,7 +221,7 @@ def test_without_llvm_the_answers_are_the_same(made, monkeypatch):
 
 # --- optimizers -------------------------------------------------------------------------------------------------------
 
-RULES = [name for name, op in registry.items() if op.facts.get("formula")]
+RULES = [name for name, op in registry.declare_all().items() if op.facts.get("formula")]
 BY_NUMPY = {"AdagradDA", "Ftrl", "FtrlV2", "ProximalGradientDescent", "ProximalAdagrad"}
 """Rules whose formulas ask what a number is, or use functions that have no native form."""
 
@@ -266,7 +266,7 @@ def test_rules(name, made, monkeypatch):
 
 
 def test_there_are_rules():
-    assert len(RULES) > 30 and registry["ApplyAdam"].facts["formula"][1] is training.adam
+    assert len(RULES) > 30 and registry["ApplyAdam"].facts["formula"][1] is optimizer_updates.adam
 
 
 # --- variables --------------------------------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import ebbflow as tf
-from ebbflow.engines.native.loops import Turns
 from ebbflow.engines.native.lowering import OPS
+from ebbflow.engines.native.lowerings.loops import Turns
 from ebbflow.ops.declare import raw
 from tests.compiler.native_runs import both_ways, close
 
@@ -189,7 +189,7 @@ def test_loops_that_nobody_can_count_look_whether_to_end(program, heeds, made):
 ENDLESS = """
     import os, signal, threading
     import ebbflow as tf
-    from ebbflow.compiler import native
+    from ebbflow.compiler import native_region as native
 
     class Noted(native.Kernel):
         def __init__(self, region):

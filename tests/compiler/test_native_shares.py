@@ -9,9 +9,9 @@ pytest.importorskip("llvmlite")
 
 import ebbflow as tf
 from ebbflow.engines.native import threads
-from ebbflow.engines.native.loops import Turns
 from ebbflow.engines.native.lowering import Lowering
-from ebbflow.engines.native.shares import shared
+from ebbflow.engines.native.lowerings.loops import Turns
+from ebbflow.engines.native.lowerings.parallel_loops import shared
 from tests.compiler.native_runs import close, only_numpy
 
 ROWS, WIDE, TIMES = 24, 40, 7
@@ -153,8 +153,8 @@ def workers(request, monkeypatch):
     if threads.count() == 1:
         pytest.skip("libgomp is not there")
     monkeypatch.setattr(threads, "count", lambda: request.param)
-    monkeypatch.setattr("ebbflow.engines.native.shares.WORTH", 1)
-    monkeypatch.setattr("ebbflow.engines.native.parts.LARGE", 1)
+    monkeypatch.setattr("ebbflow.engines.native.lowerings.parallel_loops.WORTH", 1)
+    monkeypatch.setattr("ebbflow.engines.native.region_functions.LARGE", 1)
     return request.param
 
 
@@ -171,7 +171,7 @@ def test_the_same_as_by_numpy(program, workers, made, monkeypatch):
 
 
 def test_rows_that_cannot_be_divided_evenly_stay_together(made, monkeypatch):
-    monkeypatch.setattr("ebbflow.engines.native.shares.WORTH", 1)
+    monkeypatch.setattr("ebbflow.engines.native.lowerings.parallel_loops.WORTH", 1)
     run(recurrent)
     (turns,) = [s for m in made for s in Lowering(m.region).steps if isinstance(s, Turns)]
     assert shared(turns, 5) is None and shared(turns, 8).rows == 3

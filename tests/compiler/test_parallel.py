@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf2
-from ebbflow.compiler import together
+from ebbflow.compiler import parallel_regions
 from ebbflow.compiler.passes import optimise, parallel
 from ebbflow.compiler.passes.verify import verify
 from ebbflow.core import errors
@@ -82,14 +82,14 @@ def test_it_can_be_switched_off():
 
 def test_threads_are_used(monkeypatch):
     seen, both = set(), threading.Barrier(2, timeout=30)
-    run = together.Together._run
+    run = parallel_regions.Together._run
 
     def watched(self, number, arrays, results):
         both.wait()  # passes only if two run at once
         seen.add(threading.current_thread().name)
         run(self, number, arrays, results)
 
-    monkeypatch.setattr(together.Together, "_run", watched)
+    monkeypatch.setattr(parallel_regions.Together, "_run", watched)
     x, y = inputs()
     fetches = list(chains(x, y))
     with tf.Session() as session:

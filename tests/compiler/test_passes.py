@@ -16,7 +16,7 @@ from ebbflow.compiler.passes import PASSES, optimise, prune
 from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.passes.verify import verify
 from ebbflow.core import dtypes
-from ebbflow.core.op import registry
+from ebbflow.core.registry import registry
 from ebbflow.engines.onednn import library
 from ebbflow.runtime.executor import needed_nodes
 

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from ebbflow.core.op import registry
+from ebbflow.core.registry import registry
 from tests.engines.test_onednn_ops import check, floats, ints, reference, settled
 
 

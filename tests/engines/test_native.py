@@ -8,11 +8,12 @@ import pytest
 pytest.importorskip("llvmlite")
 
 import ebbflow as tf
-from ebbflow.core.op import registry
-from ebbflow.engines.native import convolution, elementwise, library
+from ebbflow.core.registry import registry
+from ebbflow.engines.native import library
 from ebbflow.engines.native.kernel import Kernel
 from ebbflow.engines.native.lowering import OPS, Refused
-from ebbflow.engines.native.updates import READS
+from ebbflow.engines.native.lowerings import convolution, elementwise
+from ebbflow.engines.native.lowerings.updates import READS
 from ebbflow.ops.declare import raw
 from tests.engines import native_cases
 from tests.engines.native_regions import FLOATS, array, by_code, by_numpy, region, same, special

@@ -17,7 +17,7 @@ pytest.importorskip("llvmlite")
 
 import ebbflow as tf
 from ebbflow.engines.native import kernel as kernels
-from ebbflow.engines.native import library, objects
+from ebbflow.engines.native import library, object_files
 from ebbflow.engines.native.kernel import Kernel
 from tests.engines.native_regions import array, region, same
 
@@ -171,9 +171,9 @@ def test_what_is_spoilt_is_made_again(how, place, optimised):
 
 
 def test_what_belongs_to_another_name_is_not_taken(place):
-    objects.keep("one", b"code")
+    object_files.keep("one", b"code")
     (place / "one").rename(place / "other")
-    assert objects.recall("other") is None
+    assert object_files.recall("other") is None
 
 
 def test_the_name_tells_the_maker_too(monkeypatch):
@@ -189,26 +189,26 @@ def test_nothing_is_kept_where_that_is_not_wanted(monkeypatch, optimised, tmp_pa
         result_of(kernel_of([1, 2, 3, 7]))
         gc.collect()
     assert len(optimised) == 2
-    objects.keep("one", b"code")
-    assert objects.recall("one") is None
+    object_files.keep("one", b"code")
+    assert object_files.recall("one") is None
 
 
 def test_what_is_kept_is_bounded(monkeypatch, place):
-    monkeypatch.setattr(objects, "MOST_BYTES", 1000)
-    monkeypatch.setattr(objects, "_unwatched", 0)
+    monkeypatch.setattr(object_files, "MOST_BYTES", 1000)
+    monkeypatch.setattr(object_files, "_unwatched", 0)
     for i in range(50):
-        objects.keep(str(i), bytes(100))
+        object_files.keep(str(i), bytes(100))
         if i < 49:
             os.utime(place / str(i), (i, i))
     assert sum(f.stat().st_size for f in place.iterdir()) < 1000 + 2 * 152
-    assert objects.recall("49") == bytes(100) and objects.recall("0") is None
+    assert object_files.recall("49") == bytes(100) and object_files.recall("0") is None
 
 
 def test_many_write_the_same(place):
     def work():
         for i in range(50):
-            objects.keep(str(i % 3), bytes([i % 3]) * 10_000)
-            found.append(objects.recall(str(i % 3)) == bytes([i % 3]) * 10_000)
+            object_files.keep(str(i % 3), bytes([i % 3]) * 10_000)
+            found.append(object_files.recall(str(i % 3)) == bytes([i % 3]) * 10_000)
 
     found: list[bool] = []
     threads = [threading.Thread(target=work) for _ in range(4)]

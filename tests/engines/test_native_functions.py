@@ -12,7 +12,7 @@ pytest.importorskip("llvmlite")
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from ebbflow.engines.native.functions import BINARY, NAMES, function
+from ebbflow.engines.native.arithmetic.functions import BINARY, NAMES, function
 from ebbflow.engines.native.scalar import TYPES, allow_ldexp
 
 FLOATS = {"f32": np.float32, "f64": np.float64}

@@ -12,7 +12,7 @@ pytest.importorskip("llvmlite")
 import ebbflow as tf
 from ebbflow.engines.native.kernel import Kernel
 from ebbflow.engines.native.lowering import Lowering
-from ebbflow.engines.native.parts import Parts
+from ebbflow.engines.native.region_functions import Parts
 from ebbflow.engines.native.schedule import grouped, merged
 from tests.engines.native_regions import region
 

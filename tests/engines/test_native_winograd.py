@@ -9,7 +9,8 @@ pytest.importorskip("llvmlite")
 
 import ebbflow as tf
 from ebbflow.compiler.passes import PASSES, prune
-from ebbflow.engines.native import convolution, library, threads
+from ebbflow.engines.native import library, threads
+from ebbflow.engines.native.lowerings import convolution
 from ebbflow.engines.onednn import library as onednn
 from ebbflow.ops.declare import raw
 from tests.engines.native_regions import array, by_code, region

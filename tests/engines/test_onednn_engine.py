@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from ebbflow.core import memory
-from ebbflow.core.op import registry
-from ebbflow.engines import blas, choice
+from ebbflow.core.registry import registry
+from ebbflow.engines import blas, enabled
 from ebbflow.engines.onednn import binding, chain, conv, eltwise, layout, library, matmul, norm, softmax
-from ebbflow.ops import catalogue  # noqa: F401
 from ebbflow.platform import config
 from tests.engines.onednn_fuzz import check_conv, check_pool
 from tests.engines.test_onednn_ops import SERVICES, close, floats, reference, settled
@@ -90,9 +89,9 @@ def test_another_platform(monkeypatch):
 
 def test_engines_may_be_named(monkeypatch):
     monkeypatch.setenv("EBBFLOW_ENGINES", "host, OneDNN")
-    assert choice.allowed("onednn") and not choice.allowed("xla")
+    assert enabled.allowed("onednn") and not enabled.allowed("xla")
     monkeypatch.delenv("EBBFLOW_ENGINES")
-    assert choice.allowed("xla")
+    assert enabled.allowed("xla")
 
 
 def test_hidden_planners_plan_nothing_and_ops_answer_the_same():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ebbflow.core import dtypes
-from ebbflow.core.op import Known, registry
+from ebbflow.core.op import Known
+from ebbflow.core.registry import registry
 from ebbflow.engines.onednn import library, register
 
 pytestmark = pytest.mark.skipif(not library.serves(), reason="oneDNN is not installed, or not for this platform")

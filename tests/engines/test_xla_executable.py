@@ -20,11 +20,11 @@ jax = pytest.importorskip("jax")
 
 import ebbflow as tf
 from ebbflow.core import errors
-from ebbflow.core.op import Known, op, registry
+from ebbflow.core.op import Known, op
+from ebbflow.core.registry import registry
 from ebbflow.engines.xla import ending, executable, library
 from ebbflow.engines.xla.lower import lower_call
 from ebbflow.engines.xla.refusal import Refusal, unsupported, why_not
-from ebbflow.ops import catalogue  # noqa: F401  (declares every op)
 from tests.engines.test_xla_regions import region_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -213,7 +213,7 @@ def test_constant_strings_pass_by_and_handles_do_not():
 def test_rules_are_read_without_jax():
     code = """
         import sys
-        import ebbflow, ebbflow.ops.catalogue
+        import ebbflow, ebbflow.ops.foundation
         from ebbflow.engines.xla.rules import everything
         from ebbflow.engines.xla import devices, refusal, executable, cache, ending
         assert len(everything()) > 300

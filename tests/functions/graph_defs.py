@@ -6,7 +6,7 @@ import base64
 import zlib
 
 from ebbflow import messages
-from ebbflow.functions.graph_import import import_graph_def
+from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
 
 
 def decoded(text):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.functions.cond import cond
+from ebbflow.functions.control_flow.cond import cond
 
 
 def run(fetches, feeds):

@@ -7,7 +7,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow import messages
-from ebbflow.functions.graph_import import import_graph_def
+from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
 from ebbflow.functions.wrap_function import function_from_graph_def
 
 v1 = tf.compat.v1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.functions.tensor_array import TensorArraySpec
+from ebbflow.functions.control_flow.tensor_array import TensorArraySpec
 from tests.functions.modes import MODES, check_gradients, run
 
 X = np.array([[0.3, 0.7], [-0.2, 0.5], [0.9, -0.4]])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.functions.vectorize import batch_jacobian, for_loop, jacobian, pfor
+from ebbflow.functions.vectorize.vectorized_map import batch_jacobian, for_loop, jacobian, pfor
 
 v1 = tf.compat.v1
 RANDOM = np.random.RandomState(0)

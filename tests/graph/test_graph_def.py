@@ -2,21 +2,21 @@
 
 import pathlib
 
-import ebbflow.functions.cond
-import ebbflow.ops.catalogue
+import ebbflow.functions.control_flow.cond
+import ebbflow.ops.foundation
 import ebbflow.runtime.handles  # noqa: F401  (declares ops)
 from ebbflow import messages
 from ebbflow.core import context, dtypes
-from ebbflow.core.op import registry
-from ebbflow.functions.cond import cond
+from ebbflow.core.registry import registry
+from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.gradients import gradients
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.graph_def import meta_graph_def, op_def
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.io.events import read_events
 from ebbflow.messages.tensors import make_ndarray
-from ebbflow.ops.asserts import Assert
-from ebbflow.ops.creation import constant
+from ebbflow.ops.arrays.creation import constant
+from ebbflow.ops.checks.asserts import Assert
 from ebbflow.ops.declare import raw
 from ebbflow.summary import ops as summary
 
@@ -58,7 +58,7 @@ def recorded_interfaces():
         for meta in messages.SavedModel.FromString(path.read_bytes()).meta_graphs:
             found.update(_interfaces(meta))
     found.update(_interfaces(messages.MetaGraphDef.FromString(recorded_events()["meta_graph_def"].meta_graph_def)))
-    return {name: op for name, op in found.items() if name in registry}
+    return {name: op for name, op in found.items() if name in registry.names()}
 
 
 def _interfaces(meta):
@@ -93,7 +93,7 @@ def test_defaults_of_every_kind():
 
 
 def test_every_declared_op_has_an_interface():
-    for name, op in registry.items():
+    for name, op in registry.declare_all().items():
         assert op_def(op).name == name
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.layers import rnn_blocks
+from ebbflow.layers.rnn import blocks
 from tests.golden.programs import replay, rnn
 
 RELATIVE = 3e-5  # sums over time and over a batch, in another order than TensorFlow's
@@ -72,7 +72,7 @@ EAGER = [
 ]
 BOTH = types.SimpleNamespace(
     **{name: getattr(tf.compat.v1, name) for name in dir(tf.compat.v1) if not name.startswith("_")},
-    contrib=types.SimpleNamespace(rnn=rnn_blocks),
+    contrib=types.SimpleNamespace(rnn=blocks),
 )
 
 

@@ -9,23 +9,23 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.layers import rnn, rnn_blocks, rnn_cell, rnn_projections, rnn_static, rnn_wrappers
+from ebbflow.layers.rnn import blocks, cells, dynamic, projections, static, wrappers
 
 v1 = tf.compat.v1
 BATCH, TIME, DEPTH = 2, 3, 3
 LENGTHS = [2, 3]
 
 CELLS = {
-    "basic": lambda: rnn_cell.BasicRNNCell(3),
-    "gru": lambda: rnn_cell.GRUCell(3),
-    "basic lstm": lambda: rnn_cell.BasicLSTMCell(3),
-    "lstm": lambda: rnn_cell.LSTMCell(3, use_peepholes=True, num_proj=2),
-    "stack": lambda: rnn_cell.MultiRNNCell([rnn_cell.LSTMCell(2), rnn_cell.GRUCell(3)]),
-    "residual": lambda: rnn_wrappers.ResidualWrapper(rnn_cell.GRUCell(3)),
-    "projected": lambda: rnn_projections.OutputProjectionWrapper(rnn_cell.BasicLSTMCell(3), 2),
-    "lstm block": lambda: rnn_blocks.LSTMBlockCell(3),
-    "lstm block with peepholes": lambda: rnn_blocks.LSTMBlockCell(3, use_peephole=True),
-    "gru block": lambda: rnn_blocks.GRUBlockCell(3),
+    "basic": lambda: cells.BasicRNNCell(3),
+    "gru": lambda: cells.GRUCell(3),
+    "basic lstm": lambda: cells.BasicLSTMCell(3),
+    "lstm": lambda: cells.LSTMCell(3, use_peepholes=True, num_proj=2),
+    "stack": lambda: cells.MultiRNNCell([cells.LSTMCell(2), cells.GRUCell(3)]),
+    "residual": lambda: wrappers.ResidualWrapper(cells.GRUCell(3)),
+    "projected": lambda: projections.OutputProjectionWrapper(cells.BasicLSTMCell(3), 2),
+    "lstm block": lambda: blocks.LSTMBlockCell(3),
+    "lstm block with peepholes": lambda: blocks.LSTMBlockCell(3, use_peephole=True),
+    "gru block": lambda: blocks.GRUBlockCell(3),
 }
 
 
@@ -43,12 +43,12 @@ def flat(structure):
 
 
 def unrolled(cell, x, lengths):
-    outputs, state = rnn_static.static_rnn(cell, tf.unstack(x, TIME, axis=1), dtype=x.dtype, sequence_length=lengths)
+    outputs, state = static.static_rnn(cell, tf.unstack(x, TIME, axis=1), dtype=x.dtype, sequence_length=lengths)
     return tf.stack(outputs, axis=1), state
 
 
 def looped(cell, x, lengths):
-    return rnn.dynamic_rnn(cell, x, dtype=x.dtype, sequence_length=lengths)
+    return dynamic.dynamic_rnn(cell, x, dtype=x.dtype, sequence_length=lengths)
 
 
 def fused(cell, x, lengths):
@@ -122,8 +122,8 @@ def test_eagerly_the_same(name, run):
 @pytest.mark.parametrize("peepholes", [False, True])
 @pytest.mark.parametrize("lengths", [None, LENGTHS], ids=["full", "lengths"])
 def test_a_fused_layer_differentiates_as_its_steps_do(lengths, peepholes):
-    wanted = orders(lambda: rnn_blocks.LSTMBlockCell(3, 0.5, 0.6, peepholes, name="same"), unrolled, lengths)
-    given = orders(lambda: rnn_blocks.LSTMBlockFusedCell(3, 0.5, 0.6, peepholes, name="same"), fused, lengths)
+    wanted = orders(lambda: blocks.LSTMBlockCell(3, 0.5, 0.6, peepholes, name="same"), unrolled, lengths)
+    given = orders(lambda: blocks.LSTMBlockFusedCell(3, 0.5, 0.6, peepholes, name="same"), fused, lengths)
     assert_orders(given, wanted)
 
 

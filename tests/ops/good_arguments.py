@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.op import registry
+from ebbflow.core.registry import registry
 from tests.ops import golden
 
 X = np.linspace(0.1, 2.4, 24, dtype=np.float32)
@@ -113,7 +113,7 @@ SKIPPED = {"ResourceCountUpTo", "ResourceStridedSliceAssign"}  # their arguments
 
 def on_variables() -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
     """Yield good arguments for the ops that take variables as resources."""
-    for name, op in sorted(registry.items()):
+    for name, op in sorted(registry.declare_all().items()):
         inputs = op.signature.inputs
         if name in SKIPPED or not name.startswith(("Resource", "Assign")) or not is_on_variables(name):
             continue
@@ -129,7 +129,7 @@ def on_variables() -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
 
 
 def is_on_variables(name: str) -> bool:
-    return name in registry and any(arg.type is dtypes.resource for arg in registry[name].signature.inputs)
+    return name in registry.names() and any(arg.type is dtypes.resource for arg in registry[name].signature.inputs)
 
 
 _numbers = itertools.count()

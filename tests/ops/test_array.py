@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.ops import array, broadcasting, casts, creation, ordering, padding, shaping
+from ebbflow.ops.arrays import broadcasting, creation, joining, padding, reversing, shaping
+from ebbflow.ops.elementwise import casts
 from tests.ops.cases import MODES, Case, Refusal, args
 
 
@@ -44,19 +45,23 @@ SHAPING = [
 ]
 
 JOINING = [
-    case("concat", lambda a, b: array.concat([a, b], 0), ["2 3", "1 3"], lambda a, b: np.concatenate([a, b])),
-    case("concat last", lambda a, b: array.concat([a, b], -1), ["2 3", "2 1"], lambda a, b: np.concatenate([a, b], -1)),
-    case("concat one", lambda a: array.concat([a], 0), ["2 3"], lambda a: a),
-    case("concat empty", lambda a, b: array.concat([a, b], 0), ["0 3", "2 3"], lambda a, b: np.concatenate([a, b])),
-    case("stack", lambda a, b: array.stack([a, b]), ["2 3", "2 3"], lambda a, b: np.stack([a, b])),
-    case("stack last", lambda a, b: array.stack([a, b], -1), ["2", "2"], lambda a, b: np.stack([a, b], -1)),
-    case("stack with a list", lambda a: array.stack([a, [1.0, 2.0]]), ["2"], lambda a: np.stack([a, [1, 2]])),
-    case("unstack", lambda a: array.unstack(a, 3, axis=1)[1], ["2 3"], lambda a: a[:, 1]),
-    case("split", lambda a: array.split(a, 2, axis=1)[1], ["3 4"], lambda a: a[:, 2:]),
-    case("split in one", lambda a: array.split(a, 1)[0], ["3 4"], lambda a: a),
-    case("split by sizes", lambda a: array.split(a, [1, 2, 1])[1], ["4 2"], lambda a: a[1:3]),
-    case("split with the rest", lambda a: array.split(a, [1, -1])[1], ["4 2"], lambda a: a[1:]),
-    case("split of all parts", lambda a: array.concat(array.split(a, 2)[::-1], 0), ["4"], lambda a: a[[2, 3, 0, 1]]),
+    case("concat", lambda a, b: joining.concat([a, b], 0), ["2 3", "1 3"], lambda a, b: np.concatenate([a, b])),
+    case(
+        "concat last", lambda a, b: joining.concat([a, b], -1), ["2 3", "2 1"], lambda a, b: np.concatenate([a, b], -1)
+    ),
+    case("concat one", lambda a: joining.concat([a], 0), ["2 3"], lambda a: a),
+    case("concat empty", lambda a, b: joining.concat([a, b], 0), ["0 3", "2 3"], lambda a, b: np.concatenate([a, b])),
+    case("stack", lambda a, b: joining.stack([a, b]), ["2 3", "2 3"], lambda a, b: np.stack([a, b])),
+    case("stack last", lambda a, b: joining.stack([a, b], -1), ["2", "2"], lambda a, b: np.stack([a, b], -1)),
+    case("stack with a list", lambda a: joining.stack([a, [1.0, 2.0]]), ["2"], lambda a: np.stack([a, [1, 2]])),
+    case("unstack", lambda a: joining.unstack(a, 3, axis=1)[1], ["2 3"], lambda a: a[:, 1]),
+    case("split", lambda a: joining.split(a, 2, axis=1)[1], ["3 4"], lambda a: a[:, 2:]),
+    case("split in one", lambda a: joining.split(a, 1)[0], ["3 4"], lambda a: a),
+    case("split by sizes", lambda a: joining.split(a, [1, 2, 1])[1], ["4 2"], lambda a: a[1:3]),
+    case("split with the rest", lambda a: joining.split(a, [1, -1])[1], ["4 2"], lambda a: a[1:]),
+    case(
+        "split of all parts", lambda a: joining.concat(joining.split(a, 2)[::-1], 0), ["4"], lambda a: a[[2, 3, 0, 1]]
+    ),
 ]
 
 PADDING = [
@@ -85,13 +90,13 @@ PADDING = [
 ]
 
 ORDERING = [
-    case("reverse", lambda x: ordering.reverse(x, [0, -1]), ["2 3 2"], lambda x: x[::-1, :, ::-1]),
-    case("reverse nothing", lambda x: ordering.reverse(x, np.zeros(0, np.int32)), ["2"], lambda x: x),
-    case("roll", lambda x: ordering.roll(x, [1, -2], [0, 1]), ["3 4"], lambda x: np.roll(x, [1, -2], [0, 1])),
-    case("roll one axis twice", lambda x: ordering.roll(x, [1, 1], [0, 0]), ["3"], lambda x: np.roll(x, 2)),
+    case("reverse", lambda x: reversing.reverse(x, [0, -1]), ["2 3 2"], lambda x: x[::-1, :, ::-1]),
+    case("reverse nothing", lambda x: reversing.reverse(x, np.zeros(0, np.int32)), ["2"], lambda x: x),
+    case("roll", lambda x: reversing.roll(x, [1, -2], [0, 1]), ["3 4"], lambda x: np.roll(x, [1, -2], [0, 1])),
+    case("roll one axis twice", lambda x: reversing.roll(x, [1, 1], [0, 0]), ["3"], lambda x: np.roll(x, 2)),
     case(
         "reverse_sequence",
-        lambda x: ordering.reverse_sequence(x, [3, 1], seq_axis=1, batch_axis=0),
+        lambda x: reversing.reverse_sequence(x, [3, 1], seq_axis=1, batch_axis=0),
         ["2 4 2"],
         lambda x: np.stack([np.concatenate([x[0, 2::-1], x[0, 3:]]), x[1]]),
     ),
@@ -127,23 +132,29 @@ REFUSALS = [
     Refusal(
         of(broadcasting.broadcast_to, [-1]), args("3"), says="Dimension -1 must be >= 0", name="broadcast_to, negative"
     ),
-    Refusal(lambda a, b: array.concat([a, b], 0), args("2 3", "2 2"), says="Dimension 1 in both shapes must be equal"),
     Refusal(
-        lambda a, b: array.concat([a, b], 2), args("2 3", "2 3"), says="Expected concatenating dimensions in the range"
+        lambda a, b: joining.concat([a, b], 0), args("2 3", "2 2"), says="Dimension 1 in both shapes must be equal"
     ),
-    Refusal(lambda a, b: array.concat([a, b], 0), args("2 3", "2"), says="Ranks of all input tensors should match"),
     Refusal(
-        lambda a, b: array.concat([a, b], 0), args("", ""), says="Can't concatenate scalars (use tf.stack instead)"
+        lambda a, b: joining.concat([a, b], 2),
+        args("2 3", "2 3"),
+        says="Expected concatenating dimensions in the range",
     ),
-    Refusal(lambda a, b: array.stack([a, b]), args("2", "3"), says="Shapes of all inputs must match"),
-    Refusal(lambda a: array.stack([a, a], axis=3), args("2"), says="Argument `axis` = 3 not in range [-2, 2)"),
-    Refusal(of(array.unstack, 3), args("2 3"), says="must equal 3", name="unstack"),
-    Refusal(of(array.unstack), args(""), says="Argument `axis` = 0 not in range [0, 0)", name="unstack a scalar"),
-    Refusal(of(array.split, 3), args("4"), says="should evenly divide the split dimension", name="split"),
-    Refusal(of(array.split, 2, axis=1), args("4"), says="split_dim < input rank (1), but got 1", name="split, no axis"),
-    Refusal(of(array.split, [1, 2]), args("4"), says="Got: 3", name="split, sizes"),
-    Refusal(of(array.split, [-1, -1]), args("4"), says="There can only be one -1 in the input.", name="split, rests"),
-    Refusal(of(array.split, 2.0), args("4"), says="Rank-0 tensors are not supported", name="split, float"),
+    Refusal(lambda a, b: joining.concat([a, b], 0), args("2 3", "2"), says="Ranks of all input tensors should match"),
+    Refusal(
+        lambda a, b: joining.concat([a, b], 0), args("", ""), says="Can't concatenate scalars (use tf.stack instead)"
+    ),
+    Refusal(lambda a, b: joining.stack([a, b]), args("2", "3"), says="Shapes of all inputs must match"),
+    Refusal(lambda a: joining.stack([a, a], axis=3), args("2"), says="Argument `axis` = 3 not in range [-2, 2)"),
+    Refusal(of(joining.unstack, 3), args("2 3"), says="must equal 3", name="unstack"),
+    Refusal(of(joining.unstack), args(""), says="Argument `axis` = 0 not in range [0, 0)", name="unstack a scalar"),
+    Refusal(of(joining.split, 3), args("4"), says="should evenly divide the split dimension", name="split"),
+    Refusal(
+        of(joining.split, 2, axis=1), args("4"), says="split_dim < input rank (1), but got 1", name="split, no axis"
+    ),
+    Refusal(of(joining.split, [1, 2]), args("4"), says="Got: 3", name="split, sizes"),
+    Refusal(of(joining.split, [-1, -1]), args("4"), says="There can only be one -1 in the input.", name="split, rests"),
+    Refusal(of(joining.split, 2.0), args("4"), says="Rank-0 tensors are not supported", name="split, float"),
     Refusal(of(padding.tile, [-1]), args("2"), says="Expected multiples[0] >= 0, but got -1", name="tile"),
     Refusal(of(padding.tile, [1, 2]), args("2"), says="vector of length 1 but got length 2", name="tile, length"),
     Refusal(of(padding.pad, [[-1, 0]]), args("2"), says="addings must be non-negative: -1 0", name="pad"),
@@ -154,16 +165,16 @@ REFUSALS = [
     Refusal(of(padding.pad, [[2, 0]], "REFLECT"), args("2"), says="less than the dimension size: 2, 0 not less than 2"),
     Refusal(of(padding.pad, [[3, 0]], "SYMMETRIC"), args("2"), says="no greater than the dimension size: 3, 0 greater"),
     Refusal(of(padding.pad, [[1, 1]], "EDGE"), args("2"), says="`mode` = EDGE", name="pad, mode"),
-    Refusal(of(ordering.reverse, [0, 0]), args("2"), says="axis 0 specified more than once.", name="reverse"),
-    Refusal(of(ordering.reverse, [1]), args("2"), says="'axis'[0] = 1 is out of valid range", name="reverse, outside"),
-    Refusal(of(ordering.roll, 1, 1), args("2"), says="axis 1 is out of range", name="roll"),
+    Refusal(of(reversing.reverse, [0, 0]), args("2"), says="axis 0 specified more than once.", name="reverse"),
+    Refusal(of(reversing.reverse, [1]), args("2"), says="'axis'[0] = 1 is out of valid range", name="reverse, outside"),
+    Refusal(of(reversing.roll, 1, 1), args("2"), says="axis 1 is out of range", name="roll"),
     Refusal(
-        of(ordering.roll, [1, 2], [0]), args("2"), says="shift and axis must have the same size", name="roll, sizes"
+        of(reversing.roll, [1, 2], [0]), args("2"), says="shift and axis must have the same size", name="roll, sizes"
     ),
-    Refusal(of(ordering.reverse_sequence, [3, 1], 1), args("2 2"), says="seq_lens(0) > input.dims(1)"),
-    Refusal(of(ordering.reverse_sequence, [-1, 1], 1), args("2 2"), says="seq_lens(0) < 0", name="reverse_sequence"),
+    Refusal(of(reversing.reverse_sequence, [3, 1], 1), args("2 2"), says="seq_lens(0) > input.dims(1)"),
+    Refusal(of(reversing.reverse_sequence, [-1, 1], 1), args("2 2"), says="seq_lens(0) < 0", name="reverse_sequence"),
     Refusal(
-        of(ordering.reverse_sequence, [1], 1), args("2 2"), says="Length of seq_lengths != input.dims(0), (1 vs. 2)"
+        of(reversing.reverse_sequence, [1], 1), args("2 2"), says="Length of seq_lengths != input.dims(0), (1 vs. 2)"
     ),
 ]
 
@@ -278,11 +289,11 @@ NODES = {
         lambda x, n: shaping.reshape(x, [n, 2]),
         ["Reshape/shape/1:Const", "Reshape/shape:Pack", "Reshape:Reshape"],
     ),
-    "stack of numbers": (lambda x, n: array.stack([1, 2]), ["stack:Const"]),
-    "stack with a tensor": (lambda x, n: array.stack([n, 2]), ["stack/1:Const", "stack:Pack"]),
-    "concat of one": (lambda x, n: array.concat([x], 0), ["concat/concat_dim:Const", "concat/concat:Identity"]),
+    "stack of numbers": (lambda x, n: joining.stack([1, 2]), ["stack:Const"]),
+    "stack with a tensor": (lambda x, n: joining.stack([n, 2]), ["stack/1:Const", "stack:Pack"]),
+    "concat of one": (lambda x, n: joining.concat([x], 0), ["concat/concat_dim:Const", "concat/concat:Identity"]),
     "known shape": (
-        lambda x, n: shaping.shape(array.split(x, 2, 1)[0]),
+        lambda x, n: shaping.shape(joining.split(x, 2, 1)[0]),
         ["split/split_dim:Const", "split:Split", "Shape:Shape"],
     ),
     "transpose": (lambda x, n: shaping.transpose(x), ["transpose/perm:Const", "transpose:Transpose"]),
@@ -305,9 +316,9 @@ def test_nodes_are_named_as_tensorflow_names_them(name):
 PARTLY_KNOWN = {
     "reshape by a tensor": (lambda x, n: shaping.reshape(x, [n, 2, 2]), [None, 2, 2]),
     "reshape by its own shape": (lambda x, n: shaping.reshape(x, [shaping.shape(x)[0], 2, -1]), [None, 2, None]),
-    "concat": (lambda x, n: array.concat([x, x], 1), [None, 8]),
-    "concat of unknown rows": (lambda x, n: array.concat([x, x], 0), [None, 4]),
-    "stack": (lambda x, n: array.stack([x, x], 1), [None, 2, 4]),
+    "concat": (lambda x, n: joining.concat([x, x], 1), [None, 8]),
+    "concat of unknown rows": (lambda x, n: joining.concat([x, x], 0), [None, 4]),
+    "stack": (lambda x, n: joining.stack([x, x], 1), [None, 2, 4]),
     "pad": (lambda x, n: padding.pad(x, [[1, 1], [1, 1]]), [None, 6]),
     "tile": (lambda x, n: padding.tile(x, [2, 3]), [None, 12]),
     "fill": (lambda x, n: creation.fill([n, 3], 1.0), [None, 3]),

@@ -11,10 +11,10 @@ from ebbflow.core.tensor import Reference
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder, placeholder_with_default
 from ebbflow.graph.symbolic import Operation
-from ebbflow.ops import asserts, shape_asserts, type_asserts
-from ebbflow.ops.creation import constant
-from ebbflow.ops.numerics import check_numerics
-from ebbflow.ops.reduce import reduce_all
+from ebbflow.ops.arrays.creation import constant
+from ebbflow.ops.checks import asserts, shape_asserts, type_asserts
+from ebbflow.ops.checks.numerics import check_numerics
+from ebbflow.ops.reduce.reductions import reduce_all
 from ebbflow.runtime.session import Session
 
 

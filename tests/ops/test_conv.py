@@ -5,8 +5,8 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.core import context
-from ebbflow.ops import conv_arrays, convolve, depthwise
 from ebbflow.ops.declare import raw
+from ebbflow.ops.nn import conv, conv_arrays, depthwise
 from tests.ops.cases import MODES, Case, Refusal, args
 
 
@@ -61,7 +61,7 @@ def conv_case(x, f, strides=(1, 1), padding="SAME", dilations=(1, 1), smooth=2):
     name = f"conv2d {strides} {padding} {dilations}"
 
     def ours(a, b):
-        return convolve.conv2d(a, b, list(strides), explicit, dilations=list(dilations))
+        return conv.conv2d(a, b, list(strides), explicit, dilations=list(dilations))
 
     return Case(
         ours,
@@ -79,7 +79,7 @@ def channels_first(case):
     spread = [[0, 0], [0, 0], *padding] if not isinstance(padding, str) else padding
 
     def ours(a, b):
-        return convolve.conv2d(a, b, list(strides), spread, data_format="NCHW", dilations=list(dilations))
+        return conv.conv2d(a, b, list(strides), spread, data_format="NCHW", dilations=list(dilations))
 
     def numpy(a, b):
         y = by_definition(np.moveaxis(a, 1, -1), b, strides, padding, list(dilations))
@@ -121,31 +121,31 @@ def named(name, fn, dims, numpy, **more):
 OTHERS = [
     named(
         "conv1d",
-        lambda x, f: convolve.conv1d(x, f, 1, "SAME"),
+        lambda x, f: conv.conv1d(x, f, 1, "SAME"),
         ["2 4 2", "3 2 2"],
         lambda x, f: by_definition(x, f, [1], "SAME"),
     ),
     named(
         "conv1d strided",
-        lambda x, f: convolve.conv1d(x, f, 2, "VALID"),
+        lambda x, f: conv.conv1d(x, f, 2, "VALID"),
         ["1 5 1", "2 1 2"],
         lambda x, f: by_definition(x, f, [2], "VALID"),
     ),
     named(
         "conv1d NCW",
-        lambda x, f: convolve.conv1d(x, f, 1, "SAME", data_format="NCW"),
+        lambda x, f: conv.conv1d(x, f, 1, "SAME", data_format="NCW"),
         ["1 2 4", "3 2 1"],
         lambda x, f: np.moveaxis(by_definition(np.moveaxis(x, 1, -1), f, [1], "SAME"), -1, 1),
     ),
     named(
         "conv3d",
-        lambda x, f: convolve.conv3d(x, f, [1, 1, 2, 1, 1], "SAME"),
+        lambda x, f: conv.conv3d(x, f, [1, 1, 2, 1, 1], "SAME"),
         ["1 2 3 2 1", "2 2 1 1 2"],
         lambda x, f: by_definition(x, f, [1, 2, 1], "SAME"),
     ),
     named(
         "conv3d NCDHW",
-        lambda x, f: convolve.conv3d(x, f, 1, "VALID", data_format="NCDHW"),
+        lambda x, f: conv.conv3d(x, f, 1, "VALID", data_format="NCDHW"),
         ["1 2 2 2 2", "2 1 2 2 1"],
         lambda x, f: np.moveaxis(by_definition(np.moveaxis(x, 1, -1), f, [1, 1, 1], "VALID"), -1, 1),
     ),
@@ -182,13 +182,13 @@ OTHERS = [
     ),
     named(
         "atrous_conv2d",
-        lambda x, f: convolve.atrous_conv2d(x, f, 2, "SAME"),
+        lambda x, f: conv.atrous_conv2d(x, f, 2, "SAME"),
         ["1 5 4 1", "2 2 1 2"],
         lambda x, f: by_definition(x, f, [1, 1], "SAME", [2, 2]),
     ),
     named(
         "convolution dilated",
-        lambda x, f: convolve.convolution(x, f, padding="VALID", dilations=[2, 1]),
+        lambda x, f: conv.convolution(x, f, padding="VALID", dilations=[2, 1]),
         ["1 5 4 1", "2 2 1 1"],
         lambda x, f: by_definition(x, f, [1, 1], "VALID", [2, 1]),
     ),
@@ -208,25 +208,25 @@ def transposed(x, f, sizes, strides, padding):
 TRANSPOSED = [
     named(
         "conv2d_transpose",
-        lambda x, f: convolve.conv2d_transpose(x, f, [1, 3, 4, 1], 2),
+        lambda x, f: conv.conv2d_transpose(x, f, [1, 3, 4, 1], 2),
         ["1 2 2 2", "2 3 1 2"],
         lambda x, f: transposed(x, f, (1, 3, 4, 1), [2, 2], "SAME"),
     ),
     named(
         "conv1d_transpose",
-        lambda x, f: convolve.conv1d_transpose(x, f, [1, 5, 2], 2, "VALID"),
+        lambda x, f: conv.conv1d_transpose(x, f, [1, 5, 2], 2, "VALID"),
         ["1 2 1", "3 2 1"],
         lambda x, f: transposed(x, f, (1, 5, 2), [2], "VALID"),
     ),
     named(
         "conv3d_transpose",
-        lambda x, f: convolve.conv3d_transpose(x, f, [1, 2, 2, 2, 1], 1),
+        lambda x, f: conv.conv3d_transpose(x, f, [1, 2, 2, 2, 1], 1),
         ["1 2 2 2 2", "2 1 2 1 2"],
         lambda x, f: transposed(x, f, (1, 2, 2, 2, 1), [1, 1, 1], "SAME"),
     ),
     named(
         "conv_transpose",
-        lambda x, f: convolve.conv_transpose(x, f, [1, 3, 3, 1], 1, "VALID"),
+        lambda x, f: conv.conv_transpose(x, f, [1, 3, 3, 1], 1, "VALID"),
         ["1 2 2 2", "2 2 1 2"],
         lambda x, f: transposed(x, f, (1, 3, 3, 1), [1, 1], "VALID"),
     ),
@@ -327,18 +327,18 @@ def test_strides_are_written_in_three_ways(strides):
     x, f = args("1 6 6 1", "2 2 1 1")
     if strides == [1, 2, 3]:
         with pytest.raises(ValueError, match="should be of length 1, 2 or 4"):
-            convolve.conv2d(x, f, strides, "SAME")
+            conv.conv2d(x, f, strides, "SAME")
         return
     full = [1, *strides, 1] if isinstance(strides, list) else [1, strides, strides, 1]
     np.testing.assert_array_equal(
-        convolve.conv2d(x, f, strides, "SAME").numpy(), convolve.conv2d_v1(x, f, full, "SAME").numpy()
+        conv.conv2d(x, f, strides, "SAME").numpy(), conv.conv2d_v1(x, f, full, "SAME").numpy()
     )
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int32"])
 def test_dtypes(dtype):
     x, f = args("1 4 4 3", "2 2 3 2", dtype=dtype)
-    found = convolve.conv2d(x, f, 1, "SAME")
+    found = conv.conv2d(x, f, 1, "SAME")
     expected = by_definition(x.astype(np.float64), f.astype(np.float64), [1, 1], "SAME")
     assert found.dtype.name == dtype
     np.testing.assert_allclose(
@@ -373,20 +373,20 @@ def test_several_batch_axes(mode):
     x, f = args("2 3 3 3 1", "2 2 1 1")
     expected = by_definition(x.reshape(6, 3, 3, 1), f, [1, 1], "SAME").reshape(2, 3, 3, 3, 1)
     if mode == "eager":
-        found = convolve.conv2d(tf.constant(x), f, 1, "SAME").numpy()
+        found = conv.conv2d(tf.constant(x), f, 1, "SAME").numpy()
     else:
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
             given = tf.compat.v1.placeholder(tf.float64, [None, 3, 3, 3, 1])
-            found = session.run(convolve.conv2d(given, f, 1, "SAME"), {given: x})
+            found = session.run(conv.conv2d(given, f, 1, "SAME"), {given: x})
     np.testing.assert_allclose(found, expected)
 
 
 def test_sizes_of_unknown_batches():
     with tf.Graph().as_default():
         x = tf.compat.v1.placeholder(tf.float32, [None, 8, None, 3])
-        y = convolve.conv2d(x, np.zeros((3, 3, 3, 4), np.float32), 2, "SAME")
+        y = conv.conv2d(x, np.zeros((3, 3, 3, 4), np.float32), 2, "SAME")
         assert y.shape.as_list() == [None, 4, None, 4]
-        z = convolve.conv2d_transpose(y, np.zeros((3, 3, 5, 4), np.float32), [7, 8, 8, 5], 2)
+        z = conv.conv2d_transpose(y, np.zeros((3, 3, 5, 4), np.float32), [7, 8, 8, 5], 2)
         assert z.shape.as_list() == [None, 8, 8, 5]
 
 
@@ -394,5 +394,5 @@ def test_the_first_era_takes_an_unknown_batch_from_the_output_shape(monkeypatch)
     monkeypatch.setattr(context.switches, "tf1", True)
     with tf.Graph().as_default():
         x = tf.compat.v1.placeholder(tf.float32, [None, 4, 4, 4])
-        z = convolve.conv2d_transpose(x, np.zeros((3, 3, 5, 4), np.float32), [7, 8, 8, 5], 2)
+        z = conv.conv2d_transpose(x, np.zeros((3, 3, 5, 4), np.float32), [7, 8, 8, 5], 2)
         assert z.shape.as_list() == [7, 8, 8, 5]

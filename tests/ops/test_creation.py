@@ -6,7 +6,8 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.ops import creation, diagonals, ranges
+from ebbflow.ops.arrays import creation, ranges
+from ebbflow.ops.linalg import diag
 from tests.ops.cases import MODES, Case, args
 
 
@@ -52,9 +53,9 @@ CONSTANTS = {
     "zeros like, cast": (lambda: creation.zeros_like([[1, 2]], tf.float32), np.zeros((1, 2), np.float32)),
     "ones like": (lambda: creation.ones_like([[1.5]]), np.ones((1, 1), np.float32)),
     "ones like of TF 1": (lambda: creation.ones_like_v1([[1.5]], tf.int32), np.ones((1, 1), np.int32)),
-    "eye": (lambda: diagonals.eye(2), np.eye(2, dtype=np.float32)),
-    "eye, oblong": (lambda: diagonals.eye(2, 3, dtype=tf.int32), np.eye(2, 3, dtype=np.int32)),
-    "eyes": (lambda: diagonals.eye(2, batch_shape=[3]), np.stack([np.eye(2, dtype=np.float32)] * 3)),
+    "eye": (lambda: diag.eye(2), np.eye(2, dtype=np.float32)),
+    "eye, oblong": (lambda: diag.eye(2, 3, dtype=tf.int32), np.eye(2, 3, dtype=np.int32)),
+    "eyes": (lambda: diag.eye(2, batch_shape=[3]), np.stack([np.eye(2, dtype=np.float32)] * 3)),
     "range": (lambda: ranges.range(4), np.arange(4, dtype=np.int32)),
     "range by 2": (lambda: ranges.range(1, 6, 2), np.int32([1, 3, 5])),
     "range down": (lambda: ranges.range(5, 0, -2), np.int32([5, 3, 1])),
@@ -142,7 +143,7 @@ REFUSED = {
     "range of bytes": (lambda: ranges.range(creation.constant(3, tf.uint8)), ValueError, "uint8"),
     "points by fraction": (lambda: ranges.linspace(0.0, 1.0, 3.0), TypeError, "must be of type integer"),
     "no points": (lambda: ranges.lin_space(0.0, 1.0, 0), tf.errors.InvalidArgumentError, "Requires num > 0: 0"),
-    "negative eye": (lambda: diagonals.eye(-1), tf.errors.InvalidArgumentError, "must be >= 0"),
+    "negative eye": (lambda: diag.eye(-1), tf.errors.InvalidArgumentError, "must be >= 0"),
     "unfed": (lambda: creation.Placeholder(dtype=tf.float32), tf.errors.InvalidArgumentError, "You must feed a value"),
     "another shape": (
         lambda: creation.ensure_shape([1, 2], [3]),

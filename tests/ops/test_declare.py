@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.core.op import registry
+from ebbflow.core.registry import registry
 from ebbflow.ops.declare import FLAT, raw
 
 

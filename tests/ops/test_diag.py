@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.ops import diag, diagonals
+from ebbflow.ops.linalg import diag as diagonals
+from ebbflow.ops.linalg import diag_ops
 from tests.ops.cases import MODES, Refusal, args
 from tests.ops.test_array import case
 
@@ -49,9 +50,9 @@ PARTS = [
     case("lower triangle", lambda x: diagonals.band_part(x, -1, 0), ["3 4"], np.tril),
     case("tensor_diag", diagonals.tensor_diag, ["2 2"], lambda x: np.diag(x.ravel()).reshape(2, 2, 2, 2)),
     case("tensor_diag_part", diagonals.tensor_diag_part, ["3 3"], np.diagonal),
-    case("MatrixDiag", diag.MatrixDiag, ["2 2"], lambda x: np.stack([np.diag(r) for r in x])),
-    case("MatrixDiagPart", diag.MatrixDiagPart, ["2 3"], np.diagonal),
-    case("MatrixSetDiag", diag.MatrixSetDiag, ["3 2", "2"], lambda x, d: with_diagonal(x, d)),
+    case("MatrixDiag", diag_ops.MatrixDiag, ["2 2"], lambda x: np.stack([np.diag(r) for r in x])),
+    case("MatrixDiagPart", diag_ops.MatrixDiagPart, ["2 3"], np.diagonal),
+    case("MatrixSetDiag", diag_ops.MatrixSetDiag, ["3 2", "2"], lambda x, d: with_diagonal(x, d)),
 ]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.ops import creation, indexing, scatter, slicing
+from ebbflow.ops.arrays import creation, indexing, scatter, slicing
 from tests.ops.cases import MODES, Case, Refusal, args
 from tests.ops.test_array import case
 

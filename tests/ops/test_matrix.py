@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.ops import einsum, factor, linalg, matrix, norms
 from ebbflow.ops.declare import raw
+from ebbflow.ops.linalg import einsum, factorizations, matmul, norms, solvers
 from tests.ops.cases import MODES, Case, Refusal, args
 
 
@@ -27,7 +27,7 @@ def matmul_case(a, b, **flags):
             x, y = (turns[turn](x), y) if side == "a" else (x, turns[turn](y))
         return np.matmul(x, y)
 
-    return named(f"matmul {' '.join(flags)}", lambda x, y: matrix.matmul(x, y, **flags), [a, b], numpy)
+    return named(f"matmul {' '.join(flags)}", lambda x, y: matmul.matmul(x, y, **flags), [a, b], numpy)
 
 
 PRODUCTS = [
@@ -44,12 +44,12 @@ PRODUCTS = [
     matmul_case("0 3", "3 4"),
     matmul_case("2 0", "0 3"),
     matmul_case("2 0 3", "2 3 1"),
-    named("matvec", matrix.matvec, ["2 3", "3"], np.matmul),
-    named("matvec of a batch", matrix.matvec, ["2 2 3", "2 3"], lambda a, b: np.einsum("bij,bj->bi", a, b)),
+    named("matvec", matmul.matvec, ["2 3", "3"], np.matmul),
+    named("matvec of a batch", matmul.matvec, ["2 2 3", "2 3"], lambda a, b: np.einsum("bij,bj->bi", a, b)),
     named("@", lambda a, b: a @ b, ["2 3", "3 2"], np.matmul),
-    named("cross", matrix.cross, ["2 3", "2 3"], np.cross),
-    named("trace", matrix.trace, ["2 3 3"], lambda x: np.trace(x, axis1=-2, axis2=-1)),
-    named("adjoint", lambda x: matrix.adjoint(x) * 2.0, ["2 3"], lambda x: adjoint(x) * 2.0),
+    named("cross", matmul.cross, ["2 3", "2 3"], np.cross),
+    named("trace", matmul.trace, ["2 3 3"], lambda x: np.trace(x, axis1=-2, axis2=-1)),
+    named("adjoint", lambda x: matmul.adjoint(x) * 2.0, ["2 3"], lambda x: adjoint(x) * 2.0),
     named("tensordot", lambda a, b: einsum.tensordot(a, b, 1), ["2 3", "3 2"], lambda a, b: np.tensordot(a, b, 1)),
     named(
         "tensordot of axes",
@@ -127,31 +127,31 @@ def lower(x):
 
 
 SOLVERS = [
-    on_good(linalg.inv, np.linalg.inv, "2 2 2", name="inv"),
-    on_good(lambda x: linalg.inv(x, adjoint=True), lambda x: adjoint(np.linalg.inv(x)), "3 3", name="inv adjoint"),
-    on_good(linalg.det, np.linalg.det, "2 2 2", name="det"),
-    on_good(linalg.logdet, lambda x: np.linalg.slogdet(x)[1], "3 3", name="logdet"),
-    on_good(lambda x: linalg.slogdet(x)[1], lambda x: np.linalg.slogdet(x)[1], "2 3 3", name="slogdet"),
-    on_good(linalg.solve, np.linalg.solve, "2 2 2", "2 2 1", name="solve"),
+    on_good(solvers.inv, np.linalg.inv, "2 2 2", name="inv"),
+    on_good(lambda x: solvers.inv(x, adjoint=True), lambda x: adjoint(np.linalg.inv(x)), "3 3", name="inv adjoint"),
+    on_good(solvers.det, np.linalg.det, "2 2 2", name="det"),
+    on_good(solvers.logdet, lambda x: np.linalg.slogdet(x)[1], "3 3", name="logdet"),
+    on_good(lambda x: solvers.slogdet(x)[1], lambda x: np.linalg.slogdet(x)[1], "2 3 3", name="slogdet"),
+    on_good(solvers.solve, np.linalg.solve, "2 2 2", "2 2 1", name="solve"),
     on_good(
-        lambda a, b: linalg.solve(a, b, adjoint=True),
+        lambda a, b: solvers.solve(a, b, adjoint=True),
         lambda a, b: np.linalg.solve(adjoint(a), b),
         "3 3",
         "3 2",
         name="solve adjoint",
     ),
     on_good(
-        linalg.triangular_solve, lambda a, b: np.linalg.solve(np.tril(a), b), "2 2 2", "2 2 1", name="triangular_solve"
+        solvers.triangular_solve, lambda a, b: np.linalg.solve(np.tril(a), b), "2 2 2", "2 2 1", name="triangular_solve"
     ),
     on_good(
-        lambda a, b: linalg.triangular_solve(a, b, lower=False, adjoint=True),
+        lambda a, b: solvers.triangular_solve(a, b, lower=False, adjoint=True),
         lambda a, b: np.linalg.solve(adjoint(np.triu(a)), b),
         "3 3",
         "2 3 1",
         name="triangular_solve upper adjoint",
     ),
     on_good(
-        linalg.cholesky_solve,
+        solvers.cholesky_solve,
         lambda a, b: np.linalg.solve(np.tril(a) @ np.tril(a).T, b),
         "3 3",
         "3 1",
@@ -159,19 +159,19 @@ SOLVERS = [
     ),
     named(
         "lstsq tall",
-        lambda a, b: linalg.lstsq(a, b, 0.1),
+        lambda a, b: solvers.lstsq(a, b, 0.1),
         ["4 2", "4 1"],
         lambda a, b: np.linalg.solve(a.T @ a + 0.1 * np.eye(2), a.T @ b),
     ),
     named(
         "lstsq wide",
-        lambda a, b: linalg.lstsq(a, b, 0.1),
+        lambda a, b: solvers.lstsq(a, b, 0.1),
         ["2 3", "2 1"],
         lambda a, b: a.T @ np.linalg.solve(a @ a.T + 0.1 * np.eye(2), b),
     ),
     named(
         "lstsq by pseudo-inverse",
-        lambda a, b: linalg.lstsq(a, b, fast=False),
+        lambda a, b: solvers.lstsq(a, b, fast=False),
         ["2 4 2", "2 4 1"],
         lambda a, b: np.matmul(np.linalg.pinv(a), b),
         smooth=0,
@@ -196,27 +196,27 @@ def shifted(name, fn, dims, numpy):
 
 
 FACTORS = [
-    on_good(factor.cholesky, np.linalg.cholesky, "2 3 3", name="cholesky"),
-    shifted("qr", lambda x: factor.qr(x)[1] ** 2, ["3 2"], lambda x: np.linalg.qr(x)[1] ** 2),
-    shifted("qr of q", lambda x: factor.qr(x)[0] ** 2, ["2 3 3"], lambda x: np.linalg.qr(x)[0] ** 2),
+    on_good(factorizations.cholesky, np.linalg.cholesky, "2 3 3", name="cholesky"),
+    shifted("qr", lambda x: factorizations.qr(x)[1] ** 2, ["3 2"], lambda x: np.linalg.qr(x)[1] ** 2),
+    shifted("qr of q", lambda x: factorizations.qr(x)[0] ** 2, ["2 3 3"], lambda x: np.linalg.qr(x)[0] ** 2),
     shifted(
         "qr wide",
-        lambda x: raw.ConcatV2([t * t for t in factor.qr(x)], -1),
+        lambda x: raw.ConcatV2([t * t for t in factorizations.qr(x)], -1),
         ["2 3"],
         lambda x: np.concatenate([t * t for t in np.linalg.qr(x)], -1),
     ),
     named(
         "singular values",
-        lambda x: factor.svd(x, compute_uv=False),
+        lambda x: factorizations.svd(x, compute_uv=False),
         ["2 3 2"],
         lambda x: np.linalg.svd(x, compute_uv=False),
     ),
-    named("svd tall", lambda x: reconstructed(factor.svd(x)), ["3 2"], numpy_reconstructed, smooth=1),
-    named("svd wide", lambda x: reconstructed(factor.svd(x)), ["2 3"], numpy_reconstructed, smooth=1),
-    named("svd square", lambda x: reconstructed(factor.svd(x)), ["2 2 2"], numpy_reconstructed, smooth=1),
-    on_good(lambda x: factor.eigh(x)[0], lambda x: np.linalg.eigh(x)[0], "2 3 3", name="eigh values"),
-    on_good(lambda x: factor.eigh(x)[1] ** 2, lambda x: np.linalg.eigh(x)[1] ** 2, "3 3", name="eigh vectors"),
-    on_good(factor.eigvalsh, np.linalg.eigvalsh, "3 3", name="eigvalsh"),
+    named("svd tall", lambda x: reconstructed(factorizations.svd(x)), ["3 2"], numpy_reconstructed, smooth=1),
+    named("svd wide", lambda x: reconstructed(factorizations.svd(x)), ["2 3"], numpy_reconstructed, smooth=1),
+    named("svd square", lambda x: reconstructed(factorizations.svd(x)), ["2 2 2"], numpy_reconstructed, smooth=1),
+    on_good(lambda x: factorizations.eigh(x)[0], lambda x: np.linalg.eigh(x)[0], "2 3 3", name="eigh values"),
+    on_good(lambda x: factorizations.eigh(x)[1] ** 2, lambda x: np.linalg.eigh(x)[1] ** 2, "3 3", name="eigh vectors"),
+    on_good(factorizations.eigvalsh, np.linalg.eigvalsh, "3 3", name="eigvalsh"),
 ]
 
 NORMS = [
@@ -250,13 +250,15 @@ REFUSALS = [
     Refusal(raw.MatMul, args("2 3", "2 3"), says="In[0]: [2,3], In[1]: [2,3]", name="MatMul"),
     Refusal(raw.MatMul, args("2 3 4", "4 3"), says="[2,3,4]", name="MatMul of rank 3"),
     Refusal(raw.BatchMatMulV2, args("2 2 3", "3 3 3"), says="2", name="BatchMatMulV2"),
-    Refusal(matrix.cross, args("2 3", "3"), says="[2,3]", name="cross"),
+    Refusal(matmul.cross, args("2 3", "3"), says="[2,3]", name="cross"),
     Refusal(lambda a, b: einsum.einsum("ij,jk->ik", a, b), args("2 3", "2 3"), says="3", name="einsum"),
     Refusal(lambda a: einsum.einsum("ij->ik", a), args("2 3"), says="k", name="einsum of a stray label"),
     Refusal(lambda a: einsum.einsum("i+j->i", a), args("2 3"), says="incorrect format", name="einsum of signs"),
-    Refusal(linalg.inv, [np.zeros((2, 2))], says="not invertible", name="inv of nothing"),
-    Refusal(linalg.solve, [np.zeros((2, 2)), np.zeros((2, 1))], says="not invertible", name="solve"),
-    Refusal(lambda a, b: linalg.lstsq(a, b), [np.zeros((2, 2)), np.zeros((2, 1))], says="rank deficient", name="lstsq"),
+    Refusal(solvers.inv, [np.zeros((2, 2))], says="not invertible", name="inv of nothing"),
+    Refusal(solvers.solve, [np.zeros((2, 2)), np.zeros((2, 1))], says="not invertible", name="solve"),
+    Refusal(
+        lambda a, b: solvers.lstsq(a, b), [np.zeros((2, 2)), np.zeros((2, 1))], says="rank deficient", name="lstsq"
+    ),
     Refusal(lambda x: norms.norm(x, ord="fro"), args("2"), says="vector norm", name="norm"),
     Refusal(lambda x: norms.norm(x, 3, axis=(0, 1)), args("2 2"), says="matrix norm", name="matrix norm"),
     Refusal(lambda x: norms.norm(x, axis=(0, 0)), args("2 2"), says="unique", name="norm of one axis twice"),
@@ -285,13 +287,13 @@ def test_refused(case):
 
 
 GRAPH_REFUSALS = [
-    Refusal(matrix.matmul, args("2 3", "2 3"), says="Dimensions must be equal, but are 3 and 2 for", name="matmul"),
-    Refusal(matrix.matmul, args("3", "3 2"), says="Shape must be rank 2 but is rank 1", name="matmul of a vector"),
-    Refusal(matrix.matmul, args("2 2 3", "3 3 3"), says="Dimensions must be equal, but are 2 and 3", name="batches"),
-    Refusal(matrix.cross, args("2 3", "3"), says="equal rank, but are 2 and 1", name="cross"),
-    Refusal(linalg.inv, args("2 3"), says="Dimensions must be equal, but are 2 and 3", name="inv"),
-    Refusal(linalg.solve, args("2 2", "3 1"), says="Dimensions must be equal, but are 2 and 3", name="solve"),
-    Refusal(factor.qr, args("2"), says="at least rank 2 but is rank 1", name="qr"),
+    Refusal(matmul.matmul, args("2 3", "2 3"), says="Dimensions must be equal, but are 3 and 2 for", name="matmul"),
+    Refusal(matmul.matmul, args("3", "3 2"), says="Shape must be rank 2 but is rank 1", name="matmul of a vector"),
+    Refusal(matmul.matmul, args("2 2 3", "3 3 3"), says="Dimensions must be equal, but are 2 and 3", name="batches"),
+    Refusal(matmul.cross, args("2 3", "3"), says="equal rank, but are 2 and 1", name="cross"),
+    Refusal(solvers.inv, args("2 3"), says="Dimensions must be equal, but are 2 and 3", name="inv"),
+    Refusal(solvers.solve, args("2 2", "3 1"), says="Dimensions must be equal, but are 2 and 3", name="solve"),
+    Refusal(factorizations.qr, args("2"), says="at least rank 2 but is rank 1", name="qr"),
 ]
 
 
@@ -306,7 +308,7 @@ def test_dtypes_of_matmul(dtype):
     wide = a.astype(np.complex128 if dtype == "complex64" else np.float64) @ b.astype(
         np.float64 if dtype != "complex64" else np.complex128
     )
-    found = matrix.matmul(tf.constant(a), tf.constant(b))
+    found = matmul.matmul(tf.constant(a), tf.constant(b))
     assert found.dtype.name == dtype
     np.testing.assert_allclose(
         np.asarray(found.numpy()).astype(wide.dtype),
@@ -317,24 +319,24 @@ def test_dtypes_of_matmul(dtype):
 
 def test_integers_wrap_around_as_numpy_has_it():
     big = np.full((64, 64), 2**20, np.int32)
-    assert (matrix.matmul(big, big).numpy() == np.matmul(big, big)).all()
+    assert (matmul.matmul(big, big).numpy() == np.matmul(big, big)).all()
 
 
 def test_large_integers_are_exact():
     a = np.arange(200 * 30).reshape(200, 30)
-    assert (matrix.matmul(a, a.T).numpy() == a @ a.T).all()
+    assert (matmul.matmul(a, a.T).numpy() == a @ a.T).all()
 
 
 def test_complex_products_conjugate():
     a, b = args("2 3", "2 3", dtype="complex128")
-    np.testing.assert_allclose(matrix.matmul(a, b, adjoint_b=True).numpy(), a @ b.conj().T)
-    np.testing.assert_allclose(matrix.matmul(a, b, transpose_b=True).numpy(), a @ b.T)
-    np.testing.assert_allclose(matrix.matmul(a[None], b[None], transpose_b=True).numpy(), (a @ b.T)[None])
+    np.testing.assert_allclose(matmul.matmul(a, b, adjoint_b=True).numpy(), a @ b.conj().T)
+    np.testing.assert_allclose(matmul.matmul(a, b, transpose_b=True).numpy(), a @ b.T)
+    np.testing.assert_allclose(matmul.matmul(a[None], b[None], transpose_b=True).numpy(), (a @ b.T)[None])
 
 
 def test_both_ways_of_turning_at_once_are_refused():
     with pytest.raises(ValueError, match="Only one of `transpose_a` and `adjoint_a`"):
-        matrix.matmul([[1.0]], [[1.0]], transpose_a=True, adjoint_a=True)
+        matmul.matmul([[1.0]], [[1.0]], transpose_a=True, adjoint_a=True)
 
 
 @pytest.mark.parametrize("repeated", ["i->ii", "ij->iji"])
@@ -349,10 +351,10 @@ def test_repeated_output_labels_make_diagonals(repeated):
 
 def test_what_has_no_factor_is_not_a_number_and_the_rest_is_right():
     good, bad = np.eye(2), -np.eye(2)
-    found = factor.cholesky(np.stack([good, bad])).numpy()
+    found = factorizations.cholesky(np.stack([good, bad])).numpy()
     np.testing.assert_array_equal(found[0], good)
     assert np.isnan(found[1][np.tril_indices(2)]).all()
-    values = factor.svd(np.stack([good, np.full((2, 2), np.nan)]), compute_uv=False).numpy()
+    values = factorizations.svd(np.stack([good, np.full((2, 2), np.nan)]), compute_uv=False).numpy()
     np.testing.assert_allclose(values[0], [1, 1])
     assert np.isnan(values[1]).all()
 
@@ -360,25 +362,25 @@ def test_what_has_no_factor_is_not_a_number_and_the_rest_is_right():
 @pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)])
 def test_empty_matrices(shape):
     x = np.zeros(shape, np.float32)
-    assert linalg.det(x).shape == shape[:-2]
-    assert linalg.inv(x).shape == shape
-    assert factor.cholesky(x).shape == shape
-    assert factor.eigh(x)[0].shape == shape[:-1]
-    assert [t.shape for t in factor.svd(x)] == [shape[:-1], shape, shape]
+    assert solvers.det(x).shape == shape[:-2]
+    assert solvers.inv(x).shape == shape
+    assert factorizations.cholesky(x).shape == shape
+    assert factorizations.eigh(x)[0].shape == shape[:-1]
+    assert [t.shape for t in factorizations.svd(x)] == [shape[:-1], shape, shape]
 
 
 def test_a_large_triangle_is_solved_in_blocks():
     a, b = args("70 70", "70 3")
     a = lower(a * 0.1)
-    np.testing.assert_allclose(linalg.triangular_solve(a, b).numpy(), np.linalg.solve(a, b), rtol=1e-9)
-    np.testing.assert_allclose(linalg.triangular_solve(a, b, adjoint=True).numpy(), np.linalg.solve(a.T, b), rtol=1e-9)
+    np.testing.assert_allclose(solvers.triangular_solve(a, b).numpy(), np.linalg.solve(a, b), rtol=1e-9)
+    np.testing.assert_allclose(solvers.triangular_solve(a, b, adjoint=True).numpy(), np.linalg.solve(a.T, b), rtol=1e-9)
 
 
 def test_factors_multiply_back():
     (x,) = args("4 3", dtype="complex128")
-    q, r = factor.qr(x)
+    q, r = factorizations.qr(x)
     np.testing.assert_allclose(q.numpy() @ r.numpy(), x)
-    s, u, v = factor.svd(x, full_matrices=True)
+    s, u, v = factorizations.svd(x, full_matrices=True)
     assert u.shape == (4, 4) and v.shape == (3, 3) and s.dtype.name == "float64"
     np.testing.assert_allclose((u.numpy()[:, :3] * s.numpy()) @ v.numpy().conj().T, x)
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.ops import cross_entropy, dropout, embedding, nn, partition
+from ebbflow.ops.arrays import partition
 from ebbflow.ops.declare import raw
+from ebbflow.ops.nn import bias_softmax, cross_entropy, dropout, embedding
 from tests.ops.cases import MODES, Case, Refusal, args
 
 
@@ -27,26 +28,28 @@ def logistic(labels, logits):
 
 
 LAYERS = [
-    named("bias_add", nn.bias_add, ["4 3", "3"], lambda v, b: v + b),
-    named("bias_add of images", nn.bias_add, ["2 2 2 3", "3"], lambda v, b: v + b),
-    named("bias_add of no rows", nn.bias_add, ["0 3", "3"], lambda v, b: v + b),
+    named("bias_add", bias_softmax.bias_add, ["4 3", "3"], lambda v, b: v + b),
+    named("bias_add of images", bias_softmax.bias_add, ["2 2 2 3", "3"], lambda v, b: v + b),
+    named("bias_add of no rows", bias_softmax.bias_add, ["0 3", "3"], lambda v, b: v + b),
     named(
         "bias_add NCHW",
-        lambda v, b: nn.bias_add(v, b, data_format="NCHW"),
+        lambda v, b: bias_softmax.bias_add(v, b, data_format="NCHW"),
         ["2 3 2 2", "3"],
         lambda v, b: v + b[:, None, None],
     ),
-    named("xw_plus_b", nn.xw_plus_b, ["2 3", "3 2", "2"], lambda x, w, b: x @ w + b),
-    named("relu_layer", nn.relu_layer, ["2 3", "3 2", "2"], lambda x, w, b: np.maximum(x @ w + b, 0)),
-    named("softmax", nn.softmax, ["2 3"], softmax),
-    named("softmax of a vector", nn.softmax, ["4"], softmax),
-    named("softmax of axis 0", lambda x: nn.softmax(x, axis=0), ["3 2"], lambda x: softmax(x, 0)),
-    named("softmax of axis -2", lambda x: nn.softmax(x, axis=-2), ["2 3 2"], lambda x: softmax(x, -2)),
-    named("softmax of no classes", nn.softmax, ["2 0"], lambda x: x),
-    named("log_softmax", nn.log_softmax, ["2 3"], log_softmax),
-    named("log_softmax of axis 1", lambda x: nn.log_softmax(x, axis=1), ["2 3 2"], lambda x: log_softmax(x, 1)),
-    named("l2_loss", nn.l2_loss, ["2 3"], lambda x: (x * x).sum() / 2),
-    named("l2_loss of nothing", nn.l2_loss, ["0 3"], lambda x: np.zeros(())),
+    named("xw_plus_b", bias_softmax.xw_plus_b, ["2 3", "3 2", "2"], lambda x, w, b: x @ w + b),
+    named("relu_layer", bias_softmax.relu_layer, ["2 3", "3 2", "2"], lambda x, w, b: np.maximum(x @ w + b, 0)),
+    named("softmax", bias_softmax.softmax, ["2 3"], softmax),
+    named("softmax of a vector", bias_softmax.softmax, ["4"], softmax),
+    named("softmax of axis 0", lambda x: bias_softmax.softmax(x, axis=0), ["3 2"], lambda x: softmax(x, 0)),
+    named("softmax of axis -2", lambda x: bias_softmax.softmax(x, axis=-2), ["2 3 2"], lambda x: softmax(x, -2)),
+    named("softmax of no classes", bias_softmax.softmax, ["2 0"], lambda x: x),
+    named("log_softmax", bias_softmax.log_softmax, ["2 3"], log_softmax),
+    named(
+        "log_softmax of axis 1", lambda x: bias_softmax.log_softmax(x, axis=1), ["2 3 2"], lambda x: log_softmax(x, 1)
+    ),
+    named("l2_loss", bias_softmax.l2_loss, ["2 3"], lambda x: (x * x).sum() / 2),
+    named("l2_loss of nothing", bias_softmax.l2_loss, ["0 3"], lambda x: np.zeros(())),
 ]
 
 
@@ -151,10 +154,10 @@ EMBEDDINGS = [
 ]
 
 REFUSALS = [
-    Refusal(nn.bias_add, args("4 3", "2"), says="[2] vs. [4,3]", name="bias_add"),
-    Refusal(nn.bias_add, args("4 3", "4 3"), says="1D: [4,3]", name="bias_add of a matrix"),
-    Refusal(nn.softmax, args(""), says="scalar", name="softmax"),
-    Refusal(lambda x: nn.softmax(x, axis=2), args("2 3"), says="range [-2, 2)", name="softmax of no axis"),
+    Refusal(bias_softmax.bias_add, args("4 3", "2"), says="[2] vs. [4,3]", name="bias_add"),
+    Refusal(bias_softmax.bias_add, args("4 3", "4 3"), says="1D: [4,3]", name="bias_add of a matrix"),
+    Refusal(bias_softmax.softmax, args(""), says="scalar", name="softmax"),
+    Refusal(lambda x: bias_softmax.softmax(x, axis=2), args("2 3"), says="range [-2, 2)", name="softmax of no axis"),
     Refusal(
         raw.SoftmaxCrossEntropyWithLogits, args("2 3", "2 4"), says="logits_size=[2,3] labels_size=[2,4]", name="dense"
     ),
@@ -211,15 +214,15 @@ def test_refused(case):
 def test_refused_when_a_graph_is_built():
     with tf.Graph().as_default():
         with pytest.raises(ValueError, match="Dimensions must be equal, but are 3 and 2 for"):
-            nn.bias_add(np.zeros((4, 3)), np.zeros(2))
+            bias_softmax.bias_add(np.zeros((4, 3)), np.zeros(2))
         with pytest.raises(ValueError, match="Dimensions must be equal, but are 3 and 4 for"):
             raw.SoftmaxCrossEntropyWithLogits(np.zeros((2, 3)), np.zeros((2, 4)))
 
 
 def test_large_logits_do_not_overflow():
     big = np.array([[1000.0, 0.0], [-1000.0, 1000.0]], np.float32)
-    np.testing.assert_array_equal(nn.softmax(big).numpy(), [[1, 0], [0, 1]])
-    np.testing.assert_array_equal(nn.log_softmax(big).numpy(), [[0, -1000], [-2000, 0]])
+    np.testing.assert_array_equal(bias_softmax.softmax(big).numpy(), [[1, 0], [0, 1]])
+    np.testing.assert_array_equal(bias_softmax.log_softmax(big).numpy(), [[0, -1000], [-2000, 0]])
     losses = cross_entropy.sparse_softmax_cross_entropy_with_logits([1, 1], big)
     np.testing.assert_array_equal(losses.numpy(), [1000, 0])
     logistic_losses = cross_entropy.sigmoid_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[-1000.0, -1000.0]])
@@ -229,9 +232,9 @@ def test_large_logits_do_not_overflow():
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_short_floats_are_summed_in_float32(dtype):
     x = tf.constant(np.full((2, 2048), 0.125), tf.as_dtype(dtype))
-    assert nn.softmax(x).dtype.name == dtype
-    np.testing.assert_allclose(np.asarray(nn.softmax(x).numpy(), np.float32), 1 / 2048, rtol=1e-2)
-    assert nn.l2_loss(x).numpy() == 32
+    assert bias_softmax.softmax(x).dtype.name == dtype
+    np.testing.assert_allclose(np.asarray(bias_softmax.softmax(x).numpy(), np.float32), 1 / 2048, rtol=1e-2)
+    assert bias_softmax.l2_loss(x).numpy() == 32
     assert float(raw.BiasAddGrad(tf.constant(np.ones((2048, 1)), tf.as_dtype(dtype))).numpy()[0]) == 2048
     loss = cross_entropy.sparse_softmax_cross_entropy_with_logits([0, 1], x)
     assert loss.dtype.name == dtype
@@ -257,7 +260,7 @@ def test_two_bare_arguments_are_logits_and_labels_as_before_one():
 
 def test_old_and_new_name_of_an_argument_together_are_refused():
     with pytest.raises(ValueError, match="Cannot specify both"):
-        nn.softmax_v1([1.0], axis=0, dim=0)
+        bias_softmax.softmax_v1([1.0], axis=0, dim=0)
 
 
 def test_embedding_in_a_variable_gets_a_sparse_gradient():

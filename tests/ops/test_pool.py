@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.ops import pooling
 from ebbflow.ops.declare import raw
+from ebbflow.ops.nn import pool
 from tests.ops.cases import MODES, Case, Refusal, args
 
 
@@ -34,7 +34,7 @@ def by_definition(x, windows, strides, padding, take):
 def pair(dims, windows, strides, padding):
     """Rows for the largest and for the mean element."""
     explicit = padding if isinstance(padding, str) else [[0, 0], *padding, [0, 0]]
-    functions = [(pooling.max_pool, np.max)] + ([(pooling.avg_pool, np.mean)] if isinstance(padding, str) else [])
+    functions = [(pool.max_pool, np.max)] + ([(pool.avg_pool, np.mean)] if isinstance(padding, str) else [])
     for function, take in functions:
         yield Case(
             lambda x, function=function: function(x, list(windows), list(strides), explicit, FORMATS[len(windows)]),
@@ -58,19 +58,19 @@ SETTINGS = [
 CASES = [case for setting in SETTINGS for case in pair(*setting)]
 CASES += [
     Case(
-        lambda x: pooling.max_pool(x, 2, 2, "SAME", data_format="NCHW"),
+        lambda x: pool.max_pool(x, 2, 2, "SAME", data_format="NCHW"),
         args("1 2 3 3"),
         numpy=lambda x: np.moveaxis(by_definition(np.moveaxis(x, 1, -1), (2, 2), (2, 2), "SAME", np.max), -1, 1),
         name="max_pool NCHW",
     ),
     Case(
-        lambda x: pooling.avg_pool(x, 2, 2, "SAME", data_format="NCHW"),
+        lambda x: pool.avg_pool(x, 2, 2, "SAME", data_format="NCHW"),
         args("1 2 3 3"),
         numpy=lambda x: np.moveaxis(by_definition(np.moveaxis(x, 1, -1), (2, 2), (2, 2), "SAME", np.mean), -1, 1),
         name="avg_pool NCHW",
     ),
     Case(
-        lambda x: pooling.max_pool_with_argmax(x, 2, 2, "SAME")[0],
+        lambda x: pool.max_pool_with_argmax(x, 2, 2, "SAME")[0],
         args("2 3 3 2"),
         numpy=lambda x: by_definition(x, (2, 2), (2, 2), "SAME", np.max),
         name="max_pool_with_argmax",
@@ -88,13 +88,13 @@ CASES += [
         name="max_pool across channels",
     ),
     Case(
-        lambda x: pooling.avg_pool3d(x, 2, 1, "SAME"),
+        lambda x: pool.avg_pool3d(x, 2, 1, "SAME"),
         args("1 2 3 2 1"),
         numpy=lambda x: by_definition(x, (2, 2, 2), (1, 1, 1), "SAME", np.mean),
         name="avg_pool3d",
     ),
     Case(
-        lambda x: pooling.pool(x, [2, 2], "AVG", dilations=[2, 1]),
+        lambda x: pool.pool(x, [2, 2], "AVG", dilations=[2, 1]),
         args("1 4 3 1"),
         numpy=lambda x: (x[:, :2, :2] + x[:, 2:, :2] + x[:, :2, 1:] + x[:, 2:, 1:]) / 4,
         name="pool dilated",
@@ -168,10 +168,10 @@ def test_refused(case):
 @pytest.mark.parametrize(
     "function, words",
     [
-        (lambda x: pooling.max_pool_v1(x, 3, 1, "VALID"), "Negative dimension size caused by subtracting 3 from 2"),
-        (lambda x: pooling.avg_pool(x, [1, 2], 0, "SAME"), "Stride must be > 0, but got 0"),
-        (lambda x: pooling.max_pool2d(x, [1, 2, 3], 1, "SAME"), "should be of length 1, 2 or 4"),
-        (lambda x: pooling.pool(x, [2, 2], "MIDDLE"), "'MAX' or 'AVG'"),
+        (lambda x: pool.max_pool_v1(x, 3, 1, "VALID"), "Negative dimension size caused by subtracting 3 from 2"),
+        (lambda x: pool.avg_pool(x, [1, 2], 0, "SAME"), "Stride must be > 0, but got 0"),
+        (lambda x: pool.max_pool2d(x, [1, 2, 3], 1, "SAME"), "should be of length 1, 2 or 4"),
+        (lambda x: pool.pool(x, [2, 2], "MIDDLE"), "'MAX' or 'AVG'"),
     ],
 )
 def test_refused_when_a_graph_is_built(function, words):
@@ -183,14 +183,14 @@ def test_the_first_of_equal_elements_gets_the_gradient():
     x = tf.constant(np.ones((1, 3, 3, 1)))
     with tf.GradientTape() as tape:
         tape.watch(x)
-        y = pooling.max_pool(x, 2, 1, "VALID")
+        y = pool.max_pool(x, 2, 1, "VALID")
     found = tape.gradient(y, x, output_gradients=tf.constant(np.arange(1.0, 5.0).reshape(1, 2, 2, 1))).numpy()
     np.testing.assert_array_equal(found.reshape(3, 3), [[1, 2, 0], [3, 4, 0], [0, 0, 0]])
 
 
 def test_padding_is_never_the_largest_nor_counted():
     x = np.full((1, 3, 3, 1), -5.0)
-    for function in (pooling.max_pool, pooling.avg_pool):
+    for function in (pool.max_pool, pool.avg_pool):
         np.testing.assert_array_equal(function(x, 2, 1, "SAME").numpy(), x)
     lowest = np.full((1, 3, 3, 1), -np.inf)
     which = raw.MaxPoolWithArgmax(lowest, ksize=[1, 3, 3, 1], strides=[1, 3, 3, 1], padding="SAME").argmax
@@ -200,7 +200,7 @@ def test_padding_is_never_the_largest_nor_counted():
 @pytest.mark.parametrize("with_batch", [False, True])
 def test_argmax_points_at_the_largest(with_batch):
     (x,) = args("2 4 4 3")
-    values, places = pooling.max_pool_with_argmax(x, 2, 2, "VALID", include_batch_in_index=with_batch)
+    values, places = pool.max_pool_with_argmax(x, 2, 2, "VALID", include_batch_in_index=with_batch)
     flat = x.ravel() if with_batch else x.reshape(2, -1)
     found = flat[places.numpy()] if with_batch else np.stack([f[p] for f, p in zip(flat, places.numpy(), strict=True)])
     np.testing.assert_array_equal(found, values.numpy())
@@ -209,7 +209,7 @@ def test_argmax_points_at_the_largest(with_batch):
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int8", "uint8", "int32"])
 def test_dtypes(dtype):
     (x,) = args("1 4 4 1", dtype=dtype, low=0.0, high=9.0)
-    found = pooling.max_pool(tf.constant(x), 2, 2, "SAME")
+    found = pool.max_pool(tf.constant(x), 2, 2, "SAME")
     assert found.dtype.name == dtype
     expected = by_definition(x.astype(np.float64), (2, 2), (2, 2), "SAME", np.max)
     np.testing.assert_array_equal(np.asarray(found.numpy()).astype(np.float64), expected)

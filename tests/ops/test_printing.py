@@ -10,16 +10,16 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import ebbflow.ops.catalogue  # noqa: F401  (operators)
+import ebbflow.ops.foundation  # noqa: F401  (operators)
 from ebbflow.core import dtypes, errors
 from ebbflow.eager.tape import GradientTape
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.graph.symbolic import Operation
-from ebbflow.ops import printing
-from ebbflow.ops.control import timestamp
-from ebbflow.ops.creation import constant
-from ebbflow.ops.value_text import edges, opening
+from ebbflow.ops.arrays.creation import constant
+from ebbflow.ops.checks import printing
+from ebbflow.ops.checks.value_text import edges, opening
+from ebbflow.ops.control.barriers import timestamp
 from ebbflow.platform import logging
 from ebbflow.runtime.session import Session
 

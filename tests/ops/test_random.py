@@ -23,8 +23,10 @@ from ebbflow.eager.tape import GradientTape
 from ebbflow.graph.gradients import gradients
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder
-from ebbflow.ops import creation, distributions, entropy, philox, random, random_seed, samplers, stateless_random
+from ebbflow.ops.arrays import creation
 from ebbflow.ops.declare import raw
+from ebbflow.ops.random import distributions, philox, samplers, stateful, stateless, unseeded
+from ebbflow.ops.random import seeds as random_seed
 from ebbflow.runtime.session import Session
 from ebbflow.state.random_generator import Generator
 from tests.golden.random import cases
@@ -40,14 +42,14 @@ PLAYED = [(judge, case) for case in cases.CASES for judge in case.judges]
 # Doubles that went through a logarithm, a sine or a power follow the machine's C library: exact where that is glibc.
 ULPS = {True: 2, False: 0}
 
-ROOMS = (random, stateless_random, random_seed)
+ROOMS = (stateful, stateless, random_seed)
 
 
 def function(name):
     if name == "constant":
         return creation.constant
     if name == "random_poisson":
-        return random.random_poisson_v1
+        return stateful.random_poisson_v1
     if name[0].isupper():
         return getattr(raw, name)
     return next(getattr(room, name) for room in ROOMS if hasattr(room, name))
@@ -205,17 +207,17 @@ def test_a_graph_of_the_second_era_counts_its_random_ops_and_one_of_the_first_it
 def test_a_seed_may_be_any_integer_but_no_word():
     for seed in (np.int64(4), np.array(4), creation.constant(4), 4.0):
         random_seed.set_random_seed(seed)
-        drawn = random.random_uniform([2]).numpy()
+        drawn = stateful.random_uniform([2]).numpy()
         random_seed.set_random_seed(4)
-        assert (drawn == random.random_uniform([2]).numpy()).all()
+        assert (drawn == stateful.random_uniform([2]).numpy()).all()
     random_seed.set_random_seed(None)
     with pytest.raises(TypeError, match="a seed is an integer, got 'four'"):
-        random.random_uniform([2], seed="four")
+        stateful.random_uniform([2], seed="four")
 
 
 def test_sessions_have_streams_of_their_own_and_nodes_too():
     with Graph().as_default():
-        x, y = random.random_normal([2], seed=1), random.random_normal([2], seed=1)
+        x, y = stateful.random_normal([2], seed=1), stateful.random_normal([2], seed=1)
         one, other = Session(), Session()
         first, second = one.run(x), one.run([x, y])
         assert (first == second[1]).all()  # the same seeds, but a node that has not run yet
@@ -228,10 +230,10 @@ def test_streams_of_seeds_drawn_here_do_not_pile_up(monkeypatch):
     monkeypatch.setattr(random_seed, "_KEPT", 10)
     random_seed.set_random_seed(1)
     for _ in range(30):
-        random.random_uniform([1])
+        stateful.random_uniform([1])
     assert len(random_seed._program.drawn) <= 10
     assert not random_seed._program.streams
-    random.random_uniform([1], seed=3)
+    stateful.random_uniform([1], seed=3)
     assert len(random_seed._program.streams) == 1
     random_seed.set_random_seed(None)
     assert not random_seed._program.streams
@@ -254,7 +256,7 @@ def test_threads_never_draw_the_same_numbers():
 
 def test_threads_draw_unseeded_numbers_of_their_own():
     found = []
-    threads = [threading.Thread(target=lambda: found.append(random.random_uniform([8]).numpy())) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: found.append(stateful.random_uniform([8]).numpy())) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -309,21 +311,21 @@ SEED = pytest.mark.parametrize("seed", [None, 3], ids=["unseeded", "seeded"])
 @SEED
 @pytest.mark.parametrize("dtype", NUMPY)
 def test_uniform_numbers_fill_the_interval(dtype, seed):
-    x = random.random_uniform([N], dtype=dtype, seed=seed).numpy()
+    x = stateful.random_uniform([N], dtype=dtype, seed=seed).numpy()
     assert x.dtype == NUMPY[dtype]
     x = x.astype(np.float64)
     assert x.min() >= 0 and x.max() < 1
     assert abs(x.mean() - 0.5) < 0.01 and abs(x.var() - 1 / 12) < 0.003
-    low, high = (random.random_uniform([N], -3.0, -1.0, dtype, seed=seed).numpy().astype(float) for _ in range(2))
+    low, high = (stateful.random_uniform([N], -3.0, -1.0, dtype, seed=seed).numpy().astype(float) for _ in range(2))
     assert low.min() >= -3 and high.max() <= -1
 
 
 @SEED
 @pytest.mark.parametrize("dtype", NUMPY)
 def test_normal_numbers_are_normal(dtype, seed):
-    x = random.random_normal([N], 2.0, 3.0, dtype, seed=seed).numpy().astype(np.float64)
+    x = stateful.random_normal([N], 2.0, 3.0, dtype, seed=seed).numpy().astype(np.float64)
     assert abs(x.mean() - 2) < 0.08 and abs(x.std() - 3) < 0.06
-    t = random.truncated_normal([N], 2.0, 3.0, dtype, seed=seed).numpy().astype(np.float64)
+    t = stateful.truncated_normal([N], 2.0, 3.0, dtype, seed=seed).numpy().astype(np.float64)
     assert np.abs(t - 2).max() <= 6.0 and abs(t.mean() - 2) < 0.08 and abs(t.std() - 3 * 0.8796) < 0.06
 
 
@@ -332,7 +334,7 @@ def test_normal_numbers_are_normal(dtype, seed):
     "dtype, low, high", [("int32", -3, 4), ("int64", 2**40, 2**40 + 5), ("int32", -(2**31), 2**31 - 1)]
 )
 def test_integers_cover_their_range(dtype, low, high, seed):
-    x = random.random_uniform([N], low, high, dtype, seed=seed).numpy()
+    x = stateful.random_uniform([N], low, high, dtype, seed=seed).numpy()
     assert x.dtype == dtype and x.min() >= low and x.max() < high
     if high - low < 10:
         assert len(set(x.tolist())) == high - low
@@ -342,14 +344,14 @@ def test_integers_cover_their_range(dtype, low, high, seed):
 @SEED
 def test_gamma_and_poisson_numbers_have_their_means(seed):
     alphas = np.array([0.2, 1.0, 3.0, 50.0])
-    x = random.random_gamma([N], alphas, 2.0, "float64", seed=seed).numpy()
+    x = stateful.random_gamma([N], alphas, 2.0, "float64", seed=seed).numpy()
     assert x.shape == (N, 4) and x.min() > 0
     # six standard deviations of what N numbers give: once in a thousand million runs
     assert (np.abs(x.mean(0) / (alphas / 2) - 1) < 6 / np.sqrt(alphas * N)).all()
     assert (np.abs(x.var(0) / (alphas / 4) - 1) < 6 * np.sqrt((6 / alphas + 2) / N)).all()
     rates = np.array([0.3, 5.0, 30.0, 1e5])
     for dtype in ("int64", "float32"):
-        k = random.random_poisson([N], rates, dtype, seed=seed).numpy()
+        k = stateful.random_poisson([N], rates, dtype, seed=seed).numpy()
         assert k.shape == (N, 4) and k.min() >= 0 and (k == np.floor(k)).all()
         assert (np.abs(k.mean(0, dtype=np.float64) / rates - 1) < 6 / np.sqrt(rates * N)).all()
 
@@ -358,25 +360,25 @@ def test_gamma_and_poisson_numbers_have_their_means(seed):
 def test_categories_follow_their_chances(seed):
     logits = np.log([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]])
     for count in (N, 30):
-        x = random.categorical(logits, count, seed=seed).numpy()
+        x = stateful.categorical(logits, count, seed=seed).numpy()
         assert x.shape == (2, count)
-    found = np.stack([np.bincount(row, minlength=3) for row in random.categorical(logits, N, seed=seed).numpy()])
+    found = np.stack([np.bincount(row, minlength=3) for row in stateful.categorical(logits, N, seed=seed).numpy()])
     np.testing.assert_allclose(found / N, np.exp(logits), atol=0.015)
 
 
 @SEED
 def test_a_shuffle_loses_nothing(seed):
     for value in (np.arange(50), np.arange(60).reshape(20, 3), np.array([b"a", b"b"], object), np.arange(5.0)[:1]):
-        x = random.random_shuffle(value, seed=seed).numpy()
+        x = stateful.random_shuffle(value, seed=seed).numpy()
         assert sorted(map(str, x.tolist())) == sorted(map(str, value.tolist()))
-    places = np.array([random.random_shuffle(np.arange(5), seed=seed).numpy() for _ in range(2000)])
+    places = np.array([stateful.random_shuffle(np.arange(5), seed=seed).numpy() for _ in range(2000)])
     assert all(np.bincount(column, minlength=5).min() > 300 for column in places.T)
 
 
 @SEED
 def test_numbers_between_bounds_stay_there(seed):
     for low, high, mean in ((-1.0, 2.0, -0.0), (3.0, 4.0, 3.26), (-9.0, np.inf, 0.0), (5.0, 5.5, 5.14)):
-        x = random.parameterized_truncated_normal([3000], 0.0, 1.0, low, high, seed=seed).numpy()
+        x = stateful.parameterized_truncated_normal([3000], 0.0, 1.0, low, high, seed=seed).numpy()
         assert x.min() >= low and x.max() <= high
         assert mean == 0.0 or abs(x.mean() - mean) < 0.05
 
@@ -384,7 +386,7 @@ def test_numbers_between_bounds_stay_there(seed):
 def test_crops_are_parts():
     value = np.arange(60).reshape(3, 4, 5)
     for _ in range(20):
-        x = random.random_crop(value, [2, 3, 5]).numpy()
+        x = stateful.random_crop(value, [2, 3, 5]).numpy()
         assert any((x == value[i : i + 2, j : j + 3]).all() for i in range(2) for j in range(2))
 
 
@@ -396,10 +398,10 @@ def test_samplers_compared_and_searched_agree():
 
 
 def test_a_forked_process_draws_other_numbers():
-    before = entropy.generator()
-    entropy._restart()
-    assert entropy.generator() is not before
-    entropy.generator()
+    before = unseeded.generator()
+    unseeded._restart()
+    assert unseeded.generator() is not before
+    unseeded.generator()
 
 
 # --- gradients --------------------------------------------------------------------------------------------------------
@@ -412,7 +414,7 @@ def test_gamma_numbers_have_a_slope_in_their_shape(seed):
     alpha = creation.constant([0.2, 0.7, 1.5, 8.0, 300.0, 3e4], "float64")
     with GradientTape() as tape:
         tape.watch(alpha)
-        x = random.random_gamma([3], alpha, dtype="float64", seed=seed)
+        x = stateful.random_gamma([3], alpha, dtype="float64", seed=seed)
     slope = tape.gradient(x, alpha).numpy()
     a, step = alpha.numpy(), 1e-5 * alpha.numpy()
     rank = scipy_special.gammainc(a, x.numpy())
@@ -423,7 +425,7 @@ def test_gamma_numbers_have_a_slope_in_their_shape(seed):
 def test_gamma_numbers_have_the_slope_in_graphs_too():
     with Graph().as_default():
         alpha = placeholder("float32", [None])
-        x = random.random_gamma([2], alpha, seed=1)
+        x = stateful.random_gamma([2], alpha, seed=1)
         (slope,) = gradients(x, alpha)
         with Session() as session:
             value = session.run(slope, {alpha: [0.5, 2.0]})
@@ -434,8 +436,8 @@ def test_parameters_have_gradients_and_draws_have_none():
     mean, deviation = creation.constant(1.0), creation.constant([2.0, 3.0])
     with GradientTape() as tape:
         tape.watch([mean, deviation])
-        x = random.random_normal([4, 2], mean, deviation, seed=1)
-        y = random.random_shuffle(deviation)
+        x = stateful.random_normal([4, 2], mean, deviation, seed=1)
+        y = stateful.random_shuffle(deviation)
     drawn = (x.numpy() - 1) / [2, 3]
     by_mean, by_deviation = tape.gradient([x, y], [mean, deviation])
     assert by_mean.numpy() == 8
@@ -448,69 +450,73 @@ def test_parameters_have_gradients_and_draws_have_none():
 def test_static_shapes():
     with Graph().as_default():
         unknown, three = placeholder("int32"), placeholder("int32", [3])
-        assert random.random_uniform(unknown)._dims is None
-        assert random.random_normal(three)._dims == (None, None, None)
-        assert random.truncated_normal([-1, 2])._dims == (None, 2)
-        assert random.random_uniform([convert(2), 5], 0, 9, "int32")._dims == (2, 5)
-        assert random.random_gamma(three, [1.0, 2.0])._dims == (None, None, None, 2)
-        assert random.random_poisson([4], placeholder("float32"))._dims is None
-        assert random.categorical(placeholder("float32"), 3)._dims == (None, 3)
-        assert random.multinomial(placeholder("float32", [5, None]), placeholder("int32"))._dims == (5, None)
-        assert random.random_shuffle(placeholder("float32", [None, 2]))._dims == (None, 2)
-        assert random.random_crop(placeholder("float32"), [2, 3])._dims == (2, 3)
-        assert stateless_random.stateless_random_normal(three, [1, 2])._dims == (None, None, None)
-        assert stateless_random.split(placeholder("int32", [2]), 5)._dims == (5, 2)
+        assert stateful.random_uniform(unknown)._dims is None
+        assert stateful.random_normal(three)._dims == (None, None, None)
+        assert stateful.truncated_normal([-1, 2])._dims == (None, 2)
+        assert stateful.random_uniform([convert(2), 5], 0, 9, "int32")._dims == (2, 5)
+        assert stateful.random_gamma(three, [1.0, 2.0])._dims == (None, None, None, 2)
+        assert stateful.random_poisson([4], placeholder("float32"))._dims is None
+        assert stateful.categorical(placeholder("float32"), 3)._dims == (None, 3)
+        assert stateful.multinomial(placeholder("float32", [5, None]), placeholder("int32"))._dims == (5, None)
+        assert stateful.random_shuffle(placeholder("float32", [None, 2]))._dims == (None, 2)
+        assert stateful.random_crop(placeholder("float32"), [2, 3])._dims == (2, 3)
+        assert stateless.stateless_random_normal(three, [1, 2])._dims == (None, None, None)
+        assert stateless.split(placeholder("int32", [2]), 5)._dims == (5, 2)
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 INVALID, ABSURD = errors.InvalidArgumentError, (errors.InvalidArgumentError, errors.ResourceExhaustedError)
-S = stateless_random
+S = stateless
 GOOD = np.array([[0.5, 0.5]], np.float32)
 
 
 @pytest.mark.parametrize(
     "draw, error, says",
     [
-        (lambda: random.random_uniform([-1]), INVALID, "Dimension -1 must be >= 0"),
-        (lambda: random.random_normal([2, -3]), INVALID, "Dimension -3 must be >= 0"),
-        (lambda: random.random_uniform(3), INVALID, r"shape must be a vector of {int32,int64}, got shape \[\]"),
+        (lambda: stateful.random_uniform([-1]), INVALID, "Dimension -1 must be >= 0"),
+        (lambda: stateful.random_normal([2, -3]), INVALID, "Dimension -3 must be >= 0"),
+        (lambda: stateful.random_uniform(3), INVALID, r"shape must be a vector of {int32,int64}, got shape \[\]"),
         (
-            lambda: random.truncated_normal([[3]]),
+            lambda: stateful.truncated_normal([[3]]),
             INVALID,
             r"shape must be a vector of {int32,int64}, got shape \[1,1\]",
         ),
-        (lambda: random.random_uniform([2**40, 2**40]), INVALID, r"would have more than 2\*\*63 - 1 elements"),
-        (lambda: random.random_normal([2**45]), ABSURD, "OOM when allocating tensor"),
-        (lambda: random.random_normal([2**45], seed=1), ABSURD, "OOM when allocating tensor"),
-        (lambda: random.random_uniform([2**20, 2**20, 2**20], 0, 9, "int32"), ABSURD, "OOM when allocating tensor"),
-        (lambda: random.random_uniform([2.5]), (TypeError, INVALID), "float32"),
+        (lambda: stateful.random_uniform([2**40, 2**40]), INVALID, r"would have more than 2\*\*63 - 1 elements"),
+        (lambda: stateful.random_normal([2**45]), ABSURD, "OOM when allocating tensor"),
+        (lambda: stateful.random_normal([2**45], seed=1), ABSURD, "OOM when allocating tensor"),
+        (lambda: stateful.random_uniform([2**20, 2**20, 2**20], 0, 9, "int32"), ABSURD, "OOM when allocating tensor"),
+        (lambda: stateful.random_uniform([2.5]), (TypeError, INVALID), "float32"),
         (
-            lambda: random.random_uniform([2], dtype="int32"),
+            lambda: stateful.random_uniform([2], dtype="int32"),
             ValueError,
             "Must specify maxval for integer dtype tf.int32",
         ),
-        (lambda: random.random_uniform([2], 3, 3, "int32"), INVALID, "Need minval < maxval, got 3 >= 3"),
-        (lambda: random.random_uniform([2], [1, 2], 9, "int32"), INVALID, r"minval must be 0-D, got shape \[2\]"),
-        (lambda: random.random_uniform([2], 0, 9, "uint8"), ValueError, "Argument `dtype` got invalid value tf.uint8"),
-        (lambda: random.random_uniform([2], 0.5, 9, "int32"), TypeError, "0.5"),
-        (lambda: random.random_normal([2], dtype="int32"), TypeError, "0.0"),
-        (lambda: random.random_normal([2], creation.constant(1.0, "float64")), ValueError, "float64"),
-        (lambda: random.categorical([0.1, 0.2], 3), INVALID, r"logits should be a matrix, got shape \[2\]"),
-        (lambda: random.categorical(GOOD, -3), INVALID, "num_samples should be non-negative, got -3"),
-        (lambda: random.categorical(GOOD, [3]), INVALID, r"num_samples should be a scalar, got shape \[1\]"),
-        (lambda: random.categorical(GOOD[:, :0], 3), INVALID, "num_classes should be positive, got 0"),
-        (lambda: random.categorical(GOOD, 3, "float32"), ValueError, "Argument `dtype` got invalid value tf.float32"),
-        (lambda: random.categorical(np.tile(GOOD, (2**20, 1)), 2**30), ABSURD, "OOM when allocating tensor"),
-        (lambda: random.random_gamma(2, 1.0), INVALID, "shape must be a vector"),
-        (lambda: random.random_gamma([2**31 - 1, 100], 1.0), ABSURD, "OOM when allocating tensor"),
-        (lambda: random.random_poisson([2], np.nan, "int32"), INVALID, "rate = nan"),
-        (lambda: random.random_poisson([2], 1e10, "int32", seed=1), INVALID, r"rate = 1e\+10 is too large"),
-        (lambda: random.random_crop(np.zeros((3, 3)), [4, 2]), INVALID, "Need value.shape >= size, got"),
-        (lambda: random.parameterized_truncated_normal([3], 0.0, -1.0), INVALID, "Invalid parameters"),
-        (lambda: random.parameterized_truncated_normal([3], [[0.0]]), INVALID, "means should be a scalar or vector"),
-        (lambda: random.parameterized_truncated_normal([3], [0.0, 1.0]), INVALID, "should have length 1 or shape"),
-        (lambda: random.parameterized_truncated_normal([]), INVALID, "Shape tensor must not be empty"),
+        (lambda: stateful.random_uniform([2], 3, 3, "int32"), INVALID, "Need minval < maxval, got 3 >= 3"),
+        (lambda: stateful.random_uniform([2], [1, 2], 9, "int32"), INVALID, r"minval must be 0-D, got shape \[2\]"),
+        (
+            lambda: stateful.random_uniform([2], 0, 9, "uint8"),
+            ValueError,
+            "Argument `dtype` got invalid value tf.uint8",
+        ),
+        (lambda: stateful.random_uniform([2], 0.5, 9, "int32"), TypeError, "0.5"),
+        (lambda: stateful.random_normal([2], dtype="int32"), TypeError, "0.0"),
+        (lambda: stateful.random_normal([2], creation.constant(1.0, "float64")), ValueError, "float64"),
+        (lambda: stateful.categorical([0.1, 0.2], 3), INVALID, r"logits should be a matrix, got shape \[2\]"),
+        (lambda: stateful.categorical(GOOD, -3), INVALID, "num_samples should be non-negative, got -3"),
+        (lambda: stateful.categorical(GOOD, [3]), INVALID, r"num_samples should be a scalar, got shape \[1\]"),
+        (lambda: stateful.categorical(GOOD[:, :0], 3), INVALID, "num_classes should be positive, got 0"),
+        (lambda: stateful.categorical(GOOD, 3, "float32"), ValueError, "Argument `dtype` got invalid value tf.float32"),
+        (lambda: stateful.categorical(np.tile(GOOD, (2**20, 1)), 2**30), ABSURD, "OOM when allocating tensor"),
+        (lambda: stateful.random_gamma(2, 1.0), INVALID, "shape must be a vector"),
+        (lambda: stateful.random_gamma([2**31 - 1, 100], 1.0), ABSURD, "OOM when allocating tensor"),
+        (lambda: stateful.random_poisson([2], np.nan, "int32"), INVALID, "rate = nan"),
+        (lambda: stateful.random_poisson([2], 1e10, "int32", seed=1), INVALID, r"rate = 1e\+10 is too large"),
+        (lambda: stateful.random_crop(np.zeros((3, 3)), [4, 2]), INVALID, "Need value.shape >= size, got"),
+        (lambda: stateful.parameterized_truncated_normal([3], 0.0, -1.0), INVALID, "Invalid parameters"),
+        (lambda: stateful.parameterized_truncated_normal([3], [[0.0]]), INVALID, "means should be a scalar or vector"),
+        (lambda: stateful.parameterized_truncated_normal([3], [0.0, 1.0]), INVALID, "should have length 1 or shape"),
+        (lambda: stateful.parameterized_truncated_normal([]), INVALID, "Shape tensor must not be empty"),
         (lambda: S.stateless_random_uniform([2], [1]), INVALID, r"seed must have shape \[2\], not \[1\]"),
         (lambda: S.stateless_random_normal([2], [1, 2, 3]), INVALID, r"seed must have shape \[2\], not \[3\]"),
         (lambda: S.stateless_random_normal([2], [1.0, 2.0]), (TypeError, INVALID), "float32"),
@@ -555,15 +561,18 @@ def test_refusals(draw, error, says):
 @pytest.mark.parametrize(
     "build, says",
     [
-        (lambda: random.random_uniform([-2]), "Invalid value in tensor used for shape: -2"),
-        (lambda: random.random_uniform(3), "Shape must be rank 1 but is rank 0"),
-        (lambda: random.random_normal([[3]]), "Shape must be rank 1 but is rank 2"),
-        (lambda: random.random_uniform([2], [3], 9, "int32"), r"minval must be a scalar; got a tensor of shape \[1\]"),
-        (lambda: random.multinomial([0.1], 3), "Shape must be rank 2 but is rank 1"),
-        (lambda: random.multinomial(GOOD, -3), "given by scalar input 1, must be non-negative but is -3"),
-        (lambda: random.multinomial(GOOD, [3]), "Shape must be rank 0 but is rank 1"),
-        (lambda: random.random_gamma(2, 1.0), "Shape must be rank 1 but is rank 0"),
-        (lambda: random.parameterized_truncated_normal([3], [[0.0]]), "Shape must be at most rank 1 but is rank 2"),
+        (lambda: stateful.random_uniform([-2]), "Invalid value in tensor used for shape: -2"),
+        (lambda: stateful.random_uniform(3), "Shape must be rank 1 but is rank 0"),
+        (lambda: stateful.random_normal([[3]]), "Shape must be rank 1 but is rank 2"),
+        (
+            lambda: stateful.random_uniform([2], [3], 9, "int32"),
+            r"minval must be a scalar; got a tensor of shape \[1\]",
+        ),
+        (lambda: stateful.multinomial([0.1], 3), "Shape must be rank 2 but is rank 1"),
+        (lambda: stateful.multinomial(GOOD, -3), "given by scalar input 1, must be non-negative but is -3"),
+        (lambda: stateful.multinomial(GOOD, [3]), "Shape must be rank 0 but is rank 1"),
+        (lambda: stateful.random_gamma(2, 1.0), "Shape must be rank 1 but is rank 0"),
+        (lambda: stateful.parameterized_truncated_normal([3], [[0.0]]), "Shape must be at most rank 1 but is rank 2"),
         (lambda: S.stateless_random_uniform([2], [1]), "Dimension must be 2 but is 1"),
     ],
 )
@@ -574,23 +583,23 @@ def test_refusals_while_a_graph_is_built(build, says):
 
 def test_a_length_left_open_is_refused_when_it_stays_open():
     with Graph().as_default(), Session() as session:
-        x = random.random_uniform([-1])
+        x = stateful.random_uniform([-1])
         with pytest.raises(INVALID, match="Dimension -1 must be >= 0"):
             session.run(x)
 
 
 EMPTY = [
-    (lambda: random.random_uniform([0], 3, 3, "int32"), (0,)),
-    (lambda: random.random_normal([2, 0, 3], seed=1), (2, 0, 3)),
-    (lambda: random.truncated_normal([0], seed=1), (0,)),
-    (lambda: random.random_gamma([0], 1.0), (0,)),
-    (lambda: random.random_gamma([2], np.zeros(0, np.float32), seed=1), (2, 0)),
-    (lambda: random.random_poisson([0], [1.0, 2.0]), (0, 2)),
-    (lambda: random.random_poisson([2], np.zeros((0, 3)), seed=1), (2, 0, 3)),
-    (lambda: random.categorical(GOOD, 0), (1, 0)),
-    (lambda: random.categorical(GOOD[:0], 3, seed=1), (0, 3)),
-    (lambda: random.random_shuffle(np.zeros((0, 3))), (0, 3)),
-    (lambda: random.parameterized_truncated_normal([0, 4], seed=1), (0, 4)),
+    (lambda: stateful.random_uniform([0], 3, 3, "int32"), (0,)),
+    (lambda: stateful.random_normal([2, 0, 3], seed=1), (2, 0, 3)),
+    (lambda: stateful.truncated_normal([0], seed=1), (0,)),
+    (lambda: stateful.random_gamma([0], 1.0), (0,)),
+    (lambda: stateful.random_gamma([2], np.zeros(0, np.float32), seed=1), (2, 0)),
+    (lambda: stateful.random_poisson([0], [1.0, 2.0]), (0, 2)),
+    (lambda: stateful.random_poisson([2], np.zeros((0, 3)), seed=1), (2, 0, 3)),
+    (lambda: stateful.categorical(GOOD, 0), (1, 0)),
+    (lambda: stateful.categorical(GOOD[:0], 3, seed=1), (0, 3)),
+    (lambda: stateful.random_shuffle(np.zeros((0, 3))), (0, 3)),
+    (lambda: stateful.parameterized_truncated_normal([0, 4], seed=1), (0, 4)),
     (lambda: S.stateless_random_normal([0], [1, 2]), (0,)),
     (lambda: S.stateless_random_poisson([0, 2], [1, 2], [1.0, 2.0]), (0, 2)),
     (lambda: S.stateless_random_gamma([0], [1, 2], 1.0), (0,)),
@@ -606,15 +615,15 @@ def test_nothing_may_be_asked_for(draw, dims):
 @pytest.mark.parametrize(
     "draw, wanted",
     [
-        (lambda: random.random_poisson([2], np.inf, "float32", seed=1), [np.inf] * 2),
-        (lambda: random.random_poisson([2], np.nan, "float32", seed=1), [np.nan] * 2),
-        (lambda: random.random_poisson([2], -3.0, "int32", seed=1), [0, 0]),
-        (lambda: random.random_poisson([2], -3.0, "int32"), [0, 0]),
-        (lambda: random.random_gamma([2], -1.0, seed=1), [np.nan] * 2),
-        (lambda: random.random_gamma([2], -1.0), [np.nan] * 2),
-        (lambda: random.random_gamma([2], np.nan, seed=1), [np.nan] * 2),
-        (lambda: random.categorical([[np.nan, np.nan]], 2, seed=1)[0], [2, 2]),
-        (lambda: random.categorical([[np.nan, 1.0]], 2, seed=1)[0], [1, 1]),
+        (lambda: stateful.random_poisson([2], np.inf, "float32", seed=1), [np.inf] * 2),
+        (lambda: stateful.random_poisson([2], np.nan, "float32", seed=1), [np.nan] * 2),
+        (lambda: stateful.random_poisson([2], -3.0, "int32", seed=1), [0, 0]),
+        (lambda: stateful.random_poisson([2], -3.0, "int32"), [0, 0]),
+        (lambda: stateful.random_gamma([2], -1.0, seed=1), [np.nan] * 2),
+        (lambda: stateful.random_gamma([2], -1.0), [np.nan] * 2),
+        (lambda: stateful.random_gamma([2], np.nan, seed=1), [np.nan] * 2),
+        (lambda: stateful.categorical([[np.nan, np.nan]], 2, seed=1)[0], [2, 2]),
+        (lambda: stateful.categorical([[np.nan, 1.0]], 2, seed=1)[0], [1, 1]),
         (lambda: S.stateless_random_binomial([2], [1, 2], 5.0, 1.0), [5, 5]),
         (lambda: S.stateless_random_binomial([2], [1, 2], 5.0, 0.0), [0, 0]),
         (lambda: S.stateless_random_binomial([2], [1, 2], 5.0, np.nan, "float32"), [np.nan] * 2),

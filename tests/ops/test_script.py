@@ -7,17 +7,17 @@ import weakref
 import numpy as np
 import pytest
 
-import ebbflow.ops.catalogue  # noqa: F401  (operators)
+import ebbflow.ops.foundation  # noqa: F401  (operators)
 from ebbflow.core import dtypes, errors
 from ebbflow.eager.py_function import py_function
 from ebbflow.eager.tape import GradientTape
-from ebbflow.functions.cond import cond
+from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.gradients import gradients
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder, placeholder_with_default
 from ebbflow.graph.symbolic import Operation
-from ebbflow.ops import script
-from ebbflow.ops.creation import constant
+from ebbflow.ops.arrays.creation import constant
+from ebbflow.ops.control import script
 from ebbflow.runtime.session import Session
 
 

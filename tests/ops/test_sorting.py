@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.ops import creation, sets, sorting, strings
+from ebbflow.ops.arrays import creation, sets, sorting
+from ebbflow.ops.strings import format_join
 from tests.ops.cases import MODES, Case, Refusal, args
 
 
@@ -48,14 +49,14 @@ ANSWERS = {
     "unique columns": (lambda: sets.UniqueV2([[1, 2, 1], [3, 4, 3]], [-1]), [[[1, 2], [3, 4]], [0, 1, 0]]),
     "setdiff1d": (lambda: sets.setdiff1d([1, 2, 3, 2, 5], [2]), [[1, 3, 5], [0, 2, 4]]),
     "setdiff1d of words": (lambda: sets.setdiff1d(["a", "b"], ["b"]), [[b"a"], [0]]),
-    "as_string": (lambda: strings.as_string([1.5, float("nan")]), [[b"1.500000", b"nan"]]),
-    "as_string of ints": (lambda: strings.as_string([1, 22], width=4, fill="0"), [[b"0001", b"0022"]]),
-    "as_string of bools": (lambda: strings.as_string([True, False]), [[b"true", b"false"]]),
-    "as_string, scientific": (lambda: strings.as_string([1.5], precision=2, scientific=True), [[b"1.50e+00"]]),
-    "as_string, shortest": (lambda: strings.as_string([2.25], shortest=True), [[b"2.25"]]),
-    "as_string of complex": (lambda: strings.as_string([1 + 2j]), [[b"(1.000000,2.000000)"]]),
-    "join": (lambda: strings.string_join([["a", "b"], "z"], "-"), [[b"a-z", b"b-z"]]),
-    "join nothing": (lambda: strings.string_join([]), [b""]),
+    "as_string": (lambda: format_join.as_string([1.5, float("nan")]), [[b"1.500000", b"nan"]]),
+    "as_string of ints": (lambda: format_join.as_string([1, 22], width=4, fill="0"), [[b"0001", b"0022"]]),
+    "as_string of bools": (lambda: format_join.as_string([True, False]), [[b"true", b"false"]]),
+    "as_string, scientific": (lambda: format_join.as_string([1.5], precision=2, scientific=True), [[b"1.50e+00"]]),
+    "as_string, shortest": (lambda: format_join.as_string([2.25], shortest=True), [[b"2.25"]]),
+    "as_string of complex": (lambda: format_join.as_string([1 + 2j]), [[b"(1.000000,2.000000)"]]),
+    "join": (lambda: format_join.string_join([["a", "b"], "z"], "-"), [[b"a-z", b"b-z"]]),
+    "join nothing": (lambda: format_join.string_join([]), [b""]),
 }
 
 
@@ -120,9 +121,11 @@ REFUSALS = [
     ),
     Refusal(lambda x: sets.unique(x)[0], args("2 2"), says="unique expects a 1D vector."),
     Refusal(lambda x: sets.setdiff1d(x, [1.0])[0], args("2 2", dtype="float32"), says="x should be a 1D vector."),
-    Refusal(lambda x: strings.as_string(x, fill="ab"), args("2"), says="Fill string must be one or fewer characters"),
     Refusal(
-        lambda x: strings.as_string(x, shortest=True, scientific=True),
+        lambda x: format_join.as_string(x, fill="ab"), args("2"), says="Fill string must be one or fewer characters"
+    ),
+    Refusal(
+        lambda x: format_join.as_string(x, shortest=True, scientific=True),
         args("2"),
         says="Cannot select both scientific and shortest notation",
     ),
@@ -137,4 +140,4 @@ def test_refusals(refusal, mode):
 
 def test_joined_shapes_must_agree():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"Input shapes do not match: \[2\] vs. \[1\]"):
-        strings.string_join([["a", "c"], ["b"]])
+        format_join.string_join([["a", "c"], ["b"]])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ebbflow.ops import padding, space
+from ebbflow.ops.arrays import padding, space
 from tests.ops.cases import MODES, Refusal, args
 from tests.ops.test_array import case
 

@@ -13,10 +13,10 @@ from ebbflow.core.convert import convert
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.eager.tape import GradientTape
 from ebbflow.graph.graph import Graph
-from ebbflow.ops import partial_updates
+from ebbflow.ops.arrays.slicing import Spec
 from ebbflow.ops.declare import raw
-from ebbflow.ops.slicing import Spec
-from ebbflow.ops.storage import Storage
+from ebbflow.ops.state import partial_updates
+from ebbflow.ops.state.storage import Storage
 from ebbflow.runtime.session import Session
 
 

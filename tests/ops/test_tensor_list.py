@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ebbflow as tf
 from ebbflow.core import dtypes
-from ebbflow.ops.list_value import TensorList
+from ebbflow.ops.state.list_value import TensorList
 
 r = tf.raw_ops
 NO_LENGTHS = np.zeros([0], np.int64)

@@ -5,11 +5,11 @@ import gc
 import numpy as np
 import pytest
 
-import ebbflow.ops.catalogue  # noqa: F401  (operators)
+import ebbflow.ops.foundation  # noqa: F401  (operators)
 from ebbflow.core import dtypes, errors
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder
-from ebbflow.ops.creation import constant
+from ebbflow.ops.arrays.creation import constant
 from ebbflow.runtime import handles
 from ebbflow.runtime.session import Session
 

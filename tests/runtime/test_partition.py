@@ -14,7 +14,7 @@ import pytest
 
 import ebbflow as tf2
 from ebbflow.core import errors
-from ebbflow.runtime import placed, rendezvous
+from ebbflow.runtime import rendezvous, run_on_devices
 
 tf = tf2.compat.v1
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -36,7 +36,7 @@ def on(index):
 
 
 def parts_of(session, fetches, feeds=()):
-    return placed.runner(session, list(fetches), list(feeds)).parts
+    return run_on_devices.runner(session, list(fetches), list(feeds)).parts
 
 
 def kinds(part):
@@ -165,7 +165,7 @@ def test_the_same_answers_as_on_one_device(seed):
             for _ in range(3):
                 got = session.run(fetches, {x: fed})
             answers.append([a for a in got if a is not None] + session.run(tf.global_variables()))
-            assert hasattr(placed.runner(session, [fetches[0], fetches[3]], [x]), "parts") is spread
+            assert hasattr(run_on_devices.runner(session, [fetches[0], fetches[3]], [x]), "parts") is spread
     for one, other in zip(*answers, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
@@ -329,7 +329,7 @@ ON_XLA = """
     import numpy as np
     import ebbflow.v1 as tf
     from ebbflow.engines import devices
-    from ebbflow.runtime import placed, device_runner
+    from ebbflow.runtime import run_on_devices as placed, device_runner
 
     def train(first, second, soft=True):
         with tf.Graph().as_default():

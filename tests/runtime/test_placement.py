@@ -12,7 +12,7 @@ import ebbflow as tf2
 from ebbflow.core import errors
 from ebbflow.engines import devices
 from ebbflow.platform import config
-from ebbflow.runtime import placed, placement
+from ebbflow.runtime import placement, run_on_devices
 
 tf = tf2.compat.v1
 CPUS = [devices.local("CPU", i) for i in range(3)]
@@ -255,9 +255,9 @@ def test_a_graph_on_one_device_has_a_plain_runner(graph):
     with tf.device("/cpu:1"):
         z = tf.constant(1.0) + 1
     with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
-        assert isinstance(placed.runner(session, [y], []), placed.Runner)
-        assert placed.runner(session, [z], []).device.endswith("CPU:1")
-        assert isinstance(placed.runner(session, [y, z], []), placed.Partitioned)
+        assert isinstance(run_on_devices.runner(session, [y], []), run_on_devices.Runner)
+        assert run_on_devices.runner(session, [z], []).device.endswith("CPU:1")
+        assert isinstance(run_on_devices.runner(session, [y, z], []), run_on_devices.Partitioned)
 
 
 def test_placements_are_logged_once(graph, capfd):

@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pytest
 
-import ebbflow.ops.catalogue  # noqa: F401  (operators)
+import ebbflow.ops.foundation  # noqa: F401  (operators)
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder
-from ebbflow.ops.array import unstack
-from ebbflow.ops.casts import cast
-from ebbflow.ops.creation import constant
-from ebbflow.ops.indexing import gather
+from ebbflow.ops.arrays.creation import constant
+from ebbflow.ops.arrays.indexing import gather
+from ebbflow.ops.arrays.joining import unstack
+from ebbflow.ops.elementwise.casts import cast
 from ebbflow.runtime.session import Session
 from ebbflow.runtime.timeline import Timeline
 

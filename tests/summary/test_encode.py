@@ -13,7 +13,7 @@ import pytest
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.io.events import EventFileWriter
-from ebbflow.ops.png import encode_png
+from ebbflow.ops.image.png import encode_png
 from ebbflow.summary import encode
 
 KERNELS = json.loads((pathlib.Path(__file__).parents[1] / "golden" / "summary" / "kernels.json").read_text())

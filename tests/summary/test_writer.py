@@ -6,13 +6,13 @@ import warnings
 import numpy as np
 import pytest
 
-import ebbflow.ops.catalogue  # noqa: F401  (operators)
+import ebbflow.ops.foundation  # noqa: F401  (operators)
 from ebbflow import messages
 from ebbflow.core import context, dtypes
-from ebbflow.functions.cond import cond
+from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder
-from ebbflow.ops.creation import constant
+from ebbflow.ops.arrays.creation import constant
 from ebbflow.runtime.session import Session
 from ebbflow.summary import ops as summary
 from ebbflow.summary.writer import FileWriter, FileWriterCache, summary_iterator

@@ -2,9 +2,9 @@
 
 A table is text, one row an object:
 
-    [ops.math]                                   the room its rows come from: ebbflow.ops.math
-    abs math.abs                                 ebbflow.ops.math:abs is tf.abs and tf.math.abs
-    reduce_sum_v1 as reduce_sum math.reduce_sum  ebbflow.ops.math:reduce_sum_v1 is tf.reduce_sum and tf.math.reduce_sum
+    [ops.reduce.reductions]                      the room its rows come from: ebbflow.ops.reduce.reductions
+    reduce_all math.reduce_all                   its function reduce_all is tf.reduce_all and tf.math.reduce_all
+    reduce_sum_v1 as reduce_sum math.reduce_sum  its function reduce_sum_v1 is tf.reduce_sum and tf.math.reduce_sum
     errors.: OpError UnknownError                short for two rows, errors.OpError and errors.UnknownError
 
 `FAMILIES` is the list of files; a name may stand in one row of one era only (a test looks).

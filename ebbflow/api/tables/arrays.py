@@ -1,13 +1,13 @@
 """The names of arrays: making, shaping, slicing, gathering; checks, strings, control and the rest of `ops`."""
 
 BOTH = """
-[ops.array]
+[ops.arrays.joining]
 concat
 parallel_stack
 split
 stack
 unstack
-[ops.asserts]
+[ops.checks.asserts]
 add_check_numerics_ops
 Assert debugging.Assert
 assert_greater_equal_v1 as assert_greater_equal
@@ -20,9 +20,9 @@ assert_none_equal_v1 as assert_none_equal
 assert_positive_v1 as assert_positive
 is_non_decreasing debugging.is_non_decreasing math.is_non_decreasing
 is_strictly_increasing debugging.is_strictly_increasing math.is_strictly_increasing
-[ops.control]
+[ops.control.barriers]
 timestamp
-[ops.creation]
+[ops.arrays.creation]
 convert_to_tensor_or_indexed_slices
 ensure_shape
 fill
@@ -32,7 +32,7 @@ identity_n
 ones
 stop_gradient
 zeros
-[ops.diagonals]
+[ops.linalg.diag]
 diag as matrix_diag linalg.diag
 diag_part as matrix_diag_part linalg.diag_part
 tensor_diag as diag linalg.tensor_diag
@@ -40,75 +40,75 @@ tensor_diag_part as diag_part linalg.tensor_diag_part
 eye linalg.eye
 linalg.band_part matrix_band_part
 linalg.set_diag matrix_set_diag
-[ops.indexing]
+[ops.arrays.indexing]
 batch_gather
 gather_nd_v1 as manip.gather_nd
 meshgrid
 one_hot
 sequence_mask
-[ops.norms]
+[ops.linalg.norms]
 linalg.l2_normalize math.l2_normalize nn.l2_normalize
 math.zero_fraction nn.zero_fraction
 linalg.normalize
-[ops.ordering]
+[ops.arrays.reversing]
 reverse reverse_v2 manip.reverse
 roll manip.roll
-[ops.padding]
+[ops.arrays.padding]
 repeat
 required_space_to_batch_paddings
 tile manip.tile
-[ops.partition]
+[ops.arrays.partition]
 dynamic_partition
 dynamic_stitch
-[ops.printing]
+[ops.checks.printing]
 Print
 print
-[ops.ranges]
+[ops.arrays.ranges]
 linspace lin_space
 range
-[api.all_ops]
+[ops.raw_ops]
 raw_ops
-[ops.scatter]
+[ops.arrays.scatter]
 scatter_nd manip.scatter_nd
 tensor_scatter_nd_add tensor_scatter_add
 tensor_scatter_nd_max
 tensor_scatter_nd_min
 tensor_scatter_nd_sub tensor_scatter_sub
 tensor_scatter_nd_update tensor_scatter_update
-[ops.script]
+[ops.control.script]
 numpy_function
 py_func
-[ops.sets]
+[ops.arrays.sets]
 setdiff1d
 unique
 unique_with_counts
-[ops.shape_asserts]
+[ops.checks.shape_asserts]
 assert_rank_at_least_v1 as assert_rank_at_least
 assert_rank_in_v1 as assert_rank_in
 assert_scalar_v1 as assert_scalar
-[ops.broadcasting]
+[ops.arrays.broadcasting]
 broadcast_dynamic_shape
 broadcast_static_shape
 broadcast_to
-[ops.casts]
+[ops.elementwise.casts]
 bitcast
-[ops.shaping]
+[ops.arrays.shaping]
 invert_permutation math.invert_permutation
 matrix_transpose linalg.matrix_transpose linalg.transpose
 rank
 reshape manip.reshape
 shape_n
-[ops.slicing]
+[ops.arrays.slicing]
 slice_ as slice
 strided_slice
-[ops.space]
+[ops.arrays.space]
 batch_to_space_nd manip.batch_to_space_nd
 depth_to_space_v1 as depth_to_space
 extract_image_patches image.extract_image_patches
 space_to_batch_nd manip.space_to_batch_nd
 space_to_depth_v1 as space_to_depth
 image.extract_patches
-[ops.stateless_random]
+[ops.random.stateless]
 random.Algorithm random.experimental.Algorithm
 random.fold_in random.experimental.stateless_fold_in
 random.split random.experimental.stateless_split
@@ -120,10 +120,10 @@ stateless_random_uniform as random.stateless_uniform
 random.: stateless_categorical stateless_multinomial stateless_parameterized_truncated_normal
 random.: stateless_truncated_normal
 random.experimental.stateless_shuffle
-[ops.strings]
+[ops.strings.format_join]
 as_string dtypes.as_string strings.as_string
 string_join strings.join
-[ops.type_asserts]
+[ops.checks.type_asserts]
 assert_integer
 assert_proper_iterable debugging.assert_proper_iterable
 assert_same_float_dtype debugging.assert_same_float_dtype
@@ -132,7 +132,7 @@ is_numeric_tensor debugging.is_numeric_tensor
 """
 
 V1 = """
-[ops.asserts]
+[ops.checks.asserts]
 assert_equal_v1 as assert_equal debugging.assert_equal
 assert_greater_v1 as assert_greater debugging.assert_greater
 assert_less_v1 as assert_less debugging.assert_less
@@ -144,80 +144,80 @@ assert_non_negative_v1 as debugging.assert_non_negative
 assert_non_positive_v1 as debugging.assert_non_positive
 assert_none_equal_v1 as debugging.assert_none_equal
 assert_positive_v1 as debugging.assert_positive
-[ops.creation]
+[ops.arrays.creation]
 constant_v1 as constant
 ones_like_v1 as ones_like
 zeros_like_v1 as zeros_like
-[ops.indexing]
+[ops.arrays.indexing]
 boolean_mask_v1 as boolean_mask
 gather_v1 as gather
 gather_nd_v1 as gather_nd
-[ops.norms]
+[ops.linalg.norms]
 norm_v1 as norm linalg.norm
-[ops.ordering]
+[ops.arrays.reversing]
 reverse_sequence_v1 as reverse_sequence
-[ops.padding]
+[ops.arrays.padding]
 pad_v1 as pad
-[ops.shape_asserts]
+[ops.checks.shape_asserts]
 assert_rank_v1 as assert_rank debugging.assert_rank
 assert_rank_at_least_v1 as debugging.assert_rank_at_least
 assert_rank_in_v1 as debugging.assert_rank_in
 assert_scalar_v1 as debugging.assert_scalar
 assert_shapes_v1 as debugging.assert_shapes
-[ops.shaping]
+[ops.arrays.shaping]
 expand_dims_v1 as expand_dims
 shape_v1 as shape
 size_v1 as size
 squeeze_v1 as squeeze
 transpose_v1 as transpose
-[ops.space]
+[ops.arrays.space]
 batch_to_space_v1 as batch_to_space
 depth_to_space_v1 as nn.depth_to_space
 space_to_depth_v1 as nn.space_to_depth
 space_to_batch_v1 as space_to_batch nn.space_to_batch
-[ops.type_asserts]
+[ops.checks.type_asserts]
 assert_integer_v1 as debugging.assert_integer
 assert_type_v1 as debugging.assert_type
 """
 
 V2 = """
-[ops.asserts]
+[ops.checks.asserts]
 assert_equal debugging.assert_equal
 assert_greater debugging.assert_greater
 assert_less debugging.assert_less
 debugging.: assert_greater_equal assert_less_equal assert_near assert_negative assert_non_negative assert_non_positive
 debugging.: assert_none_equal assert_positive
-[ops.creation]
+[ops.arrays.creation]
 constant
 ones_like
 zeros_like
-[ops.indexing]
+[ops.arrays.indexing]
 boolean_mask
 gather
 gather_nd
-[ops.norms]
+[ops.linalg.norms]
 norm linalg.norm
-[ops.ordering]
+[ops.arrays.reversing]
 reverse_sequence
-[ops.padding]
+[ops.arrays.padding]
 pad
-[ops.shape_asserts]
+[ops.checks.shape_asserts]
 assert_rank debugging.assert_rank
 debugging.: assert_rank_at_least assert_rank_in assert_scalar assert_shapes
-[ops.shaping]
+[ops.arrays.shaping]
 expand_dims
 shape
 size
 squeeze
 transpose
-[ops.space]
+[ops.arrays.space]
 batch_to_space
 space_to_batch nn.space_to_batch
 nn.depth_to_space
 nn.space_to_depth
-[ops.stateless_random]
+[ops.random.stateless]
 image.stateless_random_crop
-[ops.type_asserts]
+[ops.checks.type_asserts]
 debugging.assert_integer
 debugging.assert_type
 """

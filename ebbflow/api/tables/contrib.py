@@ -63,7 +63,7 @@ PATHS = {
 }
 
 ROWS = """
-[data.transformations]
+[data.experimental_functions]
 contrib.data.: assert_element_shape batch_and_drop_remainder padded_batch_and_drop_remainder reduce_dataset
 contrib.data.: sloppy_interleave
 [data.eager_iterator]
@@ -74,7 +74,7 @@ flipped_softmax_cross_entropy as contrib.nn.deprecated_flipped_softmax_cross_ent
 flipped_sparse_softmax_cross_entropy as contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits
 [graph.scopes]
 contrib.framework.get_name_scope
-[layers.seq2seq_legacy]
+[layers.seq2seq.legacy]
 contrib.legacy_seq2seq.: attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
 contrib.legacy_seq2seq.: embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets
 contrib.legacy_seq2seq.: one2many_rnn_seq2seq rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq
@@ -83,17 +83,17 @@ contrib.legacy_seq2seq.python.ops.seq2seq.: embedding_attention_seq2seq embeddin
 contrib.legacy_seq2seq.python.ops.seq2seq.: embedding_tied_rnn_seq2seq model_with_buckets one2many_rnn_seq2seq
 contrib.legacy_seq2seq.python.ops.seq2seq.: rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq
 extract_argmax_and_embed as contrib.legacy_seq2seq.python.ops.seq2seq._extract_argmax_and_embed
-[layers.seq2seq_helpers]
+[layers.seq2seq.helpers]
 contrib.seq2seq.: CustomHelper GreedyEmbeddingHelper Helper InferenceHelper SampleEmbeddingHelper
 contrib.seq2seq.: ScheduledEmbeddingTrainingHelper ScheduledOutputTrainingHelper TrainingHelper
 contrib.seq2seq.python.ops.helper.: CustomHelper GreedyEmbeddingHelper Helper InferenceHelper SampleEmbeddingHelper
 contrib.seq2seq.python.ops.helper.: ScheduledEmbeddingTrainingHelper ScheduledOutputTrainingHelper TrainingHelper
 contrib.seq2seq.python.ops.helper.: categorical_sample
-[layers.seq2seq_decoder]
+[layers.seq2seq.decoder]
 contrib.seq2seq.: BasicDecoder BasicDecoderOutput Decoder dynamic_decode
 contrib.seq2seq.python.ops.basic_decoder.: BasicDecoder BasicDecoderOutput
 contrib.seq2seq.python.ops.decoder.: Decoder dynamic_decode
-[layers.seq2seq_attention]
+[layers.seq2seq.attention]
 contrib.seq2seq.: AttentionMechanism BahdanauAttention BahdanauMonotonicAttention LuongAttention
 contrib.seq2seq.: LuongMonotonicAttention hardmax monotonic_attention safe_cumprod
 monotonic_probability_fn as contrib.seq2seq.monotonic_probability_fn
@@ -103,22 +103,22 @@ contrib.seq2seq.python.ops.attention_wrapper.: safe_cumprod
 _Mechanism as contrib.seq2seq.python.ops.attention_wrapper._BaseAttentionMechanism
 bahdanau_score as contrib.seq2seq.python.ops.attention_wrapper._bahdanau_score
 luong_score as contrib.seq2seq.python.ops.attention_wrapper._luong_score
-[layers.seq2seq_wrapper]
+[layers.seq2seq.attention_wrapper]
 contrib.seq2seq.: AttentionWrapper AttentionWrapperState
 contrib.seq2seq.python.ops.attention_wrapper.: AttentionWrapper AttentionWrapperState
 compute_attention as contrib.seq2seq.python.ops.attention_wrapper._compute_attention
-[layers.seq2seq_beam]
+[layers.seq2seq.beam_search]
 contrib.seq2seq.: BeamSearchDecoder BeamSearchDecoderOutput BeamSearchDecoderState FinalBeamSearchDecoderOutput
 contrib.seq2seq.: gather_tree tile_batch
 contrib.seq2seq.python.ops.beam_search_decoder.: BeamSearchDecoder BeamSearchDecoderOutput BeamSearchDecoderState
 contrib.seq2seq.python.ops.beam_search_decoder.: FinalBeamSearchDecoderOutput gather_tree tile_batch
 contrib.seq2seq.python.ops.beam_search_ops.gather_tree
-[layers.seq2seq_loss]
+[layers.seq2seq.loss]
 contrib.seq2seq.sequence_loss contrib.seq2seq.python.ops.loss.sequence_loss
-[layers.rnn_steps]
+[layers.rnn.steps]
 transpose_batch_time as contrib.seq2seq.python.ops.decoder._transpose_batch_time
 transpose_batch_time as contrib.seq2seq.python.ops.helper._transpose_batch_time
-[layers.rnn_projections]
+[layers.rnn.projections]
 contrib.rnn.python.ops.core_rnn_cell.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
 Linear as contrib.rnn.python.ops.core_rnn_cell._Linear
 linear as contrib.rnn.python.ops.core_rnn_cell._linear
@@ -126,59 +126,59 @@ Linear as contrib.rnn.python.ops.core_rnn_cell_impl._Linear
 linear as contrib.rnn.python.ops.core_rnn_cell_impl._linear
 Linear as contrib.rnn.python.ops.rnn_cell._Linear
 linear as contrib.rnn.python.ops.rnn_cell._linear
-[layers.rnn_projections]
+[layers.rnn.projections]
 contrib.rnn.python.ops.core_rnn_cell_impl.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
-[layers.rnn_blocks]
+[layers.rnn.blocks]
 contrib.rnn.python.ops.lstm_ops.: LSTMBlockCell LSTMBlockFusedCell LSTMBlockWrapper
 contrib.rnn.python.ops.gru_ops.: GRUBlockCell GRUBlockCellV2
 contrib.rnn.python.ops.fused_rnn_cell.: FusedRNNCell FusedRNNCellAdaptor TimeReversedFusedRNN
-[layers.rnn]
+[layers.rnn.dynamic]
 contrib.rnn.python.ops.rnn.stack_bidirectional_dynamic_rnn
-[layers.rnn_static]
+[layers.rnn.static]
 contrib.rnn.python.ops.rnn.stack_bidirectional_rnn
-[layers.rnn_contrib]
+[layers.rnn.contrib]
 contrib.rnn.python.ops.rnn_cell.: CoupledInputForgetGateLSTMCell GLSTMCell LayerNormBasicLSTMCell NASCell
 contrib.rnn.python.ops.rnn_cell.: PhasedLSTMCell
-[layers.rnn_contrib_simple]
+[layers.rnn.contrib_simple]
 contrib.rnn.python.ops.rnn_cell.: IndRNNCell IndyGRUCell IndyLSTMCell IntersectionRNNCell SRUCell UGRNNCell
-[layers.rnn_conv]
+[layers.rnn.conv]
 contrib.rnn.python.ops.rnn_cell.: Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
-[layers.rnn_grid]
+[layers.rnn.grid]
 contrib.rnn.python.ops.rnn_cell.: BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell
-[layers.rnn_attention]
+[layers.rnn.attention]
 contrib.rnn.python.ops.rnn_cell.AttentionCellWrapper
-[layers.rnn_wrappers]
+[layers.rnn.wrappers]
 contrib.rnn.python.ops.rnn_cell.: CompiledWrapper HighwayWrapper
-[layers.choice]
+[layers.smart_cond]
 contrib.framework.smart_cond
 [functions.autograph.public]
 convert_v1 as contrib.autograph.convert
-[layers.rnn_blocks]
+[layers.rnn.blocks]
 contrib.rnn.: FusedRNNCell FusedRNNCellAdaptor GRUBlockCell GRUBlockCellV2 LSTMBlockCell LSTMBlockFusedCell
 contrib.rnn.: LSTMBlockWrapper TimeReversedFusedRNN
-[layers.rnn]
+[layers.rnn.dynamic]
 contrib.rnn.stack_bidirectional_dynamic_rnn
-[layers.rnn_attention]
+[layers.rnn.attention]
 contrib.rnn.AttentionCellWrapper
-[layers.rnn_cell_base]
+[layers.rnn.cell_base]
 contrib.rnn.LayerRNNCell
-[layers.rnn_contrib]
+[layers.rnn.contrib]
 contrib.rnn.: CoupledInputForgetGateLSTMCell GLSTMCell LayerNormBasicLSTMCell NASCell PhasedLSTMCell
 contrib.rnn.python.ops.rnn_cell.: LayerNormLSTMCell WeightNormLSTMCell
-[layers.rnn_contrib_simple]
+[layers.rnn.contrib_simple]
 contrib.rnn.: IndRNNCell IndyGRUCell IndyLSTMCell IntersectionRNNCell SRUCell UGRNNCell
 contrib.rnn.python.ops.rnn_cell.: CFNCell MinimalRNNCell
-[layers.rnn_conv]
+[layers.rnn.conv]
 contrib.rnn.: Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
-[layers.rnn_grid]
+[layers.rnn.grid]
 contrib.rnn.: BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell
-[layers.rnn_projections]
+[layers.rnn.projections]
 contrib.rnn.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
-[layers.rnn_steps]
+[layers.rnn.steps]
 contrib.rnn.: best_effort_input_batch_size transpose_batch_time
-[layers.rnn_static]
+[layers.rnn.static]
 contrib.rnn.stack_bidirectional_rnn
-[layers.rnn_wrappers]
+[layers.rnn.wrappers]
 contrib.rnn.: CompiledWrapper HighwayWrapper
 [functions.defun]
 defun as contrib.eager.defun

@@ -1,31 +1,31 @@
 """The names of control flow: loops, choices, arrays of tensors."""
 
 BOTH = """
-[functions.case]
+[functions.control_flow.case]
 case
 switch_case
-[functions.loops]
+[functions.control_flow.loops]
 foldl
 foldr
 map_fn
 scan
-[functions.vectorize]
+[functions.vectorize.vectorized_map]
 vectorized_map
-[functions.tensor_array]
+[functions.control_flow.tensor_array]
 TensorArray
 TensorArraySpec
 """
 
 V1 = """
-[functions.cond]
+[functions.control_flow.cond]
 cond_v1 as cond
-[functions.while_loop]
+[functions.control_flow.while_loop]
 while_loop_v1 as while_loop
 """
 
 V2 = """
-[functions.cond]
+[functions.control_flow.cond]
 cond
-[functions.while_loop]
+[functions.control_flow.while_loop]
 while_loop
 """

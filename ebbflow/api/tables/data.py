@@ -6,7 +6,7 @@ data.DatasetSpec data.experimental.DatasetStructure
 data.NumpyIterator
 [data.traced]
 data.experimental.enable_debug_mode
-[data.transformations]
+[data.experimental_functions]
 data.: AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY
 data.experimental.: AUTOTUNE INFINITE_CARDINALITY SHARD_HINT UNKNOWN_CARDINALITY
 data.experimental.: Reducer TFRecordWriter assert_cardinality bucket_by_sequence_length cardinality copy_to_device
@@ -18,7 +18,7 @@ data.experimental.: to_variant unbatch unique
 map_and_batch as data.experimental.map_and_batch_with_legacy_function
 [data.csv_files]
 data.experimental.make_csv_dataset
-[data.files]
+[data.file_ops]
 io.matching_files matching_files
 [data.iterator]
 data.IteratorSpec
@@ -36,7 +36,7 @@ V1 = """
 CsvDatasetV1 as data.experimental.CsvDataset
 [data.dataset_v1]
 DatasetV1 as data.Dataset
-[data.transformations]
+[data.experimental_functions]
 choose_from_datasets_v1 as data.experimental.choose_from_datasets
 counter_v1 as data.experimental.Counter
 random_dataset_v1 as data.experimental.RandomDataset
@@ -55,7 +55,7 @@ V2 = """
 CsvDatasetV2 as data.experimental.CsvDataset
 [data.dataset]
 DatasetV2 as data.Dataset
-[data.transformations]
+[data.experimental_functions]
 data.experimental.: choose_from_datasets sample_from_datasets
 counter as data.experimental.Counter
 random_dataset as data.experimental.RandomDataset

@@ -12,7 +12,7 @@ py_function
 [eager.tape]
 GradientTape
 UnconnectedGradients
-[functions.graph_import]
+[functions.dataflow_v1.graph_import]
 import_graph_def graph_util.import_graph_def
 [graph.collections]
 add_to_collection
@@ -29,7 +29,7 @@ reset_default_graph
 [graph.placeholders]
 placeholder
 placeholder_with_default
-[ops.printing]
+[ops.checks.printing]
 string_format as strings.format
 [graph.scopes]
 colocate_with

@@ -6,7 +6,7 @@ DatasetV2 as python.data.ops.dataset_ops.DatasetV2
 python.data.ops.dataset_ops.DatasetSpec
 [data.dataset_v1]
 DatasetV1 as python.data.ops.dataset_ops.Dataset python.data.ops.dataset_ops.DatasetV1
-[data.transformations]
+[data.experimental_functions]
 python.data.ops.dataset_ops.AUTOTUNE
 get_structure as python.data.ops.dataset_ops.get_structure
 [data.options]
@@ -30,16 +30,16 @@ python.data.util.nest.: flatten map_structure
 pack_as as python.data.util.nest.pack_sequence_as
 assert_same as python.data.util.nest.assert_same_structure
 is_nested as python.data.util.nest.is_nested python.data.util.nest.is_sequence
-[functions.routes]
+[functions.dataflow_v1.switch_merge]
 python.ops.control_flow_ops.: merge switch
 in_xla_context as python.ops.control_flow_util.GraphOrParentsInXlaContext
-[functions.vectorize]
+[functions.vectorize.vectorized_map]
 python.ops.parallel_for.: batch_jacobian for_loop jacobian pfor
 python.ops.parallel_for.gradients.: batch_jacobian jacobian
 python.ops.parallel_for.control_flow_ops.: for_loop pfor
 [graph.scopes]
 python.ops.control_flow_ops.with_dependencies
-[layers.choice]
+[layers.smart_cond]
 python.framework.smart_cond.smart_cond
 known_flag as python.framework.smart_cond.smart_constant_value
 [functions.autograph.public]
@@ -63,7 +63,7 @@ python.eager.polymorphic_function.polymorphic_function.: Function function
 python.framework.function.Defun
 [functions.wrap_function]
 python.eager.wrap_function.: WrappedFunction function_from_graph_def wrap_function
-[functions.graph_import]
+[functions.dataflow_v1.graph_import]
 python.framework.importer.: import_graph_def
 [state.graph_callable]
 python.eager.graph_callable.: ShapeAndDtype graph_callable
@@ -95,7 +95,7 @@ python.training.device_setter.replica_device_setter
 python.ops.metrics_impl.metric_variable
 [state.variable_spec]
 python.ops.resource_variable_ops.VariableSpec
-[layers.rnn_cell_base]
+[layers.rnn.cell_base]
 KERNEL as python.ops.rnn_cell_impl._WEIGHTS_VARIABLE_NAME
 BIAS as python.ops.rnn_cell_impl._BIAS_VARIABLE_NAME
 concat_sizes as python.ops.rnn_cell_impl._concat python.ops.rnn._concat
@@ -103,25 +103,25 @@ like_rnncell as python.ops.rnn_cell_impl._like_rnncell python.ops.rnn._like_rnnc
 zero_state_tensors as python.ops.rnn_cell_impl._zero_state_tensors
 LayerRNNCell as python.ops.rnn_cell_impl.LayerRNNCell python.ops.rnn_cell_impl._LayerRNNCell
 python.ops.rnn_cell_impl.assert_like_rnncell
-[layers.rnn_projections]
+[layers.rnn.projections]
 Linear as python.ops.rnn_cell_impl._Linear python.ops.rnn_cell._Linear
 linear as python.ops.rnn_cell_impl._linear python.ops.rnn_cell._linear
-[layers.rnn_steps]
+[layers.rnn.steps]
 best_effort_input_batch_size as python.ops.rnn._best_effort_input_batch_size
 infer_state_dtype as python.ops.rnn._infer_state_dtype
 maybe_tensor_shape_from_tensor as python.ops.rnn._maybe_tensor_shape_from_tensor
 reverse_steps as python.ops.rnn._reverse_seq
 transpose_batch_time as python.ops.rnn._transpose_batch_time
-[layers.seq2seq_legacy]
+[layers.seq2seq.legacy]
 python.ops.seq2seq.: attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
 python.ops.seq2seq.: embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets
 python.ops.seq2seq.: one2many_rnn_seq2seq rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq
 extract_argmax_and_embed as python.ops.seq2seq._extract_argmax_and_embed
-[layers.rnn_static]
+[layers.rnn.static]
 static_rnn as python.ops.rnn.rnn
 static_bidirectional_rnn as python.ops.rnn.bidirectional_rnn
 static_state_saving_rnn as python.ops.rnn.state_saving_rnn
-[layers.rnn_projections]
+[layers.rnn.projections]
 python.ops.rnn_cell.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper
 [platform.deprecation]
 python.util.deprecation.: deprecated deprecated_alias deprecated_arg_values deprecated_args deprecated_argument_lookup
@@ -218,7 +218,7 @@ python.training.moving_averages.: assign_moving_average weighted_moving_average
 python.training.slot_creator.: create_slot create_slot_with_initializer create_zeros_slot
 [layers.input_spec]
 python.layers.base.InputSpec
-[layers.choice]
+[layers.smart_cond]
 python.layers.utils.smart_cond
 known_flag as python.layers.utils.constant_value
 [layers.arguments]

@@ -1,12 +1,12 @@
 """The names of numbers and matrices: element-wise, reductions, comparisons, linear algebra."""
 
 BOTH = """
-[ops.argmax]
+[ops.arrays.argmax]
 arg_max
 arg_min
-[ops.bitwise]
+[ops.elementwise.bitwise]
 bitwise.: bitwise_and bitwise_or bitwise_xor invert left_shift right_shift
-[ops.casts]
+[ops.elementwise.casts]
 cast dtypes.cast
 saturate_cast dtypes.saturate_cast
 to_bfloat16
@@ -16,13 +16,13 @@ to_double
 to_float
 to_int32
 to_int64
-[ops.clip]
+[ops.elementwise.clip]
 clip_by_average_norm
 clip_by_global_norm
 clip_by_norm
 clip_by_value
 global_norm linalg.global_norm
-[ops.compare]
+[ops.elementwise.compare]
 equal math.equal
 greater math.greater
 greater_equal math.greater_equal
@@ -34,20 +34,20 @@ logical_or math.logical_or
 logical_xor math.logical_xor
 not_equal math.not_equal
 where_v1 as where_v2
-[ops.complexes]
+[ops.elementwise.complex_numbers]
 angle math.angle
 complex dtypes.complex
 conj math.conj
 imag math.imag
 real math.real
-[ops.counting]
+[ops.reduce.counting]
 bincount_v1 as bincount
 histogram_fixed_width
 histogram_fixed_width_bins
-[ops.einsum]
+[ops.linalg.einsum]
 einsum linalg.einsum
 tensordot linalg.tensordot
-[ops.elementwise]
+[ops.elementwise.unary]
 abs math.abs
 acos math.acos
 acosh math.acosh
@@ -79,13 +79,13 @@ sqrt math.sqrt
 square math.square
 tan math.tan
 tanh math.tanh nn.tanh
-[ops.factor]
+[ops.linalg.factorizations]
 cholesky linalg.cholesky
 qr linalg.qr
 linalg.eigh self_adjoint_eig
 linalg.eigvalsh self_adjoint_eigvals
 svd linalg.svd
-[ops.linalg]
+[ops.linalg.solvers]
 cholesky_solve linalg.cholesky_solve
 linalg.det matrix_determinant
 linalg.inv matrix_inverse
@@ -94,7 +94,7 @@ linalg.lstsq matrix_solve_ls
 linalg.triangular_solve matrix_triangular_solve
 linalg.slogdet
 linalg.logdet
-[ops.math]
+[ops.elementwise.binary]
 accumulate_n math.accumulate_n
 add math.add
 add_n math.add_n
@@ -117,23 +117,23 @@ truediv math.truediv
 truncatediv
 truncatemod
 math.: multiply_no_nan nextafter polyval reciprocal_no_nan xdivy xlog1py xlogy
-[ops.matrix]
+[ops.linalg.matmul]
 cross linalg.cross
 matmul linalg.matmul
 trace linalg.trace
 linalg.matvec
 linalg.adjoint
-[ops.numerics]
+[ops.checks.numerics]
 check_numerics debugging.check_numerics
 verify_tensor_all_finite
-[ops.reduce]
+[ops.reduce.reductions]
 count_nonzero_v1 as count_nonzero
 math.: reduce_euclidean_norm reduce_std reduce_variance
-[ops.scan]
+[ops.reduce.scan]
 cumprod math.cumprod
 cumsum math.cumsum
 math.cumulative_logsumexp
-[ops.segment]
+[ops.reduce.segment]
 segment_max math.segment_max
 segment_mean math.segment_mean
 segment_min math.segment_min
@@ -145,16 +145,16 @@ unsorted_segment_min math.unsorted_segment_min
 unsorted_segment_prod math.unsorted_segment_prod
 unsorted_segment_sqrt_n math.unsorted_segment_sqrt_n
 unsorted_segment_sum math.unsorted_segment_sum
-[ops.sorting]
+[ops.arrays.sorting]
 argsort
 math.top_k nn.top_k
 searchsorted
 sort
-[ops.sparse_segment]
+[ops.sparse.segment]
 sparse_segment_mean_v1 as sparse_segment_mean
 sparse_segment_sqrt_n_v1 as sparse_segment_sqrt_n
 sparse_segment_sum_v1 as sparse_segment_sum
-[ops.special]
+[ops.elementwise.special]
 betainc math.betainc
 digamma math.digamma
 erf math.erf
@@ -175,16 +175,16 @@ math.special.: fresnel_cos fresnel_sin spence
 """
 
 V1 = """
-[ops.argmax]
+[ops.arrays.argmax]
 argmax_v1 as argmax math.argmax
 argmin_v1 as argmin math.argmin
-[ops.compare]
+[ops.elementwise.compare]
 where_v1 as where
-[ops.counting]
+[ops.reduce.counting]
 bincount_v1 as math.bincount
-[ops.numerics]
+[ops.checks.numerics]
 verify_tensor_all_finite as debugging.assert_all_finite
-[ops.reduce]
+[ops.reduce.reductions]
 count_nonzero_v1 as math.count_nonzero
 reduce_all_v1 as reduce_all math.reduce_all
 reduce_any_v1 as reduce_any math.reduce_any
@@ -194,25 +194,25 @@ reduce_mean_v1 as reduce_mean math.reduce_mean
 reduce_min_v1 as reduce_min math.reduce_min
 reduce_prod_v1 as reduce_prod math.reduce_prod
 reduce_sum_v1 as reduce_sum math.reduce_sum
-[ops.sorting]
+[ops.arrays.sorting]
 in_top_k_v1 as math.in_top_k nn.in_top_k
-[ops.sparse_segment]
+[ops.sparse.segment]
 sparse_segment_mean_v1 as sparse.segment_mean
 sparse_segment_sqrt_n_v1 as sparse.segment_sqrt_n
 sparse_segment_sum_v1 as sparse.segment_sum
 """
 
 V2 = """
-[ops.argmax]
+[ops.arrays.argmax]
 argmax math.argmax
 argmin math.argmin
-[ops.compare]
+[ops.elementwise.compare]
 where
-[ops.counting]
+[ops.reduce.counting]
 math.bincount
-[ops.numerics]
+[ops.checks.numerics]
 debugging.assert_all_finite
-[ops.reduce]
+[ops.reduce.reductions]
 reduce_all math.reduce_all
 reduce_any math.reduce_any
 reduce_logsumexp math.reduce_logsumexp
@@ -222,9 +222,9 @@ reduce_min math.reduce_min
 reduce_prod math.reduce_prod
 reduce_sum math.reduce_sum
 math.count_nonzero
-[ops.sorting]
+[ops.arrays.sorting]
 math.in_top_k nn.in_top_k
-[ops.sparse_segment]
+[ops.sparse.segment]
 sparse_segment_mean as sparse.segment_mean
 sparse_segment_sqrt_n as sparse.segment_sqrt_n
 sparse_segment_sum as sparse.segment_sum

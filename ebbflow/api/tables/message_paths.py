@@ -57,7 +57,7 @@ core.util.event_pb2.: WatchdogConfig WorkerHeartbeatRequest WorkerHeartbeatRespo
 core.util.saved_tensor_slice_pb2.: SavedSlice SavedSliceMeta SavedTensorSliceMeta SavedTensorSlices
 core.example.example_pb2.: Example SequenceExample
 core.example.feature_pb2.: BytesList Feature FeatureList FeatureLists Features FloatList Int64List
-[api.data_types]
+[api.types_pb2]
 core.framework.types_pb2.: DataType DT_INVALID DT_FLOAT DT_DOUBLE DT_INT32 DT_UINT8 DT_INT16 DT_INT8 DT_STRING
 core.framework.types_pb2.: DT_COMPLEX64 DT_INT64 DT_BOOL DT_QINT8 DT_QUINT8 DT_QINT32 DT_BFLOAT16 DT_QINT16
 core.framework.types_pb2.: DT_QUINT16 DT_UINT16 DT_COMPLEX128 DT_HALF DT_RESOURCE DT_VARIANT DT_UINT32 DT_UINT64

@@ -1,35 +1,35 @@
 """The names of neural nets: activations, convolution, pooling, losses, embeddings, random numbers."""
 
 BOTH = """
-[ops.activations]
+[ops.elementwise.activations]
 log_sigmoid math.log_sigmoid
 math.softplus nn.softplus
 math.softsign nn.softsign
 nn.silu nn.swish
 nn.: elu leaky_relu relu relu6 selu
-[ops.convolve]
+[ops.nn.conv]
 nn.conv3d_backprop_filter nn.conv3d_backprop_filter_v2
 nn.: atrous_conv2d atrous_conv2d_transpose conv1d_transpose conv2d_backprop_filter conv2d_backprop_input
 nn.: conv_transpose
-[ops.cross_entropy]
+[ops.nn.cross_entropy]
 nn.: log_poisson_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits_v2
-[ops.depthwise]
+[ops.nn.depthwise]
 nn.depthwise_conv2d_backprop_filter nn.depthwise_conv2d_native_backprop_filter
 nn.depthwise_conv2d_backprop_input nn.depthwise_conv2d_native_backprop_input
 nn.depthwise_conv2d_native
-[ops.dropout]
+[ops.nn.dropout]
 nn.experimental.general_dropout
 nn.experimental.stateless_dropout
-[ops.moments]
+[ops.nn.normalization]
 nn.local_response_normalization nn.lrn
 nn.: batch_normalization fused_batch_norm normalize_moments
-[ops.nn]
+[ops.nn.bias_softmax]
 nn.: bias_add l2_loss relu_layer xw_plus_b
-[ops.pooling]
+[ops.nn.pool]
 avg_pool as nn.avg_pool_v2
 max_pool as nn.max_pool_v2
 nn.: avg_pool1d avg_pool3d max_pool1d max_pool2d max_pool3d
-[ops.random]
+[ops.random.stateful]
 multinomial random.multinomial
 random_crop image.random_crop
 random_gamma random.gamma
@@ -39,85 +39,85 @@ random_shuffle random.shuffle
 random_uniform random.uniform
 truncated_normal random.truncated_normal
 random.categorical
-[ops.random_seed]
+[ops.random.seeds]
 get_seed random.get_seed
 set_random_seed random.set_random_seed
 """
 
 V1 = """
-[layers.rnn_cell]
+[layers.rnn.cells]
 nn.rnn_cell.: BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple MultiRNNCell
-[layers.rnn_cell_base]
+[layers.rnn.cell_base]
 nn.rnn_cell.RNNCell
-[layers.rnn_wrappers]
+[layers.rnn.wrappers]
 nn.rnn_cell.: DeviceWrapper DropoutWrapper ResidualWrapper
-[layers.rnn]
+[layers.rnn.dynamic]
 nn.: bidirectional_dynamic_rnn dynamic_rnn raw_rnn
-[layers.rnn_static]
+[layers.rnn.static]
 nn.: static_bidirectional_rnn static_rnn static_state_saving_rnn
-[ops.activations]
+[ops.elementwise.activations]
 crelu_v1 as nn.crelu
-[ops.convolve]
+[ops.nn.conv]
 conv1d_v1 as nn.conv1d
 conv2d_v1 as nn.conv2d
 conv2d_transpose_v1 as nn.conv2d_transpose
 conv3d_v1 as nn.conv3d
 conv3d_transpose_v1 as nn.conv3d_transpose
 convolution_v1 as nn.convolution
-[ops.cross_entropy]
+[ops.nn.cross_entropy]
 softmax_cross_entropy_with_logits_v1 as nn.softmax_cross_entropy_with_logits
 sparse_softmax_cross_entropy_with_logits_v1 as nn.sparse_softmax_cross_entropy_with_logits
 weighted_cross_entropy_with_logits_v1 as nn.weighted_cross_entropy_with_logits
-[ops.depthwise]
+[ops.nn.depthwise]
 depthwise_conv2d_v1 as nn.depthwise_conv2d
 separable_conv2d_v1 as nn.separable_conv2d
-[ops.dropout]
+[ops.nn.dropout]
 dropout_v1 as nn.dropout
-[ops.embedding]
+[ops.nn.embedding]
 embedding_lookup_v1 as nn.embedding_lookup
-[ops.moments]
+[ops.nn.normalization]
 batch_norm_with_global_normalization_v1 as nn.batch_norm_with_global_normalization
 moments_v1 as nn.moments
 sufficient_statistics_v1 as nn.sufficient_statistics
 weighted_moments_v1 as nn.weighted_moments
-[ops.nn]
+[ops.nn.bias_softmax]
 log_softmax_v1 as math.log_softmax nn.log_softmax
 softmax_v1 as math.softmax nn.softmax
-[ops.pooling]
+[ops.nn.pool]
 avg_pool_v1 as nn.avg_pool nn.avg_pool2d
 max_pool_v1 as nn.max_pool
 max_pool_with_argmax_v1 as nn.max_pool_with_argmax
 pool_v1 as nn.pool
-[ops.random]
+[ops.random.stateful]
 random_poisson_v1 as random.poisson
 """
 
 V2 = """
-[ops.activations]
+[ops.elementwise.activations]
 nn.crelu
 nn.gelu
-[ops.convolve]
+[ops.nn.conv]
 nn.: conv1d conv2d conv2d_transpose conv3d conv3d_transpose convolution
-[ops.cross_entropy]
+[ops.nn.cross_entropy]
 softmax_cross_entropy_with_logits_v2 as nn.softmax_cross_entropy_with_logits
 nn.weighted_cross_entropy_with_logits
 nn.sparse_softmax_cross_entropy_with_logits
-[ops.depthwise]
+[ops.nn.depthwise]
 nn.depthwise_conv2d
 nn.separable_conv2d
-[ops.dropout]
+[ops.nn.dropout]
 nn.dropout
-[ops.embedding]
+[ops.nn.embedding]
 nn.embedding_lookup
-[ops.moments]
+[ops.nn.normalization]
 nn.: batch_norm_with_global_normalization moments sufficient_statistics weighted_moments
-[ops.nn]
+[ops.nn.bias_softmax]
 math.log_softmax nn.log_softmax
 math.softmax nn.softmax
-[ops.pooling]
+[ops.nn.pool]
 nn.: avg_pool avg_pool2d max_pool max_pool_with_argmax pool
-[ops.random]
+[ops.random.stateful]
 random_poisson as random.poisson
-[ops.random_seed]
+[ops.random.seeds]
 random.set_seed
 """

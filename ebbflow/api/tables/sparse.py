@@ -4,15 +4,15 @@ BOTH = """
 [core.sparse]
 SparseTensor sparse.SparseTensor
 SparseTensorSpec
-[ops.ragged]
+[ops.ragged.forms]
 RaggedTensor
 RaggedTensorSpec
-[ops.ragged_functions]
+[ops.ragged.functions]
 ragged.: constant map_flat_values row_splits_to_segment_ids segment_ids_to_row_splits stack
 ragged_range as ragged.range
-[ops.ragged_rows]
+[ops.ragged.rows]
 ragged.boolean_mask
-[ops.sparse]
+[ops.sparse.functions]
 sparse.: expand_dims eye fill_empty_rows from_dense mask maximum minimum reorder reset_shape reshape retain slice
 sparse.: softmax sparse_dense_matmul to_dense to_indicator transpose
 """
@@ -24,14 +24,14 @@ SparseTensorValue
 sparse_placeholder sparse.placeholder
 [graph.ragged_placeholder]
 ragged_placeholder as ragged.placeholder
-[ops.ragged_functions]
+[ops.ragged.functions]
 ragged.constant_value
-[ops.ragged_value]
+[ops.ragged.value]
 RaggedTensorValue as ragged.RaggedTensorValue
-[ops.embedding_sparse]
+[ops.nn.embedding_sparse]
 embedding_lookup_sparse_v1 as nn.embedding_lookup_sparse
 safe_embedding_lookup_sparse_v1 as nn.safe_embedding_lookup_sparse
-[ops.sparse]
+[ops.sparse.functions]
 add_v1 as sparse_add sparse.add
 convert_to_tensor_or_sparse_tensor
 concat_v1 as sparse_concat sparse.concat
@@ -59,9 +59,9 @@ transpose as sparse_transpose
 """
 
 V2 = """
-[ops.embedding_sparse]
+[ops.nn.embedding_sparse]
 nn.embedding_lookup_sparse
 nn.safe_embedding_lookup_sparse
-[ops.sparse]
+[ops.sparse.functions]
 sparse.: add concat map_values reduce_max reduce_sum split
 """

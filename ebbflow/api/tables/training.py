@@ -33,7 +33,7 @@ train.: noisy_linear_cosine_decay polynomial_decay
 train.ExponentialMovingAverage
 [train.optimizer]
 train.Optimizer
-[train.rules]
+[train.optimizers]
 train.: AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer AdamOptimizer FtrlOptimizer GradientDescentOptimizer
 train.: MomentumOptimizer ProximalAdagradOptimizer ProximalGradientDescentOptimizer RMSPropOptimizer
 [train.step_counter]

@@ -14,7 +14,7 @@ from ebbflow.compiler.passes.broadcasts import sink_broadcasts
 from ebbflow.compiler.passes.cluster import cluster, cluster_all
 from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
-from ebbflow.compiler.passes.entropy import scale_entropies
+from ebbflow.compiler.passes.cross_entropy import scale_entropies
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.fuse import fuse
 from ebbflow.compiler.passes.layout import keep_channels_last

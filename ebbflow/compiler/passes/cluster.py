@@ -14,7 +14,7 @@ from ebbflow.compiler.flow import HANDLES, Flow, Node, Value, standing_for
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
-from ebbflow.engines import choice
+from ebbflow.engines import enabled
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.refusal import why_not
 
@@ -41,7 +41,7 @@ _LOOPS = frozenset(["StatelessWhile"])
 
 def cluster(flow: Flow, greedy: bool = False) -> Flow:
     """Return the flow with a node for each cluster that pays; greedily, with all that XLA can take."""
-    if not choice.allowed("xla") or not library.available():
+    if not enabled.allowed("xla") or not library.available():
         return flow
     fits = {node for node in flow.nodes if _fits(node, greedy)}
     if not greedy and sum(_traffic(n) for n in fits) < WORTH and not any(n.op.name in _LOOPS for n in fits):

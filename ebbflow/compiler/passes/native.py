@@ -16,10 +16,15 @@ from ebbflow.compiler.passes.cluster import cluster_of, connected, flow_of, leve
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
-from ebbflow.engines import choice
-from ebbflow.engines.native import convolution, elementwise, library, limits, rows  # noqa: F401  (rows: all are declared)
+from ebbflow.engines import enabled
+from ebbflow.engines.native import (  # noqa: F401  (rows: all are declared)
+    all_lowerings,
+    library,
+    preconditions,
+)
 from ebbflow.engines.native.lowering import KINDS, OPS, Lowering, Refused
-from ebbflow.engines.native.updates import READS, serves
+from ebbflow.engines.native.lowerings import convolution, elementwise
+from ebbflow.engines.native.lowerings.updates import READS, serves
 
 _INTERFACE = "(inputs:Tin) -> (outputs:Tout) | Tin: list(type) >= 0; Tout: list(type) >= 0; region: func"
 _RESULTS = lambda inputs, *, region: [v.dims for v in region.outputs]
@@ -72,7 +77,7 @@ _FOLLOWS = frozenset(["BiasAdd", "AddV2", "Add", "Relu", "Relu6", "Tanh", "Sigmo
 
 def make_native(flow: Flow) -> Flow:
     """Return the flow with a node for each region of work that pays."""
-    if not choice.allowed("native") or not library.available():
+    if not enabled.allowed("native") or not library.available():
         return flow
     loops = sized(flow)
     fits = _fitting(flow, loops)
@@ -141,7 +146,7 @@ def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
         elif node in loops:
             if _fits_whole(node, loops[node]):
                 fits.add(node)
-        elif _fits(node) and all(_is_given(node.inputs[i], fits, uses) for i in limits.looked_at(node)):
+        elif _fits(node) and all(_is_given(node.inputs[i], fits, uses) for i in preconditions.looked_at(node)):
             fits.add(node)
         elif node.op.name.startswith(_HEAVY):
             heavy.add(node)
@@ -214,7 +219,9 @@ def _fits(node: Node, product: int = PRODUCT) -> bool:
             return False
         in_a_loop = product == PRODUCT_IN_A_LOOP and name == "StridedSlice"  # where counters may be indices
         return (
-            name in OPS and (in_a_loop or limits.allows(node)) and ("MatMul" not in name or _product(node) <= product)
+            name in OPS
+            and (in_a_loop or preconditions.allows(node))
+            and ("MatMul" not in name or _product(node) <= product)
         )
     kinds = [KINDS[v.dtype.base_dtype.name] for v in node.inputs]
     return bool(kinds) and elementwise.row(name, node.attrs, kinds) is not None

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ebbflow.compiler.aliasing import last_uses
 from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value, copied
 from ebbflow.compiler.passes.cluster import CLUSTER
-from ebbflow.compiler.sharing import last_uses
 from ebbflow.compiler.views import NAMES as VIEWS
 from ebbflow.compiler.views import view_of
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ebbflow.compiler.flow import Flow, Node, Value, constant, make
 from ebbflow.core import dtypes
-from ebbflow.core.op import registry
+from ebbflow.core.registry import registry
 
 SMALL = 8192
 """Elements of a whole, at most: beyond, arithmetic that nobody asked for costs more than calls."""

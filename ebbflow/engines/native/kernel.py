@@ -16,9 +16,15 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import memory
-from ebbflow.engines.native import elementwise, library, rows, symbols, threads  # noqa: F401  (rows: all are declared)
+from ebbflow.engines.native import (  # noqa: F401  (rows: all are declared)
+    all_lowerings,
+    library,
+    symbols,
+    threads,
+)
 from ebbflow.engines.native.lowering import Lowering
-from ebbflow.engines.native.parts import Parts
+from ebbflow.engines.native.lowerings import elementwise
+from ebbflow.engines.native.region_functions import Parts
 from ebbflow.engines.native.text import ATTRIBUTES, TYPES, Body, finished
 from ebbflow.engines.native.values import Dims, scopes
 
@@ -254,7 +260,7 @@ def _own(name: str, kind: str) -> dict[str, str]:
     """Return the text of one of our functions and of what it calls, by name."""
     from llvmlite import ir  # loads LLVM
 
-    from ebbflow.engines.native.functions import function
+    from ebbflow.engines.native.arithmetic.functions import function
 
     module = ir.Module()
     function(module, name, kind)

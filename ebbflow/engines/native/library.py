@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.engines.native import objects
+from ebbflow.engines.native import object_files
 
 _lock = threading.RLock()  # LLVM itself may be used by one thread at a time
 
@@ -145,10 +145,10 @@ def _maker() -> str:
 
 def _object(text: str) -> bytes:
     """Return the machine code of a text, from disk where it was made before."""
-    found = objects.recall(_name(text))
+    found = object_files.recall(_name(text))
     if found is None:
         found = _machine().emit_object(_optimised(text))
-        objects.keep(_name(text), found)
+        object_files.keep(_name(text), found)
     return found
 
 

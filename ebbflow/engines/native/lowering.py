@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.engines.native import elementwise
-from ebbflow.engines.native.steps import Fold, Step, Store
+from ebbflow.engines.native.lowerings import elementwise
+from ebbflow.engines.native.nest_steps import Fold, Step, Store
 from ebbflow.engines.native.text import Body, Index, number
 from ebbflow.engines.native.values import (
     Buffer,

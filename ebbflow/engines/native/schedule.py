@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ebbflow.engines.native.steps import Fold, Step, Store
+from ebbflow.engines.native.nest_steps import Fold, Step, Store
 from ebbflow.engines.native.text import STORED, WIDTH, Body, Index
 from ebbflow.engines.native.values import SCOPES, Buffer, Dims, Memory, contiguous
 

@@ -43,7 +43,7 @@ from ebbflow.engines.onednn.binding import (
 )
 from ebbflow.engines.onednn.chain import Chain, Plan, moving, multiplying, need, planner
 from ebbflow.engines.onednn.eltwise import Activation, post_op
-from ebbflow.ops.windows import channel_axis, dims_in, explicit_pairs, grid, spatial
+from ebbflow.ops.nn.windows import channel_axis, dims_in, explicit_pairs, grid, spatial
 
 Dims = tuple[int, ...]
 

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ebbflow.engines import choice
+from ebbflow.engines import enabled
 from ebbflow.platform import config
 
 PACKAGE = "onednn-cpu-gomp"
@@ -101,7 +101,7 @@ _hidden = 0
 
 def suits() -> bool:
     """Return whether there is an oneDNN for this platform at all, and the environment lets it serve."""
-    return sys.platform == "linux" and os.uname().machine == "x86_64" and choice.allowed("onednn")
+    return sys.platform == "linux" and os.uname().machine == "x86_64" and enabled.allowed("onednn")
 
 
 def find() -> str | None:

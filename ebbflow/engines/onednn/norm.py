@@ -35,7 +35,7 @@ from ebbflow.engines.onednn.binding import (
 )
 from ebbflow.engines.onednn.chain import Chain, Plan, moving, need, planner
 from ebbflow.engines.onednn.conv import Dims, image_layout
-from ebbflow.ops.windows import channel_axis
+from ebbflow.ops.nn.windows import channel_axis
 
 # --- over the batch ---------------------------------------------------------------------------------------------------
 

@@ -28,8 +28,8 @@ from ebbflow.engines.onednn.binding import (
 )
 from ebbflow.engines.onednn.chain import Chain, Plan, moving, need, planner
 from ebbflow.engines.onednn.conv import Dims, image_layout
-from ebbflow.ops.pool_arrays import give_to_largest, largest
-from ebbflow.ops.windows import (
+from ebbflow.ops.nn.pool_arrays import give_to_largest, largest
+from ebbflow.ops.nn.windows import (
     Grid,
     channel_axis,
     dims_in,

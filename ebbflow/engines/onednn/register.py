@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ebbflow.core import dtypes, memory
-from ebbflow.core.op import Op, registry
+from ebbflow.core.op import Op
+from ebbflow.core.registry import registry
 from ebbflow.engines import blas  # noqa: F401 (NumPy's BLAS keeps to the same threads)
 from ebbflow.engines.onednn import library
-from ebbflow.ops import catalogue  # noqa: F401 (the ops must be there)
 
 if TYPE_CHECKING:
     from ebbflow.engines.onednn.chain import Plan
@@ -111,9 +111,9 @@ SERVICES = (
 # --- giving it to the ops ---------------------------------------------------------------------------------------------
 
 
-def attach(service: Service) -> None:
+def attach(service: Service, op: Op) -> None:
     """Let an op be served."""
-    op, (least, _) = registry[service.op], service.least
+    least = service.least[0]
     op.prepare(partial(prepared, service))
     if least is not None:
         op.add_engine(_wins(service, least), partial(_kernel, service, op))
@@ -175,4 +175,4 @@ def prepared(service: Service, knowns: Sequence[Any], attrs: dict[str, Any], out
 
 if library.suits():
     for _service in SERVICES:
-        attach(_service)
+        registry.when_declared(_service.op, partial(attach, _service))

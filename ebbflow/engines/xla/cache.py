@@ -10,7 +10,7 @@ import functools
 import pathlib
 from typing import Any
 
-from ebbflow.engines import kept
+from ebbflow.engines import code_cache
 from ebbflow.engines.xla import library
 
 MOST_BYTES = 1 << 29
@@ -24,10 +24,10 @@ def use() -> pathlib.Path | None:
     config: Any = library.jax().config
     if config.jax_compilation_cache_dir is not None:
         return pathlib.Path(config.jax_compilation_cache_dir)
-    found = kept.folder("xla")
+    found = code_cache.folder("xla")
     if found is None:
         return None
-    kept.shrink(found, MOST_BYTES)
+    code_cache.shrink(found, MOST_BYTES)
     config.update("jax_compilation_cache_dir", str(found))
     config.update("jax_persistent_cache_min_compile_time_secs", SLOW)
     return found

@@ -16,7 +16,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ebbflow.engines import choice
+from ebbflow.engines import enabled
 from ebbflow.engines.xla import library
 
 HOST = "XLA_CPU"
@@ -28,7 +28,7 @@ _FORCED = re.compile(r"--xla_force_host_platform_device_count=(\d+)")
 
 def has_accelerators() -> bool:
     """Return whether a plugin is installed that may bring GPUs or TPUs, without importing jax."""
-    if not library.available() or not choice.allowed("xla"):
+    if not library.available() or not enabled.allowed("xla"):
         return False
     if importlib.util.find_spec("libtpu") is not None:
         return True
@@ -51,7 +51,7 @@ def accelerators() -> tuple[Any, ...]:
 def forced_hosts() -> int:
     """Return how many devices XLA was told to make of the host; 0 where it was not told."""
     found = _FORCED.search(os.environ.get("XLA_FLAGS", ""))
-    return int(found[1]) if found and library.available() and choice.allowed("xla") else 0
+    return int(found[1]) if found and library.available() and enabled.allowed("xla") else 0
 
 
 def device_types() -> Sequence[str]:

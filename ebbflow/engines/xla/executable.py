@@ -25,7 +25,7 @@ from ebbflow.engines.xla.ending import at_work, go_on
 from ebbflow.engines.xla.lower import Trace, is_known, lower_node
 from ebbflow.engines.xla.refusal import LOWERED_TYPES, Refusal, body_nodes, is_drawn
 from ebbflow.engines.xla.state import TracedStorage
-from ebbflow.ops.storage import boxed, held
+from ebbflow.ops.state.storage import boxed, held
 from ebbflow.platform import config
 
 _QUICK = {

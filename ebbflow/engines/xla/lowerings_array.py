@@ -17,7 +17,7 @@ from ebbflow.engines.xla.library import lax
 from ebbflow.engines.xla.lower import is_known
 from ebbflow.engines.xla.refusal import Refusal
 from ebbflow.engines.xla.rules import lowering
-from ebbflow.ops.slicing import entries, numpy_index
+from ebbflow.ops.arrays.slicing import entries, numpy_index
 
 # --- facts about shapes -----------------------------------------------------------------------------------------------
 

@@ -12,8 +12,8 @@ import numpy as np
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.library import lax
 from ebbflow.engines.xla.rules import lowering
-from ebbflow.ops.rules import sizes_from
-from ebbflow.ops.windows import channel_axis, dims_in, explicit_pairs, grid, spatial
+from ebbflow.ops.nn.windows import channel_axis, dims_in, explicit_pairs, grid, spatial
+from ebbflow.ops.shape_rules import sizes_from
 
 _SPACE = {4: "HW", 5: "DHW"}
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ebbflow.engines.xla.rules import lowering
-from ebbflow.ops.reduce import is_narrow
-from ebbflow.ops.segment import checked_ids, finite_highest, finite_lowest
+from ebbflow.ops.reduce.reductions import is_narrow
+from ebbflow.ops.reduce.segment import checked_ids, finite_highest, finite_lowest
 
 _IDS = "whether segment ids are in range"
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ebbflow.engines.xla.library import lax
 from ebbflow.engines.xla.rules import lowering
-from ebbflow.ops.windows import channel_axis
+from ebbflow.ops.nn.windows import channel_axis
 
 # --- softmax ----------------------------------------------------------------------------------------------------------
 

@@ -16,9 +16,9 @@ from ebbflow.core import errors
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.library import lax
 from ebbflow.engines.xla.rules import lowering
-from ebbflow.ops.pool_arrays import _counts, lowest
-from ebbflow.ops.rules import sizes_from
-from ebbflow.ops.windows import channel_axis, explicit_pairs, grid, spatial, taps
+from ebbflow.ops.nn.pool_arrays import _counts, lowest
+from ebbflow.ops.nn.windows import channel_axis, explicit_pairs, grid, spatial, taps
+from ebbflow.ops.shape_rules import sizes_from
 
 
 class Pool:

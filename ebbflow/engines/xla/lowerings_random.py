@@ -14,9 +14,9 @@ import numpy as np
 
 from ebbflow.engines.xla.library import lax
 from ebbflow.engines.xla.rules import lowering
-from ebbflow.ops.distributions import _FRACTION_BITS, _SMALLEST, per_block
-from ebbflow.ops.philox import _FACTORS, _KEY_STEPS, _ROUNDS
-from ebbflow.ops.random_ops import asked
+from ebbflow.ops.random.distributions import _FRACTION_BITS, _SMALLEST, per_block
+from ebbflow.ops.random.philox import _FACTORS, _KEY_STEPS, _ROUNDS
+from ebbflow.ops.random.stateful_ops import asked
 
 _M32 = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)

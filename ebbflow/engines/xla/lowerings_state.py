@@ -13,8 +13,8 @@ import numpy as np
 from ebbflow.engines.xla.refusal import Refusal
 from ebbflow.engines.xla.rules import lowering
 from ebbflow.engines.xla.state import Cell
-from ebbflow.ops import training
-from ebbflow.ops.storage import held
+from ebbflow.ops.state import optimizer_updates
+from ebbflow.ops.state.storage import held
 
 _ROWS = "whether an index is a row of the variable"
 
@@ -44,24 +44,24 @@ def _(jnp: Any, resource: Any) -> Any:
 # --- optimizers -------------------------------------------------------------------------------------------------------
 
 FORMULAS = {
-    "AdaMax": training.ada_max,
-    "Adadelta": training.adadelta,
-    "Adagrad": training.adagrad,
-    "AdagradDA": training.adagrad_da,
-    "AdagradV2": training.adagrad_v2,
-    "Adam": training.adam,
-    "AdamWithAmsgrad": training.adam_with_amsgrad,
-    "AddSign": training.add_sign,
-    "CenteredRMSProp": training.centered_rms_prop,
-    "Ftrl": training.ftrl,
-    "FtrlV2": training.ftrl_v2,
-    "GradientDescent": training.gradient_descent,
-    "KerasMomentum": training.keras_momentum,
-    "Momentum": training.momentum,
-    "PowerSign": training.power_sign,
-    "ProximalAdagrad": training.proximal_adagrad,
-    "ProximalGradientDescent": training.proximal_gradient_descent,
-    "RMSProp": training.rms_prop,
+    "AdaMax": optimizer_updates.ada_max,
+    "Adadelta": optimizer_updates.adadelta,
+    "Adagrad": optimizer_updates.adagrad,
+    "AdagradDA": optimizer_updates.adagrad_da,
+    "AdagradV2": optimizer_updates.adagrad_v2,
+    "Adam": optimizer_updates.adam,
+    "AdamWithAmsgrad": optimizer_updates.adam_with_amsgrad,
+    "AddSign": optimizer_updates.add_sign,
+    "CenteredRMSProp": optimizer_updates.centered_rms_prop,
+    "Ftrl": optimizer_updates.ftrl,
+    "FtrlV2": optimizer_updates.ftrl_v2,
+    "GradientDescent": optimizer_updates.gradient_descent,
+    "KerasMomentum": optimizer_updates.keras_momentum,
+    "Momentum": optimizer_updates.momentum,
+    "PowerSign": optimizer_updates.power_sign,
+    "ProximalAdagrad": optimizer_updates.proximal_adagrad,
+    "ProximalGradientDescent": optimizer_updates.proximal_gradient_descent,
+    "RMSProp": optimizer_updates.rms_prop,
 }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-_FAMILIES = "array control conv index lists math matrix nn pool random reduce state"
+_FAMILIES = "array control conv index lists math matrix nn pool random scan state"
 FILES = ("portable", *(f"lowerings_{name}" for name in _FAMILIES.split()))
 
 

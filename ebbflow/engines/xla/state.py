@@ -14,7 +14,7 @@ import numpy as np
 
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.refusal import Refusal
-from ebbflow.ops.storage import Storage
+from ebbflow.ops.state.storage import Storage
 
 
 class TracedStorage(Storage):

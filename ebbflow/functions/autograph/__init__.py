@@ -8,10 +8,10 @@ result. `state`, `conditionals`, `loops` and `iteration` are the operators' work
 graphs and control flow, nothing of `tf.function`, which calls `convert`.
 """
 
-from ebbflow.functions.autograph import operators
+from ebbflow.functions.autograph import ag
 from ebbflow.functions.autograph.convert import convert, provide_operators
 from ebbflow.functions.autograph.source import note
 
-provide_operators(operators)
+provide_operators(ag)
 
 __all__ = ["convert", "note"]

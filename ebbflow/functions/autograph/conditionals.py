@@ -26,8 +26,8 @@ from ebbflow.functions.autograph.values import (
     place_text,
     same_plain,
 )
-from ebbflow.functions.branch_op import choose_node
-from ebbflow.functions.cond import handed_out
+from ebbflow.functions.control_flow.branch_op import choose_node
+from ebbflow.functions.control_flow.cond import handed_out
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.ops.declare import raw
 

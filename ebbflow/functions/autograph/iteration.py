@@ -17,11 +17,11 @@ from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
 from ebbflow.functions.autograph.lists import StagedList
 from ebbflow.functions.autograph.values import is_staged
-from ebbflow.functions.cond import cond
-from ebbflow.functions.tensor_array import TensorArray
+from ebbflow.functions.control_flow.cond import cond
+from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
-from ebbflow.ops.ragged_tensor import RaggedTensor
+from ebbflow.ops.ragged.tensor import RaggedTensor
 
 _kinds: list[tuple[type, Callable[[Any], Any]]] = []
 

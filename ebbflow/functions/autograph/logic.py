@@ -10,7 +10,7 @@ from ebbflow.core.convert import convert
 from ebbflow.functions.autograph.conditionals import if_exp
 from ebbflow.functions.autograph.effortless import is_effortless
 from ebbflow.functions.autograph.values import condition, is_staged
-from ebbflow.ops.asserts import Assert
+from ebbflow.ops.checks.asserts import Assert
 from ebbflow.ops.declare import raw
 
 

@@ -17,12 +17,14 @@ from ebbflow.functions.autograph.convert import converted
 from ebbflow.functions.autograph.iteration import Items, mapped, numbered, side_by_side
 from ebbflow.functions.autograph.lists import StagedList
 from ebbflow.functions.autograph.values import is_staged, is_staged_ragged
-from ebbflow.functions.tensor_array import TensorArray
-from ebbflow.ops import elementwise, printing, ranges
-from ebbflow.ops.casts import cast
+from ebbflow.functions.control_flow.tensor_array import TensorArray
+from ebbflow.ops.arrays import ranges
+from ebbflow.ops.arrays.sorting import sort
+from ebbflow.ops.checks import printing
 from ebbflow.ops.declare import raw
-from ebbflow.ops.reduce import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
-from ebbflow.ops.sorting import sort
+from ebbflow.ops.elementwise import unary
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.reduce.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
 
 
 def print(*values: Any, **keywords: Any) -> None:
@@ -139,7 +141,7 @@ def bool(*given: Any) -> Any:
 def round(number: Any, *digits: Any) -> Any:
     """Return the nearest whole number."""
     if is_staged(number) and not digits:
-        return elementwise.round(number)
+        return unary.round(number)
     return builtins.round(number, *digits)
 
 

@@ -33,9 +33,9 @@ from ebbflow.functions.autograph.values import (
     same_plain,
     shape_text,
 )
+from ebbflow.functions.control_flow.while_loop import while_loop, within
 from ebbflow.functions.func_graph import FuncGraph
-from ebbflow.functions.while_loop import while_loop, within
-from ebbflow.ops.asserts import Assert
+from ebbflow.ops.checks.asserts import Assert
 from ebbflow.ops.declare import raw
 
 

@@ -17,7 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import Dims, dims_str
 from ebbflow.core.tensor import EagerTensor, Tensor, is_tensor
 from ebbflow.graph.symbolic import SymbolicTensor
-from ebbflow.ops.ragged_tensor import RaggedTensor
+from ebbflow.ops.ragged.tensor import RaggedTensor
 
 PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 

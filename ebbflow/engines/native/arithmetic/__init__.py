@@ -1,0 +1,1 @@
+"""Functions of scalars as machine code: exponentials, powers, circles, quotients."""

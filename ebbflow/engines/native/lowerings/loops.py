@@ -1,0 +1,298 @@
+"""Loops, and the lists that go through them.
+
+A loop's variables live in memory from turn to turn; a turn computes all of them before it changes one. What does not
+change is taken from outside, and steps that only look at such memory are taken in front of the loop. A list is memory
+for all elements it will ever have, and a number that says how many there are: lists are handed from one op to the next,
+so that each is written in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ebbflow.engines.native.lowering import KINDS, Lowering, Refused, lowers
+from ebbflow.engines.native.lowerings.structure import known, reshaped
+from ebbflow.engines.native.nest_steps import Step
+from ebbflow.engines.native.schedule import merged
+from ebbflow.engines.native.text import Body
+from ebbflow.engines.native.values import Buffer, Dims, Held, Memory, size_of
+
+MANY = 1_000_000
+"""So many turns are reckoned with where they cannot be counted."""
+
+PATIENCE = 1 << 26
+"""Work, in additions, that is done before a loop looks whether it should end: a few to a hundred milliseconds."""
+
+
+class Turns(Step):
+    """Steps that are repeated for as long as others say so."""
+
+    def __init__(self, tests: list[Step], flag: Held, steps: list[Step], turns: int | None):
+        self.dims = ()
+        self.tests, self.flag, self.steps, self.turns = tests, flag, steps, turns
+        self.reads = {m: 0 for s in (*tests, *steps) for m in s.reads} | dict.fromkeys(flag.reads, 0)
+        self.writes = {m: 0 for s in (*tests, *steps) for m in s.writes}
+        # How often it turns may not be known: then it is long, and lets others run meanwhile.
+        self.work = sum(s.work for s in (*tests, *steps)) * (turns if turns is not None else MANY)
+        self.heeds = turns is None or self.work >= PATIENCE  # whether it looks if it should end
+
+    def whole(self, body: Body) -> None:
+        self.write(body, lambda body, step: step.whole(body), self.heeds)
+
+    def write(self, body: Body, one: Callable[[Body, Step], None], heeds: bool) -> None:
+        """Write the loop; `one` writes a step of it."""
+        with body.turns() as turn:
+            if heeds:
+                others = [s.work for s in (*self.tests, *self.steps) if not (isinstance(s, Turns) and s.heeds)]
+                turn.heed(max(sum(others), 1), PATIENCE)
+            for step in self.tests:
+                one(body, step)
+                body.forget()
+            turn.go_on(self.flag.load(body, [0] * len(self.flag.dims)))
+            for step in self.steps:
+                one(body, step)
+                body.forget()
+
+
+@lowers("StatelessWhile")
+def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
+    loop = node.attrs.get("_loop")
+    if loop is None:
+        raise Refused("the loop's functions are not known")
+    test, step = loop.test, loop.step
+    carried = [i for i, v in enumerate(step.outputs) if v is not step.inputs[i]]
+    state = list(held)
+    for i, value in enumerate(held):
+        if i not in carried:
+            state[i] = value if isinstance(value, List) or value.cost <= 1 else low.in_memory(value)
+        elif isinstance(value, List):
+            state[i] = value.entering(low, loop, i, alone=low.uses(node.inputs[i]) == 1)
+        else:
+            state[i] = low.write(low.room(value.kind, value.dims), value)
+    low.ranges |= loop.ranges
+    tests, (flag,) = low.inside(test, state)
+    steps, results = low.inside(step, state)
+    lists = [i for i in carried if isinstance(state[i], List)]
+    changes = _changes(low, {i: (state[i], results[i]) for i in carried if i not in lists})
+    for i in lists:
+        changes += _grown(low, state[i], results[i])
+    steps = merged([*steps, *changes])
+    before, steps = _parted(steps)
+    low.steps += before
+    low.keep_in_registers([*tests, *steps])
+    low.steps.append(Turns(merged(tests), flag, steps, loop.turns))
+    return [s.left(loop.turns) if isinstance(s, List) else s for s in state]
+
+
+def _changes(low: Lowering, pairs: dict[int, tuple[Buffer, Held]]) -> list[Step]:
+    """Return the steps that give variables their new values: all are computed before one is written."""
+    with low.apart() as steps:
+        ready = {i: low.write(low.room(old.kind, old.dims), new) for i, (old, new) in pairs.items()}
+        for i, (old, _) in pairs.items():
+            low.write(old, ready[i])
+    return steps
+
+
+def _parted(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """Return the steps that are the same in every turn, and the others."""
+    before: list[Step] = []
+    inside = list(steps)
+    while True:
+        changing = {m for s in inside for m in s.writes}
+        once = [s for s in inside if not any(m in changing for m in s.reads) and _alone(s, inside)]
+        if not once:
+            return before, inside
+        before += once
+        inside = [s for s in inside if s not in once]
+
+
+def _alone(step: Step, others: Sequence[Step]) -> bool:
+    return not any(m in o.writes for o in others if o is not step for m in step.writes)
+
+
+# --- lists ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class List:
+    """A list of arrays of one shape: memory, and how many there are, known or in memory."""
+
+    of: str
+    element: Any
+    length: int  # at the beginning of the loop, where it is in one
+    memory: Memory | None = None
+    count: Buffer | None = None
+    by: int = 0  # by how many it has grown in this turn
+    most: int = 0  # by how many a turn may let it grow
+
+    cost = 0
+    dims = ()
+    kind = "list"
+
+    @property
+    def reads(self) -> dict[Memory, int]:
+        return {}
+
+    def moved(self, by: int) -> List:
+        if self.count is None:
+            return replace(self, length=self.length + by)
+        return replace(self, by=self.by + by)
+
+    def entering(self, low: Lowering, loop: Any, i: int, alone: bool) -> List:
+        """Return the list as a loop sees it: with room for what it may add, and a count that changes.
+
+        Where somebody else has the list too, the loop gets one of its own.
+        """
+        if loop.turns is None or self.count is not None:
+            raise Refused("lists go through loops that can be counted beforehand")
+        grows = max(loop.growth.get(i, 0), 0)
+        room = self.holding(loop.elements.get(i)).roomy(low, self.length + grows * loop.turns, alone)
+        count = low.write(low.room("i64", ()), low.full(self.length, "i64", ()))
+        return replace(room, count=count, most=grows)
+
+    def holding(self, element: Dims | None) -> List:
+        """Return the list, whose elements are known to be of a shape."""
+        if self.element is None and element is not None:
+            return replace(self, element=element)
+        if self.element is None or (element is not None and element != self.element):
+            raise Refused("lists are lowered where their elements are of one shape, which is known")
+        return self
+
+    def roomy(self, low: Lowering, capacity: int, alone: bool = True) -> List:
+        """Return the list with room for so many."""
+        if self.memory is not None and self.memory.dims[0] >= capacity and alone:
+            return self
+        memory = low.room(self.of, (capacity, *self.element), is_list=True).memory
+        part = (self.length, *self.element)
+        if self.length:  # what was never set is zero
+            before = low.full(0, self.of, part) if self.memory is None else Buffer(self.memory, part)
+            low.write(Buffer(memory, part), before)
+        return replace(self, memory=memory)
+
+    def with_memory(self, low: Lowering) -> List:
+        """Return the list, with memory for what is in it."""
+        return self if self.memory is not None else self.holding(None).roomy(low, self.length)
+
+    def left(self, turns: int) -> List:
+        """Return the list behind a loop of so many turns."""
+        return replace(self, length=self.length + self.by * turns, count=None, by=0, most=0)
+
+    def item(self, by: int) -> Buffer:
+        """Return the place of the element so many behind the end."""
+        whole = Buffer(self.memory, (self.memory.dims[0], *self.element))  # type: ignore[arg-type, union-attr]
+        size = size_of(self.element)
+        if self.count is None:
+            return whole.viewed(self.element, whole.strides[1:], (self.length + by) * size)
+        return whole.indexed(self.count, (self.by + by) * size)
+
+    def at(self, index: Held) -> Buffer:
+        """Return the place of an element."""
+        whole = Buffer(self.memory, (self.memory.dims[0], *self.element))  # type: ignore[arg-type, union-attr]
+        return whole.indexed(index, 0)
+
+
+def _grown(low: Lowering, before: List, after: Any) -> list[Step]:
+    """Return the step that counts what a turn has added to a list."""
+    if not isinstance(after, List) or after.count is not before.count:
+        raise Refused("a list that goes through a loop is pushed to, or popped from")
+    before.by, by = after.by, after.by
+    count = before.count
+    assert count is not None
+    with low.apart() as steps:
+        if by:
+            low.write(count, low.map(lambda n: n + by, count))
+    return steps
+
+
+def _linear(low: Lowering, node: Any) -> None:
+    if low.uses(node.inputs[0]) > 1:
+        raise Refused("a list that is changed is used once")
+
+
+@lowers("EmptyTensorList", "TensorListReserve")
+def _(low: Lowering, node: Any, held: list[Held]) -> Any:
+    element, kind = known(node, 0), _of(node)
+    dims = None if element.ndim != 1 or (element < 0).any() else tuple(int(n) for n in element)
+    return List(kind, dims, 0 if node.op.name == "EmptyTensorList" else int(known(node, 1)))
+
+
+def _of(node: Any) -> str:
+    kind = KINDS.get(node.attrs["element_dtype"].name)
+    if kind is None:
+        raise Refused(f"{node.attrs['element_dtype'].name} has no native form")
+    return kind
+
+
+@lowers("TensorListFromTensor")
+def _(low: Lowering, node: Any, held: list[Held]) -> Any:
+    tensor = held[0]
+    made = List(tensor.kind, tensor.dims[1:], tensor.dims[0]).roomy(low, tensor.dims[0])
+    low.write(Buffer(made.memory, tensor.dims), tensor)  # type: ignore[arg-type]
+    return made
+
+
+@lowers("TensorListPushBack")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    _linear(low, node)
+    found, item = held[0].holding(held[1].dims), held[1]
+    if found.count is None:
+        found = found.roomy(low, found.length + 1)
+    elif found.by < 0 or found.by + 1 > found.most:
+        raise Refused("a list that is popped from and pushed to in one turn")
+    low.write(found.item(0), item)
+    return found.moved(1)
+
+
+@lowers("TensorListPopBack")
+def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
+    _linear(low, node)
+    found = held[0]
+    if found.count is None and not found.length:
+        raise Refused("the list is empty")
+    return [found.moved(-1), found.item(-1)]
+
+
+@lowers("TensorListGetItem")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    _in_range(low, node, 1, held[0].length)
+    return held[0].with_memory(low).at(held[1])
+
+
+@lowers("TensorListSetItem")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    _linear(low, node)
+    found, index, item = held
+    _in_range(low, node, 1, found.length)
+    found = found.holding(item.dims).with_memory(low)
+    low.write(found.at(index), item)
+    return found.moved(0)
+
+
+def _in_range(low: Lowering, node: Any, i: int, length: int) -> None:
+    value = node.inputs[i]
+    if value.known is not None:
+        low_, high = int(value.known.min()), int(value.known.max())
+    elif value in low.ranges:
+        low_, high = low.ranges[value]
+    else:
+        raise Refused("an index that is known only when it runs")
+    if not 0 <= low_ <= high < length:
+        raise Refused("an index out of range is an error, which the kernel tells")
+
+
+@lowers("TensorListStack", "TensorListConcatV2")
+def _(low: Lowering, node: Any, held: list[Any]) -> Any:
+    found = held[0]
+    if found.count is not None:
+        raise Refused("how long a list is, is known only when it runs")
+    found = found.with_memory(low)
+    rows = Buffer(found.memory, (found.length, *found.element))
+    if node.op.name == "TensorListStack":
+        return rows
+    whole = reshaped(low, rows, (found.length * found.element[0], *found.element[1:]))
+    lengths = low.constant(np.full(found.length, found.element[0], np.int64), "i64")
+    return [whole, lengths]

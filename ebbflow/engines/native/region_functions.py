@@ -1,0 +1,100 @@
+"""The functions of a region: its body, and a function for each nest of steps that threads divide among them."""
+
+from __future__ import annotations
+
+import math
+
+from ebbflow.engines.native import threads
+from ebbflow.engines.native.lowering import Lowering
+from ebbflow.engines.native.lowerings.parallel_loops import Shares, shared
+from ebbflow.engines.native.nest_steps import Fold
+from ebbflow.engines.native.schedule import LARGE, Nest, gatherers, grouped, merged, place_all, unravelled
+from ebbflow.engines.native.text import WIDTH, Body
+from ebbflow.engines.native.values import Buffer, Memory
+
+UNIT = 64
+"""Elements that are not parted when a stretch is."""
+
+
+class Parts:
+    """The text of the functions, and how large the scratch array must be."""
+
+    def __init__(self, low: Lowering, workers: int):
+        self.low = low
+        self.workers = workers if low.work >= LARGE else 1
+        steps = merged(low.steps)
+        nests = grouped(steps) if low.work >= LARGE else [Nest(step) for step in steps]
+        for nest in nests:
+            nest.steps = merged(nest.steps)
+        for nest in nests:
+            nest.shares = shared(nest.steps[0], self.workers)
+        self._scratch = place_all(low.rooms, nests, self.workers)
+        self._gathered = gatherers(nests, self.workers, self._scratch)
+        self.needs: set[tuple[str, str]] = set()
+        self.texts: list[str] = []
+        self._taken = ", ".join(f"ptr noalias {m.pointer}" for m in (*low.arguments, Memory("", (), "%scratch")))
+        body = Body()
+        for number, nest in enumerate(nests):
+            self._write(body, number, nest)
+        self._define("void @body", self._taken, body, me="0")
+        self.size = self._scratch.size
+        self.scopes = self._scratch.scopes
+
+    def _write(self, body: Body, number: int, nest: Nest) -> None:
+        if nest.shares is not None:
+            self._shared(body, number, nest.shares)
+        elif nest.is_parted:
+            self._parted(body, number, nest)
+        else:
+            for step in nest.steps:
+                step.whole(body)
+                body.forget()
+        self.needs |= body.needs
+
+    def _parted(self, body: Body, number: int, nest: Nest) -> None:
+        """Write a nest as a function of a range, and have it called for all ranges at once."""
+        dims = nest.steps[0].dims
+        total = math.prod(dims) if nest.is_flat else math.prod(dims[: nest.axes])
+        folds = [s for s in nest.steps if isinstance(s, Fold) and s.gathers]
+        inside = Body()
+        for step in folds:
+            self._begin_gathering(body, inside, step)
+        if nest.is_flat:
+            nest.steps[0].stretch(inside, "%begin", "%end")
+        else:
+            with inside.loop("%end", start="%begin") as loop:
+                at = unravelled(inside, loop.index, dims[: nest.axes])
+                for step in nest.steps:
+                    step.row(inside, at)
+        self._call(body, number, inside, total, UNIT if nest.is_flat else 1)
+        for step in folds:
+            step.part = None
+            step.joined(body, self._gathered[step])
+
+    def _shared(self, body: Body, number: int, shares: Shares) -> None:
+        """Write a loop as a function of some rows."""
+        inside = Body()
+        shares.place(self._scratch)
+        shares.write(inside)
+        self._call(body, number, inside, shares.parts)
+
+    def _call(self, body: Body, number: int, inside: Body, total: int, unit: int = 1) -> None:
+        """Write a function of a range, and have it called for all ranges at once."""
+        self._define(f"void @work{number}", f"{self._taken}, i64 %me, i64 %begin, i64 %end", inside)
+        self.texts += threads.parted(number, len(self.low.arguments) + 1, total, unit)
+        threads.call(body, number, [m.pointer for m in self.low.arguments] + ["%scratch"], self.workers)
+        body.forget()
+
+    def _begin_gathering(self, body: Body, inside: Body, step: Fold) -> None:
+        parts = self._gathered[step]
+        for part in parts:
+            step.begin(body, part)
+        size = math.prod(step.out.dims) * WIDTH[step.held.kind]
+        far = inside(f"mul nsw i64 %me, {size}")
+        mine = inside(f"getelementptr inbounds i8, ptr {parts[0].memory.pointer}, i64 {far}")
+        step.part = Buffer(Memory(step.held.kind, step.out.dims, mine), step.out.dims)
+
+    def _define(self, head: str, taken: str, body: Body, me: str | None = None) -> None:
+        self.needs |= body.needs
+        pointers = [line.replace("%me", me) if me is not None else line for line in self._scratch.pointers()]
+        self.texts += [*body.functions, body.function(head, taken, pointers)]

@@ -1,0 +1,1 @@
+"""Choices and loops as nodes with bodies, their gradients, and the public functions that build them."""

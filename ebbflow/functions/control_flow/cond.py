@@ -1,0 +1,124 @@
+"""`cond`: one of two functions, by a tensor's value.
+
+Eagerly the chosen function is simply called. In a graph both become bodies of one node, which runs the chosen one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, nest
+from ebbflow.core.convert import convert
+from ebbflow.functions.control_flow import branch_gradient
+from ebbflow.functions.control_flow.branch_op import choose_node
+from ebbflow.functions.func_graph import FuncGraph, build
+from ebbflow.graph.symbolic import Operation
+from ebbflow.ops.declare import raw
+
+RULE = branch_gradient.gradient
+"""How choices are differentiated."""
+
+
+def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+    """Return what `true_fn` gives where `pred` holds, else what `false_fn` gives.
+
+    >>> float(cond(convert(2) < 3, lambda: convert(1.0), lambda: convert(0.0)))
+    1.0
+    """
+    return cond_v1(pred, true_fn, false_fn, strict=True, name=name)
+
+
+def cond_v1(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    strict: bool = False,
+    name: str | None = None,
+    fn1: Callable[[], Any] | None = None,
+    fn2: Callable[[], Any] | None = None,
+) -> Any:
+    """Return what `true_fn` (or `fn1`) gives where `pred` holds, else what `false_fn` (or `fn2`) gives.
+
+    A list of one is given as its one, unless `strict`.
+    """
+    branches = [_one_of("true_fn", true_fn, "fn1", fn1), _one_of("false_fn", false_fn, "fn2", fn2)]
+    if context.executing_eagerly():
+        found = branches[0]() if bool(convert(pred)) else branches[1]()
+    elif isinstance(pred, (bool, np.bool_)):
+        raise TypeError("pred must not be a Python bool", pred)
+    else:
+        found = _add(context.current_graph(), pred, branches, name or "cond")
+    return found[0] if not strict and isinstance(found, (list, tuple)) and len(found) == 1 else found
+
+
+def _one_of(name: str, given: Any, old_name: str, old: Any) -> Callable[[], Any]:
+    if given is not None and old is not None:
+        raise TypeError(f"cond(): '{name}' and '{old_name}' may not be set simultaneously.")
+    found = old if given is None else given
+    if found is None:
+        raise TypeError(f"cond(): '{name}' argument required")
+    if not callable(found):
+        raise TypeError(f"'{name}' must be callable.")
+    return found
+
+
+def _add(graph: Any, pred: Any, branches: Sequence[Any], name: str) -> Any:
+    with graph.name_scope(name) as scope:
+        pred = convert(pred, name="pred")
+        if pred._dims != ():
+            pred = raw.Squeeze(pred)
+        prefix = scope.replace("/", "_")
+        bodies = [build(f"{prefix}{which}", fn, graph) for which, fn in zip(("true", "false"), branches, strict=True)]
+        check_alike(bodies, ["true_fn", "false_fn"], "tf.cond")
+        outputs = handed_out(graph, choose_node(pred, bodies, by_index=False, name=scope))
+    return packed(bodies[0].structured_outputs, outputs)
+
+
+def check_alike(bodies: Sequence[FuncGraph], names: Sequence[str], what: str) -> None:
+    """Refuse branches whose results differ in structure or dtype."""
+    first = bodies[0]
+    for body, name in zip(bodies[1:], names[1:], strict=True):
+        try:
+            nest.assert_same_structure(first.structured_outputs, body.structured_outputs, expand_composites=True)
+            detail = _difference(first, body, names[0], name)
+        except (ValueError, TypeError) as error:
+            detail = str(error)
+        if detail:
+            raise TypeError(
+                f"{names[0]} and {name} arguments to {what} must have the same number, type, and overall structure of "
+                f"return values.\n\n{names[0]} output: {first.structured_outputs}\n{name} output: "
+                f"{body.structured_outputs}\n\nError details:\n{detail}"
+            )
+
+
+def _difference(first: FuncGraph, other: FuncGraph, name: str, other_name: str) -> str:
+    """Return how the results of two branches of one structure differ, or nothing."""
+    leaves = [nest.flatten(b.structured_outputs, expand_composites=True) for b in (first, other)]
+    for i, (a, b) in enumerate(zip(*leaves, strict=True)):
+        if (a is None) != (b is None):
+            return f"output {i} is {a} in {name} and {b} in {other_name}."
+    for i, (x, y) in enumerate(zip(first.outputs, other.outputs, strict=True)):
+        if x.dtype.base_dtype is not y.dtype.base_dtype:
+            return f"output {i} is {x.dtype.name} in {name} and {y.dtype.name} in {other_name}."
+    return ""
+
+
+def handed_out(graph: Any, outputs: list[Any]) -> list[Any]:
+    """Return the outputs as they are in a function, under names of their own in a graph: `cond/Merge` in TF 1."""
+    if graph.building_function:
+        return outputs
+    name = "Identity" if context.switches.control_flow_v2 else "Merge"
+    return [raw.Identity(t, name=name) for t in outputs]
+
+
+def packed(structure: Any, outputs: Sequence[Any]) -> Any:
+    """Return outputs in the structure of a branch's result, in which None is None."""
+    given = iter(outputs)
+    leaves = nest.flatten(structure, expand_composites=True)
+    flat = [None if leaf is None else next(given) for leaf in leaves]
+    if len(leaves) == 1 and isinstance(structure, Operation):
+        return flat[0]
+    return nest.pack_sequence_as(structure, flat, expand_composites=True)

@@ -1,0 +1,1 @@
+"""TF 1's Switch, Merge, Enter, Exit and NextIteration, read into functional nodes; GraphDefs imported."""

@@ -1,0 +1,371 @@
+"""GraphDefs brought into a graph: `tf.import_graph_def`.
+
+Nodes written with Switch, Merge, Enter and their like are made functional on the way (`functionalize`); function
+bodies of the library become graphs of their own where a node calls them. A file may come from a stranger: unknown ops,
+attrs that an op has not, inputs of other types or numbers are typed errors that name the node. Knows the messages,
+the declared ops and `functionalize`; knows nothing of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ebbflow import messages
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.attrs import normalise
+from ebbflow.core.convert import convert
+from ebbflow.core.op import Op
+from ebbflow.core.registry import registry
+from ebbflow.core.shape import merge_dims
+from ebbflow.functions.dataflow_v1.functionalize import functionalize
+from ebbflow.functions.dataflow_v1.low_level import LOW_LEVEL, Item
+from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.graph.symbolic import Operation
+from ebbflow.messages.attrs import Placeholder, attr_python
+
+__all__ = ["import_graph_def"]
+
+GIVEN = "given"
+"""What stands, among the nodes, for a tensor that the caller gives."""
+
+
+def import_graph_def(
+    graph_def: Any,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+    op_dict: Any = None,
+    producer_op_list: Any = None,
+) -> list[Any] | None:
+    """Add the nodes of a GraphDef to the current graph, under `name`; return the `return_elements` (names), if any.
+
+    `input_map` gives tensors to use in place of those with certain names in the GraphDef.
+    """
+    graph_def = _checked_graph_def(graph_def)
+    wanted = _checked_elements(return_elements)
+    graph = context.default_graph() if context.current_graph() is None else context.current_graph()
+    with context.scope(graph):
+        with graph.name_scope("import" if name is None else name) as scope:
+            given = {_key(k): convert(v) for k, v in (input_map or {}).items()}
+        prefix = scope[:-1] if scope.endswith("/") else scope
+        with graph.name_scope(None):
+            return _Import(graph_def, graph, prefix).run(given, wanted)
+
+
+def _checked_graph_def(graph_def: Any) -> Any:
+    if isinstance(graph_def, messages.GraphDef):
+        return graph_def
+    try:
+        return messages.GraphDef.FromString(graph_def.SerializeToString())  # made by another protobuf pool
+    except AttributeError:
+        raise TypeError(f"Argument `graph_def` must be a GraphDef proto, got {type(graph_def).__name__}.") from None
+
+
+def _checked_elements(elements: Any) -> list[str] | None:
+    if elements is None:
+        return None
+    found = list(elements)
+    for element in found:
+        if not isinstance(element, str):
+            raise TypeError(f"Argument `return_elements` must be a list of strings. Received {element!r}.")
+    return found
+
+
+def _key(name: Any) -> str:
+    """Return the name of a tensor in the form that edges have: without `:0`."""
+    if not isinstance(name, str):
+        raise TypeError(f"Argument `input_map` must have strings for keys, got {name!r}")
+    return name.removesuffix(":0")
+
+
+class _Import:
+    """One GraphDef on its way into one graph."""
+
+    def __init__(self, graph_def: Any, graph: Any, prefix: str):
+        self._graph, self._prefix = graph, prefix
+        self._nodes = graph_def.node
+        self._library = Library(graph_def.library, graph)
+        self._items: dict[str, Item] = {}
+
+    def run(self, given: dict[str, Any], wanted: list[str] | None) -> list[Any] | None:
+        for node in self._nodes:
+            if node.name in self._items:
+                raise ValueError(f"Node '{node.name}' is not unique")
+            full = self._graph.unique_name(f"{self._prefix}/{node.name}" if self._prefix else node.name)
+            self._items[node.name] = self._library.item(node, full)
+        for node in self._nodes:
+            self._prefix_colocation(node)
+        used = self._connect(given)
+        unused = [k for k in given if k not in used]
+        if unused:
+            names = ", ".join(k if ":" in k else f"{k}:0" for k in unused)
+            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{names}]")
+        found = functionalize([*self._items.values(), *used.values()], self._graph, emit)
+        return None if wanted is None else [self._element(found, name) for name in wanted]
+
+    def _connect(self, given: dict[str, Any]) -> dict[str, Item]:
+        """Give every item its inputs; return those that stand for given tensors, by the names they replace."""
+        stand_ins: dict[str, Item] = {}
+        for node in self._nodes:
+            item = self._items[node.name]
+            for text in node.input:
+                key = _key(text)
+                if key in given:
+                    tensor = given[key]
+                    if key not in stand_ins:
+                        stand_ins[key] = Item(f"{tensor.op.name}/{key}", GIVEN, origin=tensor)
+                    item.inputs.append((stand_ins[key], 0))
+                elif text.startswith("^"):
+                    item.controls.append(self._find(text[1:], node))
+                else:
+                    name, _, index = text.partition(":")
+                    item.inputs.append((self._find(name, node), _number(index, node)))
+        return stand_ins
+
+    def _find(self, name: str, node: Any) -> Item:
+        if name not in self._items:
+            raise ValueError(f"Node '{node.name}': Unknown input node '{name}'")
+        return self._items[name]
+
+    def _prefix_colocation(self, node: Any) -> None:
+        attrs = self._items[node.name].attrs
+        if "_class" in attrs:
+            attrs["_class"] = tuple(self._renamed(place) for place in attrs["_class"])
+
+    def _renamed(self, place: str) -> str:
+        found = self._items.get(place.removeprefix("loc:@"))
+        return place if found is None else f"loc:@{found.name}"
+
+    def _element(self, found: Any, name: str) -> Any:
+        base, colon, index = name.partition(":")
+        if base not in self._items or (colon and not index.isdigit()):
+            raise ValueError(f"Requested return_element '{name}' not found in graph_def.")
+        return found(self._items[base], int(index) if colon else None)
+
+
+def _number(text: str, node: Any) -> int:
+    if text and not text.isdigit():
+        raise ValueError(f"Node '{node.name}': '{text}' is no number of an output")
+    return int(text or 0)
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+
+class Library:
+    """The functions of a GraphDef, made graphs when they are first asked for."""
+
+    def __init__(self, library: Any, graph: Any):
+        self._graph = graph
+        self._functions = {function.signature.name: function for function in library.function}
+        self._bodies: dict[Any, FuncGraph] = {}
+        self._open: set[str] = set()
+
+    def item(self, node: Any, name: str, bound: Mapping[str, Any] | None = None) -> Item:
+        """Return a node as an item; `bound` are the attrs of the function whose body it is in."""
+        if node.op in self._functions:
+            return self._call_item(node, name, bound or {})
+        op = registry.find(node.op)
+        if op is None:
+            raise errors.NotFoundError(None, None, f"Op type not registered '{node.op}' (node '{node.name}')")
+        return Item(name, node.op, attrs=self._attrs(op, node, bound or {}), origin=node.device)
+
+    def _call_item(self, node: Any, name: str, bound: Mapping[str, Any]) -> Item:
+        """Return a node whose op is a function, as a call of it."""
+        given = {k: _bound(attr_python(node.attr[k]), bound) for k in node.attr if not k.startswith("_")}
+        body = self.body(node.op, given)
+        types = {"Tin": [t.dtype.base_dtype for t in body.inputs], "Tout": [t.dtype.base_dtype for t in body.outputs]}
+        op = registry["StatefulPartitionedCall" if body.stateful else "PartitionedCall"]
+        attrs = {n: a.default for n, a in op.signature.attrs.items() if a.has_default}
+        settled = {**attrs, **{k: tuple(v) for k, v in types.items()}, "f": body}
+        return Item(name, op.name, attrs=settled, origin=node.device)
+
+    def _attrs(self, op: Op, node: Any, bound: Mapping[str, Any]) -> dict[str, Any]:
+        declared = op.signature.attrs
+        found = {name: attr.default for name, attr in declared.items() if attr.has_default}
+        for name in node.attr:
+            if name in declared:
+                found[name] = self._value(_bound(_python(node, name, declared[name].kind), bound))
+            elif name.startswith("_"):
+                value = attr_python(node.attr[name])
+                found[name] = tuple(value) if isinstance(value, list) else value
+            else:
+                raise ValueError(f"NodeDef mentions attr '{name}' not in Op<name={op.name}>; NodeDef: '{node.name}'")
+        missing = [name for name in declared if name not in found]
+        if missing:
+            raise ValueError(f"NodeDef missing attr '{missing[0]}' from Op<name={op.name}>; NodeDef: '{node.name}'")
+        if op.name == "Const" and node.attr["value"].tensor.dtype != found["dtype"].as_datatype_enum:
+            given = dtypes.as_dtype(node.attr["value"].tensor.dtype).name
+            raise ValueError(
+                f"Type mismatch between value ({given}) and dtype ({found['dtype'].name}); NodeDef: '{node.name}'"
+            )
+        return _checked_attrs(op, found, node)
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return tuple(self._value(v) for v in value)
+        if isinstance(value, messages.NameAttrList):
+            if not value.name:
+                return None
+            return self.body(value.name, {k: attr_python(v) for k, v in value.attr.items()})
+        return value
+
+    def body(self, name: str, bound: Mapping[str, Any]) -> FuncGraph:
+        """Return the graph of a function, for these values of its own attrs."""
+        if name not in self._functions:
+            raise errors.NotFoundError(None, None, f"Function '{name}' is not in the library of the GraphDef")
+        if name in self._open:
+            raise errors.InvalidArgumentError(None, None, f"function '{name}' calls itself: it would never end")
+        key = (name, tuple(sorted((k, repr(v)) for k, v in bound.items() if not k.startswith("_"))))
+        if key not in self._bodies:
+            self._open.add(name)
+            try:
+                self._bodies[key] = self._built(self._functions[name], bound)
+            finally:
+                self._open.discard(name)
+        return self._bodies[key]
+
+    def _built(self, function: Any, bound: Mapping[str, Any]) -> FuncGraph:
+        graph = FuncGraph(function.signature.name, None)
+        graph.function_name = function.signature.name
+        values: dict[str, Any] = {}
+        for i, arg in enumerate(function.signature.input_arg):
+            dims = _argument_dims(function, i)
+            tensor = graph.argument(_argument_type(arg, bound), dims, arg.name)
+            graph.inputs.append(tensor)
+            values[arg.name] = (Item(arg.name, GIVEN, origin=tensor), 0)
+        items = {node.name: self.item(node, node.name, bound) for node in function.node_def}
+        for node in function.node_def:
+            for text in node.input:
+                if text.startswith("^"):
+                    control = values[text[1:]][0] if text[1:] in values else items.get(text[1:])
+                    if control is not None and control.op != GIVEN:
+                        items[node.name].controls.append(control)
+                else:
+                    items[node.name].inputs.append(_edge(text, values, items))
+        with context.scope(graph):
+            everything = [*[item for item, _ in values.values()], *items.values()]
+            found = functionalize(everything, graph, emit)
+            ends = [_edge(function.ret[arg.name], values, items) for arg in function.signature.output_arg]
+            graph.outputs = [found(item, index) for item, index in ends]
+        graph.structured_outputs = list(graph.outputs)
+        return graph
+
+
+def _checked_attrs(op: Op, attrs: dict[str, Any], node: Any) -> dict[str, Any]:
+    """Refuse values that the op does not allow."""
+    try:
+        return {**attrs, **normalise(op, attrs)}
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{error} NodeDef: '{node.name}'") from None
+
+
+def _bound(value: Any, bound: Mapping[str, Any]) -> Any:
+    if isinstance(value, Placeholder):
+        if value.name not in bound:
+            raise ValueError(f"the function's attr '{value.name}' has no value here")
+        return bound[value.name]
+    return value
+
+
+def _python(node: Any, name: str, kind: str) -> Any:
+    try:
+        return attr_python(node.attr[name], kind)
+    except errors.InvalidArgumentError as error:
+        raise ValueError(f"{error.message}; attr '{name}' of node '{node.name}'") from None
+
+
+def _argument_type(arg: Any, bound: Mapping[str, Any]) -> Any:
+    if arg.type_attr:
+        return _bound(Placeholder(arg.type_attr), bound)
+    from_number = attr_python(messages.AttrValue(type=arg.type))
+    return from_number.base_dtype
+
+
+def _argument_dims(function: Any, number: int) -> Any:
+    attrs = function.arg_attr[number].attr if number in function.arg_attr else {}
+    if "_output_shapes" not in attrs:
+        return None
+    shapes = attr_python(attrs["_output_shapes"])
+    return shapes[0] if shapes else None
+
+
+def _edge(text: str, values: Mapping[str, Any], items: Mapping[str, Item]) -> tuple[Item, int]:
+    """Return what an edge of a function body names: an argument, NODE:OUTPUT:INDEX or NODE:OUTPUT."""
+    if text in values:
+        return values[text]
+    name, _, rest = text.partition(":")
+    if name not in items:
+        raise ValueError(f"a function body has no node or argument '{text}'")
+    output, _, index = rest.partition(":")
+    return items[name], _first_of(items[name], output) + int(index or 0)
+
+
+def _first_of(item: Item, output: str) -> int:
+    """Return the number of the first tensor of a declared output."""
+    at = 0
+    for arg in registry[item.op].signature.outputs:
+        if arg.name == output:
+            return at
+        at += _count(arg, item.attrs)
+    raise ValueError(f"'{item.name}' ({item.op}) has no output '{output}'")
+
+
+# --- nodes ------------------------------------------------------------------------------------------------------------
+
+
+def _count(arg: Any, attrs: Mapping[str, Any]) -> int:
+    if arg.number_attr is not None:
+        return attrs[arg.number_attr]
+    return len(attrs[arg.type_attr]) if arg.is_type_list else 1
+
+
+def emit(item: Item, inputs: list[Any], graph: Any) -> list[Any]:
+    """Add the node that an item stands for; return its outputs (the node itself if it has none)."""
+    if item.op == GIVEN:
+        return [graph.take(item.origin) if isinstance(graph, FuncGraph) else item.origin]
+    op = registry[item.op]
+    grouped = _grouped(op, item, inputs)
+    attrs = {k: v for k, v in item.attrs.items() if k != "_output_shapes"}
+    node: Operation = graph._add(op, item.name, inputs, grouped, attrs)
+    if item.origin:
+        node._set_device(item.origin)
+    for tensor, dims in zip(node._outputs, item.attrs.get("_output_shapes", ()), strict=False):
+        if item.op not in LOW_LEVEL:
+            tensor._dims = _merged(node, tensor._dims, dims)
+    return node._outputs or [node]
+
+
+def _merged(node: Operation, dims: Any, stated: Any) -> Any:
+    try:
+        return merge_dims(dims, stated)
+    except ValueError:
+        raise ValueError(
+            f"Node '{node.name}' has an _output_shapes attr inconsistent with the shape that was inferred: "
+            f"{stated} against {dims}"
+        ) from None
+
+
+def _grouped(op: Op, item: Item, inputs: list[Any]) -> list[Any]:
+    """Return the inputs as the op declares them; refuse a wrong number, or wrong types."""
+    grouped: list[Any] = []
+    at = 0
+    for arg in op.signature.inputs:
+        count = _count(arg, item.attrs)
+        part = inputs[at : at + count]
+        if len(part) < count:
+            break
+        for i, tensor in enumerate(part):
+            wanted = arg.type if arg.type is not None else item.attrs[arg.type_attr]
+            wanted = wanted[i] if arg.is_type_list else wanted
+            if tensor.dtype.base_dtype is not wanted.base_dtype:
+                raise ValueError(
+                    f"Input {at + i} of node {item.name} was passed {tensor.dtype.base_dtype.name} from {tensor.name} "
+                    f"incompatible with expected {wanted.base_dtype.name}."
+                )
+        grouped.append(part if arg.is_list else part[0])
+        at += count
+    if at != len(inputs) or len(grouped) != len(op.signature.inputs):
+        raise ValueError(f"NodeDef '{item.name}' has {len(inputs)} inputs, which is not what Op<name={op.name}> takes")
+    return grouped

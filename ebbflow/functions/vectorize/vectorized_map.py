@@ -1,0 +1,196 @@
+"""`vectorized_map` and `pfor`: a function of one row, done for all rows at once.
+
+The function is traced for one row; then its nodes are called anew, each with all rows stacked along a new first axis
+(`vectorize_rules` and `vectorize_bodies` say how). What does not depend on the row is done once. An op without a rule
+is done row by row, and so is the whole function where its effects must come in their order. Nothing is compiled or
+kept: eagerly the stacked ops run at once and tapes see them, in a graph they become nodes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ebbflow.core import context, dtypes, errors, nest
+from ebbflow.core.convert import convert
+from ebbflow.core.scopes import name_scope
+from ebbflow.functions.control_flow.loops import map_fn
+from ebbflow.functions.func_graph import FuncGraph, build
+from ebbflow.functions.vectorize.bodies import obstacle, run_body
+from ebbflow.functions.vectorize.rules import Rows, Stacked
+from ebbflow.graph.gradients import gradients
+from ebbflow.ops.declare import raw
+
+
+def vectorized_map(fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
+    """Return what `fn` gives for each row of `elems`, stacked, computed for all rows at once where that can be.
+
+    >>> vectorized_map(lambda x: x * x + 1, convert([1, 2, 3])).numpy().tolist()
+    [2, 5, 10]
+    """
+    tensors = nest.map_structure(convert, elems)
+    flat = nest.flatten(tensors)
+    if not flat:
+        raise ValueError(f"elems must hold at least one tensor, got {elems}")
+    for tensor in flat:
+        if tensor._dims == ():
+            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+    counts = {t._dims[0] for t in flat if t._dims is not None} - {None, 1}
+    if len(counts) > 1:
+        raise errors.StaticShapeError(
+            f"Elements in elems must have as many rows, or one: got shapes {', '.join(str(t.shape) for t in flat)}"
+        )
+    with name_scope(None, "vectorized_map"):
+        longest = _longest(flat)
+        count = longest._dims[0] if longest._dims and longest._dims[0] is not None else _length(longest)
+        single = [t._dims is not None and t._dims[0] == 1 and count != 1 for t in flat]
+        rows = [raw.Squeeze(t, squeeze_dims=[0]) if one else t for t, one in zip(flat, single, strict=True)]
+
+        def row(*taken: Any) -> Any:
+            given = iter(taken)
+            return fn(
+                nest.pack_sequence_as(tensors, [r if one else next(given) for r, one in zip(rows, single, strict=True)])
+            )
+
+        stacked = [t for t, one in zip(rows, single, strict=True) if not one]
+        slow = (lambda: map_fn_over(row, stacked, count)) if fallback_to_while_loop else None
+        return _for_all(row, stacked, count, slow, warn)
+
+
+def _longest(flat: Sequence[Any]) -> Any:
+    return next((t for t in flat if t._dims is None or t._dims[0] != 1), flat[0])
+
+
+def _length(tensor: Any) -> Any:
+    return raw.StridedSlice(raw.Shape(tensor), [0], [1], [1], shrink_axis_mask=1)
+
+
+def pfor(
+    loop_fn: Callable[..., Any],
+    iters: Any,
+    fallback_to_while_loop: bool = True,
+    parallel_iterations: int | None = None,
+    warn: bool = False,
+) -> Any:
+    """Return what `loop_fn(i)` gives for each i from 0 to `iters`, stacked, computed for all of them at once."""
+    known = iters if isinstance(iters, int) else convert(iters).constant_value()
+    count = int(known) if known is not None else convert(iters, dtypes.int32)
+    with name_scope(None, "pfor"):
+        numbers = raw.Range(0, count, 1)
+        slow = (lambda: map_fn_over(loop_fn, [numbers], count)) if fallback_to_while_loop else None
+        return _for_all(loop_fn, [numbers], count, slow, warn)
+
+
+def for_loop(
+    loop_fn: Callable[[Any], Any], loop_fn_dtypes: Any, iters: Any, parallel_iterations: int | None = None
+) -> Any:
+    """Return what `loop_fn(i)` gives for each i from 0 to `iters`, stacked, computed one after the other."""
+    numbers = raw.Range(0, convert(iters, dtypes.int32), 1)
+    return map_fn(loop_fn, numbers, dtype=loop_fn_dtypes)
+
+
+def map_fn_over(row: Callable[..., Any], stacked: Sequence[Any], count: Any) -> Any:
+    """Return the results of a function of rows, computed row by row."""
+    body = _traced(row, stacked)
+    structure = body.structured_outputs
+    if not body.outputs:
+        return structure
+    wanted = nest.pack_sequence_as(
+        structure,
+        [None if r is None else convert_dtype(r) for r in nest.flatten(structure, expand_composites=True)],
+        expand_composites=True,
+    )
+    return map_fn(lambda taken: row(*taken), tuple(stacked), dtype=wanted)
+
+
+def convert_dtype(result: Any) -> dtypes.DType:
+    """Return the dtype that a result of a traced function has as a tensor."""
+    found = getattr(result, "dtype", None)
+    return found.base_dtype if isinstance(found, dtypes.DType) else convert(result).dtype.base_dtype
+
+
+def _traced(row: Callable[..., Any], stacked: Sequence[Any]) -> FuncGraph:
+    arguments = [(t.dtype.base_dtype, None if t._dims is None else t._dims[1:], "row") for t in stacked]
+    return build("vectorized_body", row, context.current_graph(), arguments)
+
+
+def _for_all(row: Any, stacked: Sequence[Any], count: Any, slow: Callable[[], Any] | None, warn: bool) -> Any:
+    body = _traced(row, stacked)
+    reason = obstacle(body)
+    if reason is not None:
+        _row_by_row(reason, slow is not None, warn)
+        return slow()  # type: ignore[misc]
+    rows = Rows(count, lambda reason: _row_by_row(reason, slow is not None, warn))
+    inside = {id(taken): outside for outside, taken in body.captures}
+    given = [*[Stacked(x) for x in stacked], *[inside[id(t)] for t in body.inputs[len(stacked) :]]]
+    results = iter([rows.stack(x).value for x in run_body(body, given, rows)])
+    leaves = nest.flatten(body.structured_outputs, expand_composites=True)
+    flat = [None if leaf is None else next(results) for leaf in leaves]
+    return nest.pack_sequence_as(body.structured_outputs, flat, expand_composites=True)
+
+
+def _row_by_row(reason: str, allowed: bool, warn: bool) -> None:
+    """Say that something is done row by row, or refuse to."""
+    if not allowed:
+        raise ValueError(f"No pfor vectorization defined for {reason}")
+    if warn:
+        warnings.warn(f"vectorized_map does this row by row, for want of a rule: {reason}.", stacklevel=5)
+
+
+# --- all derivatives of a tensor --------------------------------------------------------------------------------------
+
+
+def jacobian(output: Any, inputs: Any, use_pfor: bool = True, parallel_iterations: int | None = None) -> Any:
+    """Return d output[i…] / d input[j…] for each input, shaped output.shape + input.shape, in a graph."""
+    flat = nest.flatten(inputs)
+    size = raw.Size(output)
+
+    def row(i: Any) -> list[Any]:
+        picked = raw.OneHot(i, size, convert(1, output.dtype), convert(0, output.dtype))
+        found = gradients(output, flat, grad_ys=raw.Reshape(picked, raw.Shape(output)))
+        return [None if g is None else convert(g) for g in found]
+
+    rows = _rows_of(row, size, use_pfor, flat, parallel_iterations)
+    shape = raw.Shape(output)
+    shaped = []
+    for grads, x in zip(rows, flat, strict=True):
+        if grads is not None:
+            grads = raw.Reshape(grads, raw.ConcatV2([shape, raw.Shape(x)], 0))
+            if output._dims is not None and x._dims is not None:
+                grads.set_shape([*output._dims, *x._dims])
+        shaped.append(grads)
+    return nest.pack_sequence_as(inputs, shaped)
+
+
+def batch_jacobian(output: Any, inp: Any, use_pfor: bool = True, parallel_iterations: int | None = None) -> Any:
+    """Return, for each entry b of the batch, d output[b, i…] / d inp[b, j…], in a graph."""
+    if output._dims and inp._dims and None not in (output._dims[0], inp._dims[0]) and output._dims[0] != inp._dims[0]:
+        raise ValueError(
+            f"Need first dimension of `output` shape ({output.shape}) and `inp` shape ({inp.shape}) to match."
+        )
+    lead, shape = _length(output), raw.Shape(output)
+    size = raw.Size(output) // lead
+    flat = raw.Reshape(output, raw.Pack([lead, size]))
+
+    def row(i: Any) -> list[Any]:
+        picked = raw.OneHot(i, size, convert(1, output.dtype), convert(0, output.dtype))
+        found = gradients(flat, [inp], grad_ys=raw.BroadcastTo(picked, raw.Shape(flat)))[0]
+        return [None if found is None else convert(found)]
+
+    grads = _rows_of(row, size, use_pfor, [inp], parallel_iterations)[0]
+    if grads is None:
+        return None
+    rank = len(grads._dims)
+    turned = raw.Transpose(grads, [1, 0, *range(2, rank)])  # the batch in front
+    rest = raw.StridedSlice(raw.Shape(inp), [1], [0], [1], end_mask=1)
+    result = raw.Reshape(turned, raw.ConcatV2([shape, rest], 0))
+    if output._dims is not None and inp._dims is not None:
+        result.set_shape([*output._dims, *inp._dims[1:]])
+    return result
+
+
+def _rows_of(row: Any, size: Any, use_pfor: bool, inputs: Sequence[Any], parallel_iterations: int | None) -> Any:
+    if use_pfor:
+        return pfor(row, size, parallel_iterations=parallel_iterations)
+    return for_loop(row, [x.dtype for x in inputs], size, parallel_iterations)

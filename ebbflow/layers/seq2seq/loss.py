@@ -1,0 +1,56 @@
+"""The cross-entropy of sequences, weighted step by step (`tf.contrib.seq2seq.sequence_loss`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core.scopes import name_scope
+from ebbflow.ops.arrays.shaping import reshape
+from ebbflow.ops.arrays.shaping import shape as shape_of
+from ebbflow.ops.elementwise.binary import div_no_nan
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits
+from ebbflow.ops.reduce.reductions import count_nonzero, reduce_sum
+
+
+def sequence_loss(
+    logits: Any,
+    targets: Any,
+    weights: Any,
+    average_across_timesteps: bool = True,
+    average_across_batch: bool = True,
+    sum_over_timesteps: bool = False,
+    sum_over_batch: bool = False,
+    softmax_loss_function: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Return the weighted cross-entropy of sequences, over steps or examples or both, or of each step."""
+    for what, tensor, shape in (
+        ("Logits", logits, "[batch_size x sequence_length x logits]"),
+        ("Targets", targets, "[batch_size x sequence_length]"),
+        ("Weights", weights, "[batch_size x sequence_length]"),
+    ):
+        if tensor.shape.rank != shape.count(" x ") + 1:
+            raise ValueError(f"{what} must be a {shape} tensor")
+    if average_across_timesteps and sum_over_timesteps:
+        raise ValueError("average_across_timesteps and sum_over_timesteps cannot be set to True at same time.")
+    if average_across_batch and sum_over_batch:
+        raise ValueError("average_across_batch and sum_over_batch cannot be set to True at same time.")
+    with name_scope(name, "sequence_loss", [logits, targets, weights]):
+        rows = reshape(logits, [-1, shape_of(logits)[2]])
+        loss = softmax_loss_function or sparse_softmax_cross_entropy_with_logits
+        each = loss(labels=reshape(targets, [-1]), logits=rows) * reshape(weights, [-1])
+        over_steps = average_across_timesteps or sum_over_timesteps
+        over_batch = average_across_batch or sum_over_batch
+        if (average_across_timesteps and average_across_batch) or (sum_over_timesteps and sum_over_batch):
+            axis = None
+        else:
+            each = reshape(each, shape_of(logits)[0:2])
+            if not (over_steps or over_batch):
+                return each
+            averaged = average_across_timesteps or average_across_batch
+            axis = [0] if (average_across_batch if averaged else sum_over_batch) else [1]
+        total = reduce_sum(each, axis)
+        if average_across_timesteps or average_across_batch:
+            return div_no_nan(total, reduce_sum(weights, axis))
+        return div_no_nan(total, cast(count_nonzero(weights, axis), total.dtype))

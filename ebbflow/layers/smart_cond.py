@@ -1,0 +1,34 @@
+"""Choosing by a flag that may be a Python bool or a tensor (`training=`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ebbflow.core import context
+from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.functions.control_flow.cond import cond
+from ebbflow.state.variables import Variable
+
+
+def known_flag(flag: Any) -> bool | None:
+    """Return the flag's value where it is known now, else None.
+
+    >>> known_flag(1), known_flag(convert(False))
+    (True, False)
+    """
+    if not isinstance(flag, (Tensor, Variable)):
+        return bool(flag)
+    if context.executing_eagerly():
+        return bool(flag)
+    known = flag.constant_value() if isinstance(flag, Tensor) else None
+    return None if known is None else bool(known)
+
+
+def smart_cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = None) -> Any:
+    """Call one of two functions: now where the flag `pred` is known now, else as a choice in the graph."""
+    known = known_flag(pred)
+    if known is None:
+        return cond(convert(pred), true_fn, false_fn, name=name)
+    return true_fn() if known else false_fn()

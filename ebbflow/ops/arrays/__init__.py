@@ -1,0 +1,1 @@
+"""Arrays made, reshaped, joined, cut, indexed, ordered: ops that move elements and compute none."""

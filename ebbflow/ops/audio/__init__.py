@@ -1,0 +1,1 @@
+"""Sound: bytes of files and samples."""

@@ -1,0 +1,1 @@
+"""Ops that order and route: barriers, TF 1's switches and merges, Python functions as nodes."""

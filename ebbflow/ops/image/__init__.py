@@ -1,0 +1,1 @@
+"""Images: bytes of files and pixels."""

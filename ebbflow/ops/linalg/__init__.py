@@ -1,0 +1,1 @@
+"""Matrices: products, contractions, solvers, factorisations, diagonals, norms."""

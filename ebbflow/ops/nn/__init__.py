@@ -1,0 +1,1 @@
+"""What neural nets are made of: convolution, pooling, normalisation, cross entropies, embeddings, recurrent cells."""

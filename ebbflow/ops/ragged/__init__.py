@@ -1,0 +1,1 @@
+"""Ragged tensors: the class, its rows and indices, and what other ops give for it."""

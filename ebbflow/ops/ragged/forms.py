@@ -1,0 +1,155 @@
+"""Ragged tensors, complete: the class, its operators and indices, and what ops give for it.
+
+An op that is given what it cannot take asks that value (`core.op`): here is what a ragged tensor answers. An
+element-wise op is the op of its elements; for the others there is a row below. For any function of the elements there
+is `tf.ragged.map_flat_values`, for everything else `to_tensor`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes
+from ebbflow.core.convert import convert
+from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged import index, reduce
+from ebbflow.ops.ragged import rows as ragged_rows
+from ebbflow.ops.ragged.elementwise import elementwise
+from ebbflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec, as_splits
+
+__all__ = ["RaggedTensor", "RaggedTensorSpec", "as_splits"]
+
+OF_ELEMENTS = frozenset(
+    [
+        "AddN",
+        "AsString",
+        "Bitcast",
+        "Identity",
+        "OnesLike",
+        "RegexFullMatch",
+        "RegexReplace",
+        "StaticRegexFullMatch",
+        "StaticRegexReplace",
+        "StopGradient",
+        "StringJoin",
+        "StringLength",
+        "StringLower",
+        "StringStrip",
+        "StringToHashBucket",
+        "StringToHashBucketFast",
+        "StringToHashBucketStrong",
+        "StringToNumber",
+        "StringUpper",
+        "Substr",
+        "ZerosLike",
+    ]
+)
+"""Ops that are functions of the elements and do not say so in their declaration."""
+
+# By op: what it gives for (inputs, attrs) with a ragged tensor among the inputs.
+FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
+    "ConcatV2": lambda x, attrs: ragged_rows.concat(x[0], _number(x[1])),
+    "ExpandDims": lambda x, attrs: ragged_rows.expand_dims(x[0], _number(x[1])),
+    "Gather": lambda x, attrs: ragged_rows.gather(x[0], x[1]),
+    "GatherNd": lambda x, attrs: ragged_rows.gather_nd(*x),
+    "GatherV2": lambda x, attrs: ragged_rows.gather(x[0], x[1], _number(x[2]), attrs.get("batch_dims", 0)),
+    "OneHot": lambda x, attrs: x[0].with_flat_values(raw.OneHot(x[0].flat_values, *x[1:], **attrs)),
+    "Pack": lambda x, attrs: ragged_rows.stack(x[0], attrs.get("axis", 0)),
+    "Rank": lambda x, attrs: convert(x[0].shape.rank, dtypes.int32),
+    "ReverseV2": lambda x, attrs: ragged_rows.reverse(*x),
+    "Size": lambda x, attrs: raw.Size(x[0].flat_values, **attrs),
+    "Split": lambda x, attrs: ragged_rows.split(x[1], attrs["num_split"], _number(x[0])),
+    "SplitV": lambda x, attrs: ragged_rows.split(x[0], x[1], _number(x[2])),
+    "Squeeze": lambda x, attrs: ragged_rows.squeeze(x[0], attrs.get("squeeze_dims", attrs.get("axis", ()))),
+    "Tile": lambda x, attrs: ragged_rows.tile(*x),
+    "Where": lambda x, attrs: _where(x[0]),
+    "Softmax": lambda x, attrs: _softmax(x[0]),
+    "DynamicPartition": lambda x, attrs: ragged_rows.partition(*x, attrs["num_partitions"]),
+    **{
+        name: lambda x, attrs, name=name: reduce._by_segments(name[15:], x[0], convert(x[1]), convert(x[2]))
+        for name in ("UnsortedSegmentSum", "UnsortedSegmentProd", "UnsortedSegmentMax", "UnsortedSegmentMin")
+    },
+}
+
+
+def form(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+    """Return what an op gives for inputs with a ragged tensor among them, or NotImplemented."""
+    if op.facts.get("elementwise") or op.name in OF_ELEMENTS:
+        if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
+            return elementwise(lambda *flat: op(list(flat), **attrs), inputs[0])
+        return elementwise(lambda *flat: op(*flat, **attrs), inputs)
+    found = FORMS.get(op.name)
+    return NotImplemented if found is None else found(inputs, attrs)
+
+
+def _number(axis: Any) -> int:
+    known = axis if isinstance(axis, (int, np.integer)) else convert(axis).constant_value()
+    if known is None:
+        raise ValueError("the axis of a ragged tensor must be known when the graph is built")
+    return int(known)
+
+
+def _where(truth: RaggedTensor) -> Any:
+    """Return where the elements are true: a row of coordinates for each."""
+    places = raw.Cast(truth.coordinates(), DstT=dtypes.int64)
+    found = raw.Where(truth.flat_values)
+    at = raw.GatherV2(places, found[:, 0], 0)
+    return at if len(truth.flat_values._dims) == 1 else raw.ConcatV2([at, found[:, 1:]], 1)
+
+
+def _softmax(logits: RaggedTensor) -> Any:
+    """Return the softmax of each of the innermost rows."""
+    if isinstance(logits.values, RaggedTensor):
+        return logits.with_values(_softmax(logits.values))
+    if len(logits.values._dims) > 1:
+        return logits.with_values(raw.Softmax(logits.values))
+    rows, count = logits.value_rowids(), raw.Cast(logits.nrows(), DstT=dtypes.int32)
+    largest = raw.GatherV2(raw.UnsortedSegmentMax(logits.values, rows, count), rows, 0)
+    grown = raw.Exp(logits.values - raw.StopGradient(largest))
+    return logits.with_values(grown / raw.GatherV2(raw.UnsortedSegmentSum(grown, rows, count), rows, 0))
+
+
+# --- the class, completed ---------------------------------------------------------------------------------------------
+
+
+def _operator(symbol: str, reflected: bool) -> Callable[[Any, Any], Any]:
+    function = getattr(operator, f"{symbol}_" if symbol in ("and", "or") else symbol)
+    if reflected:
+        return lambda x, y: elementwise(function, (y, x))
+    return lambda x, y: elementwise(function, (x, y))
+
+
+def _equal(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    def compared(x: RaggedTensor, y: Any) -> Any:
+        if not context.switches.tensor_equality:  # TensorFlow 1 asks whether it is the same object
+            return NotImplemented
+        try:
+            return elementwise(function, (x, y))
+        except (TypeError, ValueError):  # something that no element can be equal to
+            return NotImplemented
+
+    return compared
+
+
+_METHODS: dict[str, Any] = {
+    "__getitem__": index.getitem,
+    "_reduce": reduce.reduced,
+    "_op_form": staticmethod(form),
+    "__neg__": lambda x: x.with_flat_values(-x.flat_values),
+    "__abs__": lambda x: x.with_flat_values(abs(x.flat_values)),
+    "__invert__": lambda x: x.with_flat_values(~x.flat_values),
+    "__eq__": _equal(operator.eq),
+    "__ne__": _equal(operator.ne),
+    "__hash__": object.__hash__,
+}
+for _symbol in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor"):
+    _METHODS[f"__{_symbol}__"] = _operator(_symbol, reflected=False)
+    _METHODS[f"__r{_symbol}__"] = _operator(_symbol, reflected=True)
+for _symbol in ("lt", "le", "gt", "ge"):
+    _METHODS[f"__{_symbol}__"] = _operator(_symbol, reflected=False)
+for _name, _method in _METHODS.items():
+    setattr(RaggedTensor, _name, _method)

@@ -1,0 +1,145 @@
+"""Functions that make ragged tensors, or work on their elements: `tf.ragged`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
+from ebbflow.core.scopes import name_scope
+from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged import rows as ragged_rows
+from ebbflow.ops.ragged.forms import RaggedTensor, as_splits
+from ebbflow.ops.ragged.value import RaggedTensorValue
+
+
+def constant(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> Any:
+    """Return nested lists as a ragged tensor (as a tensor, if they are not nested)."""
+    splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
+    with name_scope(name, "RaggedConstant", []):
+        if not values and (rest or dtype is None):
+            values = np.zeros((0, *rest), np.float32 if dtype is None else dtypes.as_dtype(dtype).np)
+        flat = convert(values, None if dtype is None else dtypes.as_dtype(dtype), name="values")
+        made = [convert(s, dtypes.as_dtype(row_splits_dtype)) for s in splits]
+    return RaggedTensor.from_nested_row_splits(flat, made, validate=False) if splits else flat
+
+
+def constant_value(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    row_splits_dtype: Any = "int64",
+) -> Any:
+    """Return nested lists as what may be fed for a ragged tensor (as an array, if they are not nested).
+
+    >>> constant_value([[1, 2], [3]]).to_list()
+    [[1, 2], [3]]
+    """
+    splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
+    flat = np.asarray(values, dtype)
+    flat = flat.reshape((0, *rest)) if not flat.size else flat
+    kind = dtypes.as_dtype(row_splits_dtype).np
+    return RaggedTensorValue.of_parts([flat, *[np.asarray(s, kind) for s in splits]])
+
+
+def _levels(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> tuple[list[Any], Any, tuple[int, ...]]:
+    """Return where the rows of each level of nested lists begin, what is inside, and the shape of one of that."""
+    rest = tuple(inner_shape or ())
+    depth = _depth(pylist)
+    levels = ragged_rank if ragged_rank is not None else max(depth - 1 - len(rest), 0)
+    splits, values = [], list(pylist) if depth else pylist
+    for _ in range(levels):
+        splits.append(np.cumsum([0, *[len(_as_list(row)) for row in values]]))
+        values = [item for row in values for item in row]
+    return splits, values, rest
+
+
+def _as_list(row: Any) -> Any:
+    if not isinstance(row, (list, tuple, np.ndarray)):
+        raise ValueError(f"all scalar values must have the same nesting depth, got {row!r} beside a list")
+    return row
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.ndim
+    if not isinstance(value, (list, tuple)):
+        return 0
+    return 1 + max([_depth(item) for item in value], default=0)
+
+
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return what `op` gives for the elements of ragged tensors, in the same rows."""
+    given = [*args, *kwargs.values()]
+    like = next((x for x in given if isinstance(x, RaggedTensor)), None)
+    if like is None:
+        return op(*args, **kwargs)
+    flat = lambda x: x.flat_values if isinstance(x, RaggedTensor) else x
+    return like.with_flat_values(op(*[flat(x) for x in args], **{k: flat(x) for k, x in kwargs.items()}))
+
+
+def ragged_range(
+    starts: Any,
+    limits: Any = None,
+    deltas: Any = 1,
+    dtype: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> Any:
+    """Return a row of numbers for each start, limit and step.
+
+    >>> ragged_range([3, 5, 2])
+    <tf.RaggedTensor [[0, 1, 2], [0, 1, 2, 3, 4], [0, 1]]>
+    """
+    if limits is None:
+        starts, limits = 0, starts
+    limits = convert(limits, dtype)
+    starts, deltas = convert(starts, limits.dtype), convert(deltas, limits.dtype)
+    steps = raw.Ceil(raw.Cast(limits - starts, DstT=dtypes.float64) / raw.Cast(deltas, DstT=dtypes.float64))
+    lengths = raw.Cast(raw.Maximum(steps, convert(0.0, dtypes.float64)), DstT=dtypes.as_dtype(row_splits_dtype))
+    lengths = raw.Reshape(lengths, [-1])
+    empty = RaggedTensor.from_row_lengths(
+        raw.Range(0, raw.Cast(raw.Sum(lengths, [0]), DstT=dtypes.int32), 1), lengths, validate=False
+    )
+    rows = empty.value_rowids()
+    inside = raw.Cast(empty._places() - raw.GatherV2(empty.row_splits, rows, 0), DstT=limits.dtype)
+
+    def of_row(x: Any) -> Any:
+        return x if x.shape.rank == 0 else raw.GatherV2(x, rows, 0)
+
+    return empty.with_values(of_row(starts) + inside * of_row(deltas))
+
+
+def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
+    """Return the values as rows of a ragged tensor; they need not be of the same shape.
+
+    >>> stack([[1, 2], [3]])
+    <tf.RaggedTensor [[1, 2], [3]]>
+    """
+    return ragged_rows.stack([v if isinstance(v, RaggedTensor) else convert(v) for v in values], axis)
+
+
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:
+    """Return the number of the row of each value, from where rows begin."""
+    splits = as_splits(splits)
+    found = RaggedTensor(raw.Range(0, raw.Cast(splits[-1], DstT=dtypes.int32), 1), splits).value_rowids()
+    return found if out_type is None else raw.Cast(found, DstT=dtypes.as_dtype(out_type))
+
+
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+) -> Any:
+    """Return where rows begin, from the number of the row of each value."""
+    made = RaggedTensor.from_value_rowids(raw.Range(0, raw.Size(convert(segment_ids)), 1), segment_ids, num_segments)
+    return made.row_splits if out_type is None else raw.Cast(made.row_splits, DstT=dtypes.as_dtype(out_type))

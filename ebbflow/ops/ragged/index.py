@@ -1,0 +1,130 @@
+"""Indices and slices of ragged tensors: `rt[2]`, `rt[:, 1:]`, `rt[..., 0]`, `rt[tf.newaxis]`.
+
+The first key is about rows; those behind it are about what is inside every row, and go down with the values. Knows the
+class and how rows are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core.convert import convert
+from ebbflow.core.shape import dimension_value
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.rows import _between, expand_dims, pick, spans, take
+from ebbflow.ops.ragged.tensor import RaggedTensor
+
+
+def getitem(rows: RaggedTensor, key: Any) -> Any:
+    """Return what `rows[key]` is."""
+    return _outer(rows, _spelled_out(key if isinstance(key, tuple) else (key,), rows.shape.rank))
+
+
+def _spelled_out(keys: tuple[Any, ...], rank: int | None) -> list[Any]:
+    """Return the keys with a slice for each axis that `...` stands for."""
+    places = [i for i, key in enumerate(keys) if key is Ellipsis]
+    axes = sum(key is not None and key is not Ellipsis for key in keys)
+    if rank is not None and axes > rank:
+        raise ValueError(f"Too many indices ({axes}) for a ragged tensor of rank {rank}.")
+    if not places:
+        return list(keys)
+    if rank is None or len(places) > 1:
+        raise ValueError("one `...` may stand in an index, of a ragged tensor whose rank is known")
+    at = places[0]
+    return [*keys[:at], *[slice(None)] * (rank - axes), *keys[at + 1 :]]
+
+
+def _outer(value: Any, keys: Sequence[Any]) -> Any:
+    """Apply keys to a value from its first axis on."""
+    if not keys:
+        return value
+    if not isinstance(value, RaggedTensor):
+        return value[tuple(keys)]
+    key, rest = keys[0], keys[1:]
+    if key is None:
+        return expand_dims(_outer(value, rest), 0)
+    if isinstance(key, slice):
+        return _inner(_rows(value, key), rest)
+    return _outer(_row(value, key), rest)
+
+
+def _row(rows: RaggedTensor, at: Any) -> Any:
+    if isinstance(at, (int, np.integer)) and not isinstance(at, bool):
+        count = dimension_value(rows.shape[0])
+        if count is not None and not -count <= at < count:
+            raise _outside(at, count)
+        place: Any = rows.nrows() + np.array(at, rows.row_splits.dtype.np) if at < 0 else int(at)
+        splits = rows.row_splits
+        end = place + np.array(1, splits.dtype.np) if isinstance(place, Tensor) else place + 1
+        return _between(rows.values, splits[place], splits[end])
+    if isinstance(at, Tensor) and at.shape.rank in (0, None) and at.dtype.is_integer:
+        return take(rows, at)
+    raise TypeError(f"Only integers, slices, tf.newaxis and scalar tensors index a ragged tensor, got {at!r}")
+
+
+def _outside(at: int, count: int) -> Exception:
+    return IndexError(f"index {at} is not in a ragged tensor of {count} rows")
+
+
+def _rows(rows: RaggedTensor, key: slice) -> RaggedTensor:
+    if key == slice(None):
+        return rows
+    splits = rows.row_splits
+    plain = all(part is None or isinstance(part, (int, np.integer)) for part in (key.start, key.stop, key.step))
+    if plain and key.step in (None, 1) and isinstance(splits, EagerTensor):
+        start, stop, _ = key.indices(len(splits._array) - 1)
+        splits = splits[start : max(start, stop) + 1]
+        first, last = splits[0], splits[-1]
+        return RaggedTensor(_between(rows.values, first, last), splits - first, rows._uniform)
+    starts, limits = rows.row_starts()[key], rows.row_limits()[key]
+    places = spans(starts, limits)
+    return RaggedTensor(pick(rows.values, places.values), places.row_splits, rows._uniform)
+
+
+def _inner(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
+    """Apply keys to what is inside every row."""
+    if not keys:
+        return rows
+    if not isinstance(rows, RaggedTensor):
+        return rows[(slice(None), *keys)]
+    key, rest = keys[0], keys[1:]
+    if key is None:
+        return expand_dims(_inner(rows, rest), 1)
+    if isinstance(key, slice):
+        part = _part_of_each(rows, key)
+        return part.with_values(_inner(part.values, rest)) if rest else part
+    if rows._uniform is None:
+        raise ValueError("Cannot index into an inner ragged dimension.")
+    at = key + rows._uniform if isinstance(key, int) and key < 0 else key
+    places = rows.row_starts() + raw.Cast(convert(at), DstT=rows.row_splits.dtype)
+    return _inner(pick(rows.values, places), rest)
+
+
+def _part_of_each(rows: RaggedTensor, key: slice) -> RaggedTensor:
+    """Return the same part of every row."""
+    if key == slice(None):
+        return rows
+    kind = rows.row_splits.dtype
+    step = 1 if key.step is None else int(key.step)
+    if not step:
+        raise ValueError("slice step cannot be zero")
+    lengths, starts = rows.row_lengths(), rows.row_starts()
+    zero, one = np.array(0, kind.np), np.array(1, kind.np)
+    least, most = (zero, lengths) if step > 0 else (-one, lengths - one)
+
+    def bound(at: Any, default: Any) -> Any:
+        if at is None:
+            return default + raw.ZerosLike(lengths)
+        at = raw.Cast(convert(at), DstT=kind)
+        at = raw.SelectV2(raw.Less(at, zero), at + lengths, at + raw.ZerosLike(lengths))
+        return raw.Minimum(raw.Maximum(at, least), most)
+
+    first = bound(key.start, zero if step > 0 else lengths - one)
+    last = bound(key.stop, lengths if step > 0 else -one)
+    places = spans(starts + first, starts + last, step)
+    uniform = None if rows._uniform is None else len(range(*key.indices(rows._uniform)))
+    return RaggedTensor(pick(rows.values, places.values), places.row_splits, uniform)

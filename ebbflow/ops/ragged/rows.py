@@ -1,0 +1,296 @@
+"""Rows of ragged tensors taken, joined and repeated: what gather, concat, stack and their like mean for them.
+
+Everything is made of ops on values and splits, so it works in every mode. Knows the class; knows nothing of how ops
+find the way here (`ops.ragged`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
+from ebbflow.core.shape import dimension_value
+from ebbflow.core.tensor import Tensor
+from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.tensor import RaggedTensor
+
+# --- taking -----------------------------------------------------------------------------------------------------------
+
+
+def pick(values: Any, places: Any) -> Any:
+    """Return these of the values, which may be rows."""
+    return take(values, places) if isinstance(values, RaggedTensor) else raw.GatherV2(values, places, 0)
+
+
+def spans(starts: Any, limits: Any, step: Any = 1) -> RaggedTensor:
+    """Return, for each start and limit, the numbers from one to the other."""
+    kind = starts.dtype
+    zero, step = np.array(0, kind.np), np.array(step, kind.np)
+    lengths = raw.Maximum(-((starts - limits) // step) if step > 0 else -((limits - starts) // -step), zero)
+    made = RaggedTensor.from_row_lengths(starts, lengths, validate=False)  # its values come in the next line
+    return made.with_values(raw.GatherV2(starts, made.value_rowids(), 0) + made.offsets() * step)
+
+
+def take(rows: RaggedTensor, numbers: Any) -> Any:
+    """Return the rows of these numbers: one for a number, rows for a vector, rows of rows for more."""
+    numbers = numbers if isinstance(numbers, Tensor) else convert(numbers)
+    rank = numbers.shape.rank
+    if rank == 0:
+        at = raw.Cast(numbers, DstT=rows.row_splits.dtype)
+        return _between(rows.values, rows.row_splits[at], rows.row_splits[at + np.array(1, at.dtype.np)])
+    if rank > 1:
+        outer = RaggedTensor.from_tensor(numbers, ragged_rank=rank - 1, row_splits_dtype=rows.row_splits.dtype)
+        return _ragged_again(outer).with_flat_values(take(rows, outer.flat_values))
+    starts, limits = raw.GatherV2(rows.row_starts(), numbers, 0), raw.GatherV2(rows.row_limits(), numbers, 0)
+    places = spans(starts, limits)
+    return RaggedTensor(pick(rows.values, places.values), places.row_splits, rows._uniform)
+
+
+def _between(values: Any, start: Any, stop: Any) -> Any:
+    if isinstance(values, RaggedTensor):
+        splits = values.row_splits[start : stop + np.array(1, stop.dtype.np)]
+        first = splits[0]
+        return RaggedTensor(_between(values.values, first, splits[-1]), splits - first, values._uniform)
+    return values[start:stop]
+
+
+def gather(params: Any, indices: Any, axis: Any = 0, batch_dims: int = 0) -> Any:
+    """Return what `tf.gather` gives where the params or the indices are ragged."""
+    axis = int(axis)
+    if batch_dims:
+        return _gather_in_rows(params, indices, axis, batch_dims)
+    if isinstance(indices, RaggedTensor):
+        return indices.with_flat_values(gather(params, indices.flat_values, axis))
+    if not isinstance(params, RaggedTensor):
+        return raw.GatherV2(params, indices, axis)
+    if axis == 0:
+        return take(params, indices)
+    if axis == 1:
+        raise ValueError("gather along axis 1 of a ragged tensor needs batch_dims=1: its rows have different lengths")
+    return params.with_values(gather(params.values, indices, axis - 1))
+
+
+def _gather_in_rows(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+    """Gather from each row of the params by the row of the indices."""
+    params, indices = as_ragged(params), as_ragged(indices)
+    if batch_dims > 1:
+        return indices.with_values(gather(params.values, indices.values, axis - 1, batch_dims - 1))
+    if axis > batch_dims:
+        raise ValueError(f"gather with axis {axis} beyond batch_dims {batch_dims} is for tensors: use to_tensor()")
+    starts = raw.GatherV2(params.row_starts(), indices.value_rowids(), 0)
+    inner = indices.values
+    flat = inner.flat_values if isinstance(inner, RaggedTensor) else inner
+    if isinstance(inner, RaggedTensor):
+        starts = raw.GatherV2(starts, inner.coordinates()[:, 0], 0)
+    places = raw.Cast(flat, DstT=starts.dtype) + starts
+    return indices.with_flat_values(pick(params.values, places))
+
+
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
+    """Return the rows, rows of rows or elements that the last axis of `indices` leads to."""
+    if batch_dims:
+        raise ValueError("gather_nd of ragged tensors takes no batch_dims: use tf.gather")
+    if isinstance(indices, RaggedTensor):
+        return indices.with_values(gather_nd(params, indices.values))
+    indices = convert(indices)
+    if not isinstance(params, RaggedTensor):
+        return raw.GatherNd(params, indices)
+    depth = dimension_value(indices.shape[-1])
+    first, rest = indices[..., 0], indices[..., 1:]
+    if depth == 1:
+        return take(params, first)
+    at = raw.GatherV2(params.row_starts(), first, 0) + raw.Cast(rest[..., 0], DstT=params.row_splits.dtype)
+    if depth == 2:
+        return pick(params.values, at) if at.shape.rank == 1 else gather(params.values, at)
+    rest = raw.Cast(rest[..., 1:], DstT=at.dtype)
+    return gather_nd(params.values, raw.ConcatV2([raw.ExpandDims(at, -1), rest], -1))
+
+
+def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+    """Return the elements, or rows, of `data` where `mask` is true.
+
+    >>> boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])
+    <tf.RaggedTensor [[1], [3, 4]]>
+    """
+    if not isinstance(mask, RaggedTensor):
+        mask = convert(mask, dtypes.bool)
+        if mask.shape.rank == 1:
+            return pick(data if isinstance(data, RaggedTensor) else convert(data), raw.Where(mask)[:, 0])
+        mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.rank - 1)
+    data = as_ragged(data, mask.ragged_rank)
+    if isinstance(mask.values, RaggedTensor):
+        return data.with_values(boolean_mask(data.values, mask.values))
+    kept = raw.Where(mask.values)[:, 0]
+    rows = raw.GatherV2(mask.value_rowids(), kept, 0)
+    values = pick(data.values, kept)
+    return RaggedTensor.from_value_rowids(values, rows, mask.nrows(), validate=False)
+
+
+def partition(data: Any, numbers: Any, count: int) -> list[Any]:
+    """Return the rows with each number."""
+    if isinstance(numbers, RaggedTensor):
+        raise ValueError("partitions of a ragged tensor are given for its rows, by a vector")
+    numbers = convert(numbers, dtypes.int32)
+    return [take(data, raw.Where(raw.Equal(numbers, i))[:, 0]) for i in range(count)]
+
+
+# --- joining ----------------------------------------------------------------------------------------------------------
+
+
+def as_ragged(value: Any, depth: int = 1, kind: Any = dtypes.int64) -> RaggedTensor:
+    """Return a value as rows of rows, `depth` levels of them."""
+    if not isinstance(value, RaggedTensor):
+        return RaggedTensor.from_tensor(value, ragged_rank=depth, row_splits_dtype=kind)
+    return value if value.ragged_rank >= depth else value.with_values(as_ragged(value.values, depth - 1, kind))
+
+
+def _alike(values: Sequence[Any]) -> list[RaggedTensor]:
+    depth = max(v.ragged_rank for v in values if isinstance(v, RaggedTensor))
+    kind = next(v.row_splits.dtype for v in values if isinstance(v, RaggedTensor))
+    return [as_ragged(v, depth, kind) for v in values]
+
+
+def concat(values: Sequence[Any], axis: Any) -> Any:
+    """Return what `tf.concat` gives where any of the values is ragged."""
+    rank = next(v.shape.rank for v in values if isinstance(v, RaggedTensor))
+    axis = int(axis) + (rank if axis < 0 else 0)
+    if len(values) == 1:
+        return values[0]
+    values = _alike(values)
+    if axis == 0:
+        return _below(values)
+    if axis > 1:
+        return values[0].with_values(_joined([v.values for v in values], axis - 1))
+    return _beside(values)
+
+
+def _joined(values: Sequence[Any], axis: int) -> Any:
+    if any(isinstance(v, RaggedTensor) for v in values):
+        return concat(values, axis)
+    return raw.ConcatV2(list(values), axis)
+
+
+def _below(values: Sequence[RaggedTensor]) -> RaggedTensor:
+    """Return the rows of all, one after the other."""
+    splits, end = [values[0].row_splits], values[0].row_splits[-1]
+    for more in values[1:]:
+        splits.append(more.row_splits[1:] + end)
+        end = end + more.row_splits[-1]
+    return RaggedTensor(_joined([v.values for v in values], 0), raw.ConcatV2(splits, 0))
+
+
+def _beside(values: Sequence[RaggedTensor]) -> RaggedTensor:
+    """Return the first rows of all as one row, and so on."""
+    count, kind = len(values), values[0].row_splits.dtype
+    rows = values[0].nrows()
+    order = raw.Range(np.array(0, kind.np), rows * np.array(count, kind.np), np.array(1, kind.np))
+    order = raw.Reshape(raw.Transpose(raw.Reshape(order, raw.Pack([np.array(count, kind.np), rows])), [1, 0]), [-1])
+    mixed = take(_below(values), order)
+    return RaggedTensor(mixed.values, mixed.row_splits[::count])
+
+
+def stack(values: Sequence[Any], axis: Any = 0) -> Any:
+    """Return what `tf.stack` gives where any of the values is ragged, or `tf.ragged.stack` for any."""
+    rank = max(1, *[v.shape.rank for v in values])
+    axis = int(axis) + (rank + 1 if axis < 0 else 0)
+    if not any(isinstance(v, RaggedTensor) for v in values):
+        if rank == 1 and axis == 1:
+            return raw.Pack(list(values), axis=axis)
+        if rank == 1:
+            lengths = raw.Pack([raw.Shape(v)[0] for v in values])
+            return RaggedTensor.from_row_lengths(raw.ConcatV2(list(values), 0), lengths, validate=False)
+        values = [as_ragged(v) for v in values]
+    if len(values) == 1:
+        return _ragged_again(expand_dims(values[0], axis))
+    values = _alike(values)
+    if axis > 1:
+        inner = [v.values for v in values]
+        dense = not any(isinstance(v, RaggedTensor) for v in inner)
+        return values[0].with_values(raw.Pack(inner, axis=axis - 1) if dense else stack(inner, axis - 1))
+    if axis == 1:
+        return _ragged_again(concat([expand_dims(v, 1) for v in values], 1))
+    lengths = raw.Pack([v.nrows() for v in values])
+    return RaggedTensor.from_row_lengths(_below(values), lengths, validate=False)
+
+
+def _ragged_again(rows: RaggedTensor) -> RaggedTensor:
+    return RaggedTensor(rows.values, rows.row_splits)
+
+
+# --- other axes -------------------------------------------------------------------------------------------------------
+
+
+def expand_dims(value: Any, axis: Any) -> Any:
+    """Return a value with a further axis of length 1."""
+    if not isinstance(value, RaggedTensor):
+        return raw.ExpandDims(value, axis)
+    rank = value.shape.rank
+    axis = int(axis) + (rank + 1 if axis < 0 else 0)
+    kind = value.row_splits.dtype
+    zero, one = np.array(0, kind.np), np.array(1, kind.np)
+    if axis == 0:
+        splits = raw.Pack([convert(zero), value.nrows()])
+        return RaggedTensor(value, splits, dimension_value(value.shape[0]))
+    if axis == 1:
+        return RaggedTensor(value, raw.Range(zero, value.nrows() + one, one), 1)
+    return value.with_values(expand_dims(value.values, axis - 1))
+
+
+def squeeze(value: Any, axes: Sequence[int]) -> Any:
+    """Return a value without these axes, whose length is 1."""
+    if not axes:
+        raise ValueError("squeeze of a ragged tensor needs the axes to drop")
+    rank = value.shape.rank
+    for axis in sorted({a + rank if a < 0 else a for a in axes}, reverse=True):
+        value = _without(value, axis)
+    return value
+
+
+def _without(value: Any, axis: int) -> Any:
+    if not isinstance(value, RaggedTensor):
+        return raw.Squeeze(value, squeeze_dims=[axis])
+    if axis == 0:
+        return take(value, convert(0))
+    if axis == 1:
+        if value._uniform != 1:
+            raise ValueError(f"axis 1 of a ragged tensor of shape {value.shape} is not of length 1")
+        return value.values
+    return value.with_values(_without(value.values, axis - 1))
+
+
+def tile(value: RaggedTensor, multiples: Any) -> Any:
+    """Return a value repeated along each axis; how often must be known."""
+    times = convert(multiples).constant_value()
+    if times is None:
+        raise ValueError("tf.tile of a ragged tensor needs multiples that are known when the graph is built")
+    for axis in reversed(range(len(times))):
+        if times[axis] != 1:
+            value = concat([value] * int(times[axis]), axis) if times[axis] else value[(slice(None),) * axis + _NONE]
+    return value
+
+
+_NONE = (slice(0, 0),)
+
+
+def reverse(value: RaggedTensor, axes: Any) -> Any:
+    """Return a value with the order along some axes turned round."""
+    rank = value.shape.rank
+    turned = {int(a) + (rank if a < 0 else 0) for a in np.atleast_1d(convert(axes).constant_value())}
+    return value[tuple(slice(None, None, -1) if a in turned else slice(None) for a in range(rank))]
+
+
+def split(value: RaggedTensor, sizes: Any, axis: Any = 0) -> list[Any]:
+    """Return the rows in several parts: as many as `sizes` says, or of these sizes."""
+    if int(axis) != 0:
+        raise ValueError("a ragged tensor is split along axis 0: its rows have different lengths")
+    if isinstance(sizes, int):
+        count = dimension_value(value.shape[0])
+        if count is None or count % sizes:
+            raise ValueError(f"{count} rows cannot be split into {sizes} equal parts")
+        sizes = [count // sizes] * sizes
+    ends = np.cumsum(convert(sizes).constant_value()).tolist()
+    return [value[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]

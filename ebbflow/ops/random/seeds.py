@@ -1,0 +1,151 @@
+"""Seeds: which two an op gets, and which stream of numbers it reads.
+
+An op has two seeds, one from the program or graph and one of its own; with neither it takes numbers nobody can
+foretell. In a graph each node has a stream to a session, which goes on from run to run. Eagerly a stream belongs to the
+op, its attrs and its seeds, goes on from call to call, and starts afresh at `set_seed`. Knows seeds and streams; not
+what is drawn.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context
+from ebbflow.core.op import eager_run
+from ebbflow.ops.random.philox import Stream
+
+DEFAULT_GRAPH_SEED = 87654321
+_MAXINT32 = 2**31 - 1
+_KEPT = 1 << 14
+"""Streams kept for seeds drawn here. A program's own seeds are kept as long as it runs: it may come back to them."""
+
+
+class _Program:
+    """The seed of all that runs eagerly."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.seed: Any = None
+        self.op_seeds = random.Random()
+        self.drawn: dict[tuple[int, int], dict[Any, Stream]] = {}
+        self.streams: dict[Any, Stream] = {}
+        self.nodes: weakref.WeakKeyDictionary[Any, Stream] = weakref.WeakKeyDictionary()
+
+
+_program = _Program()
+_random_nodes: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+
+
+# --- public -----------------------------------------------------------------------------------------------------------
+
+
+def set_random_seed(seed):
+    """Set the seed of the default graph or, where ops run at once, of the program; None takes it away."""
+    if not context.executing_eagerly():
+        context.current_graph().seed = seed
+        return
+    if seed is not None and not isinstance(seed, (int, float, str, bytes)):
+        seed = int(np.asarray(seed))
+    with _program.lock:
+        _program.seed = seed
+        _program.op_seeds = random.Random(seed)
+        _program.drawn.clear()
+        _program.streams.clear()
+        _program.nodes.clear()
+
+
+set_seed = set_random_seed
+
+
+def global_seed() -> Any:
+    """Return the seed of what runs here: the program's, or that of the graph being built. None: there is none."""
+    return _program.seed if context.executing_eagerly() else context.current_graph().seed
+
+
+def get_seed(op_seed):
+    """Return the two seeds for an op that was asked for with `op_seed` (or None); (None, None): it is not seeded.
+
+    >>> get_seed(3)
+    (87654321, 3)
+    """
+    graph = None if context.executing_eagerly() else context.current_graph()
+    first = _program.seed if graph is None else graph.seed
+    if first is None:
+        if op_seed is None:
+            return None, None
+        first = DEFAULT_GRAPH_SEED
+        return first, _shortened(op_seed)
+    if op_seed is None:
+        op_seed = _own_seed(graph)
+    seeds = _shortened(first), _shortened(op_seed)
+    return (0, _MAXINT32) if seeds == (0, 0) else seeds  # two zeros would mean: not seeded
+
+
+def seed_attrs(op_seed) -> dict[str, int]:
+    """Return the attrs `seed` and `seed2` for an op asked for with `op_seed`."""
+    first, second = get_seed(op_seed)
+    return {} if first is None else {"seed": int(first), "seed2": int(second)}
+
+
+def _shortened(seed: Any) -> Any:
+    if isinstance(seed, (str, bytes)):
+        raise TypeError(f"a seed is an integer, got {seed!r}")
+    return seed % _MAXINT32
+
+
+def _own_seed(graph: Any) -> int:
+    """Return the second seed of an op that has none, where the first is set."""
+    if graph is None:
+        with _program.lock:
+            drawn = _program.op_seeds.randint(0, _MAXINT32)
+            _program.drawn[_shortened(_program.seed), _shortened(drawn)] = {}
+            if len(_program.drawn) > _KEPT:
+                _program.drawn.pop(next(iter(_program.drawn)))
+        return drawn
+    if hasattr(graph, "_seed_used"):
+        graph._seed_used = True
+    if as_in_tf1():
+        return len(graph._nodes)
+    count = _random_nodes.get(graph, 0)
+    _random_nodes[graph] = count + 1
+    return count
+
+
+def as_in_tf1() -> bool:
+    """Return whether graphs get the seeds and nodes of TensorFlow 1: seeded by the number of nodes before the op."""
+    return context.switches.tf1
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+
+class _Iteration(threading.local):
+    streams: dict[Any, Stream] | None = None
+
+
+iteration = _Iteration()
+"""The streams of the iteration over a dataset that this thread works for: its functions' nodes begin anew with it."""
+
+
+def stream_of(run: Any, op: str, seed: int, seed2: int, *attrs: Any) -> Stream | None:
+    """Return the stream a run of an op reads, or None where it is not seeded."""
+    if not seed and not seed2:
+        return None
+    if run.node is not None and iteration.streams is not None:
+        return iteration.streams.setdefault(run.node, Stream(seed, seed2))
+    if run.node is not None and run.session is eager_run:  # a node of a function: its stream goes when it goes
+        found = _program.nodes.get(run.node)
+        return found if found is not None else _program.nodes.setdefault(run.node, Stream(seed, seed2))
+    if run.node is not None:
+        key = (run.node, "stream")
+        found = run.resources.get(key)
+        return found if found is not None else run.resources.setdefault(key, Stream(seed, seed2))
+    streams = _program.drawn.get((seed, seed2), _program.streams) if run is eager_run else run.resources
+    key = (op, seed, seed2, *attrs)
+    found = streams.get(key)
+    return found if found is not None else streams.setdefault(key, Stream(seed, seed2))

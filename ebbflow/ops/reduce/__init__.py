@@ -1,0 +1,1 @@
+"""Reductions along axes or by segments, running sums, counts."""

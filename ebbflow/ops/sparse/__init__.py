@@ -1,0 +1,1 @@
+"""Sparse tensors: their layout, arithmetic and reductions."""

@@ -1,0 +1,1 @@
+"""Strings: numbers as text, texts joined."""

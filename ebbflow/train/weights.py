@@ -1,0 +1,106 @@
+"""Weights of values: whether they spread over them, spread, and shapes that differ by an axis of length 1.
+
+Shared by losses and metrics.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
+from ebbflow.core.scopes import name_scope
+from ebbflow.graph.scopes import control_dependencies
+from ebbflow.ops.arrays.shaping import expand_dims, squeeze
+from ebbflow.ops.arrays.shaping import rank as rank_of
+from ebbflow.ops.checks.asserts import Assert
+from ebbflow.ops.declare import raw
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.reduce.reductions import reduce_all
+
+
+def broadcastable(weights: Any, values: Any) -> list[Any]:
+    """Refuse weights that do not spread over the values; return what to wait for where that shows only later."""
+    weights = convert(weights)
+    found, wanted = weights._dims, values._dims
+    if found == ():
+        return []
+    if found is not None and wanted is not None and _checked_statically(found, wanted, weights, values):
+        return []
+    with name_scope("assert_broadcastable"):
+        shape, full = raw.Shape(weights), raw.Shape(values)
+        scalar = raw.Equal(rank_of(weights), 0)
+        same_rank = raw.Equal(rank_of(weights), rank_of(values))
+        fits = reduce_all(raw.Equal(raw.BroadcastArgs(shape, full), full))
+        told = [_REFUSED, "weights.shape=", shape, "values.shape=", full, "is_scalar=", scalar]
+        assertion = Assert(raw.LogicalOr(scalar, raw.LogicalAnd(same_rank, fits)), told)
+    return [] if assertion is None else [assertion]
+
+
+_REFUSED = "weights can not be broadcast to values."
+
+
+def _checked_statically(found: tuple[Any, ...], wanted: tuple[Any, ...], weights: Any, values: Any) -> bool:
+    """Return whether weights are known to spread over the values; raise ValueError where they are known not to."""
+    if len(found) != len(wanted):
+        raise ValueError(
+            f"{_REFUSED} values.rank={len(wanted)}. weights.rank={len(found)}. values.shape={values.shape}. "
+            f"weights.shape={weights.shape}."
+        )
+    for axis, (w, v) in enumerate(zip(found, wanted, strict=True)):
+        if None not in (w, v) and w not in (1, v):
+            shown = (f"[{' '.join(map(str, dims))}]" for dims in (wanted, found))
+            raise ValueError("{} Mismatch at dim {}. values.shape={} weights.shape={}.".format(_REFUSED, axis, *shown))
+    return all(w == 1 or (w is not None and w == v) for w, v in zip(found, wanted, strict=True))
+
+
+def broadcast_weights(weights: Any, values: Any) -> Any:
+    """Return weights spread over the values."""
+    with name_scope(None, "broadcast_weights", [weights, values]) as scope:
+        values = convert(values, name="values")
+        weights = cast(convert(weights, name="weights"), values.dtype)
+        if weights._dims is not None and weights._dims == values._dims and None not in weights._dims:
+            return weights
+        with control_dependencies(broadcastable(weights, values)):
+            return raw.Mul(weights, raw.OnesLike(values, name="ones_like"), name=scope or None)
+
+
+def remove_squeezable_dimensions(
+    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+) -> tuple[Any, Any]:
+    """Return labels and predictions; one that has a last axis of length 1 too many is without it."""
+    with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
+        labels, predictions = convert(labels), convert(predictions)
+        if predictions._dims is not None and labels._dims is not None:
+            apart = len(predictions._dims) - len(labels._dims)
+            if apart == expected_rank_diff + 1 and predictions._dims[-1] in (1, None):
+                predictions = squeeze(predictions, [-1])
+            elif apart == expected_rank_diff - 1 and labels._dims[-1] in (1, None):
+                labels = squeeze(labels, [-1])
+        return labels, predictions
+
+
+def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return all three in shapes that go together: of predictions, labels and weights that differ by a last axis of
+    length 1, it is taken off (or put on, for weights).
+    """
+    predictions = convert(predictions)
+    if labels is not None:
+        labels, predictions = remove_squeezable_dimensions(labels, predictions)
+        predictions.get_shape().assert_is_compatible_with(labels.get_shape())
+    if weights is None:
+        return predictions, labels, None
+    weights = convert(weights)
+    if weights._dims in (None, ()) or predictions._dims is None:
+        return predictions, labels, weights
+    apart = len(weights._dims) - len(predictions._dims)
+    if apart == 1:
+        weights = squeeze(weights, [-1])
+    elif apart == -1:
+        weights = expand_dims(weights, -1)
+    return predictions, labels, weights
+
+
+def as_floats(weights: Any) -> Any:
+    """Return weights as float32."""
+    return cast(weights, dtypes.float32)
