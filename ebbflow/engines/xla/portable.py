@@ -1,6 +1,6 @@
 """Ops whose own kernel serves jax.numpy too, and which of their inputs must be known.
 
-A row here is a checked fact: `tests/engines/test_xla_ops.py` compiles the recorded cases of every op in the table and
+A row here is a checked fact: `tests/engines/xla/test_ops.py` compiles the recorded cases of every op in the table and
 compares with TensorFlow's answers. Rows are `op` or `op: inputs that must be known`; below stand the ops whose kernel
 finds errors in values on the host, which nobody looks for once they are compiled.
 """

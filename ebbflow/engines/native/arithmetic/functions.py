@@ -5,9 +5,9 @@ it. `function` puts one of ours into a module instead: straight-line code withou
 Processors without a fused multiply-add would call a library for it: there these functions are right, but slow.
 
 Errors are at most 2 units of the last place, but 3 for sinh, the inverse functions and float64's sin and cos, 4 for
-tan and erfc (tests/engines/test_native_functions.py measures them). Zeros keep their signs, infinities and NaN go where
-C's functions send them, results below the normal numbers are rounded to what there is. With AVX-512, `allow_ldexp`
-first makes exp and its kin shorter. Knows llvmlite.
+tan and erfc (tests/engines/native/test_arithmetic.py measures them). Zeros keep their signs, infinities and NaN go
+where C's functions send them, results below the normal numbers are rounded to what there is. With AVX-512,
+`allow_ldexp` first makes exp and its kin shorter. Knows llvmlite.
 """
 
 from __future__ import annotations

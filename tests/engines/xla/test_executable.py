@@ -25,9 +25,9 @@ from ebbflow.core.registry import registry
 from ebbflow.engines.xla import ending, executable, library
 from ebbflow.engines.xla.lower import lower_call
 from ebbflow.engines.xla.refusal import Refusal, unsupported, why_not
-from tests.engines.test_xla_regions import region_of
+from tests.engines.xla.test_regions import region_of
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 
 
 def aligned(*shape, dtype=np.float32):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ebbflow.ops.arrays import padding, space
+from tests.ops.arrays.test_joining import case
 from tests.ops.cases import MODES, Refusal, args
-from tests.ops.test_array import case
 
 
 def to_depth(x, s):

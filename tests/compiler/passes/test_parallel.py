@@ -17,7 +17,7 @@ from ebbflow.compiler.passes import optimise, parallel
 from ebbflow.compiler.passes.verify import verify
 from ebbflow.core import errors
 from ebbflow.platform import config, threads
-from tests.compiler.test_passes import flow_of
+from tests.compiler.passes.test_passes import flow_of
 
 tf = tf2.compat.v1
 BIG, SMALL = (200, 1000), (10, 10)
@@ -183,6 +183,6 @@ def test_a_forked_process_does_without_the_threads(engine):
     if engine == "xla":
         pytest.importorskip("jax")
     env = {**os.environ, "EBBFLOW_ENGINES": "host,onednn,xla"}
-    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    root = pathlib.Path(__file__).resolve().parent.parent.parent.parent
     ran = subprocess.run([sys.executable, "-c", FORKED, engine], capture_output=True, text=True, env=env, cwd=root)
     assert ran.stdout.split() == ["0"], ran.stderr

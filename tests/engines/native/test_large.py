@@ -14,7 +14,7 @@ from ebbflow.engines.native.kernel import Kernel
 from ebbflow.engines.native.lowering import Lowering
 from ebbflow.engines.native.region_functions import Parts
 from ebbflow.engines.native.schedule import grouped, merged
-from tests.engines.native_regions import region
+from tests.engines.native.regions import region
 
 R = np.random.RandomState(0)
 

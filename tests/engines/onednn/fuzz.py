@@ -1,4 +1,4 @@
-"""Random convolutions and poolings, to compare oneDNN with the reference: `python -m tests.engines.onednn_fuzz 3000`.
+"""Random convolutions and poolings, to compare oneDNN with the reference: `python -m tests.engines.onednn.fuzz 3000`.
 
 A case is a name, arrays and attrs, all drawn from a seed: a failure is repeated by its number.
 """
@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from ebbflow.core.registry import registry
-from tests.engines.test_onednn_ops import check, floats, ints, reference, settled
+from tests.engines.onednn.test_ops import check, floats, ints, reference, settled
 
 
 def conv_case(seed):

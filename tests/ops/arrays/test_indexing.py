@@ -6,8 +6,8 @@ import pytest
 import ebbflow as tf
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.ops.arrays import creation, indexing, scatter, slicing
+from tests.ops.arrays.test_joining import case
 from tests.ops.cases import MODES, Case, Refusal, args
-from tests.ops.test_array import case
 
 SPECS = {
     "row": np.s_[1],

@@ -1,4 +1,4 @@
-"""How long calls, loops and clusters take: `python -m tests.engines.xla_measure`. Asserts nothing."""
+"""How long calls, loops and clusters take: `python -m tests.engines.xla.measure`. Asserts nothing."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from ebbflow.compiler.passes import optimise
 from ebbflow.compiler.passes.rematerialise import Lives, is_cheap, rematerialise
 from ebbflow.compiler.passes.verify import verify
 from ebbflow.platform import config
+from tests.compiler.passes.test_passes import flow_of
 from tests.compiler.programs import graph_of
-from tests.compiler.test_passes import flow_of
 from tests.compiler.test_programs import feed
 
 pytestmark = pytest.mark.usefixtures("without_native")

@@ -15,7 +15,7 @@ pytest.importorskip("jax")
 
 from ebbflow.engines.xla import devices, executable
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 
 
 def test_the_host_is_a_device():

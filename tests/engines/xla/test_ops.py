@@ -20,7 +20,7 @@ import ebbflow as tf
 from ebbflow.core.registry import registry
 from ebbflow.engines.xla.refusal import DATA_DEPENDENT
 from ebbflow.engines.xla.rules import everything
-from tests.engines import xla_cases
+from tests.engines.xla import cases as xla_cases
 from tests.ops import golden
 
 RULES = everything()

@@ -12,7 +12,7 @@ pytest.importorskip("llvmlite")
 
 import ebbflow as tf
 from ebbflow.engines.native import kernel as kernels
-from tests.engines.native_regions import array, by_code, by_numpy, region
+from tests.engines.native.regions import array, by_code, by_numpy, region
 
 LENGTHS = (1, 1, 2, 3, 5, 8, 17)
 

@@ -13,7 +13,7 @@ import pytest
 import ebbflow as tf
 from tests.functions.graph_defs import decoded, imported
 
-GOLDEN = pathlib.Path(__file__).parent.parent / "golden" / "control_flow"
+GOLDEN = pathlib.Path(__file__).parent.parent.parent / "golden" / "control_flow"
 _spec = importlib.util.spec_from_file_location("control_flow_programs", GOLDEN / "programs.py")
 programs = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(programs)

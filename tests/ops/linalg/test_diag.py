@@ -6,8 +6,8 @@ import pytest
 import ebbflow as tf
 from ebbflow.ops.linalg import diag as diagonals
 from ebbflow.ops.linalg import diag_ops
+from tests.ops.arrays.test_joining import case
 from tests.ops.cases import MODES, Refusal, args
-from tests.ops.test_array import case
 
 PARTS = [
     case("diag", diagonals.diag, ["2 3"], lambda x: np.stack([np.diag(r) for r in x])),

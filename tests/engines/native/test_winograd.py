@@ -13,7 +13,7 @@ from ebbflow.engines.native import library, threads
 from ebbflow.engines.native.lowerings import convolution
 from ebbflow.engines.onednn import library as onednn
 from ebbflow.ops.declare import raw
-from tests.engines.native_regions import array, by_code, region
+from tests.engines.native.regions import array, by_code, region
 
 # images, rows, columns, channels in and out, padding
 SIZES = {

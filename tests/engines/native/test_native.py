@@ -15,8 +15,8 @@ from ebbflow.engines.native.lowering import OPS, Refused
 from ebbflow.engines.native.lowerings import convolution, elementwise
 from ebbflow.engines.native.lowerings.updates import READS
 from ebbflow.ops.declare import raw
-from tests.engines import native_cases
-from tests.engines.native_regions import FLOATS, array, by_code, by_numpy, region, same, special
+from tests.engines.native import cases as native_cases
+from tests.engines.native.regions import FLOATS, array, by_code, by_numpy, region, same, special
 
 # --- element-wise rows ------------------------------------------------------------------------------------------------
 

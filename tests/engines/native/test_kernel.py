@@ -19,9 +19,9 @@ import ebbflow as tf
 from ebbflow.engines.native import kernel as kernels
 from ebbflow.engines.native import library, object_files
 from ebbflow.engines.native.kernel import Kernel
-from tests.engines.native_regions import array, region, same
+from tests.engines.native.regions import array, region, same
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent
 
 
 def printed_by(code, **environment):
@@ -45,7 +45,7 @@ TEXT = """
     import numpy as np
     import ebbflow as tf
     from ebbflow.engines.native.kernel import Kernel
-    from tests.engines.native_regions import region
+    from tests.engines.native.regions import region
     small, large = np.ones([3, 4], "f"), np.ones([700, 900], "f")
     def fn(x, w):
         return tf.nn.softmax(x @ w) % tf.constant([0.5, 0.1, 0.2, 0.3])
@@ -104,7 +104,7 @@ KEPT = """
     import ebbflow as tf
     from ebbflow.engines.native import library
     from ebbflow.engines.native.kernel import Kernel
-    from tests.engines.native_regions import array, region
+    from tests.engines.native.regions import array, region
     made = []
     optimised = library._optimised
     library._optimised = lambda text: made.append(text) or optimised(text)

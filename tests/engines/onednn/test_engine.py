@@ -16,8 +16,8 @@ from ebbflow.core.registry import registry
 from ebbflow.engines import blas, enabled
 from ebbflow.engines.onednn import binding, chain, conv, eltwise, layout, library, matmul, norm, softmax
 from ebbflow.platform import config
-from tests.engines.onednn_fuzz import check_conv, check_pool
-from tests.engines.test_onednn_ops import SERVICES, close, floats, reference, settled
+from tests.engines.onednn.fuzz import check_conv, check_pool
+from tests.engines.onednn.test_ops import SERVICES, close, floats, reference, settled
 
 serving = pytest.mark.skipif(not library.serves(), reason="oneDNN is not installed, or not for this platform")
 ONES = (1, 1, 1, 1)

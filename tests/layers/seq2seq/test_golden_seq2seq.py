@@ -3,7 +3,7 @@
 import pytest
 
 from tests.golden.programs import replay, seq2seq
-from tests.layers.test_golden_rnn import assert_all_told, assert_known
+from tests.layers.rnn.test_golden_rnn import assert_all_told, assert_known
 
 PROGRAMS = [program.name for program in seq2seq.book if program.name != "refusals"]
 
