@@ -232,7 +232,7 @@ def test_the_error_names_op_node_and_line():
     assert "Detected unsupported operations" in str(error)
     assert "Where (the shape of what it gives hangs on the values it takes)" in str(error)
     assert "node chosen" in str(error)
-    assert "test_xla_executable.py:" in str(error)
+    assert "test_executable.py:" in str(error)
 
 
 def test_wrong_shapes_have_the_words_of_the_rule():
