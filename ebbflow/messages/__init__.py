@@ -65,6 +65,11 @@ def names() -> list[str]:
     return sorted(_top_level())
 
 
+def top_level_enums() -> dict[str, list[str]]:
+    """The enums that are nested in no message: their full names, and the names of their values."""
+    return _schema_and_pool()[0].enums
+
+
 def serialize(msg: Message) -> bytes:
     """The message's bytes, the same ones every time: entries of maps come out sorted by key."""
     from google.protobuf.message import EncodeError  # on first use

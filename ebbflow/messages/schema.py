@@ -28,16 +28,19 @@ class Schema:
         self.blocks: dict[str, list[str]] = {}  # file name -> its lines, the first one "PATH pkg PACKAGE [proto2]"
         self.homes: dict[str, str] = {}  # full name of a message or enum -> file name
         self.top_level: dict[str, str] = {}  # own name of a message that is nested in no other -> full name
+        self.enums: dict[str, list[str]] = {}  # full name of an enum that is nested in no message -> its values
         for block in ("\n" + table).split("\n## ")[1:]:
             lines = block.splitlines()
             path, _, package = lines[0].split()[:3]
             self.blocks[path] = lines
             for line in lines[1:]:
-                kind, full_name, _ = line.split(" ", 2)
+                kind, full_name, body = line.split(" ", 2)
                 self.homes[full_name] = path
                 parent, _, name = full_name.rpartition(".")
                 if kind == "msg" and parent == package:
                     self.top_level[name] = full_name
+                elif parent == package:
+                    self.enums[full_name] = [item.partition("=")[0] for item in body.split(", ")]
 
     def FindFileByName(self, name: str) -> descriptor_pb2.FileDescriptorProto:
         return build_file(self.blocks[name], self.homes)

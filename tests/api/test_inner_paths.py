@@ -1,4 +1,4 @@
-"""TensorFlow's inner paths with a little code of their own: device_lib, timeline, types_pb2, generated functions."""
+"""TensorFlow's inner paths with a little code of their own: device_lib, timeline, generated functions."""
 
 import importlib
 import json
@@ -7,7 +7,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow import messages
-from ebbflow.api import device_lib, libraries, types_pb2
+from ebbflow.api import device_lib, libraries
 from ebbflow.runtime import timeline
 
 
@@ -15,13 +15,6 @@ def test_devices_as_messages():
     first = device_lib.list_local_devices()[0]
     assert isinstance(first, messages.DeviceAttributes)
     assert (first.name, first.device_type) == ("/device:CPU:0", "CPU")
-
-
-@pytest.mark.parametrize("name, number", [("DT_FLOAT", 1), ("DT_STRING", 7), ("DT_FLOAT_REF", 101)])
-def test_numbers_of_dtypes(name, number):
-    assert getattr(types_pb2, name) == number == types_pb2.DataType.Value(name)
-    with pytest.raises(AttributeError):
-        _ = types_pb2.DT_NOTHING
 
 
 def test_timeline():

@@ -23,6 +23,7 @@ HEAD = """\
 # msg NAME { NUMBER [repeated|optional] TYPE FIELD [packed] (oneof X) | ... }   map<K,V> = map field.
 # Files are proto3 unless their line says proto2 (whose scalar fields have presence).
 # The files under tensorflow/contrib/ are TensorFlow 1.15's, which had the last of them.
+# The program of UserDefinedProgramParameters is an xla.HloModuleProto; here it is its bytes, which read the same.
 """
 Field = descriptor_pb2.FieldDescriptorProto
 SCALARS = {number: name[5:].lower() for name, number in Field.Type.items()}
@@ -119,6 +120,8 @@ def field_text(file, message, field, maps) -> str:
 def type_text(field) -> str:
     if field.type not in (Field.TYPE_MESSAGE, Field.TYPE_ENUM):
         return SCALARS[field.type]
+    if field.type_name.startswith(".xla."):
+        return "bytes"  # a message that is not in the table: its bytes read the same
     name = field.type_name.removeprefix(".").removeprefix("tensorflow.")
     return f"enum {name}" if field.type == Field.TYPE_ENUM else name
 
