@@ -27,7 +27,7 @@ def build(
 ) -> Flow:
     """Return the flow of graph nodes; `dims` are the shapes of the fed values, `fetches` tensors (or operations)."""
     made: dict[int, Value] = {}
-    inputs = []
+    inputs: list[Any] = []
     for tensor, shape in zip(feeds, dims, strict=True):
         value = made[id(tensor)] = Value(None, len(inputs), tensor.dtype, shape, tensor)
         inputs.append(value)
@@ -181,7 +181,7 @@ def compute(node: Node) -> None:
             value.known = _of_shape(name, of, value)
         return
     if name in ("ZerosLike", "OnesLike") and node.outputs[0].dtype.np.kind in "fiubc":
-        node.outputs[0].known = np.full(node.outputs[0].dims, name == "OnesLike", node.outputs[0].dtype.np)
+        node.outputs[0].known = np.full(node.outputs[0].dims, name == "OnesLike", node.outputs[0].dtype.np)  # type: ignore[arg-type]
         return
     inputs = [v.known for v in node.inputs]
     if not node.inputs or any(v is None for v in inputs) or node.op.needs_run or node.op.kernel_fn is None:

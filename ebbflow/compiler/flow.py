@@ -126,7 +126,7 @@ class Node:
         at = 0
         for arg in args:
             if arg.is_list:
-                count = self.attrs[arg.number_attr] if arg.number_attr else len(self.attrs[arg.type_attr])
+                count = self.attrs[arg.number_attr] if arg.number_attr else len(self.attrs[arg.type_attr])  # type: ignore[index]
                 groups.append(list(items[at : at + count]))
                 at += count
             else:

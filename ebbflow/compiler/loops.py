@@ -156,11 +156,11 @@ def _note_list(node: Node, lists: dict[Value, Sized]) -> None:
         count, *element = node.inputs[0].dims
         lists[node.outputs[0]] = Sized(count, tuple(element))  # type: ignore[arg-type]
     elif name in _GROWS and node.inputs[0] in lists:
-        length, element = lists[node.inputs[0]]
+        length, element = lists[node.inputs[0]]  # type: ignore[assignment]
         item = {"TensorListPushBack": 1, "TensorListSetItem": 2}.get(name)
         if element is None and item is not None and node.inputs[item].is_static:
-            element = tuple(node.inputs[item].dims)  # type: ignore[arg-type]
-        lists[node.outputs[0]] = Sized(length + _GROWS[name], element)
+            element = tuple(node.inputs[item].dims)
+        lists[node.outputs[0]] = Sized(length + _GROWS[name], element)  # type: ignore[arg-type]
 
 
 _GROWS = {"TensorListPushBack": 1, "TensorListPopBack": -1, "TensorListSetItem": 0}

@@ -87,7 +87,7 @@ class Program:
             last = node
         code = compile("\n".join(lines), self.file, "exec")
         more = {name: partial(self._source.names[name].traced, trace) for name in self._source.natives}
-        more["tick"] = lambda number: ticks.append((self._source.nodes[number], time.time_ns()))
+        more["tick"] = lambda number: ticks.append((self._source.nodes[number], time.time_ns()))  # type: ignore[assignment]
         function = self._instance(code, **more)
         try:
             with np.errstate(all="ignore"):

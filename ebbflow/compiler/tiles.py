@@ -72,7 +72,7 @@ def fits(region: Flow) -> bool:
 
 
 def _whole(region: Flow) -> Any:
-    return max((v.dims for v in region.outputs), key=lambda d: np.prod(d, dtype=np.float64), default=())
+    return max((v.dims for v in region.outputs), key=lambda d: np.prod(d, dtype=np.float64), default=())  # type: ignore[arg-type]
 
 
 def _written(region: Flow, dims: Any) -> tuple[str, dict[str, Any], list[np.dtype]]:

@@ -182,7 +182,7 @@ class TensorShape(TensorFree):
         self._dims = as_dims(dims)
 
     @property
-    def rank(self) -> int | None:
+    def rank(self) -> int | Any:
         """The number of axes, or None if unknown."""
         return None if self._dims is None else len(self._dims)
 
@@ -193,7 +193,7 @@ class TensorShape(TensorFree):
         """The axes as `Dimension` objects, or None if the rank is unknown."""
         return None if self._dims is None else [Dimension(d) for d in self._dims]
 
-    def as_list(self) -> list[int | None]:
+    def as_list(self) -> list[int | Any]:
         """The lengths as a list of int or None; ValueError if the rank is unknown."""
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")

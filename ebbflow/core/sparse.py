@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.composite import CompositeTensor, TypeSpec
@@ -26,6 +26,12 @@ class SparseTensor(CompositeTensor):
     """Elements of a tensor, and where they are."""
 
     is_tensor_like = True
+
+    if TYPE_CHECKING:  # what `ops/sparse/functions` puts on it
+
+        def __mul__(self, other: Any) -> SparseTensor: ...
+        def __truediv__(self, other: Any) -> SparseTensor: ...
+        def __div__(self, other: Any) -> SparseTensor: ...
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any):
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
@@ -89,25 +95,25 @@ class SparseTensor(CompositeTensor):
 
     @property
     def op(self) -> Any:
-        return self._values.op  # type: ignore[attr-defined]
+        return self._values.op
 
     @property
     def name(self) -> str:
-        return self._values.name  # type: ignore[attr-defined]
+        return self._values.name
 
     @property
     def graph(self) -> Any:
-        return self._values.graph  # type: ignore[attr-defined]
+        return self._values.graph
 
     @property
     def device(self) -> str:
-        return self._values.device  # type: ignore[attr-defined]
+        return self._values.device
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> SparseTensorValue:
         """Return the value in `session`, or in the default session."""
         session = session or (context.thread.sessions[-1] if context.thread.sessions else None)
         if session is None:
-            return self._values.eval(feed_dict, None)  # type: ignore[attr-defined]  # says that there is none
+            return self._values.eval(feed_dict, None)  # says that there is none
         return session.run(self, feed_dict)
 
     def consumers(self) -> list[Any]:

@@ -46,7 +46,7 @@ def _lines(name: str, compression: str) -> Iterator[str]:
 
 def _records(name: str, compression: str, delimiter: str, quoted: bool, header: bool) -> Iterator[list[str]]:
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    rows = csv.reader(_lines(name, compression), delimiter=delimiter, quoting=quoting, strict=True)
+    rows = csv.reader(_lines(name, compression), delimiter=delimiter, quoting=quoting, strict=True)  # type: ignore[arg-type]
     if header and next(rows, None) is None:
         raise invalid(f"Can't read header of file {name}: it is empty")
     try:

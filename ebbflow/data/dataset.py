@@ -248,7 +248,7 @@ def same_structure(a: Any, b: Any) -> bool:
     return _alike(a, b, lambda x, y: x == y)
 
 
-def common_structure(kind: type, spec: Any, others: Any) -> Any:
+def common_structure(kind: Any, spec: Any, others: Any) -> Any:
     """Return the narrowest spec (of datasets, iterators) that all belong to, or None."""
     found = spec._element_spec
     for other in others:

@@ -73,7 +73,7 @@ class Making:
             try:
                 rows = merge_dims(rows, None if dims is None else dims[:1])
             except ValueError:
-                raise ValueError(f"Dimensions {rows[0]} and {dims[0]} are not compatible") from None
+                raise ValueError(f"Dimensions {rows[0]} and {dims[0]} are not compatible") from None  # type: ignore[index]
         tensors = structure.rows_to_tensors(whole, element)
         return cls._make(
             sources.TensorSliceDataset, tensors, spec=structure.unbatched(whole), kind="_TensorSliceDataset", name=name

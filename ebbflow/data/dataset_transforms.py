@@ -244,7 +244,7 @@ def whole_size(batch_size: Any, drop_remainder: Any) -> int | None:
 def _as_vector(shape: Any) -> Any:
     if isinstance(shape, Tensor):
         return convert(shape, dtypes.int64)
-    return np.array([-1 if n is None else n for n in as_dims(shape)], np.int64)
+    return np.array([-1 if n is None else n for n in as_dims(shape)], np.int64)  # type: ignore[union-attr]
 
 
 def _padded_shapes(spec: Any, given: Any) -> list[Any]:

@@ -113,7 +113,7 @@ def _(xp: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, 
         state, count = tuple(initial_state), len(initial_state)
         for element in source.start():
             found = call((*state, *element))
-            state = found[:count]
+            state = found[:count]  # type: ignore[assignment]
             yield found[count:]
 
     return made(start, source.size, source)
@@ -125,7 +125,7 @@ def _(xp: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, 
     state = tuple(initial_state)
     with begun_anew({}):
         for element in pipe_of(input_dataset).start():
-            state = call((*state, *element))
+            state = call((*state, *element))  # type: ignore[assignment]
     return list(state)
 
 

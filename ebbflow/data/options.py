@@ -53,7 +53,7 @@ class _Settings:
         return found
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.set_values() == other.set_values()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self.set_values() == other.set_values()
 
     def __hash__(self) -> int:
         return hash(tuple(map(str, self.set_values().items())))

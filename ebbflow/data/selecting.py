@@ -55,7 +55,7 @@ DatasetCardinality = op(
 def _(xp: Any, input_dataset: Any, count: Any) -> Any:
     source, times = pipe_of(input_dataset), int(count)
     if source.repeated is not None and context.switches.tf1 and times:  # TF 1 makes one step of the two
-        return made(lambda: source.repeated(times), _times(source.size, times), source)
+        return made(lambda: source.repeated(times), _times(source.size, times), source)  # type: ignore[misc]
 
     def start() -> Iterator[Element]:
         for _ in range(times) if times >= 0 else itertools.count():

@@ -63,8 +63,8 @@ def _(xp: Any, components: Any) -> Any:
     parts = tuple(components)
     if len(parts) == 1:
         rows = parts[0]
-        return made(lambda: ((rows[i, ...],) for i in range(len(rows))), lengths[0])
-    return made(lambda: (tuple([part[i, ...] for part in parts]) for i in range(lengths[0])), lengths[0])
+        return made(lambda: ((rows[i, ...],) for i in range(len(rows))), lengths[0])  # type: ignore[arg-type]
+    return made(lambda: (tuple([part[i, ...] for part in parts]) for i in range(lengths[0])), lengths[0])  # type: ignore[arg-type]
 
 
 @SparseTensorSliceDataset.kernel

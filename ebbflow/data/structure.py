@@ -77,7 +77,7 @@ register(
 class NoneTensorSpec(TypeSpec):
     """The type of None, which elements may hold. No tensor stands for it."""
 
-    value_type = type(None)  # type: ignore[assignment]
+    value_type = type(None)
     shape = TensorShape([])
 
     @property

@@ -59,7 +59,7 @@ def engine_state(engine: str, package: str) -> str:
     """Return whether an engine serves, in words."""
     version = installed(package)
     if engine == "host":
-        blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]  # type: ignore[index]
+        blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
         return f"serves     NumPy {version}, BLAS {blas.get('name', 'unknown')} {blas.get('version', '')}".rstrip()
     if not _has(f"ebbflow.engines.{engine}"):
         return f"not used   not part of this version of Ebbflow ({package} {version or 'is not installed'})"

@@ -62,8 +62,8 @@ def complaint(
             shown = "\n".join(str(x) for x in inputs)
             return (
                 f"\n\n!!! Detected Infinity or NaN in output {at} of {where} (# of outputs: {count}) !!!\n"
-                f"  dtype: {array.dtype}\n  shape: {array.shape}\n{_counts(wide)}\n"
-                f"  Input tensor{'s' * (len(inputs) > 1)}: {shown}\n\n : Tensor had {_kinds(wide)} values"
+                f"  dtype: {array.dtype}\n  shape: {array.shape}\n{_counts(wide)}\n"  # type: ignore[arg-type]
+                f"  Input tensor{'s' * (len(inputs) > 1)}: {shown}\n\n : Tensor had {_kinds(wide)} values"  # type: ignore[arg-type]
             )
     return None
 

@@ -48,7 +48,7 @@ class Bind:
     @classmethod
     def create(cls, f: Callable[..., Any]) -> Bind:
         """Return `f` with its own gradient."""
-        return functools.update_wrapper(cls(f), f)
+        return functools.update_wrapper(cls(f), f)  # type: ignore[return-value]
 
     def __init__(self, f: Callable[..., Any]):
         self._f = f

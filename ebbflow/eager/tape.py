@@ -106,11 +106,11 @@ class GradientTape(Recorder):
 
     def watch_beside(self, known: Sequence[Any], added: Any) -> None:
         """A call that gave `known` was made to give one more tensor: watch it if they are watched."""
-        if self.watches(known):
+        if any(self.watches(known)):
             self._add(added)
 
     @property
-    def asks_for_more(self) -> bool:
+    def asks_for_more(self) -> bool:  # type: ignore[override]
         """Whether gradients of gradients may be asked for, besides first ones."""
         return self._persistent
 
@@ -283,7 +283,7 @@ def _notes(watched: set[int], calls: list[Entry], breaks: list[Entry], trail: ex
     """Return a tape's `note`: `record` for one or two inputs and one result, with no tuple or look-up to spare."""
     watch, keep, getframe, marks = watched.add, calls.append, sys._getframe, trail.marks
 
-    def note(op, attrs, result, x, y=None):  # type: ignore[no-untyped-def]
+    def note(op, attrs, result, x, y=None):
         if id(x) in watched or id(y) in watched:
             frame = getframe(2)
             code = frame.f_code

@@ -39,7 +39,7 @@ class BackwardGraph(FuncGraph):
                 if op.name == "Shape":
                     kind = attrs.get("out_type", dtypes.int32)
                     return self.constant(np.array(dims, kind.np), kind, name or "Shape")
-                return self.constant(np.broadcast_to(_OF_SHAPE[op.name](dtype.np), dims), dtype, name or op.name)
+                return self.constant(np.broadcast_to(_OF_SHAPE[op.name](dtype.np), dims), dtype, name or op.name)  # type: ignore[arg-type]
         return super().call(op, inputs, attrs, name)
 
     def capture(self, tensor: Any, name: str | None = None) -> SymbolicTensor:

@@ -124,7 +124,7 @@ PartitionedCall.gradient(_gradient)
 StatefulPartitionedCall.gradient(_gradient)
 
 
-def _gradient_now(call: Any, grads: Sequence[Any], node: None) -> list[Any]:
+def _gradient_now(call: Any, grads: Sequence[Any], node: Any) -> list[Any]:
     """The gradient of a call that has run: all there is of the forward run is what it handed out."""
     body, wanted = call.attrs["f"], call.attrs["_wanted"]
     given = [i for i, g in enumerate(grads) if g is not None]
@@ -136,9 +136,9 @@ def _gradient_now(call: Any, grads: Sequence[Any], node: None) -> list[Any]:
         count = call.attrs["_visible"] if all(i < call.attrs["_visible"] for i in given) else len(body.outputs)
         given = [i for i in differentiable_outputs(body) if i < count]
         backward = backward_of(body, given, wanted)
-        taken = _taken(body, backward, call.inputs, call.outputs)
+        taken = _taken(body, backward, call.inputs, call.outputs)  # type: ignore[arg-type]
     seeds = [_seed(grads[i], call.outputs[i]) for i in given]
-    return backward.pack(call_body(backward.graph, [*seeds, *taken]))
+    return backward.pack(call_body(backward.graph, [*seeds, *taken]))  # type: ignore[misc,union-attr]
 
 
 def _gradient_of_node(call: Any, grads: Sequence[Any], node: Any) -> list[Any]:
@@ -151,7 +151,7 @@ def _gradient_of_node(call: Any, grads: Sequence[Any], node: Any) -> list[Any]:
     _hand_out(node, backward.needs)
     taken = _taken(node._attrs["f"], backward, node._inputs, node._outputs)
     seeds = [_seed(grads[i], node._outputs[i]) for i in given]
-    return backward.pack(call_body(backward.graph, [*seeds, *taken]))
+    return backward.pack(call_body(backward.graph, [*seeds, *taken]))  # type: ignore[misc]
 
 
 def _seed(grad: Any, output: Any) -> Any:

@@ -34,7 +34,7 @@ from ebbflow.graph import graph_def
 
 _numbers = itertools.count()
 Packer = typing.Callable[[Sequence[Any]], Any]
-on_trace: list[Callable[[FuncGraph], Any]] = []
+on_trace: list[typing.Callable[[FuncGraph], Any]] = []
 """Who wants to see the graphs of functions as they are traced."""
 
 
@@ -78,7 +78,7 @@ class ConcreteFunction:
             values = [x._array for x in tensors]
         except AttributeError:  # a tensor without a value: the long way says so
             return self.call_flat(tensors)
-        results = self._graph.run(eager_run, values + self.values)
+        results = self._graph.run(eager_run, values + self.values)  # type: ignore[operator]
         dtype = self.single
         if dtype is None:
             return self.pack(wrap(self._dtypes, results))

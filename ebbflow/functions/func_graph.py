@@ -264,4 +264,4 @@ def _inside(graph: FuncGraph, value: Any) -> SymbolicTensor:
     tensor = convert(value)
     if isinstance(tensor, EagerTensor):
         tensor = graph.take(tensor)
-    return raw.Identity(tensor) if tensor.dtype._is_ref_dtype else tensor
+    return raw.Identity(tensor) if tensor.dtype._is_ref_dtype else tensor  # type: ignore[return-value]

@@ -80,7 +80,7 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and not context.graph_scopes and not wishes.functions_run_eagerly:
             # The usual call: eager tensors by position, met before. (1.1 µs over the body's own run.)
-            kinds = []
+            kinds: list[Any] = []
             for x in args:
                 if x.__class__ is not EagerTensor:
                     break
@@ -293,7 +293,7 @@ class Function:
             found = self._bound[id(instance)] = (ref, self._for_instance(ref))
         method = object.__new__(BoundFunction)
         method.__dict__ = found[1].__dict__
-        method._instance = instance
+        method._instance = instance  # type: ignore[attr-defined]
         return method
 
     def _for_instance(self, ref: weakref.ref[Any]) -> Function:
@@ -405,7 +405,7 @@ class _WeakMethod:
 
     def __init__(self, function: Callable[..., Any], ref: weakref.ref[Any], signature: FunctionSignature):
         functools.update_wrapper(self, function)
-        del self.__wrapped__
+        del self.__wrapped__  # type: ignore[attr-defined]
         self.function, self._ref = function, ref
         self.__signature__ = signature.python
 

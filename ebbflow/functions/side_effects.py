@@ -54,7 +54,7 @@ class _Order:
         if not resources and (not op.stateful or op.name in _DRAWS or op.name in _SOURCES):
             return False
         before: dict[Any, None] = {}
-        for resource in dict.fromkeys(resources or [None]):
+        for resource in dict.fromkeys(resources or [None]):  # type: ignore[list-item]
             before.update(dict.fromkeys(self._before(node, resource, op.name in READS)))
         _wait(node, list(before))
         return op.keeps_state

@@ -158,14 +158,14 @@ class Container(TraceType):
 
     def __init__(self, form: Any, parts: Sequence[Any]):
         self.form = form
-        self.kind = PLAIN[form.__class__]
-        self.keys = tuple(self.kind.keys(form))
+        self.kind: Any = PLAIN[form.__class__]
+        self.keys = tuple(self.kind.keys(form))  # type: ignore[union-attr]
         self.parts = tuple(parts)
 
     @classmethod
     def of(cls, value: Any, parts: Sequence[Any]) -> Container:
         """Return the type of a container whose children (in flat order) have the types `parts`."""
-        return cls(rebuild(PLAIN[value.__class__], value, [None] * len(parts)), parts)
+        return cls(rebuild(PLAIN[value.__class__], value, [None] * len(parts)), parts)  # type: ignore[arg-type]
 
     @property
     def _is_mapping(self) -> bool:

@@ -140,7 +140,7 @@ def _known_part(tensor: Any) -> np.ndarray | None:
     return None if part is None or None in part else np.array(part, tensor.dtype.np)
 
 
-def _of_shape(kind: str, dims: Dims, tensor: Any) -> np.ndarray | None:
+def _of_shape(kind: str, dims: Any, tensor: Any) -> np.ndarray | None:
     if dims is None:
         return None
     if kind == "Rank":
@@ -151,12 +151,13 @@ def _of_shape(kind: str, dims: Dims, tensor: Any) -> np.ndarray | None:
     return np.array(value, tensor.dtype.np)
 
 
-def _small(dims: Dims) -> bool:
+def _small(dims: Any) -> bool:
     return dims is not None and None not in dims and int(np.prod(dims, dtype=np.float64)) <= MAX_ELEMENTS
 
 
 def _run(node: Any, values: list[np.ndarray], tensor: Any) -> np.ndarray | None:
-    arrays, at = [], 0
+    arrays: list[Any] = []
+    at = 0
     for arg in node._op.signature.inputs:
         if arg.is_list:
             count = node._attrs[arg.number_attr] if arg.number_attr else len(node._attrs[arg.type_attr])

@@ -307,7 +307,7 @@ def hessians(
         "aggregation_method": aggregation_method,
     }
     xs = _as_list(xs)
-    found = []
+    found: list[Any] = []
     for grad, x in zip(gradients(ys, xs, **options), xs, strict=True):
         if grad is None:
             found.append(None)

@@ -28,6 +28,7 @@ class GraphScopes:
     _overrides: dict[str, str]
     _attr_overrides: dict[str, Any]
     _container: str
+    as_graph_element: Any
 
     # --- scopes: each thread has its own
     # -------------------------------------------------------------------------------

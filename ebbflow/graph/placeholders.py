@@ -47,6 +47,8 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
         known = shape.constant_dims()
     else:
         known = as_dims(shape)
+        if known is None:
+            raise ValueError(f"`sparse_placeholder` needs a shape whose rank is known, or None, got {shape!r}")
         rank = len(known)
         default = convert(
             np.array([-1 if n is None else n for n in known], np.int64), name=named("shape_default") or "Const"

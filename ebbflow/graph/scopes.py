@@ -220,7 +220,7 @@ def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> 
         if not waits:
             raise ValueError(f"`tensors` must have at least one Tensor. Received: {tensors}.")
         gate = group(*waits)
-        results = []
+        results: list[Any] = []
         for item in tensors:
             if item is None:
                 results.append(None)

@@ -25,6 +25,7 @@ _UNKNOWN: Any = object()
 class SymbolicTensor(Tensor):
     """An output of an Operation: what `Session.run` gives a value to."""
 
+    _dims: Dims
     __slots__ = ("_consumers", "_dims", "_dtype", "_known", "_op", "_value_index")
 
     def __init__(self, op: Operation, value_index: int, dtype: DType, dims: Dims):

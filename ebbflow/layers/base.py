@@ -197,7 +197,7 @@ class Layer:
         """Make the variables."""
         self.built = True
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute."""
         return inputs
 

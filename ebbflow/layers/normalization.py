@@ -36,6 +36,11 @@ _CLIPPINGS = ("rmax", "rmin", "dmax")
 class BatchNormalization(Layer):
     """Takes off the mean and divides by the deviation, per channel; then scales by gamma and shifts by beta."""
 
+    beta: Any
+    gamma: Any
+    _beta_const: Any
+    _gamma_const: Any
+
     def __init__(
         self,
         axis: Any = -1,
@@ -232,14 +237,14 @@ class BatchNormalization(Layer):
         else:
             scale, offset = self._adjusted(inputs, training, scale, offset)
             mean, variance = self._statistics(inputs, reduced, training)
-            seen = mean, variance
+            seen: Any = mean, variance
             if self.virtual_batch_size is not None:
                 seen = tuple(reduce_mean(x, axis=1, keepdims=True) for x in seen)
             if self.renorm:
-                r, d, *seen = self._renormalized(*seen, training)
+                r, d, *seen = self._renormalized(*seen, training)  # type: ignore[call-arg]
                 r, d = raw.StopGradient(r, name="renorm_r"), raw.StopGradient(d, name="renorm_d")
                 scale, offset = _then(spread(r), spread(d), scale, offset)
-            self._follow(*seen, training)
+            self._follow(*seen, training)  # type: ignore[call-arg]
         mean, variance, offset, scale = (
             None if part is None else cast(part, inputs.dtype) for part in (mean, variance, offset, scale)
         )
@@ -301,7 +306,7 @@ class BatchNormalization(Layer):
             return r, d, raw.Identity(mean), raw.Identity(variance)
 
     def _clipped(self, ratio: Any, shift: Any) -> tuple[Any, Any]:
-        rmin, rmax, dmax = (self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax"))
+        rmin, rmax, dmax = ((self.renorm_clipping or {}).get(key) for key in ("rmin", "rmax", "dmax"))
         if rmin is not None:
             ratio = raw.Maximum(ratio, rmin)
         if rmax is not None:

@@ -58,7 +58,8 @@ class SeparableConv(Conv):
             strides, rate = strides * 2, (1, *rate)
         return separable_conv2d_v1(
             inputs,
-            *kernels,
+            kernels[0],
+            kernels[1],
             strides=with_channels(strides, self.data_format),
             padding=self._op_padding,
             rate=list(rate),

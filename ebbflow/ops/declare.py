@@ -340,7 +340,7 @@ def _scalar(value: float, dtype: DType) -> EagerTensor:
 def _sums_down_as_known(x: Dims, y: Dims) -> Callable[[Any, int], Any]:
     if x == y:
         return lambda grad, side: grad
-    raw.BroadcastGradientArgs(list(x), list(y))  # used by nobody, and there in TensorFlow
+    raw.BroadcastGradientArgs(list(x), list(y))  # type: ignore[arg-type]  # used by nobody, and there in TensorFlow
     dims = (x, y)
 
     def down(grad: Any, side: int) -> Any:
@@ -354,7 +354,7 @@ def _sums_down_as_known(x: Dims, y: Dims) -> Callable[[Any, int], Any]:
 
 def axes_to_sum(wanted: Dims, other: Dims) -> tuple[int, ...]:
     """Return the axes of what `wanted` and `other` broadcast to along which `wanted` was stretched."""
-    added, lengthened = stretched_axes(wanted, other)
+    added, lengthened = stretched_axes(wanted, other)  # type: ignore[misc]
     return (*added, *[axis + len(added) for axis in lengthened])
 
 
@@ -421,7 +421,7 @@ def quick_unary(op: Op, name: str, doc: str, arg: str = "x", scope: str | None =
     long_way, label, engines = _scoped(op, scope), scope or op.name, op.engines
     learnt: dict[DType, tuple[DType, Callable[..., Any]]] = {}
 
-    def function(x, name=None):  # type: ignore[no-untyped-def]
+    def function(x, name=None):
         if x.__class__ is EagerTensor and not context.graph_scopes and not engines:
             found = learnt.get(x._dtype)
             if found is not None:
@@ -455,7 +455,7 @@ def quick_binary(
     long_way, label, engines = _scoped(op, scope), scope or node or op.name, op.engines
     learnt: dict[DType, tuple[DType, Callable[..., Any]]] = {}
 
-    def function(x, y, name=None):  # type: ignore[no-untyped-def]
+    def function(x, y, name=None):
         if x.__class__ is EagerTensor is y.__class__ and not context.graph_scopes and not engines:
             dtype = x._dtype
             found = learnt.get(dtype)

@@ -41,7 +41,7 @@ def install_binary(
     apply = function or op
     reflected = f"__r{symbol}__"
 
-    def general(x, y):  # type: ignore[no-untyped-def]
+    def general(x, y):
         if not isinstance(y, Tensor):
             try:
                 y = _other_side(x, y)
@@ -51,7 +51,7 @@ def install_binary(
                 raise
         return apply(x, y, name=name)
 
-    def general_reflected(y, x):  # type: ignore[no-untyped-def]
+    def general_reflected(y, x):
         if not isinstance(x, Tensor):
             x = _other_side(y, x)
         return apply(x, y, name=name)
@@ -88,7 +88,7 @@ def _quick(op: Op, general: Callable[..., Any], learnt: Learnt) -> Callable[...,
     """
     engines = op.engines
 
-    def operator(x, y):  # type: ignore[no-untyped-def]
+    def operator(x, y):
         if not context.graph_scopes:
             dtype = x._dtype
             try:
@@ -121,7 +121,7 @@ def _quick_reflected(op: Op, general: Callable[..., Any], learnt: Learnt) -> Cal
     """Return the reflected operator of eager tensors, quick for a Python number on the left."""
     straight = _quick(op, op, learnt)
 
-    def operator(y, x):  # type: ignore[no-untyped-def]
+    def operator(y, x):
         if not context.graph_scopes:
             dtype = y._dtype
             if dtype in learnt:
@@ -183,24 +183,24 @@ def install_unary(symbol: str, function: Callable[..., Any]) -> None:
 def install_equality(equal: Callable[..., Any], not_equal: Callable[..., Any]) -> None:
     """Put `==` and `!=` on tensors: by element in TF 2, by identity in TF 1 and in plain graphs."""
 
-    def by_value(x, y):  # type: ignore[no-untyped-def]
+    def by_value(x, y):
         if y is None:
             return False
         return equal(x, y) if compares_by_value(x) or _by_value(y) else x is y
 
-    def not_by_value(x, y):  # type: ignore[no-untyped-def]
+    def not_by_value(x, y):
         if y is None:
             return True
         return not_equal(x, y) if compares_by_value(x) or _by_value(y) else x is not y
 
-    def quick_eq(x, y):  # type: ignore[no-untyped-def]
+    def quick_eq(x, y):
         return equal(x, y) if y is not None and context.switches.tensor_equality else by_value(x, y)
 
-    def quick_ne(x, y):  # type: ignore[no-untyped-def]
+    def quick_ne(x, y):
         return not_equal(x, y) if y is not None and context.switches.tensor_equality else not_by_value(x, y)
 
-    Tensor.__eq__, Tensor.__ne__ = by_value, not_by_value  # type: ignore[method-assign,assignment]
-    EagerTensor.__eq__, EagerTensor.__ne__ = quick_eq, quick_ne  # type: ignore[method-assign,assignment]
+    Tensor.__eq__, Tensor.__ne__ = by_value, not_by_value  # type: ignore[method-assign]
+    EagerTensor.__eq__, EagerTensor.__ne__ = quick_eq, quick_ne  # type: ignore[method-assign]
 
 
 def _by_value(other: Any) -> bool:

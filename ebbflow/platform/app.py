@@ -28,7 +28,7 @@ def run(main: Callable[..., Any] | None = None, argv: Sequence[str] | None = Non
 
     `main` is the `main` of the program's main module unless given.
     """
-    called = main or sys.modules["__main__"].main  # type: ignore[attr-defined]
+    called = main or sys.modules["__main__"].main
     words = list(sys.argv if argv is None else argv)
     if flags.source is own_flags and any(word in HELP and word.lstrip("-") not in flags.FLAGS for word in words[1:]):
         print_usage()

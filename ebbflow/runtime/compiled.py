@@ -201,7 +201,7 @@ def _told(failed: Failed) -> Exception:
     """Return the error to show: of the graph's node that the failed one stands for."""
     node, origin = failed.node, failed.node.origin
     if node.op is origin._op and len(node.inputs) == len(origin._inputs):
-        return located(failed.error, origin, failed.values)
+        return located(failed.error, origin, failed.values)  # type: ignore[arg-type]
     if isinstance(failed.error, errors.OpError) and (failed.error.op is not None or node.op is READ):
         return located(failed.error, origin, [])
     explained = node.op.explain(failed.error, node.grouped(failed.values), node.attrs)
@@ -228,7 +228,7 @@ def bind(node: Node, session: Any) -> Callable[..., Any]:
             named["run"] = run
         call = partial(op.kernel_fn, np, **named)
     if len(outputs) > 1 and any(a.is_list for a in outputs):
-        groups = [[] if a.is_list else None for a in outputs]
+        groups: list[Any] = [[] if a.is_list else None for a in outputs]
         return lambda *values: flatten_results(call(*values), groups)
     return call
 

@@ -109,7 +109,7 @@ class Plan:
 
     def results(self, values: Sequence[Any]) -> list[Any]:
         """Return the fetched values among all, references read."""
-        results = []
+        results: list[Any] = []
         for slot, reference, fetch in zip(self.fetched, self.dereferenced, self._keep[0], strict=True):
             if slot is None:
                 results.append(None)
@@ -397,7 +397,7 @@ def located(error: Exception, node: Operation, values: list[Any]) -> Exception:
         return explained
     tag = f" [Op:{node.type}]"
     message = explained.message.replace(tag, "") + place(node) + _operands(node, values)
-    cls = (
+    cls: Any = (
         type(explained)
         if not isinstance(explained, (errors.StaticShapeError, errors.WrongTypeError))
         else errors.InvalidArgumentError
@@ -426,7 +426,7 @@ def _operands(node: Operation, values: list[Any]) -> str:
 
 def _described(value: Any, tensor: SymbolicTensor) -> str:
     kind = tensor.dtype.base_dtype.name
-    held = value.item() if value is not None and value.dtype == object and value.ndim == 0 else None
+    held: Any = value.item() if value is not None and value.dtype == object and value.ndim == 0 else None
     if hasattr(held, "is_set"):  # a variable, by reference or by handle
         shape = list(held.read().shape) if held.is_set() else " not initialized"
         return f"{held.dtype.name}{shape}   variable '{held.name}'"

@@ -22,7 +22,8 @@ class PartialRun:
     """What has been fed and computed so far in a partial run."""
 
     def __init__(self, session: Any, fetches: Sequence[Any], feeds: Sequence[SymbolicTensor]):
-        runs, fed = list(fetches), list(feeds)
+        runs: Sequence[Any] = list(fetches)
+        fed: Sequence[Any] = list(feeds)
         for rewrite in before_planning:
             runs, fed = rewrite(runs, fed)
         self._fetches = dict(zip(fetches, runs, strict=True))  # by what the user knows: what runs for it

@@ -157,7 +157,7 @@ def call_partitioner(partitioner: Partitioner, shape: TensorShape, dtype: DType)
     """Return how many parts a partitioner makes along each axis, checked."""
     if not shape.is_fully_defined():
         raise ValueError(f"Shape of a new partitioned variable must be fully defined, but instead was {shape}.")
-    if shape.rank < 1:  # type: ignore[operator]
+    if shape.rank < 1:
         raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")
     slicing = partitioner(shape=shape, dtype=dtype)
     if not isinstance(slicing, Sequence):

@@ -462,7 +462,7 @@ def _stand_in(handle: Any, spec: VariableSpec) -> ResourceVariable:
     made._in_graph, made._cached, made._read, made._initializer, made._initial_value = True, None, None, None, None
     made._handle, made._dtype, made._dims = handle, spec.dtype, spec.shape._dims
     made._name = made._unique_id = handle.op.name
-    made._also = []
+    made._also = []  # type: ignore[attr-defined]
     return made
 
 

@@ -207,7 +207,7 @@ class Identity(Initializer):
                 "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. "
                 f"Received shape={shape}"
             )
-        return self.gain * eye(*shape, dtype=dtype)
+        return self.gain * eye(*shape, dtype=dtype)  # type: ignore[misc]
 
     def get_config(self) -> dict[str, Any]:
         return {"gain": self.gain}

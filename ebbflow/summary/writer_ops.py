@@ -65,7 +65,7 @@ SummaryWriter = op(
 
 
 @SummaryWriter.kernel
-def _(xp, *, shared_name, container, run):  # type: ignore[no-untyped-def]
+def _(xp, *, shared_name, container, run):
     name = shared_name or (run.node.name if run.node is not None else "")
     if not name or name == ANONYMOUS:
         return boxed(WriterResource("anonymous"))

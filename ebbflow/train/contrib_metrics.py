@@ -15,7 +15,7 @@ from ebbflow.train.weights import as_floats
 
 
 def _predictions_first(metric: Callable[..., Any]) -> Callable[..., Any]:
-    def function(predictions, labels, *args, **kwargs):  # type: ignore[no-untyped-def]
+    def function(predictions, labels, *args, **kwargs):
         return metric(labels, predictions, *args, **kwargs)
 
     function.__name__ = function.__qualname__ = f"streaming_{metric.__name__}"

@@ -150,7 +150,7 @@ class ClusterSpec:
 
     def __init__(self, cluster: Any):
         if isinstance(cluster, ClusterSpec):
-            self._jobs = {job: dict(tasks) for job, tasks in cluster._jobs.items()}
+            self._jobs: dict[str, dict[int, Any]] = {job: dict(tasks) for job, tasks in cluster._jobs.items()}
         elif isinstance(cluster, dict):
             self._jobs = {job: self._numbered(job, tasks) for job, tasks in cluster.items()}
         elif hasattr(cluster, "DESCRIPTOR") and cluster.DESCRIPTOR.name == "ClusterDef":

@@ -204,7 +204,7 @@ def _count(hits: Any, weights: Any, metrics_collections: Any, updates_collection
 def _counter(kind: str, label: bool, prediction: bool, doc: str) -> Callable[..., tuple[Any, Any]]:
     """Return the metric that counts cases of this label that were predicted so."""
 
-    def function(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):  # type: ignore[no-untyped-def]
+    def function(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
         only_in_graphs(kind)
         with variable_scope(name, kind, [predictions, labels, weights]):
             given = cast(predictions, dtypes.bool), cast(labels, dtypes.bool)

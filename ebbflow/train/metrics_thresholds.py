@@ -152,7 +152,7 @@ def _interpolated(tp: Any, fp: Any, fn: Any, count: int) -> Any:
 
 
 def _counts_at(kind: str, key: str, doc: str) -> Callable[..., tuple[Any, Any]]:
-    def function(  # type: ignore[no-untyped-def]
+    def function(
         labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
     ):
         only_in_graphs(f"{kind}_at_thresholds")
@@ -180,7 +180,7 @@ false_negatives_at_thresholds = _counts_at(
 
 
 def _part_at(kind: str, miss: str, doc: str) -> Callable[..., tuple[Any, Any]]:
-    def function(  # type: ignore[no-untyped-def]
+    def function(
         labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
     ):
         only_in_graphs(f"{kind}_at_thresholds")

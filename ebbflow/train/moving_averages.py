@@ -85,7 +85,7 @@ def weighted_moving_average(
     value: Any, decay: Any, weight: Any, truediv: bool = True, collections: Any = None, name: str | None = None
 ) -> Any:
     """Return the moving average of value · weight divided by that of weight."""
-    options = {"trainable": False, "collections": collections or [GraphKeys.GLOBAL_VARIABLES]}
+    options: Any = {"trainable": False, "collections": collections or [GraphKeys.GLOBAL_VARIABLES]}
     with variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
         total = get_variable("value_x_weight", value.get_shape(), value.dtype, Zeros(), **options)
         weights = get_variable("weight", weight.get_shape(), weight.dtype, Zeros(), **options)

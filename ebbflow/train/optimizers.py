@@ -207,7 +207,7 @@ class AdagradOptimizer(RuleOptimizer):
         for v in var_list:
             dtype, value = v.dtype.base_dtype, self._initial_accumulator_value
             if v.get_shape().is_fully_defined():
-                initial = constant_initializer(value, dtype=dtype)
+                initial: Any = constant_initializer(value, dtype=dtype)
             else:
                 initial = functools.partial(_filled_like, v, value, dtype)
             self._get_or_make_slot_with_initializer(v, initial, v.get_shape(), dtype, "accumulator", self._name)
@@ -374,6 +374,8 @@ class RMSPropOptimizer(RuleOptimizer):
 class AdamOptimizer(RuleOptimizer):
     """Adaptive moments: a running mean of the gradient divided by the root of a running mean of its square."""
 
+    _beta1_t: Any
+    _beta2_t: Any
     _op = "Adam"
     _slot_names = ("m", "v")
     _numbers: ClassVar = {

@@ -54,9 +54,9 @@ def _span(node: Node, used: int) -> tuple[Node | None, tuple[int, int] | None]:
     if part.dims[0] != rows or wide == columns or rows < ROWS or not wide:  # type: ignore[index, operator]
         return None, None
     if name == "Slice":
-        return product, (int(known[1][1]), wide)  # type: ignore[index, return-value]
+        return product, (int(known[1][1]), wide)  # type: ignore[index]
     sizes = known[1] if name == "SplitV" else np.full(len(node.outputs), wide)
-    return product, (int(sizes[:used].sum()), wide)  # type: ignore[index, return-value]
+    return product, (int(sizes[:used].sum()), wide)  # type: ignore[index]
 
 
 def _narrowed(product: Node, begin: int, wide: int, rewrite: Rewrite) -> Value:

@@ -66,7 +66,7 @@ def _worth(node: Node) -> bool:
     if not all(v.is_static for v in values):
         return False
     if node.op.name == "MatMul":
-        return values[0].size * values[2].dims[1] >= WORTH
+        return values[0].size * values[2].dims[1] >= WORTH  # type: ignore[index,operator]
     return values[0].size >= WORTH_CONVOLVING
 
 
@@ -110,7 +110,7 @@ class _Chain:
         other = node.inputs[1] if node.inputs[0] is result else node.inputs[0]
         if name == "BiasAdd" and node.attrs["data_format"] != "NHWC":
             return False
-        is_row = other.dims == result.dims[-1:] and self.nodes[0].attrs.get("data_format", "NHWC") == "NHWC"
+        is_row = other.dims == result.dims[-1:] and self.nodes[0].attrs.get("data_format", "NHWC") == "NHWC"  # type: ignore[index]
         if is_row and self._bias is None and self._addend is None:
             self._bias = other
             return True
@@ -131,7 +131,7 @@ class _Chain:
             return None
         extra = [v for v in (self._bias, self._addend) if v is not None]
         how = {"bias": self._bias is not None, "add": self._addend is not None, "activation": self._activation}
-        return _node(plan, first, [*first.inputs[:2], *extra], [last.outputs[0]], last.origin, **how)
+        return _node(plan, first, [*first.inputs[:2], *extra], [last.outputs[0]], last.origin, **how)  # type: ignore[arg-type]
 
 
 class _FilterGradient:

@@ -88,7 +88,7 @@ def cost(node: Node) -> int:
     sizes = [v.size for v in (*node.inputs, *node.outputs) if v.is_static]
     if not rate or node.stateful or not sizes:
         return 0
-    if node.op.name in _MATRICES and max(node.inputs[0].dims[-2:]) > _SMALL_MATRIX:  # type: ignore[index,type-var]
+    if node.op.name in _MATRICES and max(node.inputs[0].dims[-2:]) > _SMALL_MATRIX:  # type: ignore[index]
         return 0
     return rate * max(sizes)
 

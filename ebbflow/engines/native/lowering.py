@@ -176,7 +176,7 @@ class Lowering:
             found = self._elementwise(node, inputs)  # type: ignore[arg-type]
         results = list(found) if isinstance(found, (list, tuple)) else [found]
         for value, held in zip(node.outputs, results, strict=True):
-            self._held[value] = self._settled(value, held)
+            self._held[value] = self._settled(value, held)  # type: ignore[arg-type]
 
     def _settled(self, value: Any, held: Held) -> Held:
         """Return what stands for a value from now on: memory, where it is fetched or dear and used again."""

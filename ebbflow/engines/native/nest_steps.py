@@ -170,7 +170,7 @@ class Block(Step):
         self.reads |= {m: 0 for b in writes if b.row is not None for m in b.row[0].reads}
         self.writes = {b.memory: 0 for b in writes}
         self.work = work
-        self.whole = write  # type: ignore[method-assign]
+        self.whole = write  # type: ignore[assignment,method-assign]
 
 
 # --- folding ----------------------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ class Parts:
         else:
             with inside.loop("%end", start="%begin") as loop:
                 at = unravelled(inside, loop.index, dims[: nest.axes])
-                for step in nest.steps:
+                for step in nest.steps:  # type: ignore[assignment]
                     step.row(inside, at)
         self._call(body, number, inside, total, UNIT if nest.is_flat else 1)
         for step in folds:

@@ -143,7 +143,7 @@ class Scalar:
     def choose(self, yes: Scalar | float, no: Scalar | float) -> Scalar:
         """Return `yes` where this condition holds, else `no`. One of the two is a Scalar."""
         typed = yes if isinstance(yes, Scalar) else no
-        chosen = self.builder.select(self.value, typed.like(yes).value, typed.like(no).value)
+        chosen = self.builder.select(self.value, typed.like(yes).value, typed.like(no).value)  # type: ignore[union-attr]
         return Scalar(self.builder, chosen)
 
     def bits(self) -> Scalar:

@@ -162,10 +162,10 @@ class _Bound:
                 self.owned.append(made)
                 place.name, place.memory = name, made.handle
                 if operand.__class__ is Room:
-                    self.rooms.append((made.handle, operand.start))
+                    self.rooms.append((made.handle, operand.start))  # type: ignore[arg-type]
                 else:
-                    self.given.append((made.handle, operand))
-            self.steps.append((primitive.handle, len(arguments), arguments))
+                    self.given.append((made.handle, operand))  # type: ignore[arg-type]
+            self.steps.append((primitive.handle, len(arguments), arguments))  # type: ignore[arg-type]
 
 
 class Chain:

@@ -63,7 +63,7 @@ def batch_norm(x: Dims, epsilon: float, factor: float, data_format: str, is_trai
     vectors = {SCALE: chain.reads(1, channels), SHIFT: chain.reads(2, channels)}
     chain.add(made, {SRC: chain.reads(0, x), **vectors, **statistics, DST: chain.writes(5, x)})
     count = np.prod(x) // channels[0]
-    unbiased = np.float32(count) / np.float32(max(count - 1, 1))
+    unbiased = np.float32(count) / np.float32(max(count - 1, 1))  # type: ignore[arg-type]
     keep, share = np.float32(1 - factor), np.float32(factor)
 
     def train(*arrays: np.ndarray) -> None:
@@ -75,13 +75,13 @@ def batch_norm(x: Dims, epsilon: float, factor: float, data_format: str, is_trai
             for new, old in ((mean, old_mean), (variance, old_variance)):
                 np.multiply(new, share, new)
                 np.add(new, keep * old, new)
-        arrays[10:] and arrays[10].fill(0)
+        arrays[10:] and arrays[10].fill(0)  # type: ignore[func-returns-value]
 
     def infer(*arrays: np.ndarray) -> None:
         chain(*arrays)
         for given, taken in zip(arrays[3:5] * 2, arrays[6:10], strict=True):
             np.copyto(taken, given)
-        arrays[10:] and arrays[10].fill(0)
+        arrays[10:] and arrays[10].fill(0)  # type: ignore[func-returns-value]
 
     return Plan(train if is_training else infer, (x, *(channels,) * 4, ())[:outputs])
 

@@ -163,7 +163,7 @@ def prepared(service: Service, knowns: Sequence[Any], attrs: dict[str, Any], out
         else:
             return None
     product = service.product
-    size = _multiplications(*given, attrs.get(product)) if product else max(map(math.prod, given))
+    size = _multiplications(*given, attrs.get(product)) if product else max(map(math.prod, given))  # type: ignore[arg-type,call-arg]
     if attrs.get("Tout", dtypes.float32) is not dtypes.float32 or size < service.least[1]:
         return None
     plan = service.plan(*given, *[attrs.get(name) for name in service.attrs.split()])

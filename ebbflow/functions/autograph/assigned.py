@@ -35,7 +35,7 @@ class Assigned:
 
     def _block(self, statements: Sequence[ast.stmt], known: Known[str] | None) -> Known[str] | None:
         for statement in statements:
-            if known is NOWHERE:
+            if known is None:
                 break
             kept = self.before.get(statement)
             self.before[statement] = known if kept is None else kept & known
@@ -81,25 +81,25 @@ class Assigned:
 
     # --- ways that part and meet --------------------------------------------------------------------------------------
 
-    def _Return(self, node: ast.Return, known: Known[str]) -> None:
+    def _Return(self, node: ast.Return, known: Known[str]) -> Known[str] | None:
         self._expression(node.value, known)
         return NOWHERE
 
-    def _Raise(self, node: ast.Raise, known: Known[str]) -> None:
+    def _Raise(self, node: ast.Raise, known: Known[str]) -> Known[str] | None:
         self._read(names_in(node).reads, known)
         return NOWHERE
 
-    def _Break(self, node: ast.Break, known: Known[str]) -> None:
+    def _Break(self, node: ast.Break, known: Known[str]) -> Known[str] | None:
         self._jumps[-1]["break"].append(known)
         return NOWHERE
 
-    def _Continue(self, node: ast.Continue, known: Known[str]) -> None:
+    def _Continue(self, node: ast.Continue, known: Known[str]) -> Known[str] | None:
         return NOWHERE
 
     def _If(self, node: ast.If, known: Known[str]) -> Known[str] | None:
         known = self._expression(node.test, known)
         met = _meet(self._block(node.body, known), self._block(node.orelse, known))
-        self.after[node] = known if met is NOWHERE else met
+        self.after[node] = known if met is None else met
         return met
 
     def _While(self, node: ast.While, known: Known[str]) -> Known[str] | None:
@@ -129,15 +129,15 @@ class Assigned:
 
     def _Try(self, node: ast.Try, known: Known[str]) -> Known[str] | None:
         done = self._block(node.body, known)
-        done = done if done is NOWHERE else self._block(node.orelse, done)
+        done = done if done is None else self._block(node.orelse, done)
         for handler in node.handlers:
             named = {handler.name} if handler.name else set()
             caught = self._block(handler.body, self._expression(handler.type, known) | named)
-            done = _meet(done, caught if caught is NOWHERE else caught - named)
+            done = _meet(done, caught if caught is None else caught - named)
         if not node.finalbody:
             return done
         after = self._block(node.finalbody, known)
-        return NOWHERE if done is NOWHERE or after is NOWHERE else done | after
+        return NOWHERE if done is None or after is None else done | after
 
     _TryStar = _Try
 
@@ -157,7 +157,7 @@ def _meet(*ways: Known[str] | None) -> Known[str] | None:
     met = NOWHERE
     for way in ways:
         if way is not NOWHERE:
-            met = way if met is NOWHERE else met & way
+            met = way if met is None else met & way  # type: ignore[operator]
     return met
 
 

@@ -200,7 +200,7 @@ class Choice:
             if value is None and values[1 - which] is not None:
                 raise ValueError(self._located(f"{label} is None at the end of the {NAMES[which]} branch."))
         try:
-            nest.assert_same_structure(*values, expand_composites=True)
+            nest.assert_same_structure(*values, expand_composites=True)  # type: ignore[misc]
         except (ValueError, TypeError) as error:
             raise TypeError(
                 self._located(f"{label} must have the same nested structure in the main and else branches:\n\n{error}")

@@ -56,7 +56,7 @@ class Expressions(ast.NodeTransformer):
             name = node.func.id
             if name == "super" and not node.args and self.first_argument and self.world.is_builtin(name, self.local):
                 named = [ast.Name("__class__", ast.Load()), ast.Name(self.first_argument, ast.Load())]
-                return placed(ast.Call(node.func, named, []), node)
+                return placed(ast.Call(node.func, named, []), node)  # type: ignore[arg-type]
             if name in OVERLOADED and self.world.is_builtin(name, self.local):
                 self.generic_visit(node)
                 node.func = placed(ast.Attribute(ast.Name(self.ag, ast.Load()), name, ast.Load()), node.func)

@@ -143,7 +143,7 @@ class Elements(Items):
     """What a function gives for each count."""
 
     def __init__(self, length: Any, read: Callable[[Any], Any], count: int | None = None):
-        self.length, self.item, self.count = length, read, count  # type: ignore[method-assign]
+        self.length, self.item, self.count = length, read, count  # type: ignore[assignment,method-assign]
 
 
 class Reduced(Items):

@@ -263,8 +263,8 @@ class Jumps:
         if not place.flagged and kinds == {ast.Return} and isinstance(node, ast.With) and leaves(node.body):
             return [self._inside(node, replace(place, tail=True))], []
         self._inside(node, replace(place, flagged=place.flagged or ast.Return in kinds, tail=False))
-        if hasattr(node, "handlers") and node.orelse and _sets_flags(node.body):
-            node.orelse = self._behind(node, kinds, node.orelse, replace(place, flagged=True))[0]
+        if hasattr(node, "handlers") and node.orelse and _sets_flags(node.body):  # type: ignore[attr-defined]
+            node.orelse = self._behind(node, kinds, node.orelse, replace(place, flagged=True))[0]  # type: ignore[attr-defined]
         more, rest = self._behind(node, kinds, rest, place)
         return [node, *more], rest
 

@@ -113,7 +113,7 @@ def common_kind(lists: Sequence[Any]) -> tuple[dtypes.DType, Dims] | None:
             continue
         for item in one:
             if isinstance(item, Tensor):
-                found.append((item.dtype.base_dtype, item._dims))  # type: ignore[attr-defined]
+                found.append((item.dtype.base_dtype, item._dims))
     if not found:
         plain = [to_array(item) for one in lists for item in one]
         found = [(dtype, array.shape) for array, dtype in plain]

@@ -124,7 +124,7 @@ def _python_for(iterated: Any, body: Any, stop: Variable, names: dict[str, str])
                 f"unknown length. Did you intend to make it a TF loop? (at {place_text(body.__code__)})"
             )
         once = FunctionType(body.__code__, body.__globals__, body.__name__, (item,), body.__closure__)
-        if_stmt(raw.LogicalNot(stopped), once, **names)
+        if_stmt(raw.LogicalNot(stopped), once, **names)  # type: ignore[arg-type]
 
 
 def _named(state: State, name: str) -> Variable | None:

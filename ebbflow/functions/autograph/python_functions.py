@@ -50,7 +50,7 @@ def print(*values: Any, **keywords: Any) -> None:
 def len(value: Any) -> Any:
     """Return the number of items: a Python number where it is known, else a tensor."""
     if is_staged(value):
-        dims = convert(value)._dims  # type: ignore[attr-defined]
+        dims = convert(value)._dims
         if dims == ():
             raise ValueError("len requires a non-scalar tensor, got one of shape ()")
         return raw.Shape(value)[0] if dims is None or dims[0] is None else dims[0]
@@ -106,11 +106,11 @@ def filter(function: Any, iterable: Any) -> Any:
     return iterable.filter(function) if _is_dataset(iterable) else builtins.filter(function, iterable)
 
 
-def _is_dataset(value: Any) -> bool:
+def _is_dataset(value: Any) -> builtins.bool:
     return hasattr(value, "element_spec") and hasattr(value, "reduce") and not context.executing_eagerly()
 
 
-def _staged_items(value: Any) -> bool:
+def _staged_items(value: Any) -> builtins.bool:
     return (
         is_staged(value)
         or isinstance(value, (Items, StagedList))

@@ -244,9 +244,10 @@ class Function:
         shared = Shared(self, node, parts, live)
         until = {} if not hasattr(node, "until") else {"until": ast.Constant(node.until)}
         if options:
-            until["options"] = _lambda(self._options(options[0]))
+            until["options"] = _lambda(self._options(options[0]))  # type: ignore[assignment]
         rebound = (self._rebound(parts[1]) | (head.writes if isinstance(node, ast.For) else set())) & shared.names
-        arguments, first = (NO_ARGUMENTS, [])
+        first: list[Any] = []
+        arguments = NO_ARGUMENTS
         if isinstance(node, ast.For):
             arguments, first = self._item(node, rebound)
         inside = self._body("loop_body", [*first, *body], rebound, scope, place, arguments)

@@ -57,7 +57,7 @@ def find(function: FunctionType) -> Found:
 def note(function: Any) -> None:
     """Find the text of a function that has just been made by `exec`, while those who know it are running."""
     code = getattr(function, "__code__", None)
-    if isinstance(function, FunctionType) and code.co_filename.startswith("<") and _in_its_file(function)[0] is None:
+    if isinstance(function, FunctionType) and code.co_filename.startswith("<") and _in_its_file(function)[0] is None:  # type: ignore[union-attr]
         _unkept(function)
 
 

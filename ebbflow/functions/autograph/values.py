@@ -83,7 +83,7 @@ def shape_text(dims: Dims) -> str:
 def kind_text(value: Any) -> str:
     """Return what a value is, in a few words: its dtype and shape, or its Python type."""
     if isinstance(value, Tensor):
-        return f"{value.dtype.name} of shape {dims_str(value._dims)}"  # type: ignore[attr-defined]
+        return f"{value.dtype.name} of shape {dims_str(value._dims)}"
     return f"Python {type(value).__name__}" if isinstance(value, PLAIN) else type(value).__name__
 
 

@@ -130,4 +130,4 @@ def _common(shapes: Sequence[Dims]) -> Dims:
     first = shapes[0]
     if first is None or any(s is None or len(s) != len(first) for s in shapes):
         return None
-    return tuple(ns[0] if all(n == ns[0] for n in ns) else None for ns in zip(*shapes, strict=True))  # type: ignore[arg-type]
+    return tuple(ns[0] if all(n == ns[0] for n in ns) else None for ns in zip(*shapes, strict=True))

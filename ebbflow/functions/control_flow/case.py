@@ -122,8 +122,8 @@ def switch_case(
     """
     functions = _functions(branch_index, branch_fns, default)
     if context.executing_eagerly():
-        index = int(branch_index)
-        return functions[index if 0 <= index < len(functions) else -1]()
+        number = int(branch_index)
+        return functions[number if 0 <= number < len(functions) else -1]()
     graph = context.current_graph()
     with graph.name_scope(name or "switch_case"), graph.name_scope("indexed_case") as scope:
         index = convert(branch_index, name="branch_index")

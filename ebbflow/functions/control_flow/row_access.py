@@ -274,15 +274,15 @@ def sink(wanted: Any) -> Any:
     if isinstance(wanted, SparseTensor):
         return SparseResults(SparseTensorSpec(wanted.shape[1:], wanted.dtype))
     if isinstance(wanted, CompositeTensor):
-        return BatchedResults(wanted._type_spec._unbatch())
+        return BatchedResults(wanted._type_spec._unbatch())  # type: ignore[attr-defined]
     if isinstance(wanted, RaggedTensorSpec):
         return RaggedResults(wanted)
     if isinstance(wanted, SparseTensorSpec):
         return SparseResults(wanted)
     if isinstance(wanted, TypeSpec) and not isinstance(wanted, TensorSpec):
         return BatchedResults(wanted)
-    spec = wanted if isinstance(wanted, TensorSpec) else None
-    return TensorResults(spec or TensorSpec(None, wanted.dtype if isinstance(wanted, Tensor) else wanted))
+    spec = wanted if isinstance(wanted, TensorSpec) else None  # type: ignore[assignment]
+    return TensorResults(spec or TensorSpec(None, wanted.dtype if isinstance(wanted, Tensor) else wanted))  # type: ignore[arg-type]
 
 
 def with_length(tensor: Any, count: int | None) -> Any:

@@ -270,9 +270,9 @@ class Builder:
             for merge, value, number in zip(group.merges, outputs[:count], outputs[count : 2 * count], strict=True):
                 named = _named(scope, value, merge)
                 self._set(scope, merge, [named, number])
-        more = iter(outputs[2 * count :])
+        beyond = iter(outputs[2 * count :])
         for way in (True, False):
-            group.handed_out[way] = {key: next(more) for key in group.handed_out[way]}
+            group.handed_out[way] = {key: next(beyond) for key in group.handed_out[way]}
 
     def _add_loop(self, scope: _Scope, frame: Frame) -> None:
         if frame.test is None:
@@ -340,7 +340,7 @@ class Builder:
             graph.outputs = found
             return graph
         with context.scope(graph):
-            graph.outputs = [counter + 1, limit, *found]
+            graph.outputs = [counter + 1, limit, *found]  # type: ignore[list-item]
         return graph
 
 

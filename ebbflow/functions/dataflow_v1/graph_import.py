@@ -357,8 +357,8 @@ def _grouped(op: Op, item: Item, inputs: list[Any]) -> list[Any]:
         if len(part) < count:
             break
         for i, tensor in enumerate(part):
-            wanted = arg.type if arg.type is not None else item.attrs[arg.type_attr]
-            wanted = wanted[i] if arg.is_type_list else wanted
+            wanted = arg.type if arg.type is not None else item.attrs[arg.type_attr]  # type: ignore[index]
+            wanted = wanted[i] if arg.is_type_list else wanted  # type: ignore[index]
             if tensor.dtype.base_dtype is not wanted.base_dtype:
                 raise ValueError(
                     f"Input {at + i} of node {item.name} was passed {tensor.dtype.base_dtype.name} from {tensor.name} "

@@ -35,9 +35,9 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> Any:
         rows = [x if isinstance(x, IndexedSlices) else None for x in inputs]
         if None in rows:
             raise TypeError("merge takes tensors or IndexedSlices, not both: make them tensors first")
-        values, number = merge([r.values for r in rows], name)
-        indices, _ = merge([r.indices for r in rows])
-        shapes = [r.dense_shape for r in rows]
+        values, number = merge([r.values for r in rows], name)  # type: ignore[union-attr]
+        indices, _ = merge([r.indices for r in rows])  # type: ignore[union-attr]
+        shapes = [r.dense_shape for r in rows]  # type: ignore[union-attr]
         shape = merge(shapes)[0] if all(s is not None for s in shapes) else None
         return IndexedSlices(values, indices, shape), number
     return raw.Merge([convert(x) for x in inputs], name=name or "Merge")

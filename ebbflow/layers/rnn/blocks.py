@@ -134,7 +134,7 @@ class LSTMBlockWrapper(Layer):
         dtype = initial_state[0].dtype if dtype is None else dtype
         if sequence_length is not None:
             sequence_length = convert(sequence_length)
-        memories, outputs = self._call_cell(inputs, *initial_state, dtype, sequence_length)
+        memories, outputs = self._call_cell(inputs, *initial_state, dtype, sequence_length)  # type: ignore[call-arg]
         state = [final_state(*pair, sequence_length) for pair in zip(initial_state, (memories, outputs), strict=True)]
         if sequence_length is not None:
             outputs = outputs * inside(outputs, sequence_length, dtype)
@@ -201,7 +201,7 @@ class GRUBlockCell(LayerRNNCell):
         super().__init__(_reuse=reuse, name=name)
         if (cell_size is None) == (num_units is None):
             raise ValueError("Exactly one of num_units or cell_size must be provided.")
-        self._cell_size = cell_size if num_units is None else num_units
+        self._cell_size: Any = cell_size if num_units is None else num_units
         self.input_spec = InputSpec(ndim=2)
 
     state_size = property(lambda self: self._cell_size, doc="The number of units.")

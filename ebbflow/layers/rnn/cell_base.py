@@ -175,7 +175,7 @@ def concat_sizes(prefix: Any, suffix: Any, static: bool = False) -> Any:
     """
     parts = [_size(value, which) for value, which in ((prefix, "prefix"), (suffix, "suffix"))]
     if static:
-        known = [p for _, p in parts]
+        known: list[Any] = [p for _, p in parts]
         return None if None in known else [n for p in known for n in p]
     if parts[0][0] is None or parts[1][0] is None:
         raise ValueError(f"Provided a prefix or suffix of None: {prefix} and {suffix}")
@@ -188,7 +188,7 @@ def _size(value: Any, which: str) -> tuple[Any, list[int | None] | None]:
         if value._dims not in ((), None) and len(value._dims) != 1:
             raise ValueError(f"{which} tensor must be either a scalar or vector, but saw tensor: {value}")
         known = value.constant_value()
-        listed = None if known is None else [int(n) for n in known.reshape(-1)]
+        listed: list[Any] | None = None if known is None else [int(n) for n in known.reshape(-1)]
         return (expand_dims(value, 0) if value._dims == () else value), listed
     shape = as_shape(value)
     listed = None if shape.rank is None else shape.as_list()

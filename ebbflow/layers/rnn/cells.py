@@ -122,7 +122,7 @@ class GRUCell(LayerRNNCell):
         return output, output
 
 
-class LSTMStateTuple(NamedTuple("LSTMStateTuple", [("c", Any), ("h", Any)])):  # type: ignore[misc]
+class LSTMStateTuple(NamedTuple("LSTMStateTuple", [("c", Any), ("h", Any)])):
     """The state of an LSTM: memory `c` and output `h`."""
 
     __slots__ = ()
@@ -201,6 +201,10 @@ class BasicLSTMCell(LayerRNNCell):
 
 class LSTMCell(LayerRNNCell):
     """Long short-term memory with peepholes, clipping and a projection, where asked for."""
+
+    _w_i_diag: Any
+    _w_f_diag: Any
+    _w_o_diag: Any
 
     _settings = (
         "num_units",

@@ -254,7 +254,7 @@ class CoupledInputForgetGateLSTMCell(_Gated):
         self._norm_gain = norm_gain
         self._norm_shift = norm_shift
 
-    _norm = LayerNormLSTMCell._norm
+    _norm: Any = LayerNormLSTMCell._norm
 
     def call(self, inputs: Any, state: Any) -> Any:
         """Take one step."""
@@ -475,7 +475,7 @@ class NASCell(LayerRNNCell):
         self._use_bias = use_bias
 
     state_size = _Gated.state_size
-    output_size = _Gated.output_size
+    output_size: Any = _Gated.output_size
     _state_is_tuple = True
 
     def build(self, inputs_shape: Any) -> None:

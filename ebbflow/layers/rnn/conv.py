@@ -13,7 +13,7 @@ from ebbflow.ops.nn.conv import conv1d_v1, conv2d_v1, conv3d_v1
 from ebbflow.state.initializers import Constant
 from ebbflow.state.variable_scope import get_variable
 
-_CONVOLUTIONS = {3: conv1d_v1, 4: conv2d_v1, 5: conv3d_v1}
+_CONVOLUTIONS: dict[int, Any] = {3: conv1d_v1, 4: conv2d_v1, 5: conv3d_v1}
 
 
 class ConvLSTMCell(RNNCell):

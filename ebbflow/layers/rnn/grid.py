@@ -63,8 +63,8 @@ class TimeFreqLSTMCell(RNNCell):
         self._initializer = initializer
         self._num_unit_shards = num_unit_shards
         self._forget_bias = forget_bias
-        self._feature_size = feature_size
-        self._frequency_skip = frequency_skip
+        self._feature_size: Any = feature_size
+        self._frequency_skip: Any = frequency_skip
 
     state_size = property(lambda self: 2 * self._num_units, doc="Memory and output of one block.")
     output_size = property(lambda self: self._num_units, doc="The number of units.")
@@ -133,8 +133,8 @@ class GridLSTMCell(RNNCell):
         self._initializer = initializer
         self._num_unit_shards = num_unit_shards
         self._forget_bias = forget_bias
-        self._feature_size = feature_size
-        self._frequency_skip = frequency_skip
+        self._feature_size: Any = feature_size
+        self._frequency_skip: Any = frequency_skip
         self._start_freqindex_list = start_freqindex_list
         self._end_freqindex_list = end_freqindex_list
         self._num_frequency_blocks = num_frequency_blocks

@@ -23,15 +23,16 @@ from ebbflow.ops.checks.asserts import assert_equal_v1
 from ebbflow.ops.linalg.matmul import matmul
 
 
-class AttentionWrapperState(
-    NamedTuple(  # type: ignore[misc]
-        "AttentionWrapperState",
-        [
-            (field, Any)
-            for field in ("cell_state", "attention", "time", "alignments", "alignment_history", "attention_state")
-        ],
-    )
-):
+class _StateParts(NamedTuple):
+    cell_state: Any
+    attention: Any
+    time: Any
+    alignments: Any
+    alignment_history: Any
+    attention_state: Any
+
+
+class AttentionWrapperState(_StateParts):
     """The state of an `AttentionWrapper`."""
 
     __slots__ = ()

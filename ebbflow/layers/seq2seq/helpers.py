@@ -157,12 +157,12 @@ class TrainingHelper(_ChoosesNumbers):
             lambda: nest.map_structure(lambda array: array.read(time), self._input_tas),
         )
 
-    def sample(self, time: Any, outputs: Any, name: str | None = None, **unused: Any) -> Any:
+    def sample(self, time: Any, outputs: Any, name: str | None = None, **unused: Any) -> Any:  # type: ignore[override]
         """Return the likeliest symbols."""
         with name_scope(name, "TrainingHelperSample", [time, outputs]):
             return cast(argmax(outputs, axis=-1), dtypes.int32)
 
-    def next_inputs(self, time: Any, outputs: Any, state: Any, name: str | None = None, **unused: Any) -> Any:
+    def next_inputs(self, time: Any, outputs: Any, state: Any, name: str | None = None, **unused: Any) -> Any:  # type: ignore[override]
         """Return the inputs of the next step."""
         with name_scope(name, "TrainingHelperNextInputs", [time, outputs, state]):
             following = time + 1

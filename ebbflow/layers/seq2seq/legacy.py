@@ -53,7 +53,8 @@ def rnn_decoder(
 ) -> tuple[list[Any], Any]:
     """Return the outputs of a cell for a list of inputs, and the last state."""
     with variable_scope(scope or "rnn_decoder"):
-        state, outputs = initial_state, []
+        outputs: list[Any] = []
+        state = initial_state
         for i, given in enumerate(decoder_inputs):
             if loop_function is not None and outputs:
                 with variable_scope("loop_function", reuse=True):
@@ -120,7 +121,8 @@ def attention_decoder(
         attended = heads.none(shape_of(decoder_inputs[0])[0])
         if initial_state_attention:
             attended = heads.attend(initial_state)
-        state, outputs = initial_state, []
+        outputs: list[Any] = []
+        state = initial_state
         for i, given in enumerate(decoder_inputs):
             if i > 0:
                 get_variable_scope().reuse_variables()
@@ -485,13 +487,13 @@ def model_with_buckets(
 ) -> tuple[list[Any], list[Any]]:
     """Return outputs and losses of a model for several lengths of inputs and outputs, with the same variables."""
     longest = buckets[-1]
-    for what, given, least in (
+    for what, listed, least in (
         ("encoder_inputs", encoder_inputs, longest[0]),
         ("targets", targets, longest[1]),
         ("weights", weights, longest[1]),
     ):
-        if len(given) < least:
-            raise ValueError(f"Length of {what} ({len(given)}) must be at least that of last bucket ({least}).")
+        if len(listed) < least:
+            raise ValueError(f"Length of {what} ({len(listed)}) must be at least that of last bucket ({least}).")
     outputs, losses = [], []
     loss = sequence_loss_by_example if per_example_loss else sequence_loss
     with name_scope(name, "model_with_buckets", [*encoder_inputs, *decoder_inputs, *targets, *weights]):

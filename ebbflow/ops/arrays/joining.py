@@ -54,9 +54,9 @@ def _joined_dims(values: Any, axis: Any) -> Dims:
     merged: Dims = (None,) * rank
     for value in values:
         dims = (None,) * rank if value.dims is None else value.dims
-        total = None if total is None or dims[at] is None else total + dims[at]
+        total = None if total is None or dims[at] is None else total + dims[at]  # type: ignore[operator]
         merged = _merged_but(merged, dims, at)
-    return (*merged[:at], total, *merged[at + 1 :])
+    return (*merged[:at], total, *merged[at + 1 :])  # type: ignore[index]
 
 
 def _same_rank(values: Any, rank: int) -> None:
@@ -406,7 +406,7 @@ def pack_list(values: Any, dtype: DType | None = None, name: str | None = None) 
     """
     found = _first_type(values)
     with name_scope(name, "packed", values) as scope:
-        return _packed(values, dtype or found, dtype is not None and dtype is not found, scope)
+        return _packed(values, dtype or found, dtype is not None and dtype is not found, scope)  # type: ignore[arg-type]
 
 
 def _packed(values: Any, dtype: DType, casts: bool, name: Any) -> Tensor:

@@ -132,7 +132,7 @@ def _range_now(start: int, limit: int, delta: int, dtype: Any) -> Tensor:
         room_for((-((start - limit) // delta),), dtype.np.itemsize)
     except errors.OpError as error:
         raise short(tagged(error, Range)) from None
-    return wrap(np.arange(start, limit, delta, dtype.np), dtype)
+    return wrap(np.arange(start, limit, delta, dtype.np), dtype)  # type: ignore[call-overload]
 
 
 def _widest(types: list[Any]) -> Any:
@@ -178,7 +178,7 @@ def _linspace_now(start: Any, stop: Any, num: Any) -> Tensor:
         raise invalid(f"Requires num >= 0: {count} [Op:LinSpace]")
     room_for((count,), dtype.np.itemsize)
     ends = (x._array.astype(dtype.np) for x in (start, stop))
-    return wrap(spaced(np, *ends, count) if count else np.zeros(0, dtype.np), dtype)
+    return wrap(spaced(np, *ends, count) if count else np.zeros(0, dtype.np), dtype)  # type: ignore[call-arg]
 
 
 def _linspace(start: Any, stop: Any, num: Any, axis: int) -> Tensor:

@@ -547,5 +547,5 @@ def _as_int(item: Any) -> Any:
     return int(found._array) if found.__class__ is EagerTensor else found
 
 
-Tensor.__getitem__ = slice_helper  # type: ignore[attr-defined]
-EagerTensor.__getitem__ = _getitem  # type: ignore[attr-defined]
+Tensor.__getitem__ = slice_helper  # type: ignore[method-assign]
+EagerTensor.__getitem__ = _getitem  # type: ignore[method-assign]

@@ -233,7 +233,7 @@ def _bound(sorted_inputs: np.ndarray, values: np.ndarray, side: str, out_type: A
         raise ValueError("sorted_inputs and values must be matrices of as many rows")
     result = np.empty(values.shape, out_type.np)
     for i, (row, wanted) in enumerate(zip(sorted_inputs, values, strict=True)):
-        result[i] = np.searchsorted(row, wanted, side)
+        result[i] = np.searchsorted(row, wanted, side)  # type: ignore[call-overload]
     return result
 
 

@@ -235,7 +235,7 @@ def _marked(structure: Any, placeholder: str, tensors: list[Any]) -> Any:
 def _mark(leaf: Any, placeholder: str, tensors: list[Any]) -> Any:
     if isinstance(leaf, CompositeTensor) and hasattr(leaf, "dense_shape"):
         shape = leaf.dense_shape
-        tensors.extend([leaf.indices, leaf.values] + ([] if shape is None else [shape]))
+        tensors.extend([leaf.indices, leaf.values] + ([] if shape is None else [shape]))  # type: ignore[attr-defined]
         parts = f"indices={placeholder}, values={placeholder}, shape={shape if shape is None else placeholder}"
         return _Mark(f"'{type(leaf).__name__}({parts})'")
     if not is_tensor(leaf):

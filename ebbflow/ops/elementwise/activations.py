@@ -7,6 +7,7 @@ here. Softmax, which is no function of one number, belongs to the neural-net fam
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,9 @@ SoftsignGrad = slope_op(
     types="floats", out="backprops",
 )  # fmt: skip
 
-relu_grad = quick_binary(ReluGrad, "relu_grad", "Return `gradients` where `features` is above 0.", "gradients features")
+relu_grad: Callable[..., Any] = quick_binary(
+    ReluGrad, "relu_grad", "Return `gradients` where `features` is above 0.", "gradients features"
+)
 
 # --- activations ------------------------------------------------------------------------------------------------------
 
@@ -96,7 +99,7 @@ Elu = unary("Elu", in_float32(_elu), types="floats", backward=lambda g, x, y: ra
 Selu = unary("Selu", in_float32(_selu), types="floats", backward=lambda g, x, y: raw.SeluGrad(g, y), **_LIKE_FEATURES)
 Softplus = unary(
     "Softplus", in_float32(lambda xp, x: xp.logaddexp(x, x.dtype.type(0))), lambda x, y: sigmoid(x),
-    types="floats", **_LIKE_FEATURES,
+    types="floats", **_LIKE_FEATURES,  # type: ignore[arg-type]
 )  # fmt: skip
 Softsign = unary(
     "Softsign", in_float32(lambda xp, x: x / (1 + xp.abs(x))), types="floats",

@@ -7,7 +7,7 @@ by `declare`. Python's arithmetic operators are installed here, and the public f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -112,7 +112,12 @@ def _pow(xp: Any, x: Any, y: Any) -> Any:
     return xp.power(x, y)
 
 
-_SMALL_POWERS = {0.0: np.ones_like, 1.0: lambda x: x, 2.0: np.square, 3.0: lambda x: x * x * x}
+_SMALL_POWERS: dict[float, Callable[..., Any]] = {
+    0.0: np.ones_like,
+    1.0: lambda x: x,
+    2.0: np.square,
+    3.0: lambda x: x * x * x,
+}
 
 
 def _squared_difference(xp: Any, x: Any, y: Any) -> Any:
@@ -368,7 +373,7 @@ floordiv = quick_binary(FloorDiv, "floordiv", "Return the floor of `x / y`.", no
 floormod = quick_binary(FloorMod, "floormod", "Return what remains of `x` after floor division by `y`.")
 maximum = quick_binary(Maximum, "maximum", "Return the larger of `x` and `y`.")
 minimum = quick_binary(Minimum, "minimum", "Return the smaller of `x` and `y`.")
-multiply = quick_binary(Mul, "multiply", "Return `x * y`.")
+multiply: Callable[..., Any] = quick_binary(Mul, "multiply", "Return `x * y`.")
 multiply_no_nan = quick_binary(
     MulNoNan, "multiply_no_nan", "Return `x * y`, and 0 where `y` is 0.", node="multiply_no_nan"
 )
@@ -415,7 +420,7 @@ def pow(x, y, name=None):
 
 
 # What integers become before they are divided as real numbers; the others stay what they are.
-_REAL_OF = dict.fromkeys((dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16), dtypes.float32)
+_REAL_OF: dict[Any, Any] = dict.fromkeys((dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16), dtypes.float32)
 _REAL_OF |= dict.fromkeys((dtypes.uint32, dtypes.int32, dtypes.uint64, dtypes.int64), dtypes.float64)
 _REAL_OF |= dict.fromkeys((dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, *dtypes.COMPLEX))
 

@@ -181,8 +181,12 @@ RsqrtGrad = slope_op(
 ReciprocalGrad = slope_op("ReciprocalGrad", "y dy", _reciprocal_grad, _reciprocal_grad_rule("ReciprocalGrad"))
 InvGrad = slope_op("InvGrad", "y dy", _reciprocal_grad, _reciprocal_grad_rule("InvGrad"))
 
-tanh_grad = quick_binary(TanhGrad, "tanh_grad", "Return the gradient of tanh from its result.", "y dy")
-sigmoid_grad = quick_binary(SigmoidGrad, "sigmoid_grad", "Return the gradient of sigmoid from its result.", "y dy")
+tanh_grad: Callable[..., Any] = quick_binary(
+    TanhGrad, "tanh_grad", "Return the gradient of tanh from its result.", "y dy"
+)
+sigmoid_grad: Callable[..., Any] = quick_binary(
+    SigmoidGrad, "sigmoid_grad", "Return the gradient of sigmoid from its result.", "y dy"
+)
 sqrt_grad = quick_binary(SqrtGrad, "sqrt_grad", "Return the gradient of sqrt from its result.", "y dy")
 
 
@@ -267,9 +271,9 @@ asinh = quick_unary(Asinh, "asinh", "Return the inverse of sinh at `x`.")
 atan = quick_unary(Atan, "atan", "Return the angle whose tangent is `x`.")
 atanh = quick_unary(Atanh, "atanh", "Return the inverse of tanh at `x`.")
 ceil = quick_unary(Ceil, "ceil", "Return the least integers not below `x`.")
-cos = quick_unary(Cos, "cos", "Return the cosine of `x`.")
+cos: Callable[..., Any] = quick_unary(Cos, "cos", "Return the cosine of `x`.")
 cosh = quick_unary(Cosh, "cosh", "Return the hyperbolic cosine of `x`.")
-exp = quick_unary(Exp, "exp", "Return e to the power `x`.")
+exp: Callable[..., Any] = quick_unary(Exp, "exp", "Return e to the power `x`.")
 expm1 = quick_unary(Expm1, "expm1", "Return e to the power `x` minus 1, exact near 0.")
 floor = quick_unary(Floor, "floor", "Return the greatest integers not above `x`.")
 is_finite = quick_unary(IsFinite, "is_finite", "Return where `x` is neither infinite nor NaN.")
@@ -283,10 +287,10 @@ rint = quick_unary(Rint, "rint", "Return the nearest integers to `x`, halves to 
 rsqrt = quick_unary(Rsqrt, "rsqrt", "Return 1 over the square root of `x`.")
 sigmoid = quick_unary(Sigmoid, "sigmoid", "Return `1 / (1 + exp(-x))`.")
 sign = quick_unary(Sign, "sign", "Return -1, 0 or 1 as `x` is; of a complex number, its direction.")
-sin = quick_unary(Sin, "sin", "Return the sine of `x`.")
+sin: Callable[..., Any] = quick_unary(Sin, "sin", "Return the sine of `x`.")
 sinh = quick_unary(Sinh, "sinh", "Return the hyperbolic sine of `x`.")
-sqrt = quick_unary(Sqrt, "sqrt", "Return the square root of `x`.")
-square = quick_unary(Square, "square", "Return `x * x`.")
+sqrt: Callable[..., Any] = quick_unary(Sqrt, "sqrt", "Return the square root of `x`.")
+square: Callable[..., Any] = quick_unary(Square, "square", "Return `x * x`.")
 tan = quick_unary(Tan, "tan", "Return the tangent of `x`.")
 tanh = quick_unary(Tanh, "tanh", "Return the hyperbolic tangent of `x`.")
 _abs = quick_unary(Abs, "abs", "Return the distance of real `x` from 0.")

@@ -265,9 +265,9 @@ def unbroadcast(grad: Any, x: Any, other: Any, inner: int = 2) -> Any:
 
 
 def _broadcast_axes(mine: Dims, theirs: Dims) -> list[int]:
-    lead = max(len(theirs) - len(mine), 0)
-    padded = (1,) * lead + mine
-    against = (1,) * (len(padded) - len(theirs)) + theirs
+    lead = max(len(theirs) - len(mine), 0)  # type: ignore[arg-type]
+    padded = (1,) * lead + mine  # type: ignore[operator]
+    against = (1,) * (len(padded) - len(theirs)) + theirs  # type: ignore[arg-type]
     return [i for i, (n, m) in enumerate(zip(padded, against, strict=True)) if i < lead or (n == 1 and m != 1)]
 
 
@@ -422,7 +422,7 @@ def _quick_operator(x, y):
     return matmul(x, y) if y.__class__ is EagerTensor and not context.graph_scopes else _general_operator(x, y)
 
 
-EagerTensor.__matmul__ = _quick_operator
+EagerTensor.__matmul__ = _quick_operator  # type: ignore[method-assign]
 
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):

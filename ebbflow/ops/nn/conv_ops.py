@@ -103,7 +103,7 @@ def _grid_of(what, sizes, filters, strides, padding, explicit, data_format, dila
         raise errors.UnimplementedError(None, None, f"dilations must be at least 1, got {list(dilations)}")
     if 0 in filters:
         raise invalid(f"filter must not have zero elements (i.e. all dimensions must be non-zero), got {show(filters)}")
-    _check_channels(sizes[channel_axis(data_format, rank)], *filters[-2:], depthwise)
+    _check_channels(sizes[channel_axis(data_format, rank)], *filters[-2:], depthwise)  # type: ignore[call-arg]
     pairs = explicit_pairs(padding, explicit, data_format, rank)
     return grid(
         spatial(sizes, data_format),
@@ -252,7 +252,7 @@ def _compute_images(what: str, forward: Op, to_input: Op, to_filter: Op) -> None
 
 
 def _to_filter_rule(rank: int) -> Any:
-    def rule(input, filter_sizes, out_backprop):  # type: ignore[no-untyped-def]
+    def rule(input, filter_sizes, out_backprop):
         ranked(input, rank)
         ranked(out_backprop, rank)
         return _sized_rule(filter_sizes, rank)

@@ -57,13 +57,13 @@ def _rows(logits: np.ndarray, labels: np.ndarray, scale: Any, loss: np.ndarray, 
     if classes <= FEW:
         largest = logits.reshape(-1)[logits.argmax(1) + starts][:, None]
     else:
-        largest = _largest(logits, 1, None, None, True)
+        largest = _largest(logits, 1, None, None, True)  # type: ignore[call-overload]
     np.subtract(logits, largest, slope)
     flat = slope.reshape(-1)
     at = starts + labels
     moved = flat[at]
     np.exp(slope, slope)
-    total = _sum(slope, 1, None, None, True)
+    total = _sum(slope, 1, None, None, True)  # type: ignore[call-overload]
     np.log(total[:, 0], loss)
     np.subtract(loss, moved, loss)
     np.divide(slope, total, slope)

@@ -88,7 +88,7 @@ def _dropped(x: Any, rate: Any, noise_shape: Any, draw: Any, name: Any, default:
         if isinstance(rate, numbers.Real):
             if rate == 0:
                 return x
-            grown = raw.Mul(x, constant(1 / (1 - rate), dtype))
+            grown = raw.Mul(x, constant(1 / (1 - float(rate)), dtype))
         elif isinstance(rate, Tensor):
             rate = cast(rate, dtype, name="rate")
             grown = raw.RealDiv(x, raw.Sub(constant(1, dtype), rate))
@@ -103,7 +103,7 @@ def _dropped(x: Any, rate: Any, noise_shape: Any, draw: Any, name: Any, default:
 
 
 def _check_rate(rate: Any) -> None:
-    if isinstance(rate, numbers.Real) and not 0 <= rate < 1:
+    if isinstance(rate, numbers.Real) and not 0 <= float(rate) < 1:
         raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
     if isinstance(rate, Tensor) and rate._dims not in ((), None):
         raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")

@@ -23,7 +23,7 @@ def lowest(dtype: np.dtype) -> Any:
 def largest(x: np.ndarray, g: Grid) -> np.ndarray:
     """Return the largest element of every window."""
     x = with_edges(x, g, lowest(x.dtype))
-    result = None
+    result: Any = None
     for _, where in taps(g):
         result = x[where].copy() if result is None else np.fmax(result, x[where], out=result)
     return result
@@ -61,7 +61,7 @@ def give_to_largest(x: np.ndarray, dy: np.ndarray, g: Grid) -> np.ndarray:
         hits = (which == at for at in range(math.prod(g.windows)))
     else:
         best = largest(x, g)
-        hits = _first_equal(with_edges(x, g, np.nan), best, g)  # NaN: padding equals nothing
+        hits = _first_equal(with_edges(x, g, np.nan), best, g)  # type: ignore[assignment]  # NaN: padding equals nothing
     padded = np.zeros((dy.shape[0], *g.padded, dy.shape[-1]), dy.dtype)
     zero = dy.dtype.type(0)
     for hit, (_, where) in zip(hits, taps(g), strict=True):

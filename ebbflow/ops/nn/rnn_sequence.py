@@ -51,7 +51,7 @@ ORDERS = {"BlockLSTM": "icfo", "BlockLSTMV2": "ifco", "BlockLSTMGrad": "icfo", "
 """In which order the gates stand in the weights of each op."""
 
 
-def _shape(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, use_peephole):  # type: ignore[no-untyped-def]
+def _shape(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, use_peephole):
     length, batch, depth = ranked(x, 3)
     units = ranked(cs_prev, 2)[1]
     check_length("seq_len_max.rank", seq_len_max.rank, 0, "0")
@@ -61,7 +61,7 @@ def _shape(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, use_peephole
     return [(length, batch, units)] * 7
 
 
-def _grad_shape(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *kept):  # type: ignore[no-untyped-def]
+def _grad_shape(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *kept):
     return [t.dims for t in (x, cs_prev, h_prev, w, wci, wcf, wco, b)]
 
 
@@ -81,7 +81,7 @@ def _run(count: Any, x: Any, cs_prev: Any, h_prev: Any, layer: Layer) -> Any:
     if layer.peepholes is not None:
         return steps(np, x, cs_prev, h_prev, layer, count)
     wide = [a.astype(np.float32, copy=False) for a in (x, cs_prev, h_prev, layer.w, layer.b)]
-    found = forwards(*wide[:3], layer._replace(w=wide[3], b=wide[4]), count)
+    found = forwards(*wide[:3], layer._replace(w=wide[3], b=wide[4]), count)  # type: ignore[call-arg]
     return [a.astype(x.dtype, copy=False) for a in found]
 
 
@@ -90,7 +90,7 @@ def _scanned(jnp: Any, count: Any, x: Any, cs_prev: Any, h_prev: Any, layer: Lay
     from jax import lax  # heavy: only where XLA is used
 
     def body(state: Any, given: Any) -> Any:
-        found = step(jnp, given, *state, layer)
+        found = step(jnp, given, *state, layer)  # type: ignore[call-arg]
         return (found[1], found[6]), found
 
     _, found = lax.scan(body, (cs_prev, h_prev), x)
@@ -99,11 +99,11 @@ def _scanned(jnp: Any, count: Any, x: Any, cs_prev: Any, h_prev: Any, layer: Lay
 
 
 def _kernel(run: Callable[..., Any], gate_order: str) -> Callable[..., Any]:
-    def kernel(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):  # type: ignore[no-untyped-def]
+    def kernel(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):
         peepholes = (wci, wcf, wco) if use_peephole else None
         return run(xp, count, x, cs_prev, h_prev, Layer(w, b, peepholes, forget_bias, cell_clip, gate_order))
 
-    def second(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, cell_clip, use_peephole):  # type: ignore[no-untyped-def]
+    def second(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, cell_clip, use_peephole):
         peepholes = (wci, wcf, wco) if use_peephole else None
         return run(xp, count, x, cs_prev, h_prev, Layer(w, b, peepholes, 0.0, cell_clip, gate_order))
 
@@ -111,7 +111,7 @@ def _kernel(run: Callable[..., Any], gate_order: str) -> Callable[..., Any]:
 
 
 def _grad_kernel(run: Callable[..., Any], gate_order: str) -> Callable[..., Any]:
-    def kernel(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *rest, use_peephole):  # type: ignore[no-untyped-def]
+    def kernel(xp, count, x, cs_prev, h_prev, w, wci, wcf, wco, b, *rest, use_peephole):
         *kept, cs_grad, h_grad = rest
         layer = Layer(w, b, (wci, wcf, wco) if use_peephole else None, 0.0, 0.0, gate_order)
         *found, i, f, o, db = run(xp, count, x, (cs_prev, h_prev), tuple(kept), cs_grad, h_grad, layer)

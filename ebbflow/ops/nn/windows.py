@@ -155,7 +155,7 @@ def grid(
     dilations, pairs = dilations or ones, pairs or (None,) * len(sizes)  # type: ignore[assignment]
     found = [_along(*axis, padding) for axis in zip(sizes, windows, strides, dilations, pairs, strict=True)]  # type: ignore[arg-type]
     pads, counts = zip(*found, strict=True)
-    return Grid(sizes, windows, strides, dilations, pads, counts)  # type: ignore[arg-type]
+    return Grid(sizes, windows, strides, dilations, pads, counts)
 
 
 def _along(

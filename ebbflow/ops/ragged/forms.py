@@ -68,9 +68,9 @@ FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
     "Tile": lambda x, attrs: ragged_rows.tile(*x),
     "Where": lambda x, attrs: _where(x[0]),
     "Softmax": lambda x, attrs: _softmax(x[0]),
-    "DynamicPartition": lambda x, attrs: ragged_rows.partition(*x, attrs["num_partitions"]),
+    "DynamicPartition": lambda x, attrs: ragged_rows.partition(*x, attrs["num_partitions"]),  # type: ignore[call-arg]
     **{
-        name: lambda x, attrs, name=name: reduce._by_segments(name[15:], x[0], convert(x[1]), convert(x[2]))
+        name: lambda x, attrs, name=name: reduce._by_segments(name[15:], x[0], convert(x[1]), convert(x[2]))  # type: ignore[misc]
         for name in ("UnsortedSegmentSum", "UnsortedSegmentProd", "UnsortedSegmentMax", "UnsortedSegmentMin")
     },
 }

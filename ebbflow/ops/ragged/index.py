@@ -56,7 +56,7 @@ def _row(rows: RaggedTensor, at: Any) -> Any:
     if isinstance(at, (int, np.integer)) and not isinstance(at, bool):
         count = dimension_value(rows.shape[0])
         if count is not None and not -count <= at < count:
-            raise _outside(at, count)
+            raise _outside(at, count)  # type: ignore[arg-type]
         place: Any = rows.nrows() + np.array(at, rows.row_splits.dtype.np) if at < 0 else int(at)
         splits = rows.row_splits
         end = place + np.array(1, splits.dtype.np) if isinstance(place, Tensor) else place + 1

@@ -59,7 +59,7 @@ def _at_once(op: Op, shape: Any, dtype: DType, seed: Any, *numbers: Any) -> np.n
     attrs = {"seed": 0, "seed2": 0, **seed_attrs(seed)}
     kind = dtypes.int32 if sizes.itemsize == 4 else dtypes.int64
     try:
-        return op.kernel_fn(np, sizes, dtype=dtype, T=kind, run=eager_run, **attrs)  # type: ignore[misc]
+        return op.kernel_fn(np, sizes, dtype=dtype, T=kind, run=eager_run, **attrs)
     except Exception:  # the long way explains it
         return None
 
@@ -96,7 +96,7 @@ def _spread(op: Op, default: str, shape: Any, mean: Any, stddev: Any, dtype: Any
         shape = shape_tensor(shape)
         mean = convert(mean, dtype, None, "mean")
         stddev = convert(stddev, dtype, None, "stddev")
-        drawn = op(shape, dtype=dtype, **seed_attrs(seed))
+        drawn = op(shape, dtype=dtype, **seed_attrs(seed))  # type: ignore[arg-type]
         return added(raw.Mul(drawn, stddev, name="mul"), mean, scope)
 
 
@@ -138,7 +138,7 @@ def _uniform(shape: Any, minval: Any, maxval: Any, dtype: DType, seed: Any, scop
         maxval = convert(maxval, dtype, None, "max")
     if dtype.is_integer:
         return RandomUniformInt(shape, minval, maxval, name=scope or None, **seed_attrs(seed))
-    drawn = RandomUniform(shape, dtype=dtype, **seed_attrs(seed))
+    drawn = RandomUniform(shape, dtype=dtype, **seed_attrs(seed))  # type: ignore[arg-type]
     if from_zero:
         return drawn if to_one else raw.Mul(drawn, maxval)
     span = raw.Sub(maxval, minval, name="sub")
@@ -176,7 +176,7 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
 
 def _categories(logits: Any, num_samples: Any, dtype: Any, seed: Any) -> Any:
     logits = convert(logits, None, None, "logits")
-    return Multinomial(logits, num_samples, output_dtype=category_type(dtype), **seed_attrs(seed))
+    return Multinomial(logits, num_samples, output_dtype=category_type(dtype), **seed_attrs(seed))  # type: ignore[arg-type]
 
 
 def category_type(dtype: Any) -> DType:
@@ -253,7 +253,7 @@ def _larger(shape: Any, size: Any) -> Any:
     if graph is None:
         if not bool(fits):
             sizes = "\n".join(", ".join(map(str, x.numpy())) for x in (shape, size))
-            raise invalid(f"Expected '{fits}' to be true. Summarized data: {words.encode()}\n{sizes}")
+            raise invalid(f"Expected '{fits}' to be true. Summarized data: {words.encode()}\n{sizes}")  # type: ignore[str-bytes-safe]
         return shape
     with name_scope(None, "Assert", [fits]):
         convert(words)  # TensorFlow leaves this node behind, and nodes are counted in seeds

@@ -217,7 +217,7 @@ def _spread(
         shape = shape_tensor(shape)
         mean = convert(mean, dtype, None, "mean")
         stddev = convert(stddev, dtype, None, "stddev")
-        drawn = _drawn(*ops, shape, seed, dtype, alg)
+        drawn = _drawn(*ops, shape, seed, dtype, alg)  # type: ignore[call-arg]
         return added(raw.Mul(drawn, stddev, name="mul"), mean, scope)
 
 

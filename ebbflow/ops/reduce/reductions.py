@@ -76,7 +76,7 @@ def _summed(xp: Any, x: Any, axes: Any, keep: bool) -> Any:
     if is_narrow(dtype):
         return _summed(xp, x.astype(np.float32), axes, keep).astype(dtype)
     if xp is np:
-        return np.add.reduce(x, axes, dtype, None, keep)
+        return np.add.reduce(x, axes, dtype, None, keep)  # type: ignore[call-overload]
     return xp.sum(x, axis=axes, dtype=dtype, keepdims=keep)
 
 
@@ -97,7 +97,7 @@ def _quick_mean(x: Any, axis: Any, dtype: Any, out: None, keep: bool) -> Any:
     """Average as above, in the form of NumPy's own reductions."""
     if dtype.kind in "iu" or not x.size:
         return _averaged(np, x, _as_tuple(axis, x.ndim), keep)
-    total = np.add.reduce(x, axis, dtype, None, keep)
+    total = np.add.reduce(x, axis, dtype, None, keep)  # type: ignore[call-overload]
     count = x.size // total.size
     return total / count if total.__class__ is not ndarray else np.divide(total, np.array(count, dtype), total)
 
@@ -107,7 +107,7 @@ def _multiplied(xp: Any, x: Any, axes: Any, keep: bool) -> Any:
     if is_narrow(dtype):
         return _multiplied(xp, x.astype(np.float32), axes, keep).astype(dtype)
     if xp is np:
-        return np.multiply.reduce(x, axes, dtype, None, keep)
+        return np.multiply.reduce(x, axes, dtype, None, keep)  # type: ignore[call-overload]
     return xp.prod(x, axis=axes, dtype=dtype, keepdims=keep)
 
 
@@ -123,13 +123,13 @@ def highest(dtype: Any) -> Any:
 
 def _largest(xp: Any, x: Any, axes: Any, keep: bool) -> Any:
     if x.size:
-        return np.maximum.reduce(x, axes, None, None, keep) if xp is np else xp.max(x, axis=axes, keepdims=keep)
+        return np.maximum.reduce(x, axes, None, None, keep) if xp is np else xp.max(x, axis=axes, keepdims=keep)  # type: ignore[call-overload]
     return xp.max(x, axis=axes, keepdims=keep, initial=lowest(x.dtype))
 
 
 def _smallest(xp: Any, x: Any, axes: Any, keep: bool) -> Any:
     if x.size:
-        return np.minimum.reduce(x, axes, None, None, keep) if xp is np else xp.min(x, axis=axes, keepdims=keep)
+        return np.minimum.reduce(x, axes, None, None, keep) if xp is np else xp.min(x, axis=axes, keepdims=keep)  # type: ignore[call-overload]
     return xp.min(x, axis=axes, keepdims=keep, initial=highest(x.dtype))
 
 
@@ -295,7 +295,7 @@ def _reducer(op: Op, name: str, doc: str) -> Callable[..., Any]:
     """Return the public function of a reduction, which over plain axes of an eager tensor is quick."""
     quick, engines, learnt = op.quick, op.engines, set()  # type: ignore[attr-defined]
 
-    def function(input_tensor, axis=None, keepdims=False, name=None):  # type: ignore[no-untyped-def]
+    def function(input_tensor, axis=None, keepdims=False, name=None):
         if input_tensor.__class__ is EagerTensor and not context.graph_scopes and not engines:
             dtype = input_tensor._dtype
             if dtype in learnt and (axis is None or axis.__class__ is int or axis.__class__ is tuple):
@@ -352,9 +352,7 @@ def all_axes_or(x: Any, axis: Any) -> Any:
 def _v1(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a reduction with TensorFlow 1's arguments."""
 
-    def function_v1(  # type: ignore[no-untyped-def]
-        input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None
-    ):
+    def function_v1(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
         axis = one_of("axis", axis, "reduction_indices", reduction_indices)
         keepdims = one_of("keepdims", keepdims, "keep_dims", keep_dims)
         return function(input_tensor, axis, keepdims is not None and keepdims, name)

@@ -282,7 +282,7 @@ UnsortedSegmentMin = _unsorted_op("UnsortedSegmentMin", REALS, np.minimum, finit
 
 
 def _sorted_function(op: Op, name: str, doc: str) -> Callable[..., Any]:
-    def function(data, segment_ids, name=None):  # type: ignore[no-untyped-def]
+    def function(data, segment_ids, name=None):
         return op(data, segment_ids, name=name or op.name)
 
     function.__name__ = function.__qualname__ = name
@@ -291,7 +291,7 @@ def _sorted_function(op: Op, name: str, doc: str) -> Callable[..., Any]:
 
 
 def _unsorted_function(op: Op, name: str, doc: str) -> Callable[..., Any]:
-    def function(data, segment_ids, num_segments, name=None):  # type: ignore[no-untyped-def]
+    def function(data, segment_ids, num_segments, name=None):
         return op(data, segment_ids, num_segments, name=name or op.name)
 
     function.__name__ = function.__qualname__ = name

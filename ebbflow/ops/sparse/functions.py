@@ -485,7 +485,7 @@ def _reduce(kind: str, sp_input: Any, axis: Any, keepdims: Any, sparse: bool, na
 
 
 def _v1_reduction(kind: str, sparse: bool, doc: str) -> Any:
-    def function(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):  # type: ignore[no-untyped-def]
+    def function(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
         keepdims = one_of("keepdims", keepdims, "keep_dims", keep_dims)
         axis = one_of("axis", axis, "reduction_axes", reduction_axes)
         return _reduce(kind, sp_input, axis, keepdims, sparse, None)
@@ -533,7 +533,7 @@ def _cell_by_cell(op_name: str, default: str) -> Any:
     return operator
 
 
-SparseTensor.__mul__ = _cell_by_cell("SparseDenseCwiseMul", "mul")  # type: ignore[attr-defined]
-SparseTensor.__truediv__ = SparseTensor.__div__ = _cell_by_cell(  # type: ignore[attr-defined]
+SparseTensor.__mul__ = _cell_by_cell("SparseDenseCwiseMul", "mul")  # type: ignore[method-assign]
+SparseTensor.__truediv__ = SparseTensor.__div__ = _cell_by_cell(  # type: ignore[method-assign]
     "SparseDenseCwiseDiv", "truediv"
 )

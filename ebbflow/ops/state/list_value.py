@@ -97,7 +97,7 @@ class TensorList:
         return total
 
     def __add__(self, other: Any) -> Any:
-        return self.plus(other) if isinstance(other, (TensorList, Nothing)) else NotImplemented  # arrays add their own
+        return self.plus(other) if isinstance(other, (TensorList, Nothing)) else NotImplemented  # type: ignore[arg-type]  # arrays add their own
 
     def __repr__(self) -> str:
         return f"<TensorList of {self.length} {self.dtype.name}>"
@@ -184,7 +184,7 @@ def sum_of(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return a + b
     total = np.empty(a.shape, object)
     for index in np.ndindex(a.shape):
-        total[index] = a[index].plus(b[index])
+        total[index] = a[index].plus(b[index])  # type: ignore[attr-defined]
     return total
 
 
@@ -192,5 +192,5 @@ def zeros_like(x: np.ndarray) -> np.ndarray:
     """Return an array of variants, each the zero of the one in `x`."""
     zeros = np.empty(x.shape, object)
     for index in np.ndindex(x.shape):
-        zeros[index] = x[index].zeros()
+        zeros[index] = x[index].zeros()  # type: ignore[attr-defined]
     return zeros

@@ -51,7 +51,7 @@ MutexV2 = op(
 
 
 @MutexV2.kernel
-def _(xp, *, container, shared_name, run):  # type: ignore[no-untyped-def]
+def _(xp, *, container, shared_name, run):
     name = shared_name or (run.node.name if run.node is not None else "")
     if not name or name == ANONYMOUS:
         return boxed(Mutex("anonymous"))
@@ -67,7 +67,7 @@ MutexLock = op(
 
 
 @MutexLock.kernel
-def _(xp, mutex, *, run):  # type: ignore[no-untyped-def]
+def _(xp, mutex, *, run):
     return boxed(HeldLock(held(mutex), stopping.current(run.session)))
 
 

@@ -87,24 +87,24 @@ def _rows(kind: str, ref_types: str = "numbers", ref_locking: str = "false", typ
         f"Scatter{kind}(ref:Ref(T), indices:Tindices, updates:T) -> (output_ref:Ref(T)) | T: {ref_types}; Tindices: "
         "index; "
         f"use_locking: bool = {ref_locking}",
-        shape=lambda ref, indices, updates: _check_rows(ref.dims, indices, updates) or ref.dims,
+        shape=lambda ref, indices, updates: _check_rows(ref.dims, indices, updates) or ref.dims,  # type: ignore[func-returns-value]
         gradient=FLAT,
     )
 
     @reference.kernel
-    def _(xp, ref, indices, updates):  # type: ignore[no-untyped-def]
+    def _(xp, ref, indices, updates):
         _scatter(held(ref), kind, indices, updates)
         return ref
 
     resource = op(
         f"ResourceScatter{kind}(resource:resource, indices:Tindices, updates:dtype) -> () | dtype: {types}; "
         "Tindices: index | stateful",
-        shape=lambda resource, indices, updates: _check_rows(handle_facts(resource._source)[1], indices, updates) or [],
+        shape=lambda resource, indices, updates: _check_rows(handle_facts(resource._source)[1], indices, updates) or [],  # type: ignore[func-returns-value]
         gradient=FLAT,
     )
 
     @resource.kernel
-    def _(xp, resource, indices, updates):  # type: ignore[no-untyped-def]
+    def _(xp, resource, indices, updates):
         _scatter(held(resource), kind, indices, updates)
         return ()
 
@@ -179,24 +179,24 @@ def _elements(kind: str, ref_types: str = "numbers", ref_locking: str = "false")
     reference = op(
         f"ScatterNd{kind}(ref:Ref(T), indices:Tindices, updates:T) -> (output_ref:Ref(T)) | T: {ref_types}; "
         f"{tail.format(ref_locking)}",
-        shape=lambda ref, indices, updates: _check_elements(ref.dims, indices, updates) or ref.dims,
+        shape=lambda ref, indices, updates: _check_elements(ref.dims, indices, updates) or ref.dims,  # type: ignore[func-returns-value]
         gradient=FLAT,
     )
 
     @reference.kernel
-    def _(xp, ref, indices, updates, *, bad_indices_policy):  # type: ignore[no-untyped-def]
+    def _(xp, ref, indices, updates, *, bad_indices_policy):
         _scatter_nd(held(ref), kind, indices, updates, bad_indices_policy)
         return ref
 
     resource = op(
         f"ResourceScatterNd{kind}(ref:resource, indices:Tindices, updates:T) -> () | T: type; {tail.format('true')} "
         "| stateful",
-        shape=lambda ref, indices, updates: _check_elements(handle_facts(ref._source)[1], indices, updates) or [],
+        shape=lambda ref, indices, updates: _check_elements(handle_facts(ref._source)[1], indices, updates) or [],  # type: ignore[func-returns-value]
         gradient=FLAT,
     )
 
     @resource.kernel
-    def _(xp, ref, indices, updates, *, bad_indices_policy):  # type: ignore[no-untyped-def]
+    def _(xp, ref, indices, updates, *, bad_indices_policy):
         _scatter_nd(held(ref), kind, indices, updates, bad_indices_policy)
         return ()
 
@@ -237,7 +237,7 @@ def _slices(name: str, declared: str, outputs: str, flags: str) -> Any:
     )
 
     @found.kernel
-    def _(xp, ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):  # type: ignore[no-untyped-def]
+    def _(xp, ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
         masks = (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
         assign_slice(held(ref), (begin, end, strides), value, masks)
         return ref if outputs else ()

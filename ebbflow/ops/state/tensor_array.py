@@ -414,6 +414,6 @@ _declare(
     "(handle:H) -> ()",
     _OLD,
     shape=lambda handle: [],
-    kernel=lambda xp, handle: _array(handle).close() or (),
+    kernel=lambda xp, handle: _array(handle).close() or (),  # type: ignore[func-returns-value]
     gradient=FLAT,
 )

@@ -37,7 +37,7 @@ VarHandleOp = op(
 
 
 @VarHandleOp.kernel
-def _(xp, *, container, shared_name, dtype, shape, run):  # type: ignore[no-untyped-def]
+def _(xp, *, container, shared_name, dtype, shape, run):
     name = shared_name or (run.node.name if run.node is not None else "")
     if not name or name == ANONYMOUS:
         return Storage("anonymous", dtype, shape).handle()
@@ -54,7 +54,7 @@ def _reference_variable(name: str, attrs: str) -> Any:
     declared = op(f"{name}() -> (ref:Ref(dtype)) | {attrs} | stateful", shape=lambda *, shape: shape, gradient=FLAT)
 
     @declared.kernel
-    def _(xp, *, container, shared_name, dtype, shape, run):  # type: ignore[no-untyped-def]
+    def _(xp, *, container, shared_name, dtype, shape, run):
         name = shared_name or run.node.name
         return find_or_make((container, name), run, lambda: Storage(name, dtype, shape, is_resource=False)).handle()
 
@@ -135,7 +135,7 @@ def _nothing(dims: Dims) -> list[Dims]:
 
 
 @AssignVariableOp.kernel
-def _(xp, resource, value, *, dtype, validate_shape):  # type: ignore[no-untyped-def]
+def _(xp, resource, value, *, dtype, validate_shape):
     storage = _of_type(held(resource), dtype, "assign")
     if validate_shape and storage.is_set() and storage.read().shape != value.shape:
         raise storage.wrong_shape(value)
@@ -153,7 +153,7 @@ Assign = op(
 
 
 @Assign.kernel
-def _(xp, ref, value, *, validate_shape):  # type: ignore[no-untyped-def]
+def _(xp, ref, value, *, validate_shape):
     storage = held(ref)
     if validate_shape and storage.is_set() and storage.read().shape != value.shape:
         raise storage.wrong_shape(value)
@@ -187,7 +187,7 @@ DestroyResourceOp = op(
 
 
 @DestroyResourceOp.kernel
-def _(xp, resource, *, ignore_lookup_error, run):  # type: ignore[no-untyped-def]
+def _(xp, resource, *, ignore_lookup_error, run):
     storage = held(resource)
     for key in [k for k, v in list(run.resources.items()) if v is storage]:
         del run.resources[key]
@@ -217,7 +217,7 @@ def _whole(name: str, function: Any) -> tuple[Any, Any]:
     )
 
     @reference.kernel
-    def _(xp, ref, value):  # type: ignore[no-untyped-def]
+    def _(xp, ref, value):
         held(ref).update(function, value)
         return ref
 
@@ -228,7 +228,7 @@ def _whole(name: str, function: Any) -> tuple[Any, Any]:
     )
 
     @resource.kernel
-    def _(xp, resource, value, *, dtype):  # type: ignore[no-untyped-def]
+    def _(xp, resource, value, *, dtype):
         if value.dtype.kind in "Ob":
             raise errors.InvalidArgumentError(None, None, f"{name} is not defined for variables of dtype {dtype.name}")
         _of_type(held(resource), dtype, "update").update(function, value)
@@ -253,7 +253,7 @@ ResourceGather = op(
 
 
 @ResourceGather.shape
-def _(resource, indices, *, batch_dims):  # type: ignore[no-untyped-def]
+def _(resource, indices, *, batch_dims):
     dims = _dims(resource)
     if dims is None or indices.dims is None:
         return None
@@ -263,13 +263,13 @@ def _(resource, indices, *, batch_dims):  # type: ignore[no-untyped-def]
 
 
 @ResourceGather.kernel
-def _(xp, resource, indices, *, dtype, batch_dims):  # type: ignore[no-untyped-def]
+def _(xp, resource, indices, *, dtype, batch_dims):
     value = _of_type(held(resource), dtype, "gather from").present()
     return raw.GatherV2.run([value, indices, np.array(batch_dims)], {"batch_dims": batch_dims})
 
 
 @ResourceGather.gradient
-def _(call, grad):  # type: ignore[no-untyped-def]
+def _(call, grad):
     if call.batch_dims:
         zeros = raw.Fill(raw.VariableShape(call.resource), raw.Cast(0, DstT=grad.dtype))
         return _through_gather(zeros, call, dense(grad)), None
@@ -293,7 +293,7 @@ ResourceGatherNd = op(
 
 
 @ResourceGatherNd.shape
-def _(resource, indices):  # type: ignore[no-untyped-def]
+def _(resource, indices):
     dims = _dims(resource)
     if dims is None or indices.dims is None or not indices.dims or indices.dims[-1] is None:
         return None
@@ -306,13 +306,13 @@ def _(resource, indices):  # type: ignore[no-untyped-def]
 
 
 @ResourceGatherNd.kernel
-def _(xp, resource, indices, *, dtype):  # type: ignore[no-untyped-def]
+def _(xp, resource, indices, *, dtype):
     value = _of_type(held(resource), dtype, "gather from").present()
     return raw.GatherNd.run([value, indices], {"bad_indices_policy": ""})
 
 
 @ResourceGatherNd.gradient
-def _(call, grad):  # type: ignore[no-untyped-def]
+def _(call, grad):
     indices, grad = call.indices, dense(grad)
     if indices._dims is not None and len(indices._dims) == 2 and indices._dims[-1] == 1:
         return IndexedSlices(grad, raw.Squeeze(indices, squeeze_dims=[-1]), raw.VariableShape(call.resource)), None

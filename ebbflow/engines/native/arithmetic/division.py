@@ -67,7 +67,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
         raise Refused("integers are divided by known ones, and remainders of floats are C's")
     if held[0].kind[0] == "f":
         return low.map(_FLOATS[name], *held, cost=40) if name in _FLOATS else low._elementwise(node, held)
-    return low.map(_INTEGERS[name], *held, cost=20)
+    return low.map(_INTEGERS[name], *held, cost=20)  # type: ignore[arg-type]
 
 
 def divides(node: Any) -> bool:

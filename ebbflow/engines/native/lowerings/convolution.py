@@ -55,9 +55,9 @@ def _shape(node: Any) -> Shape | None:
     if max(zeros) > 2:  # more than a filter reaches: results of nothing, and gradients wider than what they are of
         return None
     top, _, left, _ = zeros
-    shape = Shape(*x, *y[1:], top, left)  # type: ignore[misc]
+    shape = Shape(*x, *y[1:], top, left)  # type: ignore[call-arg]
     if name == "Conv2DBackpropInput":
-        shape = Shape(*y, *x[1:], 2 - top, 2 - left)  # type: ignore[misc]
+        shape = Shape(*y, *x[1:], 2 - top, 2 - left)  # type: ignore[call-arg]
     return shape if _pays(shape) else None
 
 

@@ -32,9 +32,9 @@ TURNED = 8
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     a, b = (low.in_memory(h) for h in held)
     if node.attrs["transpose_a"]:
-        a = transposed(a, [1, 0])
+        a = transposed(a, [1, 0])  # type: ignore[assignment]
     if node.attrs["transpose_b"]:
-        b = transposed(b, [1, 0])
+        b = transposed(b, [1, 0])  # type: ignore[assignment]
     out = low.target(node.outputs[0])
     product(low, a, b, out)
     return out
@@ -189,7 +189,7 @@ def _parted(body: Body, a: Buffer, b: Buffer, out: Buffer, whole: int, wide: int
     pointers = [x.pointer(body, [0, 0]) for x in matrices]
     given = [type(x)(Memory(x.kind, x.dims, f"%x{i}"), x.dims, x.strides) for i, x in enumerate(matrices)]
     with inside.loop("%end", wide, start="%begin") as j:
-        _panel(inside, *given, (j.index, wide))
+        _panel(inside, *given, (j.index, wide))  # type: ignore[arg-type,call-arg]
     taken = ", ".join(f"ptr noalias %x{i}" for i in range(3))
     body.functions += [inside.function(f"void @work{name}", f"{taken}, i64 %me, i64 %begin, i64 %end")]
     body.functions += threads.parted(name, 3, whole * wide, wide)

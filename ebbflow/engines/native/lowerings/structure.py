@@ -164,7 +164,10 @@ def _taken(node: Any, dims: Dims) -> tuple[list[int], list[int], list[int], Dims
     """Return where a slice begins along each axis, how many it takes, in which steps, and the shape of the result."""
     begin, end, strides = (known(node, i) for i in (1, 2, 3))
     index = numpy_index(dims, begin, end, strides, tuple(node.attrs[m] for m in MASK_NAMES))
-    starts, sizes, steps, final = [], [], [], []
+    starts: list[Any] = []
+    sizes: list[Any] = []
+    steps: list[Any] = []
+    final: list[Any] = []
     for item in _spread(index, len(dims)):
         if item is None:
             final.append(1)

@@ -1,0 +1,51 @@
+"""Names for the types that public signatures use.
+
+They say what a function takes (`TensorLike`, `Shape`, `DTypeLike`, `Axis`, `Nested`) and what it hands to kernels
+(`Array`, `Attrs`). They are unions of real classes and protocols, so that mypy and pyright refuse an argument that
+could never become a tensor. Knows the classes of `core` alone: a variable or a ragged tensor, which are defined in
+rooms above, is recognised by `is_tensor_like`, the attribute that also tells it apart at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from ebbflow.core.dtypes import DType
+from ebbflow.core.shape import Dimension, TensorShape
+from ebbflow.core.tensor import Tensor
+
+
+class StandsForTensor(Protocol):
+    """A variable, a sparse or ragged tensor, IndexedSlices: what an op turns into tensors of its own."""
+
+    is_tensor_like: Any
+
+
+class HasArray(Protocol):
+    """What NumPy takes for an array: arrays and scalars of NumPy and of libraries beside it (pandas, jax, PIL)."""
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+Number: TypeAlias = bool | int | float | complex | np.generic
+Array: TypeAlias = np.ndarray
+TensorLike: TypeAlias = Tensor | StandsForTensor | HasArray | Number | str | bytes | Sequence[Any]
+"""Whatever `tf.convert_to_tensor` takes."""
+
+DTypeLike: TypeAlias = DType | str | int | type | np.dtype
+"""Whatever `tf.as_dtype` takes."""
+
+Shape: TypeAlias = TensorShape | Dimension | TensorLike | None
+"""A static shape, or a tensor that holds one."""
+
+Axis: TypeAlias = int | Sequence[int] | TensorLike | None
+"""One axis or several; mostly None means all."""
+
+Attrs: TypeAlias = dict[str, Any]
+"""The attrs of an op by name."""
+
+Nested: TypeAlias = Any
+"""Tensors in tuples, lists, dictionaries and dataclasses: what `tf.nest` takes apart."""
