@@ -16,6 +16,7 @@ ROOMS = (
     "engines",
     "eager",
     "graph",
+    "trackable",
     "compiler",
     "runtime",
     "functions",

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ebbflow.api.tables import FAMILIES, contrib, first_door, inside, message_paths, paths
+from ebbflow.api.tables import FAMILIES, contrib, first_door, inside, message_paths, paths, trackables
 
 
 class View(NamedTuple):
@@ -125,7 +125,7 @@ def names_of(key: str) -> dict[str, str]:
     if key == "compat.v1":  # the manners of TF 1 in a package that is TF 2
         return first | {name: target for name, target in second.items() if "VERSION" in name.upper()}
     inner = mirrored(paths.INNER_MIRRORS, first) | follow(paths.PYTHON, first, second)
-    inner |= dict(parse(inside.ROWS)) | dict(parse(message_paths.ROWS))
+    inner |= dict(parse(inside.ROWS)) | dict(parse(message_paths.ROWS)) | dict(parse(trackables.INSIDE))
     inner = united(paths.UNIONS, inner) | inner
     if key == "v2":
         return first | inner | second  # so a TF 1 name is there too where TF 2 has no other use for it

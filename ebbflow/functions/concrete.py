@@ -31,6 +31,7 @@ from ebbflow.functions.signature import FunctionType
 from ebbflow.functions.trace_types import Callable, Container, Literal, Weakref
 from ebbflow.functions.tracing import output_type
 from ebbflow.graph import graph_def
+from ebbflow.trackable.base import Trackable
 
 _numbers = itertools.count()
 Packer = typing.Callable[[Sequence[Any]], Any]
@@ -38,7 +39,7 @@ on_trace: list[typing.Callable[[FuncGraph], Any]] = []
 """Who wants to see the graphs of functions as they are traced."""
 
 
-class ConcreteFunction:
+class ConcreteFunction(Trackable):
     """A traced function: a graph with arguments and results."""
 
     def __init__(self, graph: FuncGraph, kind: FunctionType):

@@ -26,6 +26,8 @@ from ebbflow.functions.signature import PLAIN_VALUES, FunctionSignature, Functio
 from ebbflow.functions.tracing import lifted, refuse_variable, trace
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.platform.config import wishes
+from ebbflow.trackable.auto import provide_function_kinds
+from ebbflow.trackable.base import Trackable
 
 MAX_KEYS = 4096
 """So many kinds of arguments are remembered with their trace; then they are looked up by type again."""
@@ -36,7 +38,7 @@ LOOKED_AT = 20
 _thread = context.thread
 
 
-class Function:
+class Function(Trackable):
     """A function that runs as a graph."""
 
     def __init__(
@@ -386,6 +388,7 @@ class BoundFunction(Function):
 
 
 trace_types.Callable.register(Function)
+provide_function_kinds(Function, ConcreteFunction)
 
 
 class _Entry:

@@ -21,6 +21,7 @@ from ebbflow.core.containers import MAPPING, PLAIN, SEQUENCE, rebuild
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
+from ebbflow.trackable.wrappers import ListWrapper
 
 
 class TraceType(abc.ABC):
@@ -165,7 +166,8 @@ class Container(TraceType):
     @classmethod
     def of(cls, value: Any, parts: Sequence[Any]) -> Container:
         """Return the type of a container whose children (in flat order) have the types `parts`."""
-        return cls(rebuild(PLAIN[value.__class__], value, [None] * len(parts)), parts)  # type: ignore[arg-type]
+        form = rebuild(PLAIN[value.__class__], value, [None] * len(parts))  # type: ignore[arg-type]
+        return cls(list(form) if form.__class__ is ListWrapper else form, parts)  # as an attribute, still a list
 
     @property
     def _is_mapping(self) -> bool:

@@ -49,7 +49,9 @@ class name_scope:  # noqa: N801  (TensorFlow's name)
 class name_scope_v1:  # noqa: N801
     """TF 1's name scope: `name`, or `default_name` when that is None; `values` say which graph is meant."""
 
-    def __init__(self, name: Any = None, default_name: str | None = None, values: Any = None):
+    def __init__(
+        self, name: Any = None, default_name: str | None = None, values: Any = None, skip_on_eager: bool = True
+    ):
         if not (name is None or isinstance(name, str)):
             raise TypeError("`name` must be a string or None.")
         if default_name is not None and not isinstance(default_name, str):

@@ -29,6 +29,8 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise import binary, compare  # noqa: F401  (they put the operators on tensors)
 from ebbflow.ops.linalg import matmul  # noqa: F401  (they put the operators on tensors)
 from ebbflow.state.variable_def import SaveSliceInfo, variable_def
+from ebbflow.trackable.base import Trackable
+from ebbflow.trackable.constants import VARIABLE_VALUE_KEY
 
 
 class VariableSynchronization(enum.Enum):
@@ -82,7 +84,7 @@ def _compares_by_value() -> bool:
     return context.switches.tensor_equality and eager_outside_functions()
 
 
-class Variable(metaclass=Making):
+class Variable(Trackable, metaclass=Making):
     """A tensor that can be assigned to.
 
     >>> v = Variable(1.0)
@@ -270,6 +272,14 @@ class Variable(metaclass=Making):
     def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
         """Return the variable that a VariableDef describes, whose nodes are in the default graph."""
         return VariableV1(variable_def=variable_def, import_scope=import_scope, use_resource=variable_def.is_resource)
+
+    # --- in a checkpoint ----------------------------------------------------------------------------------------------
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return {VARIABLE_VALUE_KEY: self.read_value()}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> Any:
+        return self.assign(restored_tensors[VARIABLE_VALUE_KEY])
 
     # --- reading ------------------------------------------------------------------------------------------------------
 

@@ -24,12 +24,13 @@ from ebbflow.api.tables import (
     platform,
     sparse,
     state,
+    trackables,
     training,
     values,
 )
 
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
-    platform, data,
+    platform, data, trackables,
 )  # fmt: skip
 """The families that have tables for both doors."""

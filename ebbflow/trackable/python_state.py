@@ -1,0 +1,27 @@
+"""Python values in a checkpoint: an object that says its state as a string."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+from ebbflow.trackable.base import Trackable
+from ebbflow.trackable.constants import PYTHON_STATE
+
+
+class PythonState(Trackable, metaclass=abc.ABCMeta):
+    """State that is a string in a checkpoint; subclasses turn theirs into one and back."""
+
+    @abc.abstractmethod
+    def serialize(self) -> Any:
+        """Return the state as a string."""
+
+    @abc.abstractmethod
+    def deserialize(self, string_value: Any) -> None:
+        """Take the state back from a string."""
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return {PYTHON_STATE: self.serialize()}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+        self.deserialize(restored_tensors[PYTHON_STATE])
