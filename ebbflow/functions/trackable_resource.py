@@ -50,9 +50,7 @@ class _Creating(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         def make(next_creator: Any, *a: Any, **kw: Any) -> Any:
-            instance = cls.__new__(cls, *a, **kw)
-            instance.__init__(*a, **kw)  # type: ignore[misc]
-            return instance
+            return type.__call__(cls, *a, **kw)
 
         getter: Callable[..., Any] = lambda *a, **kw: make(None, *a, **kw)
         for kinds, creator in context.default_graph()._stack("resource_creators"):

@@ -327,7 +327,7 @@ def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[...
         with no_automatic_dependency_tracking_scope(self):
             return method(self, *args, **kwargs)
 
-    untracked.__wrapped__ = method  # type: ignore[attr-defined]
+    untracked.__wrapped__ = method
     return untracked
 
 

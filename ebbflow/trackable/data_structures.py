@@ -273,7 +273,7 @@ class List(TrackableDataStructure, Sequence[Any]):
         for value in values:
             self.append(value)
 
-    def __iadd__(self, values: Iterable[Any]) -> Any:
+    def __iadd__(self, values: Any) -> Any:
         self.extend(values)
         return self
 

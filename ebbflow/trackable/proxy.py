@@ -34,7 +34,7 @@ class ObjectProxy:
     def _class_of_wrapped(self) -> Any:
         return type(self.__wrapped__)
 
-    __class__ = property(_class_of_wrapped)  # type: ignore[assignment]
+    __class__ = property(_class_of_wrapped)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__wrapped__" or name.startswith("_self_"):

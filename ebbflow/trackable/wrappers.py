@@ -28,7 +28,10 @@ from ebbflow.trackable.proxy import ObjectProxy, unwrapped
 _IGNORED = "it will be subsequently ignored."
 
 
-class ListWrapper(List, MutableSequence[Any], list):  # type: ignore[misc]
+_Listed: Any = list  # a list and a MutableSequence at once, which typing does not allow for
+
+
+class ListWrapper(List, MutableSequence[Any], _Listed):
     """A list as an attribute: its elements are children as long as it only grows.
 
     >>> wrapped = ListWrapper([1, 2])
@@ -234,7 +237,7 @@ class ListWrapper(List, MutableSequence[Any], list):  # type: ignore[misc]
         return "trackable_list_wrapper"
 
 
-class _DictWrapper(TrackableDataStructure, ObjectProxy):  # type: ignore[misc]
+class _DictWrapper(TrackableDataStructure, ObjectProxy):
     """A dict as an attribute: entries with strings as keys are children."""
 
     def __init__(self, wrapped_dict: Any = None):
@@ -255,7 +258,7 @@ class _DictWrapper(TrackableDataStructure, ObjectProxy):  # type: ignore[misc]
 
     @property
     def _values(self) -> Iterable[Any]:
-        return [self[key] for key in sorted(self, key=str)]
+        return [self.__wrapped__[key] for key in sorted(self.__wrapped__, key=str)]
 
     @property
     def _dirty(self) -> bool:
@@ -293,7 +296,7 @@ class _DictWrapper(TrackableDataStructure, ObjectProxy):  # type: ignore[misc]
                 f"object creation.{advice}"
             )
         children = super()._trackable_children(save_type, **kwargs)
-        return {name: ref for name, ref in children.items() if name in self}
+        return {name: ref for name, ref in children.items() if name in self.__wrapped__}
 
     def _check_self_external_modification(self) -> None:
         """Notice that the original changed behind the wrapper's back."""
@@ -389,7 +392,7 @@ class _DictWrapper(TrackableDataStructure, ObjectProxy):  # type: ignore[misc]
         return "trackable_dict_wrapper"
 
 
-class _TupleWrapper(TrackableDataStructure, ObjectProxy):  # type: ignore[misc]
+class _TupleWrapper(TrackableDataStructure, ObjectProxy):
     """A tuple as an attribute: its elements are children; those of a namedtuple under their field names too."""
 
     def __init__(self, original_wrapped_tuple: Any = ()):
