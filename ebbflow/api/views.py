@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ebbflow.api.tables import FAMILIES, contrib, first_door, inside, message_paths, paths, trackables
+from ebbflow.api.tables import FAMILIES, contrib, first_door, inside, message_paths, paths
 
 
 class View(NamedTuple):
@@ -110,7 +110,7 @@ def united(spaces: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str
 
 @functools.cache
 def tables_of(era: str) -> dict[str, str]:
-    """Return the rows of one era ("BOTH", "V1" or "V2") of all families."""
+    """Return the rows of one era ("BOTH", "V1" or "V2") of all families, or those of "INSIDE" or "CONTRIB"."""
     found: dict[str, str] = {}
     for family in FAMILIES:
         found.update(parse(getattr(family, era, "")))
@@ -125,11 +125,11 @@ def names_of(key: str) -> dict[str, str]:
     if key == "compat.v1":  # the manners of TF 1 in a package that is TF 2
         return first | {name: target for name, target in second.items() if "VERSION" in name.upper()}
     inner = mirrored(paths.INNER_MIRRORS, first) | follow(paths.PYTHON, first, second)
-    inner |= dict(parse(inside.ROWS)) | dict(parse(message_paths.ROWS)) | dict(parse(trackables.INSIDE))
+    inner |= dict(parse(inside.ROWS)) | dict(parse(message_paths.ROWS)) | tables_of("INSIDE")
     inner = united(paths.UNIONS, inner) | inner
     if key == "v2":
         return first | inner | second  # so a TF 1 name is there too where TF 2 has no other use for it
-    added = follow(contrib.PATHS, first, second) | dict(parse(contrib.ROWS))
+    added = follow(contrib.PATHS, first, second) | dict(parse(contrib.ROWS)) | tables_of("CONTRIB")
     added = mirrored(contrib.MIRRORS, first | inner | added) | added
     return first | inner | added | dict(parse(first_door.NAMES))
 

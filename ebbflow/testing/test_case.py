@@ -27,8 +27,11 @@ from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.device import canonical_name
 from ebbflow.core.shape import as_shape
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import is_tensor
 from ebbflow.graph.graph import get_default_graph, reset_default_graph
+from ebbflow.ops.ragged.tensor import RaggedTensor
+from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.platform.app import run as run_app
 from ebbflow.runtime.session import Session, get_default_session
 
@@ -97,6 +100,11 @@ class TestCase(unittest.TestCase):
             return self.evaluate(tensor())
         if isinstance(tensor, IndexedSlices):
             return type(tensor)(*(self._value_now(part) for part in (tensor.values, tensor.indices)))
+        if isinstance(tensor, SparseTensor):
+            parts = (tensor.indices, tensor.values, tensor.dense_shape)
+            return SparseTensorValue(*(self._value_now(part) for part in parts))
+        if isinstance(tensor, RaggedTensor):
+            return RaggedTensorValue(self._value_now(tensor.values), self._value_now(tensor.row_splits))
         return tensor.numpy() if hasattr(tensor, "numpy") else tensor
 
     @contextlib.contextmanager

@@ -1,4 +1,5 @@
-"""The tables themselves, one file a family: BOTH doors' names, then those of V1 or V2 alone.
+"""The tables themselves, one file a family: BOTH doors' names, then those of V1 or V2 alone. Where a family has them,
+INSIDE are names of TensorFlow's inner modules (`python.ops.lookup_ops`), CONTRIB those of `tf.contrib`.
 
 A table is text, one row an object:
 
@@ -17,6 +18,7 @@ from ebbflow.api.tables import (
     data,
     functions,
     graphs,
+    lookup,
     math,
     messages,
     metrics,
@@ -31,6 +33,6 @@ from ebbflow.api.tables import (
 
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
-    platform, data, trackables,
+    platform, data, trackables, lookup,
 )  # fmt: skip
 """The families that have tables for both doors."""

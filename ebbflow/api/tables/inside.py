@@ -245,6 +245,7 @@ python.ops.init_ops.ConvolutionOrthogonal3D
 gen_ops as python.ops.gen_array_ops python.ops.gen_bitwise_ops python.ops.gen_control_flow_ops
 gen_ops as python.ops.gen_data_flow_ops python.ops.gen_functional_ops python.ops.gen_io_ops python.ops.gen_linalg_ops
 gen_ops as python.ops.gen_list_ops python.ops.gen_logging_ops python.ops.gen_math_ops python.ops.gen_nn_ops
+gen_ops as python.ops.gen_lookup_ops
 gen_ops as python.ops.gen_random_ops python.ops.gen_resource_variable_ops python.ops.gen_script_ops
 gen_ops as python.ops.gen_set_ops python.ops.gen_sparse_ops python.ops.gen_state_ops
 gen_ops as python.ops.gen_stateless_random_ops python.ops.gen_string_ops python.ops.gen_summary_ops

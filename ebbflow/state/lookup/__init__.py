@@ -1,0 +1,1 @@
+"""`tf.lookup`: tables as objects of a program."""

@@ -1,0 +1,114 @@
+"""What all lookup tables of a program share: dtypes, a handle, lookup, being initialized with the others of a graph.
+
+In a graph a table is made by a node and filled by another one, which `tables_initializer` runs; eagerly both happen
+when the object is made. Which ops these are, the kinds of tables (`static`, `mutable`) know.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core import context
+from ebbflow.core.convert import convert
+from ebbflow.core.dtypes import DType, as_dtype
+from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.tensor import Tensor
+from ebbflow.graph import collections, scopes
+from ebbflow.graph.collections import GraphKeys
+from ebbflow.ops.ragged.tensor import RaggedTensor
+
+
+class LookupInterface:
+    """A table that can be looked up: from keys of one dtype to values of one dtype."""
+
+    _resource_handle: Any = None
+
+    def __init__(self, key_dtype: Any, value_dtype: Any):
+        self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
+
+    @property
+    def key_dtype(self) -> DType:
+        """The dtype of keys."""
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        """The dtype of values."""
+        return self._value_dtype
+
+    @property
+    def resource_handle(self) -> Any:
+        """The handle by which ops know the table."""
+        return self._resource_handle
+
+    @property
+    def name(self) -> str | None:
+        """The table's name in its graph; None where it was made eagerly."""
+        raise NotImplementedError
+
+    def size(self, name: str | None = None) -> Tensor:
+        """Return the number of keys, as an int64 scalar."""
+        raise NotImplementedError
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """Return the values of keys."""
+        raise NotImplementedError
+
+    def __getitem__(self, keys: Any) -> Any:
+        return self.lookup(keys)
+
+    def _create_resource(self) -> Any:
+        raise NotImplementedError
+
+    def _initialize(self) -> Any:
+        """Fill the table, where it is filled when it is made."""
+        return None
+
+
+def name_of(handle: Any) -> str | None:
+    """Return the name of a table in its graph: that of the node behind its handle."""
+    return None if getattr(handle, "_array", None) is not None else handle.op.name
+
+
+def on_values(keys: Any, look: Any) -> Any:
+    """Return what `look` gives for the values of keys that may be sparse or ragged, arranged as they are."""
+    if isinstance(keys, SparseTensor):
+        return SparseTensor(keys.indices, look(keys.values), keys.dense_shape)
+    if isinstance(keys, RaggedTensor):
+        return keys.with_flat_values(look(keys.flat_values))
+    return look(keys)
+
+
+def as_keys(keys: Any, dtype: DType) -> Any:
+    """Return keys as a tensor (sparse and ragged ones as they are); those of another dtype are refused."""
+    if not isinstance(keys, (SparseTensor, RaggedTensor, Tensor)):
+        keys = convert(keys, dtype)
+    if keys.dtype.base_dtype is not dtype:
+        raise TypeError(f"Dtype of argument `keys` must be {dtype!r}, received: {keys.dtype!r}")
+    return keys
+
+
+def remember_initializer(operation: Any) -> Any:
+    """Have `tables_initializer` run an operation of a graph; return it."""
+    if operation is not None and not context.executing_eagerly():
+        collections.add_to_collection(GraphKeys.TABLE_INITIALIZERS, operation)
+    return operation
+
+
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """Return the operation that fills all tables of the graph."""
+    listed = collections.get_collection(GraphKeys.TABLE_INITIALIZERS)
+    return scopes.group(*listed, name=name) if listed else scopes.no_op(name=name)
+
+
+def initialize_all_tables(name: str = "init_all_tables") -> Any:
+    """Return the operation that fills all tables of the graph; the name from before `tables_initializer`."""
+    return tables_initializer(name)
+
+
+def check_table_dtypes(table: Any, key_dtype: Any, value_dtype: Any) -> None:
+    """Refuse dtypes that are not the table's."""
+    if as_dtype(key_dtype).base_dtype is not table.key_dtype:
+        raise TypeError(f"Invalid key dtype for table, expected {table.key_dtype} but got {key_dtype}.")
+    if as_dtype(value_dtype).base_dtype is not table.value_dtype:
+        raise TypeError(f"Invalid value dtype for table, expected {table.value_dtype} but got {value_dtype}.")
