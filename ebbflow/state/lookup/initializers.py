@@ -9,16 +9,17 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.functions.trackable_resource import Asset
 from ebbflow.graph import collections
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
-from ebbflow.ops.arrays.creation import constant
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lookup import files
 from ebbflow.state.lookup.interface import check_table_dtypes, remember_initializer
+from ebbflow.trackable.base import Trackable
 
 
-class TableInitializerBase:
+class TableInitializerBase(Trackable):
     """Fills a table of given dtypes."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any):
@@ -106,10 +107,10 @@ class TextFileInitializer(TableInitializerBase):
         self._filename = filename
         super().__init__(key_dtype, value_dtype)
         if not isinstance(filename, Tensor):
+            self._filename = self._track_trackable(Asset(filename), "_filename")
             with init_scope():
-                self._filename = constant(filename, dtypes.string, name="asset_path")
                 if not context.executing_eagerly():
-                    collections.add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
+                    collections.add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename.asset_path)
 
     def initialize(self, table: Any) -> Any:
         """Return the operation that fills a table from the file."""
@@ -118,7 +119,9 @@ class TextFileInitializer(TableInitializerBase):
             return remember_initializer(
                 raw.InitializeTableFromTextFileV2(
                     table.resource_handle,
-                    convert(self._filename, dtypes.string, name="asset_filepath"),
+                    convert(
+                        getattr(self._filename, "asset_path", self._filename), dtypes.string, name="asset_filepath"
+                    ),
                     key_index=self._key_index,
                     value_index=self._value_index,
                     vocab_size=-1 if self._vocab_size is None else self._vocab_size,
@@ -126,6 +129,9 @@ class TextFileInitializer(TableInitializerBase):
                     offset=self._offset,
                 )
             )
+
+    def _path(self) -> Any:
+        return self._filename.asset_path if isinstance(self._filename, Asset) else self._filename
 
     @property
     def _shared_name(self) -> str:

@@ -13,17 +13,17 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
+from ebbflow.functions.trackable_resource import TrackableResource
 from ebbflow.graph import collections, scopes
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.ops.ragged.tensor import RaggedTensor
 
 
-class LookupInterface:
+class LookupInterface(TrackableResource):
     """A table that can be looked up: from keys of one dtype to values of one dtype."""
 
-    _resource_handle: Any = None
-
     def __init__(self, key_dtype: Any, value_dtype: Any):
+        super().__init__()
         self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
 
     @property
@@ -35,11 +35,6 @@ class LookupInterface:
     def value_dtype(self) -> DType:
         """The dtype of values."""
         return self._value_dtype
-
-    @property
-    def resource_handle(self) -> Any:
-        """The handle by which ops know the table."""
-        return self._resource_handle
 
     @property
     def name(self) -> str | None:
@@ -56,13 +51,6 @@ class LookupInterface:
 
     def __getitem__(self, keys: Any) -> Any:
         return self.lookup(keys)
-
-    def _create_resource(self) -> Any:
-        raise NotImplementedError
-
-    def _initialize(self) -> Any:
-        """Fill the table, where it is filled when it is made."""
-        return None
 
 
 def name_of(handle: Any) -> str | None:

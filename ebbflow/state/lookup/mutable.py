@@ -22,6 +22,7 @@ _numbers = itertools.count()
 class ChangingTable(LookupInterface):
     """What both kinds of changing tables can do."""
 
+    _LEGACY_SAVEABLE_NAME = "table"
     _default_value: Any
     _name: str
     _table_name: str | None

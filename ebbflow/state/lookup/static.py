@@ -26,7 +26,7 @@ class InitializableLookupTableBase(LookupInterface):
         self._default_value = convert(default_value, self._value_dtype)
         if not self._default_value.shape.is_compatible_with([]):
             raise ValueError(f"Shapes {self._default_value.shape} and () are not compatible")
-        self._initializer = initializer
+        self._initializer = self._track_trackable(initializer, "_initializer")
         with init_scope():
             self._resource_handle = self._create_resource()
             with scopes.control_dependencies(None):
@@ -190,6 +190,12 @@ class IdTableWithHashBuckets(LookupInterface):
         """The operation that fills the table."""
         return self.initializer
 
+    def _create_resource(self) -> Any:
+        return self._table._create_resource() if self._table is not None else None
+
+    def _initialize(self) -> Any:
+        return self._table._initialize() if self._table is not None else None
+
     @property
     def resource_handle(self) -> Any:
         """The handle of the table inside, or None where there is none."""
@@ -284,6 +290,8 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
             self._inside(initializer, name, experimental_is_anonymous),
             num_oov_buckets, FastHashSpec, name, key_dtype,
         )  # fmt: skip
+        if initializer is not None:
+            self._track_trackable(initializer, "_initializer")
 
     def _inside(self, initializer: Any, name: str | None, anonymous: bool) -> Any:
         if initializer is None:
