@@ -8,7 +8,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.functions.trackable_resource import Asset
 from ebbflow.graph import collections
 from ebbflow.graph.collections import GraphKeys
@@ -137,7 +137,7 @@ class TextFileInitializer(TableInitializerBase):
     def _shared_name(self) -> str:
         file = self._filename_arg
         if isinstance(file, Tensor):
-            file = file.numpy().decode() if hasattr(file, "numpy") else file.name
+            file = b"".join(file._array.reshape(-1)).decode() if isinstance(file, EagerTensor) else file.name
         parts = [file, self._vocab_size, self._key_index, self._value_index, self._offset or None]
         return "_".join(["hash_table", *[str(part) for part in parts if part is not None]])
 
