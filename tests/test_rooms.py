@@ -27,6 +27,7 @@ ROOMS = (
     "layers",
     "summary",
     "testing",
+    "tf1",
     "api",
     "doors",
 )

@@ -240,6 +240,14 @@ contrib.layers.apply_regularization
 contrib.layers.xavier_initializer
 contrib.layers.xavier_initializer_conv2d
 contrib.layers.variance_scaling_initializer
-[state.initializers]
-contrib.layers.variance_scaling_initializer
+[tf1.hparams]
+contrib.training.: HParams parse_values
+contrib.training.python.training.hparam.: HParams parse_values
+[tf1.crf]
+contrib.crf.: CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell CrfForwardRnnCell crf_binary_score crf_decode
+contrib.crf.: crf_log_likelihood crf_log_norm crf_multitag_sequence_score crf_sequence_score crf_unary_score
+contrib.crf.viterbi_decode
+contrib.crf.python.ops.crf.: CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell CrfForwardRnnCell crf_binary_score
+contrib.crf.python.ops.crf.: crf_decode crf_log_likelihood crf_log_norm crf_multitag_sequence_score
+contrib.crf.python.ops.crf.: crf_sequence_score crf_unary_score viterbi_decode
 """
