@@ -17,6 +17,7 @@ import numpy as np
 
 from ebbflow.compiler.flow import Node
 from ebbflow.core import dtypes
+from ebbflow.core.rule_names import named
 
 FLOATS = (dtypes.float32, dtypes.float64)
 
@@ -44,7 +45,7 @@ def row(*names: str) -> Callable[[Callable[[Node], Any]], Callable[[Node], Any]]
     def declare(fn: Callable[[Node], Any]) -> Callable[[Node], Any]:
         for name in names:
             ROWS[name] = fn
-        return fn
+        return named(fn, f"{names[0]}.lines")
 
     return declare
 

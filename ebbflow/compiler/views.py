@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.compiler.flow import Node
+from ebbflow.core.rule_names import named
 from ebbflow.ops.arrays.slicing import MASK_NAMES, numpy_index
 
 View = tuple[int, list[str]]
@@ -44,7 +45,7 @@ def row(*names: str) -> Callable[[Callable[[Node], View | None]], Callable[[Node
     def declare(fn: Callable[[Node], View | None]) -> Callable[[Node], View | None]:
         for name in names:
             ROWS[name] = fn
-        return fn
+        return named(fn, f"{names[0]}.view")
 
     return declare
 

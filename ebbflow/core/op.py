@@ -28,6 +28,7 @@ from ebbflow.core.attrs import normalise
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.registry import registry
+from ebbflow.core.rule_names import named
 from ebbflow.core.settle import settle
 from ebbflow.core.shape import Dims
 from ebbflow.core.signature import Signature, parse
@@ -82,6 +83,7 @@ class Op:
         self.text = text
         self.name = text[: text.index("(")].strip()
         self._signature: Signature | None = None
+        self._unnamed: list[tuple[str, Any]] = []
         self._plans: dict[Any, tuple[dict[str, Any], Any, Any]] = {}
         self._results: Any = None
         self.kernel_fn: Any = None
@@ -104,14 +106,25 @@ class Op:
 
     @property
     def signature(self) -> Signature:
-        found = self._signature
-        if found is None:
-            found = self._signature = parse(self.text)
-        return found
+        signature = self._signature
+        if signature is None:
+            signature = self._signature = parse(self.text)
+            for role, rule in self._unnamed:
+                named(rule, f"{self.name}.{role}")
+            self._unnamed.clear()
+        return signature
+
+    def _name(self, rule: Any, role: str) -> None:
+        """Have tracebacks call a rule declared as `def _` by the op and its role, from the op's first use on."""
+        if self._signature is None:
+            self._unnamed.append((role, rule))
+        else:
+            named(rule, f"{self.name}.{role}")
 
     def kernel(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Declare how the op computes: `fn(xp, *arrays, **attrs it names)`."""
         self.kernel_fn = fn
+        self._name(fn, "kernel")
         names = _keywords(fn)
         self.needs_run = "run" in names
         self.kernel_attrs = tuple(n for n in names if n != "run")
@@ -120,12 +133,14 @@ class Op:
     def shape(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Declare the shape rule: `fn(*knowns, **attrs it names)` gives dims, or a list of them for several outputs."""
         self.shape_fn = fn
+        self._name(fn, "shape")
         self.shape_attrs = _keywords(fn)
         return fn
 
     def gradient(self, fn: Any) -> Any:
         """Declare the gradient: `fn(call, *grads of outputs)` gives a gradient (or None) per input tensor."""
         self.gradient_fn = fn
+        self._name(fn, "gradient")
         return fn
 
     def add_engine(self, wins: Callable[..., bool], kernel: Callable[..., Any]) -> None:
@@ -137,11 +152,13 @@ class Op:
         function of the input arrays followed by the arrays to write the outputs into, or None where it would not pay.
         """
         self.preparers.append(fn)
+        self._name(fn, "prepare")
         return fn
 
     def xla(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Declare how XLA computes the op, where its kernel cannot serve jax: `fn(jnp, *arrays, **attrs named)`."""
         self.lowering_fn = fn
+        self._name(fn, "xla")
         self.lowering_attrs = _keywords(fn)
         return fn
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ebbflow.compiler.flow import Node, Value
 from ebbflow.core import dtypes
+from ebbflow.core.rule_names import named
 
 Order = tuple[int, ...]
 
@@ -97,7 +98,7 @@ def rule(*names: str) -> Callable[[Callable[[Node], Form | None]], Callable[[Nod
     def declare(fn: Callable[[Node], Form | None]) -> Callable[[Node], Form | None]:
         for name in names:
             RULES[name] = fn
-        return fn
+        return named(fn, f"{names[0]}.channels_last")
 
     return declare
 

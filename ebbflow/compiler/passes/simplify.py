@@ -12,6 +12,7 @@ import numpy as np
 
 from ebbflow.compiler.flow import Flow, Node, Rewrite, Value
 from ebbflow.core import dtypes
+from ebbflow.core.rule_names import named
 
 Rule = Callable[[Node, Rewrite], Value | None]
 
@@ -37,7 +38,7 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
     def declare(fn: Rule) -> Rule:
         for name in names:
             _RULES.setdefault(name, []).append(fn)
-        return fn
+        return named(fn, f"{names[0]}.simplify")
 
     return declare
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core.rule_names import named
 from ebbflow.engines.native.lowerings import elementwise
 from ebbflow.engines.native.nest_steps import Fold, Step, Store
 from ebbflow.engines.native.text import Body, Index, number
@@ -53,7 +54,7 @@ def lowers(*names: str) -> Callable[[Row], Row]:
     def declare(fn: Row) -> Row:
         for name in names:
             OPS[name] = fn
-        return fn
+        return named(fn, f"{names[0]}.native")
 
     return declare
 

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ebbflow.core.rule_names import named
+
 _FAMILIES = "array control conv index lists math matrix nn pool random scan state"
 FILES = ("portable", *(f"lowerings_{name}" for name in _FAMILIES.split()))
 
@@ -42,7 +44,7 @@ def lowering(
     def declare(fn: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
             RULES[name] = _rule(fn, keywords(fn), needs, keeps, loses, state, variants)
-        return fn
+        return named(fn, f"{names[0]}.xla")
 
     return declare
 

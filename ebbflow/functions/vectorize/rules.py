@@ -16,6 +16,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.rule_names import named
 from ebbflow.core.shape import is_static
 from ebbflow.ops.declare import merged, raw
 
@@ -86,7 +87,7 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
     def enter(call: Rule) -> Rule:
         for name in names:
             RULES[name] = call
-        return call
+        return named(call, f"{names[0]}.vectorize")
 
     return enter
 
