@@ -17,7 +17,7 @@ from typing import Any
 from ebbflow.core import errors
 
 PATIENCE = 0.05
-"""So many seconds pass between two looks of those whom nobody can wake."""
+"""Seconds between two looks of those whom nobody can wake."""
 
 
 class Stop:
@@ -25,12 +25,15 @@ class Stop:
 
     def __init__(self, session: Any = None, seconds: float | None = None, parent: Stop | None = None):
         self.session = session
-        self._end = None if seconds is None else time.monotonic() + seconds
-        self._parent = parent
+        ends = [] if seconds is None else [time.monotonic() + seconds]
+        if parent is not None and parent._end is not None:
+            ends.append(parent._end)
+        self._end: float | None = min(ends, default=None)
+        self._chain: tuple[Stop, ...] = (self, *(() if parent is None else parent._chain))
         self._sleepers: list[threading.Condition] = []
         self._lock = threading.Lock()
         self.cancelled = False
-        self.urgent = seconds is not None  # there is something to look at: a loop reads this once a turn
+        self.urgent = self._end is not None  # there is something to look at: a loop reads this once a turn
 
     @property
     def late(self) -> bool:
@@ -48,13 +51,12 @@ class Stop:
 
     def check(self, what: str) -> None:
         """Raise CancelledError, in these words, if it is time to end."""
-        if self.cancelled or self.late or (self._parent is not None and self._parent.cancelled):
+        if self.late or any(stop.cancelled for stop in self._chain):
             raise errors.CancelledError(None, None, what)
 
     def wait_for(self, condition: threading.Condition, ready: Callable[[], bool], what: str) -> None:
         """Wait, holding `condition`, until `ready()`; raise CancelledError if it is time to end before."""
-        stops = [stop for stop in (self, self._parent) if stop is not None]
-        for stop in stops:
+        for stop in self._chain:
             with stop._lock:
                 stop._sleepers.append(condition)
         try:
@@ -62,7 +64,7 @@ class Stop:
                 self.check(what)
                 condition.wait(None if self._end is None else max(self._end - time.monotonic(), 0.0))
         finally:
-            for stop in stops:
+            for stop in self._chain:
                 with stop._lock:
                     stop._sleepers.remove(condition)
 

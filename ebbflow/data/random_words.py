@@ -8,26 +8,12 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, scalar
-from ebbflow.ops.random.philox import Source
+from ebbflow.ops.random.philox import words_of
 from ebbflow.ops.state.storage import boxed
-
-BLOCKS = 64
-"""Blocks of four words computed at once, after the first few."""
-
-
-def words_of(seed: int, seed2: int) -> Iterator[int]:
-    """Yield the words of the stream of two seeds, without end."""
-    source = Source(seed & (2**64 - 1), (seed2 & (2**64 - 1)) << 64)
-    yield from source.words(4).reshape(-1).tolist()
-    at = 4
-    while True:
-        yield from source.words(BLOCKS, at).reshape(-1).tolist()
-        at += BLOCKS
 
 
 class Seeds:

@@ -154,7 +154,11 @@ class Runner:
             return program
         proto = getattr(self._session, "_config", None)
         off = switched_off(proto)
-        if ALL in off or any(step.node in step.node._graph.checked_nodes for step in self.plan.steps):
+        if (
+            self.plan.concurrent
+            or ALL in off
+            or any(step.node in step.node._graph.checked_nodes for step in self.plan.steps)
+        ):
             return None
         try:
             flow = self._flow(shapes)

@@ -20,6 +20,7 @@ from ebbflow.core.op import COMPLAINTS, flatten_results
 from ebbflow.eager.check_numerics import complaint
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.state.storage import Storage
+from ebbflow.runtime import concurrent_steps
 
 ndarray = np.ndarray
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
@@ -68,6 +69,7 @@ class Plan:
         self.dereferenced = [isinstance(f, SymbolicTensor) and by_reference(f) for f in fetches]
         self.count = len(self._slots)
         self.feeds = len(feeds)
+        self.concurrent = concurrent_steps.may_meet(self.steps)
         self._note_last_uses()
 
     def _note_last_uses(self) -> None:
@@ -98,6 +100,9 @@ class Plan:
         values: list[Any] = [None] * (self.count + 1)  # the last slot takes what is fed anyway
         values[: self.feeds] = fed
         try:
+            if self.concurrent:
+                concurrent_steps.run(self.steps, values, run_step, self._session)
+                return self.results(values)
             for step in self.steps if trace is None else timed(self.steps, trace):
                 run_step(step, values)
                 for slot in step.last:

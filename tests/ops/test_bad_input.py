@@ -66,6 +66,8 @@ ELSEWHERE = {
     "Scatter(Nd)?(Add|Sub|Mul|Div|Min|Max|Update)|Variable|VariableV2|IsVariableInitialized|(Destroy)?TemporaryVariable",
     "resources and no arrays: state's tests": "Resource(CountUpTo|StridedSliceAssign)|Var.*|ReadVariableOp|Mutex.*|"
     "DestroyResourceOp|DisableCopyOnRead|ConsumeMutexLock",
+    "handles of tables and queues: their tests": ".*HashTable.*|LookupTable.*|InitializeTable.*|.*Queue.*|.*Reader.*|"
+    "(Map|OrderedMap)?(Stage|Unstage).*|.*Accumulator.*|Barrier.*|RecordInput",
     "control flow: functions' tests": "(Ref)?(Switch|Merge|Enter|Exit|NextIteration|Select)|LoopCond|ControlTrigger|"
     "NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
     "optionals: functions' tests": "Optional.*",

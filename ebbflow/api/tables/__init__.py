@@ -24,6 +24,7 @@ from ebbflow.api.tables import (
     metrics,
     nets,
     platform,
+    queues,
     sparse,
     state,
     trackables,
@@ -33,6 +34,6 @@ from ebbflow.api.tables import (
 
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
-    platform, data, trackables, lookup,
+    platform, data, trackables, lookup, queues,
 )  # fmt: skip
 """The families that have tables for both doors."""

@@ -140,3 +140,17 @@ def _few(key: int, counter: int, count: int) -> np.ndarray:
             a, b, c, d = q >> 32 ^ b ^ first, q & _M32, p >> 32 ^ d ^ second, p & _M32
         rows.append((a, b, c, d))
     return np.array(rows, np.uint32).reshape(count, 4)
+
+
+WORD_BLOCKS = 64
+"""Blocks that `words_of` computes at once, after the first few."""
+
+
+def words_of(seed: int, seed2: int) -> Iterator[int]:
+    """Yield the 32-bit words of the stream that two seeds name, without end."""
+    source = Source(seed & _M64, (seed2 & _M64) << 64)
+    yield from source.words(4).reshape(-1).tolist()
+    at = 4
+    while True:
+        yield from source.words(WORD_BLOCKS, at).reshape(-1).tolist()
+        at += WORD_BLOCKS

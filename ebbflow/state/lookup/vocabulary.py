@@ -133,7 +133,7 @@ def index_to_string_table_from_file(
 def index_to_string_table_from_tensor(vocabulary_list: Any, default_value: Any = "UNK", name: str | None = None) -> Any:
     """Return the table from places in a list to its words.
 
-    >>> index_to_string_table_from_tensor(["a", "b"]).lookup(convert([1, 2], "int64")).numpy().tolist()
+    >>> index_to_string_table_from_tensor(["a", "b"]).lookup(convert([1, 2], dtypes.int64)).numpy().tolist()
     [b'b', b'UNK']
     """
     if vocabulary_list is None:

@@ -1,0 +1,113 @@
+"""Running steps that may wait for each other: each of them in a thread of its own.
+
+The plain executor runs one node after the other, which is right as long as no node waits for another one of the same
+run. Two nodes that wait (a queue's dequeue and the enqueue that fills it, Python functions that meet) and that no path
+connects may do just that: a plan with such a pair starts each node that may wait as soon as its inputs are there, and
+goes on with the others meanwhile. Knows a plan's steps; what they compute is theirs.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ebbflow.core import stopping
+
+
+def edges(steps: Sequence[Any]) -> list[set[int]]:
+    """Return for each step the numbers of the steps it must come after."""
+    number = {id(step.node): i for i, step in enumerate(steps)}
+    return [
+        {number[id(before)] for before in (*(t.op for t in step.node._inputs), *step.node.waits_for)
+         if id(before) in number}
+        for step in steps
+    ]  # fmt: skip
+
+
+def may_meet(steps: Sequence[Any]) -> bool:
+    """Return whether two steps that may wait stand side by side, with no path from one to the other."""
+    waiting = [i for i, step in enumerate(steps) if step.node._op.facts.get("waits")]
+    if len(waiting) < 2:
+        return False
+    after = edges(steps)
+    behind: list[int] = []  # the waiting steps that a step comes after, as bits
+    for i, before in enumerate(after):
+        bits = 0
+        for j in before:
+            bits |= behind[j] if j < i else 0
+        if i in waiting:
+            place = waiting.index(i)
+            if bits != (1 << place) - 1:
+                return True
+            bits |= 1 << place
+        behind.append(bits)
+    return False
+
+
+class _Run:
+    """One run of such a plan."""
+
+    def __init__(self, steps: Sequence[Any], run_step: Callable[[Any, list[Any]], None], stop: stopping.Stop):
+        self._steps, self._run_step, self._stop = steps, run_step, stop
+        after = edges(steps)
+        self._missing = [len(before) for before in after]
+        self._users: list[list[int]] = [[] for _ in steps]
+        for i, before in enumerate(after):
+            for j in before:
+                self._users[j].append(i)
+        self._done: queue.SimpleQueue[tuple[int, BaseException | None]] = queue.SimpleQueue()
+
+    def run(self, values: list[Any]) -> None:
+        """Run all steps; the first error ends those that wait, and is raised."""
+        ready = [i for i, count in enumerate(self._missing) if not count]
+        waiting, error, left = 0, None, len(self._steps)
+        while left and (error is None or waiting):
+            while ready and error is None:
+                i = ready.pop()
+                if self._steps[i].node._op.facts.get("waits"):
+                    threading.Thread(
+                        target=self._wait, args=(i, values), daemon=True, name="ebbflow-waiting-op"
+                    ).start()
+                    waiting += 1
+                    continue
+                error = self._attempt(i, values)
+                left, ready = left - 1, ready + self._freed(i)
+                if error is not None:
+                    self._stop.cancel()
+            if not waiting:
+                continue
+            i, failed = self._done.get()
+            waiting, left = waiting - 1, left - 1
+            if failed is not None and error is None:
+                error = failed
+                self._stop.cancel()
+            ready += self._freed(i) if failed is None else []
+        if error is not None:
+            raise error
+
+    def _attempt(self, i: int, values: list[Any]) -> BaseException | None:
+        try:
+            self._run_step(self._steps[i], values)
+        except BaseException as error:
+            return error
+        return None
+
+    def _wait(self, i: int, values: list[Any]) -> None:
+        with stopping.heeding(self._stop):
+            self._done.put((i, self._attempt(i, values)))
+
+    def _freed(self, i: int) -> list[int]:
+        """Return the steps that waited for this one alone."""
+        free = []
+        for user in self._users[i]:
+            self._missing[user] -= 1
+            if not self._missing[user]:
+                free.append(user)
+        return free
+
+
+def run(steps: Sequence[Any], values: list[Any], run_step: Callable[[Any, list[Any]], None], session: Any) -> None:
+    """Run steps of which some may wait for others."""
+    _Run(steps, run_step, stopping.Stop(session, parent=stopping.current(session))).run(values)

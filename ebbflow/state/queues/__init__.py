@@ -1,0 +1,1 @@
+"""Queues, accumulators and staging areas as programs use them."""
