@@ -116,12 +116,8 @@ def _dereferenced(flow: Flow, origin: Any, taken: list[Value]) -> list[Value]:
         return taken
     op = origin._op
     has_body = any("func" in attr.kind for attr in op.signature.attrs.values())
-    flat: list[Any] = []
-    for arg in op.signature.inputs:
-        count = origin._attrs[arg.number_attr] if arg.number_attr else 1
-        flat += [arg] * (len(origin._attrs[arg.type_attr]) if arg.is_type_list else count)
     found = []
-    for value, tensor, arg in zip(taken, origin._inputs, flat, strict=True):
+    for value, tensor, arg in zip(taken, origin._inputs, op.signature.each_input(origin._attrs), strict=True):
         passed_on = arg.is_ref or (has_body and tensor.dtype._is_ref_dtype)
         if value.dtype._is_ref_dtype and not passed_on:
             value = _read(flow, value, tensor.op if tensor.op.type == "Identity" else origin)
@@ -193,9 +189,7 @@ def compute(node: Node) -> None:
             results: Any = node.op.run(node.grouped(inputs), node.attrs)
     except Exception:  # running it will say what is wrong
         return
-    if len(node.outputs) == 1 and not node.op.signature.outputs[0].is_list:
-        results = (results,)
-    for value, result in zip(node.outputs, results, strict=True):
+    for value, result in zip(node.outputs, node.op.signature.flat_results(results), strict=True):
         value.known = np.asarray(result, value.dtype.np)
         value.dims = value.known.shape
 

@@ -96,7 +96,7 @@ class Writer:
             return "read", None
         if node.op in BOTH:
             return "made", self.bind(node)
-        single = len(node.outputs) == 1 and not node.op.signature.outputs[0].is_list
+        single = node.op.signature.gives_one
         if "update" in node.op.facts and all(is_variable(v) for v in node.inputs if is_state(v)):
             return "update", node.op.facts["update"]
         view = views.view_of(node)
@@ -238,7 +238,7 @@ class Writer:
         if not outs:
             self._line(f"    {call}", node)
             return
-        if len(outs) == 1 and not node.op.signature.outputs[0].is_list:
+        if node.op.signature.gives_one:
             name = self._name(outs[0], node.name)
             self._line(
                 f"    {name} = fit({call}, {self._dtype(outs[0])})" if _fits(outs[0]) else f"    {name} = {call}", node

@@ -18,7 +18,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, Op, op
 from ebbflow.core.registry import registry
 from ebbflow.core.shape import Dims
-from ebbflow.ops.state.storage import Storage
+from ebbflow.ops.state.storage import Storage, is_reference
 
 READ = op(
     "_ReadReference(ref:T) -> (value:T) | T: type | stateful",
@@ -31,11 +31,6 @@ READ = op(
 READS = frozenset([READ.name, "ReadVariableOp"])
 HANDLES = frozenset(["VarHandleOp", "VariableV2", "Variable"])
 """Ops that give a variable's value, and those that give the variable: they keep state, but change none."""
-
-
-def is_reference(value: Any) -> bool:
-    """Return whether an array holds the storage of a reference variable, not a fed value."""
-    return value.dtype == object and value.ndim == 0 and isinstance(value.item(), Storage)
 
 
 class Value:
@@ -119,31 +114,14 @@ class Node:
 
     def grouped(self, items: Sequence[Any]) -> list[Any]:
         """Return one item per input as the op's kernel and rules take them: lists where it declares lists."""
-        args = self.op.signature.inputs
-        if not any(a.is_list for a in args):
-            return list(items)
-        groups: list[Any] = []
-        at = 0
-        for arg in args:
-            if arg.is_list:
-                count = self.attrs[arg.number_attr] if arg.number_attr else len(self.attrs[arg.type_attr])  # type: ignore[index]
-                groups.append(list(items[at : at + count]))
-                at += count
-            else:
-                groups.append(items[at])
-                at += 1
-        return groups
+        return self.op.signature.group_inputs(items, self.attrs)
 
     def infer(self) -> list[Dims]:
         """Return what the shape rule says of the outputs."""
         if self.op.shape_fn is None:
             return [None] * len(self.outputs)
         knowns = self.grouped([Known(v.dims, v.dtype, v) for v in self.inputs])
-        dims = self.op.infer(knowns, self.attrs)
-        args = self.op.signature.outputs
-        if not args:
-            return []
-        return [dims] if len(args) == 1 and not args[0].is_list else list(dims)
+        return self.op.signature.flat_dims(self.op.infer(knowns, self.attrs))
 
     def __repr__(self) -> str:
         return f"<{self.op.name} {self.name}>"

@@ -167,8 +167,7 @@ def argument_names(node: Node) -> list[str]:
     names: list[str] = []
     for arg in node.op.signature.inputs:
         if arg.is_list:
-            count = node.attrs[arg.number_attr] if arg.number_attr else len(node.attrs[arg.type_attr])  # type: ignore[index]
-            names += [f"{arg.name}[{i}]" for i in range(count)]
+            names += [f"{arg.name}[{i}]" for i in range(arg.count(node.attrs))]
         else:
             names.append(arg.name)
     return names

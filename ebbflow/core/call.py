@@ -58,18 +58,9 @@ class Call:
         for args, tensors in ((signature.inputs, self.inputs), (signature.outputs, self.outputs)):
             at = 0
             for arg in args:
-                if arg.number_attr is not None:
-                    count = self.attrs[arg.number_attr]
-                elif arg.is_type_list:
-                    count = len(self.attrs[arg.type_attr])
-                else:
-                    if arg.name == name:
-                        return tensors[at]
-                    at += 1
-                    continue
                 if arg.name == name:
-                    return list(tensors[at : at + count])
-                at += count
+                    return list(tensors[at : at + arg.count(self.attrs)]) if arg.is_list else tensors[at]
+                at += arg.count(self.attrs) if arg.is_list else 1
         if name in self.attrs:
             return self.attrs[name]
         if self.node is not None and hasattr(self.node, name):

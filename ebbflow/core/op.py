@@ -307,6 +307,26 @@ class Op:
             return self.kernel_fn(np, *arrays, **named)
         return self.kernel_fn(np, *arrays)
 
+    def bound(self, attrs: dict[str, Any], run: Any = None) -> Callable[..., Any]:
+        """Return the op, with these attrs, as a function from one array per input tensor to what its kernel gives."""
+        signature = self.signature
+        if self.engines or self.checks_first or signature.takes_lists:
+
+            def call(*arrays: Any) -> Any:
+                grouped = signature.group_inputs(arrays, attrs)
+                if self.checks_first:
+                    self.check(grouped, attrs)
+                return self.run(grouped, attrs, run)
+
+            return call
+        ufunc = getattr(self.kernel_fn, "ufunc", None)
+        if ufunc is not None:
+            return ufunc
+        named = {key: attrs[key] for key in self.kernel_attrs}
+        if self.needs_run:
+            named["run"] = run
+        return functools.partial(self.kernel_fn, np, **named)
+
     def retry(self, error: Exception, arrays: list[Any], attrs: dict[str, Any], run: Any = None) -> Any:
         """Answer a kernel's failure: run again where only a warning stood in the way, else raise what explains it."""
         if isinstance(error, COMPLAINTS):
@@ -350,23 +370,20 @@ class Op:
 
     def _output_types(self, attrs: dict[str, Any]) -> Any:
         """Return the one output's DType, or a list with a DType (or list of them) per declared output."""
-        types = [_types_of(arg, attrs) for arg in self.signature.outputs]
-        return types[0] if len(types) == 1 and types[0].__class__ is DType else types
+        args = self.signature.outputs
+        if self.signature.gives_one:
+            return args[0].types(attrs)[0]
+        return [arg.types(attrs) if arg.is_list else arg.types(attrs)[0] for arg in args]
 
     def flat_output_types(self, attrs: dict[str, Any]) -> list[DType]:
         """Return a DType per output tensor; a reference output has the reference type."""
-        flat: list[DType] = []
-        for arg in self.signature.outputs:
-            types = _types_of(arg, attrs)
-            types = types if isinstance(types, list) else [types]
-            flat.extend(t._as_ref if arg.is_ref else t for t in types)
-        return flat
+        return [t._as_ref if arg.is_ref else t for arg in self.signature.outputs for t in arg.types(attrs)]
 
     def _wrap(self, results: Any, types: list[Any]) -> tuple[EagerTensor, ...]:
         if not types:
             return ()
         flat_types = [t for group in types for t in (group if group.__class__ is list else (group,))]
-        arrays = list(flatten_results(results, types))
+        arrays = list(self.signature.flat_results(results))
         outputs = []
         for array, dtype in zip(arrays, flat_types, strict=True):
             tensor = _new(EagerTensor)
@@ -386,16 +403,7 @@ class Op:
             return None
         if self._results is None:
             self._results = namedtuple(self.name, [a.name for a in args], rename=True)  # type: ignore[misc]
-        grouped, at = [], 0
-        for arg in args:
-            types = _types_of(arg, attrs)
-            if isinstance(types, list):
-                grouped.append(list(outputs[at : at + len(types)]))
-                at += len(types)
-            else:
-                grouped.append(outputs[at])
-                at += 1
-        return self._results(*grouped)
+        return self._results(*self.signature.group_outputs(outputs, attrs))
 
 
 def op(text: str, **facts: Any) -> Op:
@@ -409,15 +417,6 @@ def op(text: str, **facts: Any) -> Op:
     if gradient is not None:
         declared.gradient(gradient)
     return declared
-
-
-def flatten_results(results: Any, types: list[Any]) -> Sequence[Any]:
-    """Return a kernel's results as a flat sequence, one array per output tensor."""
-    if len(types) == 1:
-        return results if types[0].__class__ is list else (results,)
-    if any(t.__class__ is list for t in types):
-        return [a for r, t in zip(results, types, strict=True) for a in (r if t.__class__ is list else (r,))]
-    return results
 
 
 def _with_numbers(inputs: Sequence[Any], numbers: Sequence[tuple[int, DType]]) -> list[Any]:
@@ -464,13 +463,6 @@ def tagged(error: errors.OpError, op: Op) -> errors.OpError:
         return errors.InvalidArgumentError(None, None, message)
     error._message = message
     return error
-
-
-def _types_of(arg: Any, attrs: dict[str, Any]) -> Any:
-    if arg.is_type_list:
-        return list(attrs[arg.type_attr])
-    dtype = arg.type if arg.type is not None else attrs[arg.type_attr]
-    return [dtype] * attrs[arg.number_attr] if arg.number_attr is not None else dtype
 
 
 def _keywords(fn: Callable[..., Any]) -> tuple[str, ...]:

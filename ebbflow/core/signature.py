@@ -5,12 +5,17 @@
 The form is the one TensorFlow's own interfaces are listed in, so a declaration can be compared with them word for word.
 `N*T` is a list of N tensors of type T, `list(T)` a list typed by the type-list attr T, `Ref(T)` a reference. Behind the
 last bar stand flags (`stateful`, `commutative`, `aggregate`). `GROUPS` are short names for lists of types.
+
+A call has its tensors flat (a node's inputs) or grouped (a kernel's arguments, a list where a list is declared). How
+one becomes the other is known here and nowhere else.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,9 +50,22 @@ class Arg:
     is_type_list: bool  # typed one by one by a list(type) attr
     is_ref: bool
 
-    @property
+    @functools.cached_property
     def is_list(self) -> bool:
         return self.is_type_list or self.number_attr is not None
+
+    def count(self, attrs: Mapping[str, Any]) -> int:
+        """Return how many tensors the argument stands for in a call with these attrs."""
+        if self.number_attr is not None:
+            return attrs[self.number_attr]
+        return len(attrs[self.type_attr]) if self.is_type_list else 1  # type: ignore[index]
+
+    def types(self, attrs: Mapping[str, Any]) -> list[DType]:
+        """Return the type of each tensor that the argument stands for."""
+        if self.is_type_list:
+            return list(attrs[self.type_attr])  # type: ignore[index]
+        dtype = self.type if self.type is not None else attrs[self.type_attr]  # type: ignore[index]
+        return [dtype] * attrs[self.number_attr] if self.number_attr is not None else [dtype]
 
 
 @dataclass(frozen=True)
@@ -72,6 +90,62 @@ class Signature:
     attrs: dict[str, Attr]
     flags: frozenset[str]
     inferred: frozenset[str] = field(default_factory=frozenset)  # attrs that the inputs decide
+
+    @functools.cached_property
+    def takes_lists(self) -> bool:
+        """Whether an input is a list: flat and grouped inputs then differ."""
+        return any(arg.is_list for arg in self.inputs)
+
+    @functools.cached_property
+    def gives_one(self) -> bool:
+        """Whether the result is one tensor, not a list or several: kernels and shape rules then give it bare."""
+        return len(self.outputs) == 1 and not self.outputs[0].is_list
+
+    @functools.cached_property
+    def gives_lists_among(self) -> bool:
+        """Whether there are several results and some are lists: flat and grouped results then differ."""
+        return len(self.outputs) > 1 and any(arg.is_list for arg in self.outputs)
+
+    def each_input(self, attrs: Mapping[str, Any]) -> Sequence[Arg]:
+        """Return for each input tensor of a call, in order, the argument it belongs to."""
+        return [arg for arg in self.inputs for _ in range(arg.count(attrs))] if self.takes_lists else self.inputs
+
+    def group_inputs(self, values: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
+        """Return one value per input tensor as the op takes them: lists where it declares lists."""
+        return _group(self.inputs, values, attrs) if self.takes_lists else list(values)
+
+    def group_outputs(self, values: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
+        """Return one value per output tensor as the op declares them."""
+        return _group(self.outputs, values, attrs)
+
+    def flat_results(self, results: Any) -> Sequence[Any]:
+        """Return what a kernel gave as a sequence with one item per output tensor."""
+        if self.gives_one:
+            return (results,)
+        if self.gives_lists_among:
+            pairs = zip(results, self.outputs, strict=True)
+            return [item for result, arg in pairs for item in (result if arg.is_list else (result,))]
+        return results if self.outputs else ()
+
+    def flat_dims(self, dims: Any) -> list[Any]:
+        """Return what a shape rule gave as a list with the dims of each output tensor: lists it gives flat already."""
+        if self.gives_one:
+            return [dims]
+        return list(dims) if self.outputs else []
+
+
+def _group(args: Sequence[Arg], values: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
+    grouped: list[Any] = []
+    at = 0
+    for arg in args:
+        if arg.is_list:
+            count = arg.count(attrs)
+            grouped.append(list(values[at : at + count]))
+            at += count
+        else:
+            grouped.append(values[at])
+            at += 1
+    return grouped
 
 
 _HEAD = re.compile(r"\s*(\w+)\s*\((.*?)\)\s*->\s*\((.*?)\)\s*$")

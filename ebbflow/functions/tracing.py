@@ -23,7 +23,7 @@ from ebbflow.functions.signature import FunctionType, Given, type_of
 from ebbflow.graph.scopes import init_scope
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
-from ebbflow.runtime.executor import group, needed_nodes
+from ebbflow.runtime.executor import needed_nodes
 
 
 class Arguments:
@@ -149,7 +149,8 @@ def _again(node: Operation, known: dict[int, Any]) -> None:
     if node.type == "Const":
         made: Any = convert(EagerTensor(attrs["value"], attrs["dtype"]))
     else:
-        made = node._op(*group(node, [known[id(t)] for t in node._inputs]), **attrs)
+        inputs = [known[id(t)] for t in node._inputs]
+        made = node._op(*signature.group_inputs(inputs, node._attrs), **attrs)
     for inside, outside in zip(node._outputs, nest.flatten(made), strict=True):
         known[id(inside)] = outside
 

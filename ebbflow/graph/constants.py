@@ -156,23 +156,13 @@ def _small(dims: Any) -> bool:
 
 
 def _run(node: Any, values: list[np.ndarray], tensor: Any) -> np.ndarray | None:
-    arrays: list[Any] = []
-    at = 0
-    for arg in node._op.signature.inputs:
-        if arg.is_list:
-            count = node._attrs[arg.number_attr] if arg.number_attr else len(node._attrs[arg.type_attr])
-            arrays.append(values[at : at + count])
-            at += count
-        else:
-            arrays.append(values[at])
-            at += 1
+    signature = node._op.signature
     try:
         with np.errstate(all="ignore"):
-            results = node._op.run(arrays, node._attrs)
+            results = node._op.run(signature.group_inputs(values, node._attrs), node._attrs)
     except Exception:  # what is wrong with it will be said when it runs
         return None
-    several = len(node._outputs) > 1 or node._op.signature.outputs[0].is_list
-    return np.asarray(results[tensor.value_index] if several else results, tensor.dtype.np)
+    return np.asarray(signature.flat_results(results)[tensor.value_index], tensor.dtype.np)
 
 
 def partial_dims(tensor: Any) -> Dims:

@@ -162,10 +162,7 @@ class Graph(GraphScopes, Collections):
             raise errors.StaticShapeError(
                 f"{said} for '{{{{node {name}}}}} = {op.name}' with input shapes: {_shapes(knowns)}."
             ) from None
-        if not op.signature.outputs:
-            return []
-        one = len(op.signature.outputs) == 1 and not op.signature.outputs[0].is_list
-        return [dims] if one else list(dims)
+        return op.signature.flat_dims(dims)
 
     def constant(self, array: np.ndarray, dtype: DType, name: str | None = None) -> SymbolicTensor:
         """Add a Const node."""

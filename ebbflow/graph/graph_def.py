@@ -189,11 +189,7 @@ def _edge(tensor: Any, arguments: dict[int, str]) -> str:
         return arguments[id(tensor)]
     node, at = tensor.op, 0
     for arg in node._op.signature.outputs:
-        count = 1
-        if arg.number_attr is not None:
-            count = node._attrs[arg.number_attr]
-        elif arg.is_type_list:
-            count = len(node._attrs[arg.type_attr])
+        count = arg.count(node._attrs)
         if tensor._value_index < at + count:
             return f"{node.name}:{arg.name}:{tensor._value_index - at}"
         at += count

@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ebbflow.compiler.build import build
 from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.flow import READ, Flow, Node
@@ -29,7 +27,6 @@ from ebbflow.compiler.passes.native import BOTH
 from ebbflow.compiler.passes.parallel import TOGETHER
 from ebbflow.compiler.program import Failed, Program
 from ebbflow.core import dtypes, errors
-from ebbflow.core.op import flatten_results
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.state.storage import Storage
@@ -221,29 +218,6 @@ def bind(node: Node, session: Any) -> Callable[..., Any]:
         return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within, session)
     if node.op is TOGETHER:
         return Together(node.attrs["regions"], partial(bind, session=session))
-    op, attrs, run = node.op, node.attrs, NodeRun(session, node.origin)
-    inputs, outputs = op.signature.inputs, op.signature.outputs
-    call: Callable[..., Any]
-    if op.engines or op.checks_first or any(a.is_list for a in inputs):
-        call = _grouped(node, run)
-    else:
-        named = {key: attrs[key] for key in op.kernel_attrs}
-        if op.needs_run:
-            named["run"] = run
-        call = partial(op.kernel_fn, np, **named)
-    if len(outputs) > 1 and any(a.is_list for a in outputs):
-        groups: list[Any] = [[] if a.is_list else None for a in outputs]
-        return lambda *values: flatten_results(call(*values), groups)
-    return call
-
-
-def _grouped(node: Node, run: Any) -> Callable[..., Any]:
-    op, attrs = node.op, node.attrs
-
-    def call(*values: Any) -> Any:
-        arrays = node.grouped(values)
-        if op.checks_first:
-            op.check(arrays, attrs)
-        return op.run(arrays, attrs, run)
-
-    return call
+    call = node.op.bound(node.attrs, NodeRun(session, node.origin))
+    signature = node.op.signature
+    return (lambda *values: signature.flat_results(call(*values))) if signature.gives_lists_among else call

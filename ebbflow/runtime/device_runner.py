@@ -22,8 +22,9 @@ from ebbflow.engines.devices import Device
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.rules import rule_for
 from ebbflow.graph.symbolic import Operation
+from ebbflow.ops.state.storage import is_reference
 from ebbflow.runtime.compiled import NOT_FOR_XLA
-from ebbflow.runtime.executor import Plan, Step, by_reference, is_reference, run_step, timed
+from ebbflow.runtime.executor import Plan, Step, by_reference, run_step, timed
 
 _NOT_HERE = frozenset([dtypes.string, dtypes.variant])
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import errors, memory
-from ebbflow.core.op import COMPLAINTS, flatten_results
+from ebbflow.core.op import COMPLAINTS
 from ebbflow.eager.check_numerics import complaint
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
-from ebbflow.ops.state.storage import Storage
+from ebbflow.ops.state.storage import is_reference
 from ebbflow.runtime import concurrent_steps
 
 ndarray = np.ndarray
@@ -90,7 +89,7 @@ class Plan:
         outs = tuple(self._slot(t) if id(t) not in fed else -1 for t in node._outputs)
         types = tuple(None if by_reference(t) else t.dtype.np for t in node._outputs)
         call = bind(node, NodeRun(self._session, node))
-        if len(outs) == 1 and not node._op.signature.outputs[0].is_list:
+        if node._op.signature.gives_one:
             self.steps.append(Step(node, call, ins, outs[0], types[0]))
         else:
             self.steps.append(Step(node, call, ins, outs, types))
@@ -147,9 +146,7 @@ def run_step(step: Step, values: list[Any]) -> None:
         )
         return
     if outs:
-        signature = step.node._op.signature
-        groups = [list if a.is_list else None for a in signature.outputs]
-        flat = flatten_results(result, [[] if g is list else g for g in groups])
+        flat = step.node._op.signature.flat_results(result)
         for out, value, dtype in zip(outs, flat, types, strict=True):
             values[out] = (
                 value
@@ -192,34 +189,20 @@ def _read_later(value: Any) -> Any:
     return value
 
 
-def is_reference(value: Any) -> bool:
-    """Return whether a value is the storage of a reference variable, not a fed array."""
-    return value.dtype == object and value.ndim == 0 and isinstance(value.item(), Storage)
-
-
 def bind(node: Operation, run: Any) -> Callable[..., Any]:
     """Return a function from the node's input values to its results."""
     op, attrs = node._op, node._attrs
-    call: Callable[..., Any]
     if op.kernel_fn is None:
         raise errors.UnimplementedError(None, node, f"op {op.name} (node '{node.name}') has no kernel")
     if op.name == "Identity" and by_reference(node._outputs[0]):
         return _read_later
-    lists = any(a.is_list for a in op.signature.inputs)
-    if op.engines or op.checks_first or lists:
-        call = _grouped(node, run)
-    else:
-        named = {key: attrs[key] for key in op.kernel_attrs}
-        if op.needs_run:
-            named["run"] = run
-        ufunc = getattr(op.kernel_fn, "ufunc", None)
-        call = ufunc if ufunc is not None else partial(op.kernel_fn, np, **named)
+    call = op.bound(attrs, run)
     has_body = any(
         "func" in attr.kind for attr in op.signature.attrs.values()
     )  # a body may assign to a reference it is given
     reads = [
         i
-        for i, (tensor, arg) in enumerate(zip(node._inputs, _flat_args(node), strict=True))
+        for i, (tensor, arg) in enumerate(zip(node._inputs, op.signature.each_input(attrs), strict=True))
         if by_reference(tensor) and not arg.is_ref and not (has_body and tensor.dtype._is_ref_dtype)
     ]
     if node in node._graph.checked_nodes:
@@ -239,45 +222,6 @@ def _finite(call: Callable[..., Any], node: Operation) -> Callable[..., Any]:
         return result
 
     return checked
-
-
-def _flat_args(node: Operation) -> list[Any]:
-    flat: list[Any] = []
-    for arg in node._op.signature.inputs:
-        if arg.number_attr is not None:
-            flat.extend([arg] * node._attrs[arg.number_attr])
-        elif arg.is_type_list:
-            flat.extend([arg] * len(node._attrs[arg.type_attr]))
-        else:
-            flat.append(arg)
-    return flat
-
-
-def _grouped(node: Operation, run: Any) -> Callable[..., Any]:
-    op, attrs = node._op, node._attrs
-
-    def call(*values: Any) -> Any:
-        arrays = group(node, values)
-        if op.checks_first:
-            op.check(arrays, attrs)
-        return op.run(arrays, attrs, run)
-
-    return call
-
-
-def group(node: Operation, values: Sequence[Any]) -> list[Any]:
-    """Return flat input values as the kernel takes them: lists where the op declares lists."""
-    arrays: list[Any] = []
-    at = 0
-    for arg in node._op.signature.inputs:
-        if arg.is_list:
-            count = node._attrs[arg.number_attr] if arg.number_attr else len(node._attrs[arg.type_attr])
-            arrays.append(list(values[at : at + count]))
-            at += count
-        else:
-            arrays.append(values[at])
-            at += 1
-    return arrays
 
 
 def _dereferencing(call: Callable[..., Any], reads: list[int]) -> Callable[..., Any]:
@@ -394,8 +338,9 @@ def located(error: Exception, node: Operation, values: list[Any]) -> Exception:
         return error
     node = node.original
     try:
-        arrays = group(node, [v.item().read() if is_reference_arg(v, t) else v for v, t in _paired(values, node)])
-        explained = node._op.explain(error, arrays, node._attrs)
+        arrays = [v.item().read() if is_reference_arg(v, t) else v for v, t in _paired(values, node)]
+        grouped = node._op.signature.group_inputs(arrays, node._attrs)
+        explained = node._op.explain(error, grouped, node._attrs)
     except Exception as failed:  # explaining must not hide the failure itself
         explained = failed if isinstance(failed, errors.OpError) else error
     if not isinstance(explained, errors.OpError):

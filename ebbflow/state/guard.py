@@ -11,7 +11,6 @@ from typing import Any
 from ebbflow.core import nest
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
-from ebbflow.runtime.executor import group
 
 _VARIABLES = ("Variable", "VariableV2")
 _LEFT_ALONE = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp")
@@ -69,5 +68,5 @@ def _made_again(node: Operation, inputs: list[Any], name: str) -> Operation:
         key: value for key, value in node._attrs.items() if key in signature.attrs and key not in signature.inferred
     }
     with node.graph.name_scope(None):
-        made = node._op(*group(node, inputs), name=name, **attrs)
+        made = node._op(*signature.group_inputs(inputs, node._attrs), name=name, **attrs)
     return made if isinstance(made, Operation) else nest.flatten(made)[0].op

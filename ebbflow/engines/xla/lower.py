@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes, errors
-from ebbflow.core.op import Known, flatten_results
+from ebbflow.core.op import Known
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.refusal import DATA_DEPENDENT, Refusal, body_nodes
 from ebbflow.engines.xla.rules import Rule, rule_for
@@ -66,33 +66,18 @@ def lower_call(op: Any, attrs: dict[str, Any], values: Sequence[Any], trace: Tra
     """Return what an op gives for flat input values; raise a Refusal where it cannot be said in jax."""
     if op.name == "Const":
         return [_as_value(np.asarray(attrs["value"]))]
-    groups = grouped(op, attrs, values)
+    groups = op.signature.group_inputs(values, attrs)
     types = op.flat_output_types(attrs)
     dims = _inferred(op, attrs, groups)
     if values and _foldable(op, values, types) and _small(dims):
-        return _typed(flat_results(op, attrs, _on_host(op, groups, attrs)), types)
+        return _typed(op.signature.flat_results(_on_host(op, groups, attrs)), types)
     rule = rule_for(op)
     if rule is None:
         if op.name in DATA_DEPENDENT:
             raise Refusal("the shape of what it gives hangs on the values it takes", op.name)
         raise Refusal("keeps state" if op.stateful else "has no lowering to XLA", op.name)
     inputs = _prepared(op, rule, groups)
-    return _typed(flat_results(op, attrs, _called(op, rule, attrs, inputs, trace)), types)
-
-
-def grouped(op: Any, attrs: dict[str, Any], values: Sequence[Any]) -> list[Any]:
-    """Return flat values as the op declares them: lists where it takes lists."""
-    groups: list[Any] = []
-    at = 0
-    for arg in op.signature.inputs:
-        if arg.is_list:
-            count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_attr])
-            groups.append(list(values[at : at + count]))
-            at += count
-        else:
-            groups.append(values[at])
-            at += 1
-    return groups
+    return _typed(op.signature.flat_results(_called(op, rule, attrs, inputs, trace)), types)
 
 
 # --- what is known already --------------------------------------------------------------------------------------------
@@ -184,14 +169,6 @@ def _called(op: Any, rule: Rule, attrs: dict[str, Any], inputs: list[Any], trace
         if isinstance(error, (TypeError, ValueError)):
             raise errors.InvalidArgumentError(None, None, f"{error} [Op:{op.name}]") from error
         raise
-
-
-def flat_results(op: Any, attrs: dict[str, Any], results: Any) -> Sequence[Any]:
-    """Return what a kernel gave as one value per output tensor."""
-    types = op._output_types(attrs)
-    if not isinstance(types, list):
-        return (results,)
-    return flatten_results(results, types) if types else ()
 
 
 def _typed(results: Sequence[Any], types: Sequence[Any]) -> list[Any]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.library import lax
-from ebbflow.engines.xla.lower import Trace, flat_results, grouped, is_known
+from ebbflow.engines.xla.lower import Trace, is_known
 from ebbflow.engines.xla.lowerings_lists import Items
 from ebbflow.engines.xla.refusal import Refusal, needed
 from ebbflow.engines.xla.rules import lowering
@@ -370,7 +370,7 @@ class _HostBody:
         values = {**self.known, **dict(zip(self.inputs, arguments, strict=True))}
         for node in self.nodes:
             op, attrs = node._op, node._attrs
-            results = op.run(grouped(op, attrs, [values[id(t)] for t in node._inputs]), attrs)
-            for tensor, result in zip(node._outputs, flat_results(op, attrs, results), strict=True):
+            results = op.run(op.signature.group_inputs([values[id(t)] for t in node._inputs], attrs), attrs)
+            for tensor, result in zip(node._outputs, op.signature.flat_results(results), strict=True):
                 values[id(tensor)] = np.asarray(result, tensor.dtype.np)
         return [values[i] for i in self.outputs]

@@ -91,7 +91,8 @@ def _wrong_types(op: Any, attrs: dict[str, Any], knowns: Sequence[Any], rule: Ru
 
 
 def _unknown(op: Any, attrs: dict[str, Any], knowns: Sequence[Any], rule: Rule) -> str | None:
-    for name, known in zip(flat_names(op, attrs), knowns, strict=True):
+    for arg, known in zip(op.signature.each_input(attrs), knowns, strict=True):
+        name = arg.name
         if known.dtype in (dtypes.resource, dtypes.variant):
             continue
         if known.dims is None or None in known.dims:
@@ -100,15 +101,6 @@ def _unknown(op: Any, attrs: dict[str, Any], knowns: Sequence[Any], rule: Rule) 
         if name in rule.needs and known.value is None:
             return f"the value of {name} is known only when it runs"
     return None
-
-
-def flat_names(op: Any, attrs: dict[str, Any]) -> list[str]:
-    """Return the declared name of each input tensor."""
-    names: list[str] = []
-    for arg in op.signature.inputs:
-        count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_attr]) if arg.is_type_list else 1
-        names += [arg.name] * count
-    return names
 
 
 def _in_bodies(bodies: Sequence[Any], state: bool, strict: bool) -> str | None:

@@ -226,19 +226,9 @@ def copy_node(origin: Operation, inputs: Sequence[Any]) -> list[Any]:
     op = origin._op
     if op.name == "Const":
         return [convert(np.array(origin._attrs["value"]), origin._attrs["dtype"], name=origin.name.rpartition("/")[2])]
-    grouped: list[Any] = []
-    at = 0
-    for arg in op.signature.inputs:
-        count = origin._attrs[arg.number_attr] if arg.number_attr else 1
-        count = len(origin._attrs[arg.type_attr]) if arg.is_type_list else count
-        grouped.append(list(inputs[at : at + count]) if arg.is_list else inputs[at])
-        at += count
+    grouped = op.signature.group_inputs(inputs, origin._attrs)
     attrs = {k: v for k, v in origin._attrs.items() if k not in op.signature.inferred and k != "_class"}
     result = op(*grouped, name=origin.name.rpartition("/")[2], **attrs)
     if isinstance(result, Operation):
         return []
-    return [t for part in _parts(op, result) for t in (part if isinstance(part, list) else [part])]
-
-
-def _parts(op: Any, result: Any) -> Sequence[Any]:
-    return result if len(op.signature.outputs) > 1 or op.signature.outputs[0].is_list else [result]
+    return list(op.signature.flat_results(result))

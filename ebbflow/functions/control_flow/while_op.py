@@ -17,7 +17,7 @@ from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.functions.side_effects import must_run
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
-from ebbflow.runtime.executor import is_reference
+from ebbflow.ops.state.storage import is_reference
 
 _TEXT = (
     "{}(input:list(T)) -> (output:list(T)) | T: list(type) >= 0; cond: func; body: func; "

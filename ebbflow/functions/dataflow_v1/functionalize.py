@@ -90,13 +90,7 @@ def copy_of_node(item: Item, inputs: list[Any], graph: Any) -> list[Any]:
     if item.op == "fed":
         return [_placeholder(graph, item.origin)]
     origin: Operation = item.origin
-    grouped: list[Any] = []
-    at = 0
-    for arg in origin._op.signature.inputs:
-        count = origin._attrs[arg.number_attr] if arg.number_attr else 1
-        count = len(origin._attrs[arg.type_attr]) if arg.is_type_list else count
-        grouped.append(inputs[at : at + count] if arg.is_list else inputs[at])
-        at += count
+    grouped = origin._op.signature.group_inputs(inputs, origin._attrs)
     node = graph._add(origin._op, item.name, inputs, grouped, origin._attrs)
     node._line, node._device = origin._line, origin._device
     for mine, theirs in zip(node._outputs, origin._outputs, strict=True):

@@ -308,17 +308,11 @@ def _first_of(item: Item, output: str) -> int:
     for arg in registry[item.op].signature.outputs:
         if arg.name == output:
             return at
-        at += _count(arg, item.attrs)
+        at += arg.count(item.attrs)
     raise ValueError(f"'{item.name}' ({item.op}) has no output '{output}'")
 
 
 # --- nodes ------------------------------------------------------------------------------------------------------------
-
-
-def _count(arg: Any, attrs: Mapping[str, Any]) -> int:
-    if arg.number_attr is not None:
-        return attrs[arg.number_attr]
-    return len(attrs[arg.type_attr]) if arg.is_type_list else 1
 
 
 def emit(item: Item, inputs: list[Any], graph: Any) -> list[Any]:
@@ -349,23 +343,13 @@ def _merged(node: Operation, dims: Any, stated: Any) -> Any:
 
 def _grouped(op: Op, item: Item, inputs: list[Any]) -> list[Any]:
     """Return the inputs as the op declares them; refuse a wrong number, or wrong types."""
-    grouped: list[Any] = []
-    at = 0
-    for arg in op.signature.inputs:
-        count = _count(arg, item.attrs)
-        part = inputs[at : at + count]
-        if len(part) < count:
-            break
-        for i, tensor in enumerate(part):
-            wanted = arg.type if arg.type is not None else item.attrs[arg.type_attr]  # type: ignore[index]
-            wanted = wanted[i] if arg.is_type_list else wanted  # type: ignore[index]
-            if tensor.dtype.base_dtype is not wanted.base_dtype:
-                raise ValueError(
-                    f"Input {at + i} of node {item.name} was passed {tensor.dtype.base_dtype.name} from {tensor.name} "
-                    f"incompatible with expected {wanted.base_dtype.name}."
-                )
-        grouped.append(part if arg.is_list else part[0])
-        at += count
-    if at != len(inputs) or len(grouped) != len(op.signature.inputs):
+    types = [dtype for arg in op.signature.inputs for dtype in arg.types(item.attrs)]
+    for i, (tensor, wanted) in enumerate(zip(inputs, types, strict=False)):
+        if tensor.dtype.base_dtype is not wanted.base_dtype:
+            raise ValueError(
+                f"Input {i} of node {item.name} was passed {tensor.dtype.base_dtype.name} from {tensor.name} "
+                f"incompatible with expected {wanted.base_dtype.name}."
+            )
+    if len(inputs) != len(types):
         raise ValueError(f"NodeDef '{item.name}' has {len(inputs)} inputs, which is not what Op<name={op.name}> takes")
-    return grouped
+    return op.signature.group_inputs(inputs, item.attrs)

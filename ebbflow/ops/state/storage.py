@@ -232,3 +232,8 @@ def _alone(storage: Storage) -> bool:
     if flags.owndata or not flags.writeable:
         return flags.writeable
     return memory.is_whole(array) and _holders(array) <= _HOLDERS_ALONE
+
+
+def is_reference(value: Any) -> bool:
+    """Return whether a value is the storage of a reference variable, not a fed array."""
+    return value.dtype == object and value.ndim == 0 and isinstance(value.item(), Storage)
