@@ -23,6 +23,7 @@ ROOMS = (
     "io",
     "state",
     "data",
+    "distribute",
     "train",
     "layers",
     "summary",
@@ -36,7 +37,7 @@ EXCEPTIONS = {
     ("core/dtypes.py", "messages"): "a dtype as a message",
     ("core/shape.py", "messages"): "a shape as a message",
 }
-TOP = {"__init__.py", "__main__.py", "cli.py", "v1.py"}
+TOP = {"__init__.py", "__main__.py", "cli.py", "pytest.py", "v1.py"}
 
 
 def imported_rooms(path: pathlib.Path) -> set[str]:

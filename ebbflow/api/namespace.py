@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
@@ -134,6 +134,23 @@ class Alias:
         sys.modules[module.__name__] = self.module
 
 
+def _module_at(names: Mapping[str, str], public: str) -> Any:
+    """Return what a path names: an object of a table (`raw_ops`), or a module of a package there (`keras.layers`)."""
+    if public in names:
+        return resolve(names[public])
+    outer, dot, inner = public.rpartition(".")
+    package = _module_at(names, outer) if dot else None
+    if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
+        return None
+    name = f"{package.__name__}.{inner}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None
+
+
 def _alias(fullname: str, value: Any) -> ModuleSpec | None:
     """Return how to load a name of a table as a module, if what it names is one: `import tensorflow.raw_ops`."""
     return ModuleSpec(fullname, Alias(value), origin=PACKAGE) if isinstance(value, ModuleType) else None  # type: ignore[arg-type]
@@ -174,7 +191,7 @@ class DoorFinder:
         key, public = views.locate(self.doors[root], inner)
         shown = views.view(key)
         if public not in shown.spaces:
-            return _alias(fullname, resolve(shown.names[public])) if public in shown.names else None
+            return _alias(fullname, _module_at(shown.names, public))
         names = Namespace(root, self.doors[root], inner)
         room = PathFinder.find_spec(fullname, path) if path else None
         if room is not None and isinstance(room.loader, SourceFileLoader):

@@ -22,12 +22,27 @@ _new = object.__new__
 HOST_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
-class Tensor:
+class TensorBase:
+    """What counts as a tensor: tensors, variables, and classes of programs that derive from it.
+
+    A class that says `_should_act_as_resource_variable` and has the `handle` of a variable is one for tapes.
+    """
+
+    __slots__ = ()
+    is_tensor_like = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if vars(cls).get("_should_act_as_resource_variable") and not hasattr(cls, "_tape_handle"):
+            cls._tape_handle = property(lambda self: self.handle)  # type: ignore[attr-defined]
+
+
+class Tensor(TensorBase):
     """A multi-dimensional array of one dtype: with a value (eager), or the promise of one (in a graph)."""
 
-    __slots__ = ("__weakref__", "assign")  # `assign` is set on slices of variables only: v[1:].assign(...)
+    # `assign` is set on slices of variables only: v[1:].assign(...). Programs may set attributes of their own.
+    __slots__ = ("__dict__", "__weakref__", "assign")
     __array_priority__ = 100  # ndarray + Tensor is Tensor.__radd__
-    is_tensor_like = True
     OVERLOADABLE_OPERATORS = frozenset(
         """
         __abs__ __add__ __and__ __div__ __eq__ __floordiv__ __ge__ __getitem__ __gt__ __invert__ __le__ __lt__

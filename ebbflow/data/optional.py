@@ -15,18 +15,19 @@ class Optional(CompositeTensor):
     """A value, or none."""
 
     def __init__(self, variant_tensor: Any, value_structure: Any):
-        self._variant_tensor_attr, self._spec = variant_tensor, value_structure
+        # Keras sets `_element_spec` later, while it traces a loop that begins with an empty optional.
+        self._variant_tensor_attr, self._element_spec = variant_tensor, value_structure
 
     @property
     def element_spec(self) -> Any:
         """The type of the value."""
-        return self._spec
+        return self._element_spec
 
     value_structure = element_spec
 
     @property
     def _type_spec(self) -> OptionalSpec:
-        return OptionalSpec(self._spec)
+        return OptionalSpec(self._element_spec)
 
     def has_value(self, name: str | None = None) -> Any:
         """Return whether there is a value."""
@@ -34,8 +35,10 @@ class Optional(CompositeTensor):
 
     def get_value(self, name: str | None = None) -> Any:
         """Return the value; where there is none, `tf.errors.InvalidArgumentError`."""
-        found = ops.OptionalGetValue(self._variant_tensor_attr, name=name, **structure.types_and_shapes(self._spec))
-        return structure.from_tensors(self._spec, found)
+        found = ops.OptionalGetValue(
+            self._variant_tensor_attr, name=name, **structure.types_and_shapes(self._element_spec)
+        )
+        return structure.from_tensors(self._element_spec, found)
 
     @staticmethod
     def from_value(value: Any) -> Optional:
@@ -52,7 +55,7 @@ class Optional(CompositeTensor):
     none_from_structure = empty
 
     def __repr__(self) -> str:
-        return f"tf.experimental.Optional(element_spec={self._spec!r})"
+        return f"tf.experimental.Optional(element_spec={self._element_spec!r})"
 
 
 class OptionalSpec(TypeSpec):

@@ -19,6 +19,11 @@ def announce(name: str, number: int) -> None:
         sys.meta_path.insert(0, _finder)
 
 
+def withdraw(name: str) -> None:
+    """Have `importlib.metadata` answer for `name` as before."""
+    _finder.versions.pop(name, None)
+
+
 class _Finder:
     def __init__(self) -> None:
         self.versions: dict[str, str] = {}

@@ -19,7 +19,7 @@ from typing import Any
 
 from ebbflow.api.namespace import finder, open_door
 from ebbflow.core.context import enter_v1
-from ebbflow.doors import era, metadata, tracebacks, watch
+from ebbflow.doors import alias, era, metadata, tracebacks, watch
 from ebbflow.doors.program import Program, within
 from ebbflow.doors.vanished import Lender
 
@@ -78,6 +78,7 @@ def open_doors(number: int, program: Program, imports: set[str]) -> Lender:
         sys.modules.pop(TENSORFLOW, None)
         open_door(TENSORFLOW, "v1" if number == 1 else "v2", enter_v1 if number == 1 else None)
         metadata.announce(TENSORFLOW, number)
+        alias.name_modules()
     lender = Lender(program)
     lender.open(imports)
     child = Child(number, sorted(program.directories), sorted(program.sources), sorted(imports))

@@ -34,8 +34,16 @@ class Context:
     def ensure_initialized(self) -> None:
         """Make ready: there is nothing to."""
 
+    def clear_kernel_cache(self) -> None:
+        """Forget which kernel serves which op: there is nothing to forget."""
+
 
 _CONTEXT = Context()
+
+
+def _reset_context() -> None:
+    """Forget which devices there are, so that they can be configured anew."""
+    devices.reset()
 
 
 def the_context() -> Context:

@@ -135,8 +135,19 @@ class Devices:
         if self._logical is not None:
             raise RuntimeError(f"{what} cannot be modified after being initialized")
 
+    def forget(self) -> None:
+        """Forget what the program was told and has said, so that devices can be configured anew."""
+        self.visible, self._logical = None, None
+        self.split.clear()
+        self.growing.clear()
+
 
 table = Devices()
+
+
+def reset() -> None:
+    """Let the program configure its devices anew."""
+    table.forget()
 
 
 def of_session(config: Any) -> list[Device]:

@@ -172,6 +172,16 @@ def enable_op_determinism() -> None:
     wishes.deterministic = True
 
 
+def disable_op_determinism() -> None:
+    """Ask for that no longer."""
+    wishes.deterministic = False
+
+
+def is_op_determinism_enabled() -> bool:
+    """Return whether the same results are asked for every run."""
+    return wishes.deterministic
+
+
 def is_built_with_xla() -> bool:
     """Return whether XLA can be had: whether `jax` is installed."""
     return importlib.util.find_spec("jax") is not None

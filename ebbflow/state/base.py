@@ -19,7 +19,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims, TensorShape, from_dims
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.tensor import EagerTensor, Reference, Tensor
+from ebbflow.core.tensor import EagerTensor, Reference, Tensor, TensorBase
 from ebbflow.core.typing import DTypeLike, Shape
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.collections import GraphKeys
@@ -84,7 +84,7 @@ def _compares_by_value() -> bool:
     return context.switches.tensor_equality and eager_outside_functions()
 
 
-class Variable(Trackable, metaclass=Making):
+class Variable(TensorBase, Trackable, metaclass=Making):
     """A tensor that can be assigned to.
 
     >>> v = Variable(1.0)
@@ -92,7 +92,6 @@ class Variable(Trackable, metaclass=Making):
     3.0
     """
 
-    is_tensor_like = True
     __array_priority__ = 100
     _stable_fetch = True
     SaveSliceInfo = SaveSliceInfo

@@ -16,8 +16,10 @@ from ebbflow.api.tables import (
     autograph,
     control_flow,
     data,
+    distribute,
     functions,
     graphs,
+    keras,
     lookup,
     math,
     messages,
@@ -35,5 +37,6 @@ from ebbflow.api.tables import (
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
     platform, data, trackables, lookup, queues,
+    keras, distribute,
 )  # fmt: skip
 """The families that have tables for both doors."""

@@ -1,0 +1,60 @@
+"""The names of `tf.distribute`: strategies, the replica that speaks, values of each replica."""
+
+BOTH = """
+[distribute.current]
+distribute.: experimental_set_strategy get_replica_context get_strategy has_strategy in_cross_replica_context
+[distribute.datasets]
+distribute.: InputContext InputReplicationMode
+[distribute.default]
+distribute.OneDeviceStrategy
+[distribute.elsewhere]
+distribute.experimental.TPUStrategy
+[distribute.reduce_op]
+distribute.ReduceOp
+[distribute.replica]
+distribute.ReplicaContext
+[distribute.strategy]
+distribute.Strategy distribute.RunOptions
+Extended as distribute.StrategyExtended
+"""
+
+V2 = """
+[distribute.current]
+__internal__.distribute.strategy_supports_no_merge_call
+maybe_merge_call as __internal__.distribute.interim.maybe_merge_call
+[distribute.datasets]
+distribute.: DistributedDataset DistributedIterator InputOptions
+[distribute.elsewhere]
+distribute.: MultiWorkerMirroredStrategy TPUStrategy
+[distribute.mesh]
+experimental.dtensor.: Layout MATCH Mesh UNSHARDED client_id create_distributed_mesh create_mesh local_devices
+experimental.dtensor.: num_clients num_global_devices num_local_devices preferred_device_type
+[distribute.strategy]
+distribute.experimental.ValueContext
+[distribute.values]
+distribute.DistributedValues
+types.experimental.distributed.: PerReplica Mirrored
+"""
+
+INSIDE = """
+[distribute.current]
+python.distribute.distribution_strategy_context.: get_replica_context get_strategy has_strategy in_cross_replica_context
+python.distribute.distribute_lib.: get_replica_context get_strategy has_strategy in_cross_replica_context
+python.distribute.distribute_lib.: get_update_replica_id experimental_set_strategy
+python.distribute.merge_call_interim.: maybe_merge_call strategy_supports_no_merge_call
+[distribute.datasets]
+python.distribute.distribute_lib.: InputContext InputOptions InputReplicationMode
+python.distribute.input_lib.: DistributedDataset DistributedDatasetsFromFunction DistributedIterator
+[distribute.default]
+python.distribute.one_device_strategy.OneDeviceStrategy
+python.distribute.distribute_lib._DefaultDistributionStrategy
+[distribute.reduce_op]
+python.distribute.reduce_util.ReduceOp
+[distribute.replica]
+python.distribute.distribute_lib.ReplicaContext
+[distribute.strategy]
+python.distribute.distribute_lib.: RunOptions Strategy StrategyV1 ValueContext
+Extended as python.distribute.distribute_lib.StrategyExtendedV2
+[distribute.values]
+python.distribute.values.: DistributedValues Mirrored PerReplica PerReplicaSpec
+"""

@@ -1,0 +1,45 @@
+"""Strategies for other hardware and other machines: what of them makes sense in one process."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from ebbflow.core import errors
+from ebbflow.distribute.strategy import Extended, Strategy
+
+
+class TPUStrategy(Strategy):
+    """Replicas on the cores of TPUs: refused, as there are none."""
+
+    def __init__(self, tpu_cluster_resolver: Any = None, *args: Any, **kwargs: Any):
+        raise errors.NotFoundError(
+            None,
+            None,
+            "TPUStrategy: no TPU is driven by this process; for accelerators that XLA knows use "
+            "tf.distribute.OneDeviceStrategy('/device:TPU:0') or MirroredStrategy",
+        )
+
+
+TPUStrategyV2 = TPUStrategy
+
+
+class MultiWorkerMirroredStrategy(Strategy):
+    """Replicas on several machines that keep their variables alike; here: the one machine there is."""
+
+    def __init__(self, cluster_resolver: Any = None, communication_options: Any = None):
+        workers = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster", {}).get("worker", [])
+        if len(workers) > 1:
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"MultiWorkerMirroredStrategy: TF_CONFIG names {len(workers)} workers, one process is served",
+            )
+        super().__init__(Extended(self, "/device:CPU:0"))
+        self._resolver = cluster_resolver
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """What knows the machines, or None."""
+        return self._resolver

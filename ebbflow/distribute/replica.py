@@ -1,0 +1,77 @@
+"""The context of one replica: what `tf.distribute.get_replica_context()` gives inside `strategy.run`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ebbflow.core import nest
+from ebbflow.distribute import current
+from ebbflow.distribute.current import Place
+from ebbflow.distribute.reduce_op import ReduceOp, reduce_op_named
+
+
+class ReplicaContext:
+    """One replica of a strategy, as the code it runs sees it."""
+
+    def __init__(self, strategy: Any, replica_id_in_sync_group: Any):
+        self._strategy = strategy
+        self._replica_id = replica_id_in_sync_group
+
+    def __enter__(self) -> None:
+        self._entered = current.entered(Place(self._strategy, self))
+        self._entered.__enter__()
+
+    def __exit__(self, *exc: Any) -> None:
+        self._entered.__exit__(*exc)
+
+    @property
+    def strategy(self) -> Any:
+        """The strategy this is a replica of."""
+        return self._strategy
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas gradients are brought together over."""
+        return self._strategy.num_replicas_in_sync
+
+    @property
+    def replica_id_in_sync_group(self) -> Any:
+        """Which replica this is, from 0."""
+        return self._replica_id
+
+    @property
+    def _replica_id_in_sync_group(self) -> Any:
+        return self._replica_id
+
+    @property
+    def devices(self) -> list[str]:
+        """The devices this replica runs on."""
+        return [self._strategy.extended.worker_devices[self._replica_id]]
+
+    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """Call `merge_fn(strategy, …)` once for all replicas, with the arguments of all, and return its result."""
+        current.require_replica_context(self)
+        return self._merge_call(merge_fn, args, kwargs or {})
+
+    def _merge_call(self, merge_fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        with current.entered(Place(self._strategy)):
+            return merge_fn(self._strategy, *args, **kwargs)
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """Return the sum or mean over replicas of each tensor of a structure."""
+        op = reduce_op_named(reduce_op)
+        return nest.map_structure(lambda tensor: self._all_reduce(op, tensor), value)
+
+    def _all_reduce(self, op: ReduceOp, tensor: Any) -> Any:
+        return tensor  # of one replica, sum and mean are the value
+
+    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+        """Return the values of all replicas one after the other along an axis."""
+        return nest.map_structure(lambda tensor: self._all_gather(tensor, axis), value)
+
+    def _all_gather(self, tensor: Any, axis: int) -> Any:
+        return tensor
+
+    def _update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
+        return self._strategy.extended._update_in_replica(self, var, fn, args, kwargs or {}, group)

@@ -1,0 +1,92 @@
+"""`import tensorflow` answered by Ebbflow in a process that was not started by `ebbflow run`: a notebook, a test run.
+
+    from ebbflow.compat import alias
+    alias.install()
+    import keras                 # its backend "tensorflow" is Ebbflow now
+
+Knows the doors of `api` and the other modules of this room. A real TensorFlow that is imported already is never hidden.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from ebbflow.api.namespace import PACKAGE, finder, open_door
+from ebbflow.doors import metadata, watch
+
+TENSORFLOW = "tensorflow"
+
+MODULE_NAMES = {
+    "core.tensor:Tensor": "framework.tensor",
+    "core.sparse:SparseTensor": "framework.sparse_tensor",
+    "ops.ragged.tensor:RaggedTensor": "ops.ragged.ragged_tensor",
+    "data.dataset:DatasetV2": "data.ops.dataset_ops",
+    "distribute.datasets:DistributedDataset": "distribute.input_lib",
+    "distribute.datasets:DistributedDatasetsFromFunction": "distribute.input_lib",
+}
+"""Classes that Keras knows by the module in which TensorFlow has them: below `tensorflow.python`."""
+
+
+def install() -> None:
+    """Have `import tensorflow` answered by Ebbflow from now on, here and in processes started by `multiprocessing`.
+
+    ImportError if TensorFlow itself is imported already: what it made would not go together with Ebbflow's.
+    """
+    if TENSORFLOW in finder.doors:
+        return
+    if TENSORFLOW in sys.modules:
+        raise ImportError(
+            f"TensorFlow itself ({getattr(sys.modules[TENSORFLOW], '__file__', None)}) is imported already, so Ebbflow "
+            "cannot stand in for it here: import ebbflow, or call ebbflow.compat.alias.install(), before it",
+            name=TENSORFLOW,
+        )
+    open_door(TENSORFLOW, "v2")
+    metadata.announce(TENSORFLOW, 2)
+    name_modules()
+    watch.after_import("multiprocessing.spawn", _Child().follow)
+
+
+def uninstall() -> None:
+    """Have `import tensorflow` mean again what is installed under that name. Modules that hold Ebbflow keep it."""
+    if TENSORFLOW not in finder.doors:
+        return
+    del finder.doors[TENSORFLOW]
+    metadata.withdraw(TENSORFLOW)
+    for name in [name for name in sys.modules if name == TENSORFLOW or name.startswith(TENSORFLOW + ".")]:
+        del sys.modules[name]
+
+
+def installed() -> bool:
+    """Return whether `import tensorflow` is answered by Ebbflow."""
+    return TENSORFLOW in finder.doors
+
+
+def name_modules() -> None:
+    """Once Keras is imported, have the classes it knows by their module say the one it looks for."""
+    watch.after_import("keras", lambda keras: _name_classes())
+
+
+def _name_classes() -> None:
+    for target, place in MODULE_NAMES.items():
+        room, _, name = target.partition(":")
+        getattr(importlib.import_module(f"{PACKAGE}.{room}"), name).__module__ = f"{TENSORFLOW}.python.{place}"
+
+
+class _Child:
+    """What a process started by `multiprocessing` must do before it imports anything of the program's."""
+
+    def follow(self, spawn: ModuleType) -> None:
+        """Send ourselves along whenever a child is prepared: unpickling installs the alias over there."""
+        prepare: Any = spawn.get_preparation_data
+
+        def get_preparation_data(name: str) -> dict[str, Any]:
+            data = prepare(name)
+            return {**data, "ebbflow": self} if installed() else data
+
+        spawn.get_preparation_data = get_preparation_data  # type: ignore[attr-defined]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return install, ()
