@@ -50,6 +50,7 @@ class Graph(GraphScopes, Collections):
         self._attr_overrides: dict[str, Any] = {}
         self._container = ""
         self._functions: dict[str, Any] = {}
+        self._versions: tuple[int, int, tuple[int, ...]] | None = None  # of what was read into it
         self._version = 0
         self.checked_nodes: set[Operation] = set()  # whose results must be finite: tf.debugging.enable_check_numerics
         self._mutations = 0  # changes to nodes that were there already: plans made before are stale
@@ -272,7 +273,15 @@ class Graph(GraphScopes, Collections):
     @property
     def graph_def_versions(self) -> Any:
         """The versions of the GraphDef this graph is written as."""
-        return messages.VersionDef(producer=graph_def.PRODUCER)
+        producer, min_consumer, bad_consumers = self._versions or (graph_def.PRODUCER, 0, ())
+        return messages.VersionDef(producer=producer, min_consumer=min_consumer, bad_consumers=bad_consumers)
+
+    def _take_versions(self, versions: Any) -> None:
+        """Note the versions of a GraphDef that is being read: what is written later is no younger than its parts."""
+        mine = self.graph_def_versions
+        oldest = min(mine.producer, versions.producer) if self._nodes or self._versions else versions.producer
+        bad = tuple(sorted({*mine.bad_consumers, *versions.bad_consumers}))
+        self._versions = (oldest, max(mine.min_consumer, versions.min_consumer), bad)
 
     def _node_def_of(self, node: Operation) -> Any:
         return graph_def.node_def(node)

@@ -30,13 +30,15 @@ PRODUCER = 2474
 RELEASE = "2.21.0"
 """The release of TensorFlow whose forms are written."""
 
+GIT_VERSION = "unknown"
+
 _KINDS = {bool: "bool", int: "int", float: "float", str: "string", bytes: "string", DType: "type"}
 
 
 def graph_def(graph: Any, from_version: int | None = None, add_shapes: bool = False) -> Any:
     """Return the nodes (made after `from_version`) as a GraphDef."""
     result = messages.GraphDef()
-    result.versions.producer = PRODUCER
+    result.versions.CopyFrom(graph.graph_def_versions)
     library = Library()
     for node in graph._nodes:
         if from_version is not None and node._id < from_version:
@@ -50,7 +52,7 @@ def graph_def(graph: Any, from_version: int | None = None, add_shapes: bool = Fa
     for body in library.bodies:  # grows while it is walked: a body may call others
         fill_function(result.library.function.add(), body, library)
     if result.library.function:
-        result.versions.min_consumer = 12
+        result.versions.min_consumer = max(12, result.versions.min_consumer)
     return result
 
 
@@ -75,7 +77,9 @@ def fill_node(message: Any, node: Any, library: Library) -> None:
         if name in younger and (value == attr.default or name == "debug_name"):
             continue
         kind = attr.kind if attr is not None else _kind(value)
-        if kind == "tensor":
+        if kind == "message":
+            message.attr[name].CopyFrom(value)
+        elif kind == "tensor":
             message.attr[name].tensor.CopyFrom(tensor_proto(value, node._attrs.get("dtype")))
         elif value is None and kind != "shape":
             continue
@@ -90,7 +94,7 @@ def fill_node(message: Any, node: Any, library: Library) -> None:
 def _kind(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"list({_kind(value[0]) if value else 'string'})"
-    return _KINDS.get(type(value), "string")
+    return "message" if isinstance(value, messages.AttrValue) else _KINDS.get(type(value), "string")
 
 
 def tensor_proto(value: Any, dtype: Any = None) -> Any:
@@ -194,33 +198,6 @@ def _edge(tensor: Any, arguments: dict[int, str]) -> str:
             return f"{node.name}:{arg.name}:{tensor._value_index - at}"
         at += count
     raise AssertionError(f"{tensor!r} is no output of its node")
-
-
-# --- graphs with their collections ------------------------------------------------------------------------------------
-
-
-def meta_graph_def(graph: Any) -> Any:
-    """Return a graph, the interfaces of its ops and its collections as a MetaGraphDef."""
-    result = messages.MetaGraphDef()
-    result.graph_def.CopyFrom(graph_def(graph, add_shapes=True))
-    info = result.meta_info_def
-    info.tensorflow_version = RELEASE
-    for _, op in sorted({node.type: node._op for node in graph._nodes}.items()):
-        info.stripped_op_list.op.add().CopyFrom(op_def(op))
-    for key in graph.get_all_collection_keys():
-        fill_collection(result, key, graph.get_collection(key))
-    return result
-
-
-def fill_collection(message: Any, key: str, items: list[Any]) -> None:
-    """Write a collection into a MetaGraphDef: nodes by name, what has a message as its bytes; the rest has no form."""
-    if not items:
-        return
-    if all(hasattr(item, "to_proto") for item in items):
-        values = [messages.serialize(item.to_proto()) for item in items]
-        message.collection_def[key].bytes_list.value.extend(values)
-    elif all(hasattr(item, "graph") and hasattr(item, "name") for item in items):
-        message.collection_def[key].node_list.value.extend(item.name for item in items)
 
 
 # --- interfaces -------------------------------------------------------------------------------------------------------

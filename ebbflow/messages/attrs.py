@@ -169,7 +169,7 @@ def _decode_tensor(proto: Message) -> Any:
     number = proto.dtype % 100
     if number in (dtypes.resource.as_datatype_enum, dtypes.variant.as_datatype_enum):
         return proto
-    return make_ndarray(proto)
+    return make_ndarray(proto, spread=True)
 
 
 def _as_it_is(value: Any) -> Any:

@@ -73,8 +73,10 @@ def make_tensor_proto(
     return _write(array, found, dims, values)
 
 
-def make_ndarray(proto: Message, limit: int = LARGEST_FILL) -> np.ndarray:
+def make_ndarray(proto: Message, limit: int = LARGEST_FILL, spread: bool = False) -> np.ndarray:
     """The array a `TensorProto` holds; `limit` caps the bytes that repeating a value may take.
+
+    With `spread` one value that fills a shape stands in memory once, as in the message; such an array is read-only.
 
     >>> make_ndarray(make_tensor_proto(7, shape=[2, 2])).tolist()
     [[7, 7], [7, 7]]
@@ -92,6 +94,8 @@ def make_ndarray(proto: Message, limit: int = LARGEST_FILL) -> np.ndarray:
         )
     if len(values) == count:
         return values.reshape(dims)
+    if spread and len(values) == 1:
+        return np.broadcast_to(values[0], dims)
     array = np.empty(count, dtype.np)
     array[: len(values)] = values
     array[len(values) :] = values[-1] if len(values) else _zero(dtype)

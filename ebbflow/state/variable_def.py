@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow import messages
+from ebbflow.graph.scope_names import is_in_scope, prepend_name_scope, strip_name_scope
 
 
 class SaveSliceInfo:
@@ -23,7 +24,7 @@ class SaveSliceInfo:
         import_scope: str | None = None,
     ):
         if save_slice_info_def is not None:
-            full_name = prepend_scope(save_slice_info_def.full_name, import_scope)
+            full_name = prepend_name_scope(save_slice_info_def.full_name, import_scope)
             full_shape = list(save_slice_info_def.full_shape)
             var_offset = list(save_slice_info_def.var_offset)
             var_shape = list(save_slice_info_def.var_shape)
@@ -44,37 +45,19 @@ class SaveSliceInfo:
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """Return this as a SaveSliceInfoDef (None where it is not under `export_scope`)."""
-        if export_scope is not None and not str(self.full_name).startswith(export_scope):
+        if not is_in_scope(str(self.full_name), export_scope):
             return None
         return messages.SaveSliceInfoDef(
-            full_name=strip_scope(str(self.full_name), export_scope),
+            full_name=strip_name_scope(str(self.full_name), export_scope),
             full_shape=self.full_shape,
             var_offset=self.var_offset,
             var_shape=self.var_shape,
         )
 
 
-def strip_scope(name: str, export_scope: str | None) -> str:
-    """Return a name without the scope it is exported from.
-
-    >>> strip_scope("a/b/w:0", "a"), strip_scope("w", None)
-    ('b/w:0', 'w')
-    """
-    return name[len(export_scope) :].lstrip("/") if export_scope and name.startswith(export_scope) else name
-
-
-def prepend_scope(name: str, import_scope: str | None) -> str:
-    """Return a name under the scope it is imported into.
-
-    >>> prepend_scope("b/w:0", "a"), prepend_scope("w", "")
-    ('a/b/w:0', 'w')
-    """
-    return f"{import_scope}/{name}" if import_scope else name
-
-
 def variable_def(variable: Any, export_scope: str | None = None) -> Any:
     """Return a graph's variable as a VariableDef (None where it is not under `export_scope`)."""
-    if export_scope is not None and not variable.name.startswith(export_scope):
+    if not is_in_scope(variable.name, export_scope):
         return None
     is_resource = hasattr(variable, "handle")
     elements = {
@@ -85,7 +68,7 @@ def variable_def(variable: Any, export_scope: str | None = None) -> Any:
     if variable._initial_value is not None:
         elements["initial_value_name"] = variable._initial_value
     definition = messages.VariableDef(
-        **{field: strip_scope(element.name, export_scope) for field, element in elements.items()},
+        **{field: strip_name_scope(element.name, export_scope) for field, element in elements.items()},
         is_resource=is_resource,
         trainable=variable.trainable,
         synchronization=variable.synchronization.value,
@@ -102,7 +85,7 @@ class Elements:
 
     def __init__(self, definition: Any, graph: Any, import_scope: str | None):
         def named(name: str) -> Any:
-            return graph.as_graph_element(prepend_scope(name, import_scope)) if name else None
+            return graph.as_graph_element(prepend_name_scope(name, import_scope)) if name else None
 
         if not hasattr(definition, "variable_name"):
             raise TypeError(f"`variable_def` must be a `VariableDef` message, got {definition!r}")

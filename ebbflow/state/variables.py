@@ -11,7 +11,10 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ebbflow import messages
 from ebbflow.core import context
+from ebbflow.graph.collections import GraphKeys
+from ebbflow.graph.proto_functions import register_proto_function
 from ebbflow.state.base import (
     Variable,
     VariableAggregation,
@@ -137,3 +140,24 @@ def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[Non
         yield
     finally:
         stack.remove(variable_creator)
+
+
+# --- in a MetaGraph ---------------------------------------------------------------------------------------------------
+
+
+def _written(variable: Any, export_scope: str | None = None) -> Any:
+    return variable.to_proto(export_scope=export_scope)
+
+
+for _collection in (
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.MODEL_VARIABLES,
+    GraphKeys.METRIC_VARIABLES,
+    GraphKeys.MOVING_AVERAGE_VARIABLES,
+    GraphKeys.GLOBAL_STEP,
+):
+    register_proto_function(
+        _collection, proto_type=lambda: messages.VariableDef, to_proto=_written, from_proto=Variable.from_proto
+    )

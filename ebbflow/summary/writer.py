@@ -15,7 +15,7 @@ from typing import Any
 from ebbflow import messages
 from ebbflow.core import context
 from ebbflow.graph.graph import get_default_graph
-from ebbflow.graph.graph_def import meta_graph_def as describe
+from ebbflow.graph.meta_graph import create_meta_graph_def
 from ebbflow.io.events import EventFileWriter, read_events
 from ebbflow.platform import logging
 
@@ -30,7 +30,7 @@ class EventAdder:
         if graph is not None or graph_def is not None:
             self.add_graph(graph=graph, graph_def=graph_def)
             if hasattr(graph, "as_graph_def"):
-                self.add_meta_graph(describe(graph))
+                self.add_meta_graph(create_meta_graph_def(graph=graph))
 
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
         """Add a `Summary` message, or its bytes as a summary op gives them."""

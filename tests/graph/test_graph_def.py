@@ -11,7 +11,8 @@ from ebbflow.core.registry import registry
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.gradients import gradients
 from ebbflow.graph.graph import Graph
-from ebbflow.graph.graph_def import meta_graph_def, op_def
+from ebbflow.graph.graph_def import op_def
+from ebbflow.graph.meta_graph import create_meta_graph_def
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.io.events import read_events
 from ebbflow.messages.tensors import make_ndarray
@@ -44,7 +45,7 @@ def test_the_very_messages_of_tensorflow():
     given = same_graph_as(recorded)
     assert given.as_graph_def(add_shapes=True) == recorded
     meta = messages.MetaGraphDef.FromString(events["meta_graph_def"].meta_graph_def)
-    ours = meta_graph_def(given)
+    ours = create_meta_graph_def(graph=given)
     assert ours.graph_def == meta.graph_def and ours.collection_def == meta.collection_def
     interfaces = zip(ours.meta_info_def.stripped_op_list.op, meta.meta_info_def.stripped_op_list.op, strict=True)
     assert all(comparable(one) == comparable(other) for one, other in interfaces)

@@ -52,6 +52,10 @@ Session
 """
 
 V1 = """
+[functions.convert_to_constants]
+graph_util.convert_variables_to_constants
+[graph.graph_util]
+graph_util.: extract_sub_graph must_run_on_cpu remove_training_nodes tensor_shape_from_node_def_name
 [graph.gradients]
 gradients
 hessians

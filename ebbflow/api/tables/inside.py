@@ -49,6 +49,25 @@ convert_v1 as python.autograph.impl.api.convert
 python.autograph.impl.api.: AutoGraphError ConversionError StagingError
 [functions.autograph.status]
 python.autograph.core.ag_ctx.: ControlStatusCtx Status control_status_ctx
+[functions.convert_to_constants]
+python.framework.convert_to_constants.: convert_variables_to_constants_from_session_graph
+python.framework.convert_to_constants.: convert_variables_to_constants_v2 convert_variables_to_constants_v2_as_graph
+python.framework.graph_util.convert_variables_to_constants_from_session_graph
+[functions.meta_graph_import]
+python.framework.meta_graph.: copy_scoped_meta_graph import_scoped_meta_graph
+python.framework.meta_graph.import_scoped_meta_graph_with_return_elements
+[graph.meta_graph]
+python.framework.meta_graph.: add_collection_def create_meta_graph_def export_scoped_meta_graph ops_used_by_graph_def
+python.framework.meta_graph.: read_meta_graph_file strip_graph_default_valued_attrs stripped_op_list_for_graph
+[graph.graph_util]
+python.framework.graph_util.graph_defs_equal __internal__.graph_util.graph_defs_equal
+python.framework.graph_util.set_cpu0 python.framework.graph_util_impl.set_cpu0
+[graph.proto_functions]
+python.framework.ops.: get_collection_proto_type get_from_proto_function get_to_proto_function register_proto_function
+[core.device]
+python.framework.device.merge_device
+[graph.scope_names]
+python.framework.ops.: prepend_name_scope strip_name_scope
 [functions.concrete]
 python.eager.function.ConcreteFunction
 python.eager.polymorphic_function.concrete_function.ConcreteFunction

@@ -68,6 +68,24 @@ PYTHON = {
     """,
     "python.framework.tensor_spec": "TensorSpec",
     "python.framework.type_spec": "TypeSpec type_spec_from_value",
+    "python.framework.graph_util": """
+        convert_variables_to_constants=graph_util.convert_variables_to_constants
+        extract_sub_graph=graph_util.extract_sub_graph must_run_on_cpu=graph_util.must_run_on_cpu
+        remove_training_nodes=graph_util.remove_training_nodes
+        tensor_shape_from_node_def_name=graph_util.tensor_shape_from_node_def_name
+    """,
+    "python.framework.graph_util_impl": """
+        convert_variables_to_constants=graph_util.convert_variables_to_constants
+        extract_sub_graph=graph_util.extract_sub_graph must_run_on_cpu=graph_util.must_run_on_cpu
+        remove_training_nodes=graph_util.remove_training_nodes
+        tensor_shape_from_node_def_name=graph_util.tensor_shape_from_node_def_name
+    """,
+    "python.framework.versions": """
+        COMPILER_VERSION=version.COMPILER_VERSION GIT_VERSION=version.GIT_VERSION VERSION=version.VERSION
+        GRAPH_DEF_VERSION=version.GRAPH_DEF_VERSION
+        GRAPH_DEF_VERSION_MIN_CONSUMER=version.GRAPH_DEF_VERSION_MIN_CONSUMER
+        GRAPH_DEF_VERSION_MIN_PRODUCER=version.GRAPH_DEF_VERSION_MIN_PRODUCER
+    """,
     "python.framework.graph_io": "write_graph=io.write_graph",
     "python.framework.tensor": "Tensor disable_tensor_equality enable_tensor_equality",
     "python.framework.tensor_conversion": """

@@ -18,11 +18,13 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import Op
 from ebbflow.core.registry import registry
 from ebbflow.core.shape import merge_dims
+from ebbflow.core.tensor import Tensor
 from ebbflow.functions.dataflow_v1.functionalize import functionalize
 from ebbflow.functions.dataflow_v1.low_level import LOW_LEVEL, Item
 from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.graph.graph_def import PRODUCER, RELEASE
 from ebbflow.graph.symbolic import Operation
-from ebbflow.messages.attrs import Placeholder, attr_python
+from ebbflow.messages.attrs import Placeholder, attr_python, kind_of
 
 __all__ = ["import_graph_def"]
 
@@ -43,14 +45,22 @@ def import_graph_def(
     `input_map` gives tensors to use in place of those with certain names in the GraphDef.
     """
     graph_def = _checked_graph_def(graph_def)
+    _check_versions(graph_def.versions)
     wanted = _checked_elements(return_elements)
+    if input_map is not None and not isinstance(input_map, Mapping):
+        raise TypeError(f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}")
     graph = context.default_graph() if context.current_graph() is None else context.current_graph()
     with context.scope(graph):
+        if name == "" and not all(isinstance(v, Tensor) for v in (input_map or {}).values()):
+            raise ValueError(
+                "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. Try "
+                "calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def()."
+            )
         with graph.name_scope("import" if name is None else name) as scope:
             given = {_key(k): convert(v) for k, v in (input_map or {}).items()}
         prefix = scope[:-1] if scope.endswith("/") else scope
         with graph.name_scope(None):
-            return _Import(graph_def, graph, prefix).run(given, wanted)
+            return _Import(graph_def, graph, prefix, _producer(producer_op_list)).run(given, wanted)
 
 
 def _checked_graph_def(graph_def: Any) -> Any:
@@ -62,30 +72,59 @@ def _checked_graph_def(graph_def: Any) -> Any:
         raise TypeError(f"Argument `graph_def` must be a GraphDef proto, got {type(graph_def).__name__}.") from None
 
 
+def _check_versions(versions: Any) -> None:
+    """Refuse a graph that says it is not for readers of this version."""
+    if versions.min_consumer > PRODUCER:
+        raise ValueError(
+            f"GraphDef min consumer version {versions.min_consumer} above current version {PRODUCER} for TensorFlow "
+            f"{RELEASE}.  Please upgrade TensorFlow."
+        )
+    if versions.producer < 0:
+        raise ValueError(
+            f"GraphDef producer version {versions.producer} below min producer 0 supported by TensorFlow {RELEASE}.  "
+            "Please regenerate your graph."
+        )
+    if PRODUCER in versions.bad_consumers:
+        raise ValueError(f"GraphDef disallows consumer version {PRODUCER}, which this is")
+
+
 def _checked_elements(elements: Any) -> list[str] | None:
     if elements is None:
         return None
-    found = list(elements)
+    found = [element.decode() if isinstance(element, bytes) else element for element in elements]
     for element in found:
         if not isinstance(element, str):
             raise TypeError(f"Argument `return_elements` must be a list of strings. Received {element!r}.")
+        if element.count(":") > 1:
+            raise ValueError(f"Cannot convert '{element}' to a tensor name.")
     return found
 
 
 def _key(name: Any) -> str:
     """Return the name of a tensor in the form that edges have: without `:0`."""
+    name = name.decode() if isinstance(name, bytes) else name
     if not isinstance(name, str):
         raise TypeError(f"Argument `input_map` must have strings for keys, got {name!r}")
     return name.removesuffix(":0")
 
 
+def _producer(op_list: Any) -> dict[str, Any]:
+    """Return the interfaces as the program that wrote the graph knew them, by name."""
+    if op_list is None:
+        return {}
+    if not hasattr(op_list, "op"):
+        raise TypeError(f"Argument `producer_op_list` must be an OpList proto, got {type(op_list).__name__}.")
+    return {op.name: op for op in op_list.op}
+
+
 class _Import:
     """One GraphDef on its way into one graph."""
 
-    def __init__(self, graph_def: Any, graph: Any, prefix: str):
+    def __init__(self, graph_def: Any, graph: Any, prefix: str, producer: Mapping[str, Any]):
         self._graph, self._prefix = graph, prefix
-        self._nodes = graph_def.node
-        self._library = Library(graph_def.library, graph)
+        self._nodes, self._versions = graph_def.node, graph_def.versions
+        self._library = Library(graph_def.library, graph, producer)
+        self._library.check_ops(graph_def.node)
         self._items: dict[str, Item] = {}
 
     def run(self, given: dict[str, Any], wanted: list[str] | None) -> list[Any] | None:
@@ -101,6 +140,7 @@ class _Import:
         if unused:
             names = ", ".join(k if ":" in k else f"{k}:0" for k in unused)
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{names}]")
+        self._graph._take_versions(self._versions)
         found = functionalize([*self._items.values(), *used.values()], self._graph, emit)
         return None if wanted is None else [self._element(found, name) for name in wanted]
 
@@ -131,11 +171,11 @@ class _Import:
     def _prefix_colocation(self, node: Any) -> None:
         attrs = self._items[node.name].attrs
         if "_class" in attrs:
-            attrs["_class"] = tuple(self._renamed(place) for place in attrs["_class"])
+            attrs["_class"] = tuple(self._renamed(place) for place in node.attr["_class"].list.s)
 
-    def _renamed(self, place: str) -> str:
-        found = self._items.get(place.removeprefix("loc:@"))
-        return place if found is None else f"loc:@{found.name}"
+    def _renamed(self, place: bytes) -> bytes:
+        found = self._items.get(place.decode().removeprefix("loc:@"))
+        return place if found is None else f"loc:@{found.name}".encode()
 
     def _element(self, found: Any, name: str) -> Any:
         base, colon, index = name.partition(":")
@@ -156,11 +196,28 @@ def _number(text: str, node: Any) -> int:
 class Library:
     """The functions of a GraphDef, made graphs when they are first asked for."""
 
-    def __init__(self, library: Any, graph: Any):
+    def __init__(self, library: Any, graph: Any, producer: Mapping[str, Any] | None = None):
         self._graph = graph
+        self._producer = producer or {}
         self._functions = {function.signature.name: function for function in library.function}
         self._bodies: dict[Any, FuncGraph] = {}
         self._open: set[str] = set()
+        self._known_attrs: dict[Any, dict[str, Any]] = {}
+
+    def check_ops(self, nodes: Sequence[Any]) -> None:
+        """Refuse ops that nobody has declared, in nodes or in functions: all of them at once."""
+        unknown: dict[str, str] = {}
+        checked: set[str] = set()
+        for owner, body in [("", nodes), *((f.signature.name, f.node_def) for f in self._functions.values())]:
+            for node in body:
+                if node.op in checked:
+                    continue
+                checked.add(node.op)
+                if node.op not in self._functions and registry.find(node.op) is None:
+                    place = f" of function '{owner}'" if owner else ""
+                    unknown[node.op] = f"'{node.op}' (node '{node.name}'{place})"
+        if unknown:
+            raise errors.NotFoundError(None, None, f"Op type not registered {', '.join(unknown.values())}")
 
     def item(self, node: Any, name: str, bound: Mapping[str, Any] | None = None) -> Item:
         """Return a node as an item; `bound` are the attrs of the function whose body it is in."""
@@ -169,7 +226,7 @@ class Library:
         op = registry.find(node.op)
         if op is None:
             raise errors.NotFoundError(None, None, f"Op type not registered '{node.op}' (node '{node.name}')")
-        return Item(name, node.op, attrs=self._attrs(op, node, bound or {}), origin=node.device)
+        return Item(name, node.op, attrs=self._settled(op, node, bound or {}), origin=node.device)
 
     def _call_item(self, node: Any, name: str, bound: Mapping[str, Any]) -> Item:
         """Return a node whose op is a function, as a call of it."""
@@ -181,17 +238,24 @@ class Library:
         settled = {**attrs, **{k: tuple(v) for k, v in types.items()}, "f": body}
         return Item(name, op.name, attrs=settled, origin=node.device)
 
+    def _settled(self, op: Op, node: Any, bound: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a node's attrs as Python values. Most nodes are like others: those are looked up."""
+        if bound or op.name == "Const":
+            return self._attrs(op, node, bound)
+        key = (op.name, tuple([(name, value.SerializeToString()) for name, value in node.attr.items()]))
+        found = self._known_attrs.get(key)
+        if found is None:
+            found = self._known_attrs[key] = self._attrs(op, node, bound)
+        return dict(found)
+
     def _attrs(self, op: Op, node: Any, bound: Mapping[str, Any]) -> dict[str, Any]:
         declared = op.signature.attrs
         found = {name: attr.default for name, attr in declared.items() if attr.has_default}
         for name in node.attr:
             if name in declared:
                 found[name] = self._value(_bound(_python(node, name, declared[name].kind), bound))
-            elif name.startswith("_"):
-                value = attr_python(node.attr[name])
-                found[name] = tuple(value) if isinstance(value, list) else value
-            else:
-                raise ValueError(f"NodeDef mentions attr '{name}' not in Op<name={op.name}>; NodeDef: '{node.name}'")
+            elif name.startswith("_") or not self._says_nothing(node, name):
+                found[name] = _kept(name, node.attr[name])  # of a younger TensorFlow, perhaps
         missing = [name for name in declared if name not in found]
         if missing:
             raise ValueError(f"NodeDef missing attr '{missing[0]}' from Op<name={op.name}>; NodeDef: '{node.name}'")
@@ -201,6 +265,12 @@ class Library:
                 f"Type mismatch between value ({given}) and dtype ({found['dtype'].name}); NodeDef: '{node.name}'"
             )
         return _checked_attrs(op, found, node)
+
+    def _says_nothing(self, node: Any, name: str) -> bool:
+        """Return whether an attr unknown here has the value that the graph's writer took as its default."""
+        known = self._producer.get(node.op)
+        attr = next((a for a in known.attr if a.name == name), None) if known is not None else None
+        return attr is not None and attr.HasField("default_value") and attr.default_value == node.attr[name]
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -256,9 +326,19 @@ class Library:
 def _checked_attrs(op: Op, attrs: dict[str, Any], node: Any) -> dict[str, Any]:
     """Refuse values that the op does not allow."""
     try:
-        return {**attrs, **normalise(op, attrs)}
+        return {**attrs, **normalise(op, {k: v for k, v in attrs.items() if k in op.signature.attrs})}
     except (TypeError, ValueError) as error:
         raise ValueError(f"{error} NodeDef: '{node.name}'") from None
+
+
+def _kept(name: str, attr: Any) -> Any:
+    """Return an attr that no op declares as Python knows it, or as it is: it will be written again as it was."""
+    kind = kind_of(attr) or ""
+    simple = kind.removeprefix("list(").rstrip(")") in ("string", "int", "bool", "float", "type")
+    if not simple and name != "_output_shapes":
+        return attr
+    value = attr_python(attr)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _bound(value: Any, bound: Mapping[str, Any]) -> Any:

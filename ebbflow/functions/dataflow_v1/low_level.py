@@ -63,7 +63,7 @@ class Frame:
 def understand(items: Sequence[Item]) -> list[Item]:
     """Find the frame and the condition of every item; return the items, each after all it depends on."""
     _find_frames(items)
-    order = _ordered(items)
+    order = in_order(items)
     for _ in range(2):  # what the conditions of loops imply is known only when all that enters them is
         for item in order:
             item.condition = frozenset()
@@ -173,11 +173,13 @@ def _inside(inner: Frame | None, outer: Frame) -> bool:
 # --- order ------------------------------------------------------------------------------------------------------------
 
 
-def _ordered(items: Sequence[Item]) -> list[Item]:
+def in_order(items: Sequence[Item]) -> list[Item]:
     """Return the items, each after all it depends on; what leaves a loop depends on all that enters it."""
     order: list[Item] = []
     state: dict[Item, int] = {}
     for start in items:
+        if state.get(start) == 2:
+            continue
         stack = [start]
         while stack:
             item = stack[-1]

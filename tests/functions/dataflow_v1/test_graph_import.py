@@ -114,10 +114,6 @@ def unknown_input(graph_def):
     node(graph_def, "y").input[0] = "nowhere"
 
 
-def unknown_attr(graph_def):
-    node(graph_def, "y").attr["color"].i = 3
-
-
 def missing_attr(graph_def):
     del node(graph_def, "x").attr["dtype"]
 
@@ -178,7 +174,6 @@ BROKEN = [
     (too_many_outputs, ValueError, "passed 1125899906842624, but an op has at most 1048576 outputs"),
     (unknown_op, tf.errors.NotFoundError, "Op type not registered 'NoSuchOp'"),
     (unknown_input, ValueError, "Node 'y': Unknown input node 'nowhere'"),
-    (unknown_attr, ValueError, "NodeDef mentions attr 'color' not in Op<name=Identity>"),
     (missing_attr, ValueError, "NodeDef missing attr 'dtype' from Op<name=Placeholder>"),
     (wrong_kind, ValueError, "value with type 'int' when 'type' expected; attr 'T' of node 'y'"),
     (wrong_type, ValueError, "Input 0 of node import/y was passed float32 from import/mul:0 incompatible"),
