@@ -27,8 +27,10 @@ from ebbflow.api.tables import (
     nets,
     platform,
     queues,
+    signal,
     sparse,
     state,
+    strings,
     trackables,
     training,
     values,
@@ -38,5 +40,6 @@ FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
     platform, data, trackables, lookup, queues,
     keras, distribute,
+    signal, strings,
 )  # fmt: skip
 """The families that have tables for both doors."""

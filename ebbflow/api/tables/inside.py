@@ -267,7 +267,8 @@ gen_ops as python.ops.gen_list_ops python.ops.gen_logging_ops python.ops.gen_mat
 gen_ops as python.ops.gen_lookup_ops
 gen_ops as python.ops.gen_random_ops python.ops.gen_resource_variable_ops python.ops.gen_script_ops
 gen_ops as python.ops.gen_set_ops python.ops.gen_sparse_ops python.ops.gen_state_ops
-gen_ops as python.ops.gen_stateless_random_ops python.ops.gen_string_ops python.ops.gen_summary_ops
+gen_ops as python.ops.gen_spectral_ops python.ops.gen_stateless_random_ops python.ops.gen_string_ops
+gen_ops as python.ops.gen_audio_ops python.ops.gen_image_ops python.ops.gen_parsing_ops python.ops.gen_summary_ops
 gen_ops as python.training.gen_training_ops python.training.training_ops python.ops.gen_training_ops
 python.ops.resource_variable_ops.: assign_add_variable_op assign_sub_variable_op assign_variable_op
 python.ops.resource_variable_ops.: destroy_resource_op read_variable_op resource_gather resource_gather_nd

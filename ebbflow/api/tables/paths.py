@@ -11,6 +11,7 @@ INNER_MIRRORS = {
     "python.framework.errors": "errors",
     "python.framework.errors_impl": "errors",
     "python.ops.nn": "nn",
+    "python.ops.signal.signal": "signal",
     "python.ops.metrics": "metrics",
     "python.ops.metrics_impl": "metrics",
     "python.ops.rnn_cell": "nn.rnn_cell",

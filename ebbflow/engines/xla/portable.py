@@ -24,6 +24,7 @@ ARRAYS = """
     CopyHost Cross DepthToSpace Diag DiagPart ExtractImagePatches GRUBlockCell GRUBlockCellGrad L2Loss LSTMBlockCell
     LSTMBlockCellGrad MatrixDiag MatrixDiagPart MatrixSetDiag Pack SpaceToDepth Squeeze TopK
 """
+TRANSFORMS = "FFT FFT2D FFT3D IFFT IFFT2D IFFT3D"
 MATRICES = "BatchMatMul BatchMatMulV2 BatchMatMulV3 Einsum LogMatrixDeterminant MatMul MatrixDeterminant Qr"
 
 #         ops                                                           inputs that must be known
@@ -51,6 +52,7 @@ KNOWN = {
     "BlockLSTM BlockLSTMV2 BlockLSTMGrad BlockLSTMGradV2":              "seq_len_max",
     "TensorStridedSliceUpdate":                                         "begin end strides",
     "Tile":                                                             "multiples",
+    "RFFT RFFT2D RFFT3D IRFFT IRFFT2D IRFFT3D":                         "fft_length",
     "TopKV2":                                                           "k",
 }  # fmt: skip
 
@@ -69,7 +71,7 @@ LOSING = (
     ("ReverseSequence",                         "",             "whether the lengths fit"),
 )  # fmt: skip
 
-for _names in (ELEMENTWISE, SPECIAL, ARRAYS, MATRICES):
+for _names in (ELEMENTWISE, SPECIAL, ARRAYS, TRANSFORMS, MATRICES):
     portable(*_names.split())
 for _names, _needs in KNOWN.items():
     portable(*_names.split(), needs=_needs)

@@ -194,6 +194,9 @@ HOST_CASES = [
     ("StatelessRandomUniformFullIntV2", dict(shape=np.array([5001], np.int32), **KEY, dtype=tf.int32)),
     ("StatelessRandomUniformInt", dict(shape=np.array([5001], np.int32), seed=SEED, minval=np.int64(-5), maxval=np.int64(2**40))),
     ("StatelessRandomUniformIntV2", dict(shape=np.array([5001], np.int32), **KEY, minval=np.int32(-5), maxval=np.int32(17))),
+    *((op, dict(input=normal(2, 3, 4, 5).astype(np.complex64))) for op in ["FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D"]),
+    *((f"RFFT{d}", dict(input=normal(2, 3, 4, 6), fft_length=np.array([3, 4, 5][-n:], np.int32))) for n, d in ((1, ""), (2, "2D"), (3, "3D"))),
+    *((f"IRFFT{d}", dict(input=normal(2, 3, 4, 6).astype(np.complex64), fft_length=np.array([3, 4, 9][-n:], np.int32))) for n, d in ((1, ""), (2, "2D"), (3, "3D"))),
     ("TensorStridedSliceUpdate", dict(input=normal(4, 3), begin=np.array([1], np.int32), end=np.array([3], np.int32), strides=np.array([1], np.int32), value=normal(2, 3))),
 ]  # fmt: skip
 
