@@ -111,14 +111,15 @@ def chunks(name: str, compression: str) -> Iterator[bytes]:
                 yield data
 
 
-def _lines(name: str, compression: str) -> Iterator[bytes]:
+def lines(name: str, compression: str) -> Iterator[bytes]:
+    """Yield the lines of a file, without what ends them."""
     rest = b""
     for chunk in chunks(name, compression):
-        lines = (rest + chunk).split(b"\n")
-        rest = lines.pop()
-        yield from lines
+        whole = (rest + chunk).split(b"\n")
+        rest = whole.pop()
+        yield from (line.removesuffix(b"\r") for line in whole)
     if rest:
-        yield rest
+        yield rest.removesuffix(b"\r")
 
 
 @TextLineDataset.kernel
@@ -127,8 +128,8 @@ def _(xp: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Any:
 
     def start() -> Iterator[Element]:
         for name in names:
-            for line in _lines(name, compression):
-                yield (text_of(line.removesuffix(b"\r")),)
+            for line in lines(name, compression):
+                yield (text_of(line),)
 
     return made(start)
 
