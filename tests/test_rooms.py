@@ -23,6 +23,7 @@ ROOMS = (
     "io",
     "state",
     "data",
+    "checkpoint",
     "distribute",
     "train",
     "layers",

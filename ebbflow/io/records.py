@@ -23,6 +23,7 @@ import google_crc32c
 import numpy as np
 
 from ebbflow.core import errors
+from ebbflow.platform.file_systems import system_of
 
 CHUNK = 1 << 20  # bytes asked for at a time, whatever a length claims
 _HEADER = struct.Struct("<QI")
@@ -30,22 +31,26 @@ _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
 
 
-def crc32c(data: Any) -> int:
-    """The Castagnoli checksum of bytes, or of any contiguous buffer without copying it."""
+def crc32c(data: Any, before: int = 0) -> int:
+    """The Castagnoli checksum of bytes, or of any contiguous buffer without copying it; `before`: of those in front."""
     if not isinstance(data, bytes):
         data = np.frombuffer(data, np.uint8) if memoryview(data).nbytes else np.empty(0, np.uint8)
         data.flags.writeable = False  # google_crc32c takes nothing that could change meanwhile
-    return google_crc32c.value(data)
+    return google_crc32c.extend(before, data) if before else google_crc32c.value(data)
+
+
+def masked(crc: int) -> int:
+    """A checksum as files hold it: turned and shifted so that checksums of checksums stay good."""
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def masked_crc32c(data: Any) -> int:
-    """The checksum that files hold: crc32c, turned and shifted so that checksums of checksums stay good.
+    """The checksum of bytes as files hold it.
 
     >>> hex(masked_crc32c(b"123456789"))
     '0xc78ab0e5'
     """
-    crc = crc32c(data)
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    return masked(crc32c(data))
 
 
 # Files --------------------------------------------------------------------------------------------------------------
@@ -66,9 +71,18 @@ _ERROR_OF_ERRNO: dict[int, Any] = {
 }
 
 
+_ERRNO_OF_CLASS = {  # of other file systems, whose errors have no number
+    FileNotFoundError: errno.ENOENT,
+    FileExistsError: errno.EEXIST,
+    PermissionError: errno.EACCES,
+    IsADirectoryError: errno.EISDIR,
+    NotADirectoryError: errno.ENOTDIR,
+}
+
+
 def file_error(path: str, error: OSError) -> errors.OpError:
     """The `tf.errors` error that says what an OSError did, naming `path`."""
-    kind = _ERROR_OF_ERRNO.get(error.errno or 0, errors.UnknownError)
+    kind = _ERROR_OF_ERRNO.get(error.errno or _ERRNO_OF_CLASS.get(type(error), 0), errors.UnknownError)
     return kind(None, None, f"{path}; {error.strerror or error}")
 
 
@@ -84,8 +98,9 @@ def file_errors(path: str) -> Iterator[None]:
 def open_file(path: str | os.PathLike[str], mode: str) -> IO[bytes]:
     """Open a file for bytes."""
     path = os.fspath(path)
+    system, text = system_of(path)
     with file_errors(path):
-        return open(path, mode)
+        return system.open(text, mode)
 
 
 # Options ------------------------------------------------------------------------------------------------------------

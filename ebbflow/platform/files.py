@@ -1,37 +1,30 @@
-"""Files of this machine under TensorFlow's names: `tf.gfile`, `tf.io.gfile`, `file_io`, with `tf.errors` for failures.
+"""Files under TensorFlow's names: `tf.gfile`, `tf.io.gfile`, `file_io`, with `tf.errors` for failures.
 
-Knows the operating system and `core.errors`. Paths with a scheme other than `file://` are refused here; remote file
-systems belong to `io`.
+Knows `core.errors` and, through `platform.file_systems`, this machine's files and those behind a scheme (`memory://`,
+`s3://`, …).
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fnmatch
 import os
 import shutil
-import stat as modes
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ebbflow.core import errors
-
-Path = Any  # str, bytes or os.PathLike
+from ebbflow.platform.file_systems import LOCAL, Path, system_of, text_of  # noqa: F401  (used by others)
 
 
 def local(path: Path) -> str:
     """Return a path as the operating system takes it."""
-    text = os.fspath(path)
-    text = text.decode() if isinstance(text, bytes) else text
-    scheme, separator, rest = text.partition("://")
-    if not separator:
-        return text
-    if scheme == "file":
-        return rest
-    raise errors.UnimplementedError(None, None, f"File system scheme '{scheme}' not implemented (file: '{text}')")
+    system, text = system_of(path)
+    if system is not LOCAL:
+        raise errors.UnimplementedError(None, None, f"'{text}' is not a file of this machine")
+    return text
 
 
 KINDS = {
@@ -85,7 +78,8 @@ class GFile:
             raise errors.PermissionDeniedError(None, None, f"File isn't open for {wanted}")
         if self._file is None:
             with told(self._name):
-                self._file = open(local(self._name), self._plain + "b")  # noqa: SIM115 (closed by `close`)
+                system, path = system_of(self._name)
+                self._file = system.open(path, self._plain + "b")
         return self._file
 
     def _text(self, value: bytes) -> Any:
@@ -182,67 +176,76 @@ class FileStatistics:
 
 def exists(path: Path) -> bool:
     """Return whether there is a file or directory at `path`."""
-    return os.path.exists(local(path))
+    system, text = system_of(path)
+    return system.exists(text)
 
 
 def isdir(path: Path) -> bool:
     """Return whether `path` is a directory."""
-    return os.path.isdir(local(path))
+    system, text = system_of(path)
+    return system.isdir(text)
 
 
 def listdir(path: Path) -> list[str]:
     """Return the names in a directory."""
     if not isdir(path):
         raise errors.NotFoundError(None, None, f"Could not find directory {os.fsdecode(path)}")
-    with told(path):
-        return sorted(os.listdir(local(path)))
+    return _asked(path, "listdir")
 
 
 def stat(path: Path) -> FileStatistics:
     """Return length, time of change and kind of a file."""
-    with told(path):
-        found = os.stat(local(path))
-    return FileStatistics(found.st_size, found.st_mtime_ns, modes.S_ISDIR(found.st_mode))
+    return FileStatistics(*_asked(path, "stat"))
 
 
 def mkdir(path: Path) -> None:
     """Make a directory whose parent exists; one that exists is no error."""
-    with told(path), contextlib.suppress(FileExistsError):
-        os.mkdir(local(path))
+    _asked(path, "mkdir")
 
 
 def makedirs(path: Path) -> None:
     """Make a directory and what is missing above it; one that exists is no error."""
-    with told(path):
-        os.makedirs(local(path), exist_ok=True)
+    _asked(path, "makedirs")
 
 
 def remove(path: Path) -> None:
     """Remove a file."""
-    with told(path):
-        os.remove(local(path))
+    _asked(path, "remove")
 
 
 def rmtree(path: Path) -> None:
     """Remove a directory and everything in it."""
     if not exists(path):
         raise errors.NotFoundError(None, None, f"{os.fsdecode(path)} not found")
+    _asked(path, "rmtree")
+
+
+def _asked(path: Path, question: str) -> Any:
+    system, text = system_of(path)
     with told(path):
-        shutil.rmtree(local(path))
+        return getattr(system, question)(text)
 
 
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
     """Copy a file; one that exists is replaced only if told to."""
     _refuse_existing(dst, overwrite)
+    (source, source_path), (target, target_path) = system_of(src), system_of(dst)
     with told(src):
-        shutil.copyfile(local(src), local(dst))
+        if source is target:
+            source.copy(source_path, target_path)
+            return
+        with source.open(source_path, "rb") as reading, target.open(target_path, "wb") as writing:
+            shutil.copyfileobj(reading, writing)
 
 
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
     """Move a file or directory; one that exists is replaced only if told to."""
     _refuse_existing(dst, overwrite)
+    (source, source_path), (target, target_path) = system_of(src), system_of(dst)
+    if source is not target:
+        raise errors.UnimplementedError(None, None, f"Renaming {source_path} to {target_path} not implemented: copy it")
     with told(src):
-        os.replace(local(src), local(dst))
+        source.replace(source_path, target_path)
 
 
 def _refuse_existing(path: Path, overwrite: bool) -> None:
@@ -253,21 +256,8 @@ def _refuse_existing(path: Path, overwrite: bool) -> None:
 def glob(pattern: Path | Sequence[Path]) -> list[str]:
     """Return the paths that fit a pattern with `*`, `?` and `[...]`, or any of several patterns."""
     patterns = [pattern] if isinstance(pattern, (str, bytes, os.PathLike)) else pattern
-    return [path for one in patterns for path in _matches(local(one))]
-
-
-def _matches(pattern: str) -> list[str]:
-    head, tail = os.path.split(pattern)
-    if not any(sign in pattern for sign in "*?["):
-        return [pattern] if os.path.lexists(pattern) else []
-    if not tail or head == pattern:
-        return [os.path.join(path, "") for path in _matches(head) if os.path.isdir(path)]
-    found = []
-    for directory in _matches(head) if head else [""]:
-        with contextlib.suppress(OSError):
-            names = sorted(os.listdir(directory or os.curdir))
-            found += [os.path.join(directory, name) for name in names if fnmatch.fnmatchcase(name, tail)]
-    return found
+    systems = [system_of(one) for one in patterns]
+    return [path for system, text in systems for path in system.glob(text)]
 
 
 def walk(
@@ -280,7 +270,7 @@ def walk(
         if onerror:
             onerror(error)
         return
-    here = local(top)
+    here = system_of(top)[1]
     inside = [name for name in names if isdir(os.path.join(here, name))]
     outside = [name for name in names if name not in set(inside)]
     if topdown:
@@ -298,7 +288,7 @@ def join(path: Path, *paths: Path) -> Any:
 
 def get_registered_schemes() -> list[str]:
     """Return the schemes of paths that can be opened."""
-    return ["", "file"]
+    return list(LOCAL.schemes)
 
 
 def read_file_to_string(filename: Path, binary_mode: bool = False) -> Any:
@@ -315,7 +305,7 @@ def write_string_to_file(filename: Path, file_content: Any) -> None:
 
 def atomic_write_string_to_file(filename: Path, contents: Any, overwrite: bool = True) -> None:
     """Write a file so that readers see the old contents or the new, never a part."""
-    part = f"{local(filename)}.tmp{os.getpid()}"
+    part = f"{system_of(filename)[1]}.tmp{os.getpid()}"
     write_string_to_file(part, contents)
     try:
         rename(part, filename, overwrite)

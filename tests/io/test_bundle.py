@@ -8,9 +8,9 @@ import pathlib
 import numpy as np
 import pytest
 
-from ebbflow import messages
 from ebbflow.core import errors
-from ebbflow.io.bundle import BundleReader, slice_key
+from ebbflow.io import tensor_slices
+from ebbflow.io.bundle import BundleReader
 
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden" / "functions"
 EXPECTED = json.loads((GOLDEN / "checkpoint.json").read_text())
@@ -79,8 +79,5 @@ def test_damaged_data(tmp_path, change):
 
 
 def test_keys_of_slices():
-    part = messages.TensorSliceProto()
-    part.extent.add(start=67, length=67)
-    part.extent.add()
-    part.extent[1].length = 6
-    assert slice_key("part", part) == b"\0part\0\1\1\2" + bytes.fromhex("c043c0438086")
+    assert tensor_slices.key_of(b"part", ((67, 67), (0, 6))) == b"\0part\0\1\1\2" + bytes.fromhex("c043c0438086")
+    assert tensor_slices.key_of(b"\0\xff", ()) == b"\0\0\xff\xff\0\0\1\0"

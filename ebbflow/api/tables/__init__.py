@@ -14,6 +14,7 @@ A table is text, one row an object:
 from ebbflow.api.tables import (
     arrays,
     autograph,
+    checkpoints,
     control_flow,
     data,
     distribute,
@@ -41,5 +42,6 @@ FAMILIES = (
     platform, data, trackables, lookup, queues,
     keras, distribute,
     signal, strings,
+    checkpoints,
 )  # fmt: skip
 """The families that have tables for both doors."""

@@ -43,7 +43,7 @@ PATHS = {
         create_global_step=train.create_global_step get_global_step=train.get_global_step
         get_local_variables=local_variables get_model_variables=model_variables
         get_or_create_global_step=train.get_or_create_global_step get_trainable_variables=trainable_variables
-        get_variables=global_variables is_tensor py_func sort
+        is_tensor py_func sort
     """,
     "contrib.framework.python.ops.variables": """
         create_global_step=train.create_global_step get_global_step=train.get_global_step

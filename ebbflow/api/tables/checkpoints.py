@@ -1,0 +1,72 @@
+"""The names of checkpoints: savers, checkpoints of objects, readers, and the tools around them."""
+
+BOTH = """
+[checkpoint.management]
+train.: checkpoints_iterator get_checkpoint_state latest_checkpoint
+[checkpoint.reader]
+train.: list_variables load_checkpoint load_variable
+"""
+
+V1 = """
+[checkpoint.initializing]
+train.init_from_checkpoint
+[checkpoint.management]
+train.: checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes remove_checkpoint
+train.update_checkpoint_state
+[checkpoint.reader]
+new_checkpoint_reader as train.NewCheckpointReader
+[checkpoint.saver]
+train.Saver
+"""
+
+INSIDE = """
+[checkpoint.builders]
+python.training.saver.: BaseSaverBuilder BulkSaverBuilder
+[checkpoint.initializing]
+python.training.checkpoint_utils.init_from_checkpoint
+is_variable as python.training.checkpoint_utils._is_variable
+[checkpoint.management]
+python.training.checkpoint_management.: checkpoint_exists checkpoint_exists_internal generate_checkpoint_state_proto
+python.training.checkpoint_management.: get_checkpoint_mtimes get_checkpoint_state latest_checkpoint
+python.training.checkpoint_management.: meta_graph_filename remove_checkpoint update_checkpoint_state
+python.training.checkpoint_management.update_checkpoint_state_internal
+python.checkpoint.checkpoint_management.: checkpoint_exists checkpoint_exists_internal get_checkpoint_mtimes
+python.checkpoint.checkpoint_management.: generate_checkpoint_state_proto get_checkpoint_state latest_checkpoint
+python.checkpoint.checkpoint_management.: meta_graph_filename remove_checkpoint update_checkpoint_state
+python.checkpoint.checkpoint_management.update_checkpoint_state_internal
+python.training.checkpoint_utils.: checkpoints_iterator wait_for_new_checkpoint
+python.training.saver.: checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes get_checkpoint_state
+python.training.saver.: latest_checkpoint remove_checkpoint update_checkpoint_state
+[checkpoint.reader]
+python.training.checkpoint_utils.: list_variables load_checkpoint load_variable
+checkpoint_filename as python.training.checkpoint_utils._get_checkpoint_filename
+python.training.py_checkpoint_reader.CheckpointReader
+new_checkpoint_reader as python.training.py_checkpoint_reader.NewCheckpointReader
+new_checkpoint_reader as python.pywrap_tensorflow.NewCheckpointReader
+new_checkpoint_reader as python.pywrap_tensorflow_internal.NewCheckpointReader
+python.tools.inspect_checkpoint.print_tensors_in_checkpoint_file
+count_params as python.tools.inspect_checkpoint._count_total_params
+[checkpoint.saveables]
+python.training.saving.saveable_object.: SaveableObject SaveSpec
+python.training.saving.saveable_object_util.: op_list_to_dict saveable_objects_for_op validate_and_slice_inputs
+python.training.saving.saveable_object_util.: ReferenceVariableSaveable ResourceVariableSaveable
+on_host as python.training.saving.saveable_object_util.set_cpu0
+[checkpoint.saver]
+python.training.saver.Saver
+get_saver_or_default as python.training.saver._get_saver_or_default
+"""
+
+CONTRIB = """
+[checkpoint.initializing]
+contrib.framework.init_from_checkpoint
+[checkpoint.reader]
+contrib.framework.: list_variables load_checkpoint load_variable
+[checkpoint.management]
+contrib.training.: checkpoints_iterator wait_for_new_checkpoint
+[tf1.framework_variables]
+contrib.framework.: assign_from_checkpoint assign_from_checkpoint_fn assign_from_values assign_from_values_fn
+contrib.framework.: get_unique_variable get_variable_full_name get_variables get_variables_by_name
+contrib.framework.: get_variables_by_suffix get_variables_to_restore
+contrib.slim.: assign_from_checkpoint assign_from_checkpoint_fn assign_from_values assign_from_values_fn
+contrib.slim.: get_unique_variable get_variables get_variables_by_name get_variables_by_suffix get_variables_to_restore
+"""

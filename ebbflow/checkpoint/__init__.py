@@ -1,0 +1,1 @@
+"""Checkpoints: variables by name (`tf.train.Saver`) and by object (`tf.train.Checkpoint`), and their folders."""

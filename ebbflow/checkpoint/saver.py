@@ -1,0 +1,363 @@
+"""`tf.train.Saver`: saves a session's variables (or eager ones) by name, and keeps the latest few checkpoints.
+
+The nodes it runs are made by `builders`; the list of checkpoints in a folder is kept by `management`. A MetaGraph is
+written beside each checkpoint.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from ebbflow import messages
+from ebbflow.checkpoint import management, saveables
+from ebbflow.checkpoint.builders import V2, BulkSaverBuilder
+from ebbflow.core import context, errors
+from ebbflow.graph.collections import GraphKeys
+from ebbflow.graph.graph_def import meta_graph_def
+from ebbflow.io.bundle_writer import write_atomically
+from ebbflow.platform import files, logging
+from ebbflow.state.variable_def import prepend_scope, strip_scope
+
+_FIELDS = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
+
+
+class Saver:
+    """Saves and restores variables.
+
+    >>> import ebbflow.v1 as tf, tempfile
+    >>> with tf.Graph().as_default(), tf.Session() as sess, tempfile.TemporaryDirectory() as folder:
+    ...     v = tf.Variable(3.0, name="v")
+    ...     saver = tf.train.Saver()
+    ...     sess.run(v.initializer)
+    ...     path = saver.save(sess, folder + "/model", global_step=7)
+    ...     sess.run(v.assign(0.0))
+    ...     saver.restore(sess, path)
+    ...     os.path.basename(path), float(sess.run(v))
+    0.0
+    ('model-7', 3.0)
+    """
+
+    def __init__(
+        self,
+        var_list: Any = None,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        restore_sequentially: bool = False,
+        saver_def: Any = None,
+        builder: Any = None,
+        defer_build: bool = False,
+        allow_empty: bool = False,
+        write_version: int = V2,
+        pad_step_number: bool = False,
+        save_relative_paths: bool = False,
+        filename: str | None = None,
+    ):
+        if defer_build and var_list:
+            raise ValueError(
+                "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or "
+                "var_list=None."
+            )
+        if context.executing_eagerly() and var_list is None:
+            raise RuntimeError(
+                "When eager execution is enabled, `var_list` must specify a list or dict of variables to save"
+            )
+        if saver_def is not None and not isinstance(saver_def, messages.SaverDef):
+            raise ValueError(f"if `saver_def` is not None, it must be of type SaverDef: {saver_def}")
+        self._var_list = var_list
+        self._options: dict[str, Any] = {
+            "reshape": reshape, "sharded": sharded, "max_to_keep": max_to_keep,
+            "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours, "name": name,
+            "restore_sequentially": restore_sequentially,
+        }  # fmt: skip
+        self.saver_def: Any = saver_def
+        self._builder = builder
+        self._is_built = False
+        self._allow_empty = allow_empty
+        self._is_empty = False
+        self._write_version = write_version
+        self._pad_step_number = pad_step_number
+        self._filename = filename
+        self._last_checkpoints: list[tuple[str, float]] = []
+        self._checkpoints_to_be_deleted: list[tuple[str, float]] = []
+        self._next_checkpoint_time = time.time() + keep_checkpoint_every_n_hours * 3600
+        self._save_relative_paths = save_relative_paths
+        self._object_restore_saver: Any = None
+        if context.executing_eagerly():
+            self._take_options(saver_def)
+        elif not defer_build:
+            self.build()
+        elif saver_def:
+            self._take_options(saver_def)
+
+    def _take_options(self, saver_def: Any) -> None:
+        if saver_def is None:
+            return
+        self._write_version = saver_def.version
+        self._options["max_to_keep"] = saver_def.max_to_keep
+        self._options["keep_checkpoint_every_n_hours"] = saver_def.keep_checkpoint_every_n_hours
+
+    # --- its nodes ----------------------------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """Make the nodes, where `defer_build` put that off."""
+        if context.executing_eagerly():
+            raise RuntimeError("Use save/restore instead of build in eager mode.")
+        self._build(self._filename, True, True)
+
+    def _build_eager(self, checkpoint_path: str, build_save: bool, build_restore: bool) -> None:
+        self._build(checkpoint_path, build_save, build_restore)
+
+    def _build(self, checkpoint_path: str | None, build_save: bool, build_restore: bool) -> None:
+        eager = context.executing_eagerly()
+        if not eager:
+            if self._is_built:
+                return
+            self._is_built = True
+        if self.saver_def is None or eager:
+            if self._builder is None:
+                self._builder = BulkSaverBuilder(self._write_version)
+            if self._var_list is None:
+                self._var_list = saveables.all_saveables()
+            if isinstance(self._var_list, (dict, list, tuple, set)) and not self._var_list:
+                if not self._allow_empty:
+                    raise ValueError("No variables to save")
+                self._is_empty = True
+                return
+            self._is_empty = False
+            self.saver_def = self._builder._build_internal(
+                self._var_list, filename=checkpoint_path, build_save=build_save, build_restore=build_restore,
+                **self._options,
+            )  # fmt: skip
+        elif self._options["name"]:
+            for field in _FIELDS:
+                setattr(self.saver_def, field, prepend_scope(getattr(self.saver_def, field), self._options["name"]))
+        self._check_saver_def()
+        if not eager:
+            self._next_checkpoint_time = time.time() + self.saver_def.keep_checkpoint_every_n_hours * 3600
+
+    def _check_saver_def(self) -> None:
+        if not isinstance(self.saver_def, messages.SaverDef):
+            raise ValueError(f"saver_def must be a saver_pb2.SaverDef: {self.saver_def}")
+        if context.executing_eagerly():
+            return
+        for field in _FIELDS[1:]:
+            if not getattr(self.saver_def, field):
+                raise ValueError(f"saver_def must specify the {field}: {self.saver_def}")
+
+    # --- as a message -------------------------------------------------------------------------------------------------
+
+    def as_saver_def(self) -> Any:
+        """Return the SaverDef that names this saver's nodes."""
+        return self.saver_def
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """Return the SaverDef, its names without a scope (None where the saver is not in that scope)."""
+        if export_scope is None:
+            return self.saver_def
+        names = [getattr(self.saver_def, field) for field in _FIELDS]
+        if not all(name.startswith(export_scope) for name in names):
+            return None
+        stripped = messages.SaverDef()
+        stripped.CopyFrom(self.saver_def)
+        for field, name in zip(_FIELDS, names, strict=True):
+            setattr(stripped, field, strip_scope(name, export_scope))
+        return stripped
+
+    @staticmethod
+    def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
+        """Return the saver whose nodes a SaverDef names; they are in the default graph, maybe under a scope."""
+        return Saver(saver_def=saver_def, name=import_scope)
+
+    # --- the checkpoints it keeps -------------------------------------------------------------------------------------
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """The checkpoints that were not removed, oldest first."""
+        return [self._CheckpointFilename(pair) for pair in self._last_checkpoints]
+
+    def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
+        """Say which checkpoints there are, oldest first."""
+        assert isinstance(last_checkpoints, list)
+        self._last_checkpoints = [(path, np.inf) for path in last_checkpoints]
+
+    def set_last_checkpoints_with_time(self, last_checkpoints_with_time: list[tuple[str, float]]) -> None:
+        """Say which checkpoints there are, oldest first, with the seconds at which they were written."""
+        assert isinstance(last_checkpoints_with_time, list)
+        self._last_checkpoints = last_checkpoints_with_time
+
+    def recover_last_checkpoints(self, checkpoint_paths: Any) -> None:
+        """Find out which of these checkpoints there are, after a program was started again."""
+        known = []
+        for path in checkpoint_paths:
+            known += [(path, written) for written in management.get_checkpoint_mtimes([path])]
+        self.set_last_checkpoints_with_time(known)
+
+    def _CheckpointFilename(self, p: tuple[str, float]) -> str:
+        return p[0]
+
+    def _RecordLastCheckpoint(self, latest_save_path: str) -> None:
+        if not self.saver_def.max_to_keep:
+            return
+        self._last_checkpoints = [p for p in self._last_checkpoints if p[0] != latest_save_path]
+        self._last_checkpoints.append((latest_save_path, time.time()))
+        if len(self._last_checkpoints) > self.saver_def.max_to_keep:
+            self._checkpoints_to_be_deleted.append(self._last_checkpoints.pop(0))
+
+    def _MaybeDeleteOldCheckpoints(self, meta_graph_suffix: str = "meta") -> None:
+        if not self._checkpoints_to_be_deleted:
+            return
+        path, written = self._checkpoints_to_be_deleted.pop(0)
+        if written > self._next_checkpoint_time:
+            self._next_checkpoint_time += self.saver_def.keep_checkpoint_every_n_hours * 3600
+            return
+        try:
+            management.remove_checkpoint(path, self.saver_def.version, meta_graph_suffix)
+        except Exception as error:  # whatever stands in the way of tidying up must not end a training
+            logging.warning("Ignoring: %s", error)
+
+    # --- saving -------------------------------------------------------------------------------------------------------
+
+    def save(
+        self,
+        sess: Any,
+        save_path: Any,
+        global_step: Any = None,
+        latest_filename: str | None = None,
+        meta_graph_suffix: str = "meta",
+        write_meta_graph: bool = True,
+        write_state: bool = True,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> str | None:
+        """Save the variables, and return the prefix of the checkpoint (None where there is nothing to save)."""
+        if not self._is_built and not context.executing_eagerly():
+            raise RuntimeError("`build()` should be called before save if defer_build==True")
+        latest_filename = latest_filename or management.LIST
+        if os.path.split(latest_filename)[0]:
+            raise ValueError("'latest_filename' must not contain path components")
+        if self._write_version != V2:
+            logging.warning("Checkpoints of the first format are deprecated: tf.train.Saver writes V2 by default.")
+        save_path = os.fspath(save_path)
+        checkpoint_file = self._path_of(sess, save_path, global_step, latest_filename)
+        if not context.executing_eagerly() and not (hasattr(sess, "run") and hasattr(sess, "graph")):
+            raise TypeError(f"'sess' must be a Session; {sess}")
+        written = None
+        if not self._is_empty:
+            try:
+                written = self._write(sess, checkpoint_file)
+                if write_state:
+                    self._list(os.path.dirname(save_path), written, latest_filename, meta_graph_suffix)
+            except (errors.FailedPreconditionError, errors.NotFoundError) as error:
+                parent = os.path.dirname(save_path)
+                if parent and not files.isdir(parent):
+                    raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from error
+                raise
+        if write_meta_graph and not context.executing_eagerly():
+            name = management.meta_graph_filename(checkpoint_file, meta_graph_suffix)
+            with sess.graph.as_default():
+                self.export_meta_graph(name, strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info)
+        return written
+
+    def _path_of(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
+        if global_step is None:
+            if os.path.basename(save_path) == latest_filename and not self._options["sharded"]:
+                raise ValueError(f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'")
+            return save_path
+        if not isinstance(global_step, (int, np.integer)):
+            global_step = global_step.numpy() if context.executing_eagerly() else sess.run(global_step)
+        return f"{save_path}-{int(global_step):08d}" if self._pad_step_number else f"{save_path}-{int(global_step)}"
+
+    def _write(self, sess: Any, path: str) -> str:
+        if context.executing_eagerly():
+            self._build_eager(path, build_save=True, build_restore=False)
+            return self.saver_def.save_tensor_name
+        definition = self.saver_def
+        written = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: path})
+        return written.decode() if isinstance(written, bytes) else str(written)
+
+    def _list(self, folder: str, written: str, latest_filename: str, meta_graph_suffix: str) -> None:
+        self._RecordLastCheckpoint(written)
+        management.update_checkpoint_state_internal(
+            folder, written, self.last_checkpoints, latest_filename, self._save_relative_paths
+        )
+        self._MaybeDeleteOldCheckpoints(meta_graph_suffix)
+
+    # --- restoring ----------------------------------------------------------------------------------------------------
+
+    def restore(self, sess: Any, save_path: Any) -> None:
+        """Give the variables the values that a checkpoint holds; they need not be initialised before."""
+        if self._is_empty:
+            return
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        save_path = files.text_of(save_path)
+        if not management.checkpoint_exists_internal(save_path):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+        logging.info("Restoring parameters from %s", save_path)
+        if context.executing_eagerly():
+            self._build_eager(save_path, build_save=False, build_restore=True)
+            return
+        definition = self.saver_def
+        try:
+            sess.run(definition.restore_op_name, {definition.filename_tensor_name: save_path})
+        except errors.NotFoundError as error:
+            if not self._restore_by_objects(sess, save_path):
+                raise _explained(error, "a Variable name or other graph key that is missing") from error
+        except errors.InvalidArgumentError as error:
+            raise _explained(error, "a mismatch between the current graph and the graph") from error
+
+    def _restore_by_objects(self, sess: Any, save_path: str) -> bool:
+        """Restore from a checkpoint whose keys are objects, by the names it has of their variables."""
+        return False
+
+    # --- MetaGraphs ---------------------------------------------------------------------------------------------------
+
+    def export_meta_graph(
+        self,
+        filename: Any = None,
+        collection_list: Any = None,
+        as_text: bool = False,
+        export_scope: str | None = None,
+        clear_devices: bool = False,
+        clear_extraneous_savers: bool = False,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> Any:
+        """Return the default graph with this saver as a MetaGraphDef, and write it where a file name is given."""
+        meta = meta_graph_def(context.default_graph())
+        if self.saver_def is not None:
+            meta.saver_def.CopyFrom(self.saver_def)
+        if filename:
+            data = messages.to_text(meta).encode() if as_text else messages.serialize(meta)
+            write_atomically(files.text_of(filename), data)
+        return meta
+
+
+def _explained(error: Any, what: str) -> Any:
+    text = (
+        f"Restoring from checkpoint failed. This is most likely due to {what} from the checkpoint. Please ensure that "
+        f"you have not altered the graph expected based on the checkpoint. Original error:\n\n{error.message}"
+    )
+    return type(error)(error.node_def, error.op, text)
+
+
+def get_saver_or_default() -> Saver:
+    """Return the graph's saver; one that saves everything is made where there is none."""
+    savers = context.default_graph().get_collection(GraphKeys.SAVERS)
+    if len(savers) > 1:
+        raise RuntimeError(
+            f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which one to use by passing it to "
+            "the constructor."
+        )
+    if savers:
+        return savers[0]
+    saver = Saver(sharded=True, allow_empty=True)
+    context.default_graph().add_to_collection(GraphKeys.SAVERS, saver)
+    return saver

@@ -1,0 +1,200 @@
+"""File systems: this machine's, and those that fsspec knows (`memory://`, `s3://`, `gs://`, `https://`, …).
+
+`system_of(path)` gives the system and the path as it takes it; both kinds answer the same few calls. Knows nothing of
+TensorFlow's names for them (`platform.files`). fsspec is imported with the first path that has a scheme.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fnmatch
+import functools
+import os
+import shutil
+from typing import IO, Any
+
+from ebbflow.core import errors
+
+Path = Any  # str, bytes or os.PathLike
+
+
+def text_of(path: Path) -> str:
+    """Return a path as text."""
+    text = os.fspath(path)
+    return text.decode() if isinstance(text, bytes) else text
+
+
+def system_of(path: Path) -> tuple[LocalFiles | RemoteFiles, str]:
+    """Return the file system a path is in, and the path as that system takes it.
+
+    >>> system_of("file:///etc/hosts")[1]
+    '/etc/hosts'
+    """
+    text = text_of(path)
+    scheme, separator, rest = text.partition("://")
+    if not separator or "/" in scheme:
+        return LOCAL, text
+    if scheme == "file":
+        return LOCAL, rest
+    return _remote(scheme, text), text
+
+
+def is_local(path: Path) -> bool:
+    """Return whether a path is on this machine."""
+    return system_of(path)[0] is LOCAL
+
+
+class LocalFiles:
+    """The files of this machine."""
+
+    schemes = ("", "file")
+
+    def open(self, path: str, mode: str) -> IO[bytes]:
+        """Open a file for bytes."""
+        return open(path, mode)
+
+    def exists(self, path: str) -> bool:
+        return os.path.exists(path)
+
+    def isdir(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+    def listdir(self, path: str) -> list[str]:
+        return sorted(os.listdir(path))
+
+    def stat(self, path: str) -> tuple[int, int, bool]:
+        """Return the length, the time of change in nanoseconds, and whether it is a directory."""
+        found = os.stat(path)
+        return found.st_size, found.st_mtime_ns, os.path.isdir(path)
+
+    def mkdir(self, path: str) -> None:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path)
+
+    def makedirs(self, path: str) -> None:
+        os.makedirs(path, exist_ok=True)
+
+    def remove(self, path: str) -> None:
+        os.remove(path)
+
+    def rmtree(self, path: str) -> None:
+        shutil.rmtree(path)
+
+    def copy(self, src: str, dst: str) -> None:
+        shutil.copyfile(src, dst)
+
+    def replace(self, src: str, dst: str) -> None:
+        os.replace(src, dst)
+
+    def sync(self, file: Any) -> None:
+        """Have the bytes written so far on the disk."""
+        file.flush()
+        os.fsync(file.fileno())
+
+    def sync_directory(self, path: str) -> None:
+        """Have the names in a directory on the disk."""
+        try:
+            handle = os.open(path or os.curdir, os.O_RDONLY)
+        except OSError:  # not every system opens directories
+            return
+        try:
+            os.fsync(handle)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EBADF, errno.EACCES):
+                raise
+        finally:
+            os.close(handle)
+
+    def glob(self, pattern: str) -> list[str]:
+        """Return the paths that fit a pattern with `*`, `?` and `[...]`."""
+        head, tail = os.path.split(pattern)
+        if not any(sign in pattern for sign in "*?["):
+            return [pattern] if os.path.lexists(pattern) else []
+        if not tail or head == pattern:
+            return [os.path.join(path, "") for path in self.glob(head) if os.path.isdir(path)]
+        matches = []
+        for directory in self.glob(head) if head else [""]:
+            with contextlib.suppress(OSError):
+                names = sorted(os.listdir(directory or os.curdir))
+                matches += [os.path.join(directory, name) for name in names if fnmatch.fnmatchcase(name, tail)]
+        return matches
+
+
+LOCAL = LocalFiles()
+
+
+class RemoteFiles:
+    """The files of a system that fsspec reaches. Paths keep their scheme."""
+
+    def __init__(self, system: Any, scheme: str):
+        self.system, self.scheme = system, scheme
+
+    def open(self, path: str, mode: str) -> IO[bytes]:
+        """Open a file for bytes."""
+        return self.system.open(path, mode)
+
+    def exists(self, path: str) -> bool:
+        return bool(self.system.exists(path))
+
+    def isdir(self, path: str) -> bool:
+        return bool(self.system.isdir(path))
+
+    def listdir(self, path: str) -> list[str]:
+        return sorted(os.path.basename(name.rstrip("/")) for name in self.system.ls(path, detail=False))
+
+    def stat(self, path: str) -> tuple[int, int, bool]:
+        """Return the length, the time of change in nanoseconds (0: unknown), and whether it is a directory."""
+        info = self.system.info(path)
+        try:
+            changed = int(self.system.modified(path).timestamp() * 1e9)
+        except (NotImplementedError, AttributeError, KeyError, OSError):
+            changed = 0
+        return int(info.get("size") or 0), changed, info.get("type") == "directory"
+
+    def mkdir(self, path: str) -> None:
+        with contextlib.suppress(FileExistsError):
+            self.system.mkdir(path, create_parents=False)
+
+    def makedirs(self, path: str) -> None:
+        self.system.makedirs(path, exist_ok=True)
+
+    def remove(self, path: str) -> None:
+        self.system.rm_file(path)
+
+    def rmtree(self, path: str) -> None:
+        self.system.rm(path, recursive=True)
+
+    def copy(self, src: str, dst: str) -> None:
+        self.system.cp_file(src, dst)
+
+    def replace(self, src: str, dst: str) -> None:
+        self.system.mv(src, dst)
+
+    def sync(self, file: Any) -> None:
+        """Have the bytes written so far in the system's hands: closing does that."""
+        file.flush()
+
+    def sync_directory(self, path: str) -> None:
+        """Names are there with their files."""
+
+    def glob(self, pattern: str) -> list[str]:
+        """Return the paths that fit a pattern."""
+        return sorted(self.system.unstrip_protocol(path) for path in self.system.glob(pattern))
+
+
+@functools.cache
+def _remote_system(scheme: str) -> RemoteFiles | None:
+    try:
+        import fsspec  # only for paths with a scheme
+
+        return RemoteFiles(fsspec.filesystem(scheme), scheme)
+    except (ImportError, ValueError):
+        return None
+
+
+def _remote(scheme: str, path: str) -> RemoteFiles:
+    system = _remote_system(scheme)
+    if system is None:
+        raise errors.UnimplementedError(None, None, f"File system scheme '{scheme}' not implemented (file: '{path}')")
+    return system
