@@ -6,7 +6,7 @@ kinds; how the tensors get into files is the affair of the savers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import context, device, dtypes
@@ -300,7 +300,7 @@ def validate_and_slice_inputs(names_to_saveables: Any) -> list[SaveableObject]:
     return saveables
 
 
-def all_saveables(extra: Iterable[Any] = ()) -> list[Any]:
+def all_saveables(scope: str | None = None) -> list[Any]:
     """Return what a saver without a list saves: global variables and other saveable objects of the graph."""
     graph = context.default_graph()
-    return [*graph.get_collection("variables"), *graph.get_collection("saveable_objects"), *extra]
+    return graph.get_collection("variables", scope) + graph.get_collection("saveable_objects", scope)

@@ -16,11 +16,12 @@ from ebbflow import messages
 from ebbflow.checkpoint import management, saveables
 from ebbflow.checkpoint.builders import V2, BulkSaverBuilder
 from ebbflow.core import context, errors
+from ebbflow.functions.meta_graph_import import import_scoped_meta_graph_with_return_elements
 from ebbflow.graph.collections import GraphKeys
-from ebbflow.graph.graph_def import meta_graph_def
-from ebbflow.io.bundle_writer import write_atomically
+from ebbflow.graph.meta_graph import export_scoped_meta_graph, read_meta_graph_file
+from ebbflow.graph.proto_functions import register_proto_function
+from ebbflow.graph.scope_names import prepend_name_scope, strip_name_scope
 from ebbflow.platform import files, logging
-from ebbflow.state.variable_def import prepend_scope, strip_scope
 
 _FIELDS = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
 
@@ -34,10 +35,9 @@ class Saver:
     ...     saver = tf.train.Saver()
     ...     sess.run(v.initializer)
     ...     path = saver.save(sess, folder + "/model", global_step=7)
-    ...     sess.run(v.assign(0.0))
+    ...     _ = sess.run(v.assign(0.0))
     ...     saver.restore(sess, path)
     ...     os.path.basename(path), float(sess.run(v))
-    0.0
     ('model-7', 3.0)
     """
 
@@ -137,7 +137,9 @@ class Saver:
             )  # fmt: skip
         elif self._options["name"]:
             for field in _FIELDS:
-                setattr(self.saver_def, field, prepend_scope(getattr(self.saver_def, field), self._options["name"]))
+                setattr(
+                    self.saver_def, field, prepend_name_scope(getattr(self.saver_def, field), self._options["name"])
+                )
         self._check_saver_def()
         if not eager:
             self._next_checkpoint_time = time.time() + self.saver_def.keep_checkpoint_every_n_hours * 3600
@@ -167,7 +169,7 @@ class Saver:
         stripped = messages.SaverDef()
         stripped.CopyFrom(self.saver_def)
         for field, name in zip(_FIELDS, names, strict=True):
-            setattr(stripped, field, strip_scope(name, export_scope))
+            setattr(stripped, field, strip_name_scope(name, export_scope))
         return stripped
 
     @staticmethod
@@ -331,13 +333,12 @@ class Saver:
         save_debug_info: bool = False,
     ) -> Any:
         """Return the default graph with this saver as a MetaGraphDef, and write it where a file name is given."""
-        meta = meta_graph_def(context.default_graph())
-        if self.saver_def is not None:
-            meta.saver_def.CopyFrom(self.saver_def)
-        if filename:
-            data = messages.to_text(meta).encode() if as_text else messages.serialize(meta)
-            write_atomically(files.text_of(filename), data)
-        return meta
+        return export_meta_graph(
+            filename=filename, graph_def=context.default_graph().as_graph_def(add_shapes=True),
+            saver_def=self.saver_def, collection_list=collection_list, as_text=as_text, export_scope=export_scope,
+            clear_devices=clear_devices, clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info,
+        )  # fmt: skip
 
 
 def _explained(error: Any, what: str) -> Any:
@@ -346,6 +347,85 @@ def _explained(error: Any, what: str) -> Any:
         f"you have not altered the graph expected based on the checkpoint. Original error:\n\n{error.message}"
     )
     return type(error)(error.node_def, error.op, text)
+
+
+# --- MetaGraphs -------------------------------------------------------------------------------------------------------
+
+_NO_GRAPH = (
+    "meta graphs is not supported when eager execution is enabled. No graph exists when eager execution is enabled."
+)
+
+
+def export_meta_graph(
+    filename: Any = None,
+    meta_info_def: Any = None,
+    graph_def: Any = None,
+    saver_def: Any = None,
+    collection_list: Any = None,
+    as_text: bool = False,
+    graph: Any = None,
+    export_scope: str | None = None,
+    clear_devices: bool = False,
+    clear_extraneous_savers: bool = False,
+    strip_default_attrs: bool = False,
+    save_debug_info: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Return a graph (or what is under a scope of it) as a MetaGraphDef, and write it where a file name is given."""
+    if context.executing_eagerly():
+        raise RuntimeError(f"Exporting {_NO_GRAPH}")
+    meta, _ = export_scoped_meta_graph(
+        filename=filename, meta_info_def=meta_info_def, graph_def=graph_def, saver_def=saver_def,
+        collection_list=collection_list, as_text=as_text, graph=graph, export_scope=export_scope,
+        clear_devices=clear_devices, clear_extraneous_savers=clear_extraneous_savers,
+        strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info, **kwargs,
+    )  # fmt: skip
+    return meta
+
+
+def import_meta_graph(
+    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+) -> Saver | None:
+    """Add a MetaGraph to the default graph; return its saver (None where there is nothing to save)."""
+    return import_meta_graph_with_return_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
+
+
+def import_meta_graph_with_return_elements(
+    meta_graph_or_file: Any,
+    clear_devices: bool = False,
+    import_scope: str | None = None,
+    return_elements: Any = None,
+    **kwargs: Any,
+) -> tuple[Saver | None, Any]:
+    """Add a MetaGraph to the default graph; return its saver, and the elements asked for."""
+    if context.executing_eagerly():
+        raise RuntimeError(f"Importing {_NO_GRAPH}")
+    meta = meta_graph_or_file
+    if type(meta).__name__ != "MetaGraphDef":
+        meta = read_meta_graph_file(meta)
+    variables, elements = import_scoped_meta_graph_with_return_elements(
+        meta, clear_devices=clear_devices, import_scope=import_scope, return_elements=return_elements, **kwargs
+    )
+    return _saver_of(meta, import_scope, variables), elements
+
+
+def _saver_of(meta: Any, import_scope: str | None, variables: dict[str, Any]) -> Saver | None:
+    """Return the saver that an imported MetaGraph names, or one for what it brought."""
+    if meta.HasField("saver_def"):
+        scope = import_scope
+        if variables:  # the scope they really came into, which may have a number behind its name
+            name, variable = next(iter(variables.items()))
+            scope = variable.name[: -len(name)]
+        definition = messages.SaverDef()
+        definition.CopyFrom(messages.parse(messages.SaverDef, meta.saver_def.SerializeToString()))
+        return Saver(saver_def=definition, name=scope)
+    if saveables.all_saveables(import_scope):
+        return Saver()
+    logging.info("Saver not created because there are no variables in the graph to restore")
+    return None
+
+
+register_proto_function(GraphKeys.SAVERS, lambda: messages.SaverDef, Saver.to_proto, Saver.from_proto)
 
 
 def get_saver_or_default() -> Saver:

@@ -21,7 +21,7 @@ HOMES = {
     "moving_average_variables": "ebbflow.state.variables",
     "global_step": "ebbflow.state.variables",
     "queue_runners": "ebbflow.train.queue_runner",
-    "savers": "ebbflow.train.saver",
+    "savers": "ebbflow.checkpoint.saver",
 }
 """The modules that register collections of their own."""
 

@@ -14,7 +14,7 @@ LARGEST = 1 << 28  # bytes that one block may become
 def decompress(data: bytes, what: str) -> bytes:
     """Return the contents of a block; `what` names it in errors.
 
-    >>> decompress(bytes([11, 0x14]) + b"abcdef" + bytes([0x09, 6]), "a test")
+    >>> decompress(bytes([11, 0x14]) + b"abcdef" + bytes([0x05, 6]), "a test")
     b'abcdefabcde'
     """
     try:

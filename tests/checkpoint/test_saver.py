@@ -307,3 +307,18 @@ def test_a_meta_graph_stands_beside_it(tmp_path):
     meta = tf.MetaGraphDef.FromString((tmp_path / "m-3.meta").read_bytes())
     assert meta.saver_def == saver.as_saver_def()
     assert "save/RestoreV2" in [node.name for node in meta.graph_def.node]
+    for scope in (None, "inside"):
+        with tf.Graph().as_default() as graph, tf.Session() as sess:
+            again = tf.train.import_meta_graph(str(tmp_path / "m-3.meta"), import_scope=scope)
+            again.restore(sess, str(tmp_path / "m-3"))
+            assert sess.run(graph.get_tensor_by_name("v:0" if scope is None else "inside/v:0")).tolist() == [1.0, 2.0]
+
+
+def test_savers_in_a_collection(tmp_path):
+    tf.Variable([1.0, 2.0], name="v")
+    tf.add_to_collection(tf.GraphKeys.SAVERS, tf.train.Saver(name="one"))
+    meta = tf.train.export_meta_graph()
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(meta)
+        (saver,) = tf.get_collection(tf.GraphKeys.SAVERS)
+        assert saver.as_saver_def().restore_op_name == "one/restore_all"

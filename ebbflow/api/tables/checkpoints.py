@@ -16,7 +16,7 @@ train.update_checkpoint_state
 [checkpoint.reader]
 new_checkpoint_reader as train.NewCheckpointReader
 [checkpoint.saver]
-train.Saver
+train.: Saver export_meta_graph import_meta_graph
 """
 
 INSIDE = """
@@ -52,7 +52,8 @@ python.training.saving.saveable_object_util.: op_list_to_dict saveable_objects_f
 python.training.saving.saveable_object_util.: ReferenceVariableSaveable ResourceVariableSaveable
 on_host as python.training.saving.saveable_object_util.set_cpu0
 [checkpoint.saver]
-python.training.saver.Saver
+python.training.saver.: Saver export_meta_graph import_meta_graph
+python.training.saver.import_meta_graph_with_return_elements
 get_saver_or_default as python.training.saver._get_saver_or_default
 """
 
