@@ -6,63 +6,15 @@ to an op that keeps it, escapes: it, and all that it may share memory with, must
 
 from __future__ import annotations
 
-from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value
-from ebbflow.compiler.views import NAMES as VIEWS
+from ebbflow.compiler.flow import Flow, Node, Value
 from ebbflow.compiler.views import view_of
-
-_LETS_GO = ("Apply", "Assert", "Print", "Scatter")  # of stateful ops: those that use their inputs and forget them
-
-
-def promises_fresh(node: Node) -> bool:
-    """Return whether a node's results never share memory with its inputs."""
-    return bool(node.op.facts.get("elementwise")) and node.op.name not in VIEWS and node.op.name not in _MAY_PASS
-
-
-_MAY_PASS = frozenset(["Cast", "Real", "Conj", "Snapshot", "Identity"])
-
-
-_FRESH = frozenset(
-    [
-        "Softmax",
-        "LogSoftmax",
-        "SoftmaxCrossEntropyWithLogits",
-        "SparseSoftmaxCrossEntropyWithLogits",
-        "_ScaledCrossEntropy",
-        "MatMul",
-        "BatchMatMulV2",
-        "Sum",
-        "Mean",
-        "Max",
-        "Min",
-        "Prod",
-        "Conv2D",
-        "Conv2DBackpropInput",
-        "Conv2DBackpropFilter",
-        "MaxPool",
-        "MaxPoolGrad",
-        "AvgPool",
-        "AvgPoolGrad",
-        "BiasAddGrad",
-        "ArgMax",
-        "OneHot",
-        "Tile",
-        "Fill",
-        "ZerosLike",
-        "OnesLike",
-        "L2Loss",
-        "FusedBatchNormV3",
-        "FusedBatchNormGradV3",
-        "Any",
-        "All",
-    ]
-)  # kernels that always make their results anew
 
 
 def shared_inputs(node: Node, fresh: set[Node]) -> list[Value]:
     """Return the inputs that a node's results may share memory with."""
-    if node in fresh or promises_fresh(node) or node.op.name in _FRESH:
+    if node in fresh or node.op.facts.fresh:
         return []
-    if node.op.name in VIEWS:
+    if node.op.facts.view:
         view = view_of(node)
         if view is not None:
             return [node.inputs[view[0]]]
@@ -74,7 +26,7 @@ def shared_inputs(node: Node, fresh: set[Node]) -> list[Value]:
 
 def keeps_inputs(node: Node) -> bool:
     """Return whether a node may hold on to its inputs after it ran."""
-    return node.stateful and node.op.name not in READS | HANDLES and not any(part in node.op.name for part in _LETS_GO)
+    return node.acts and not node.op.facts.forgets
 
 
 def escaping(flow: Flow, fresh: set[Node]) -> set[Value]:

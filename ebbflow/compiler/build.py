@@ -41,14 +41,10 @@ def build(
         n
         for n in flow.nodes
         if not taken.intersection(n.outputs)
-        and (id(n.origin) in asked or n.op.name in _COMPLAIN)
+        and (id(n.origin) in asked or n.op.facts.complains)
         and n.op.name != "Const"
     }
     return flow
-
-
-_COMPLAIN = frozenset(["CheckNumerics", "CheckNumericsV2", "EnsureShape"])
-"""Stateless ops that are there for the error they may raise."""
 
 
 def _asked_for(fetches: Sequence[Any]) -> list[Any]:
@@ -154,7 +150,7 @@ def _infer(node: Node) -> None:
         dims = handle_facts(node.inputs[0])[1]
         if is_static(dims):
             node.outputs[0].known = np.array(dims, node.outputs[0].dtype.np)
-    if not node.stateful and node.outputs and (all(_small(v) for v in node.outputs) or node.op.name in _NEVER_LARGE):
+    if not node.stateful and node.outputs and (all(_small(v) for v in node.outputs) or node.op.facts.bounded):
         compute(node)
 
 
@@ -162,22 +158,16 @@ def _small(value: Value) -> bool:
     return value.is_static and value.size <= SMALL and not value.dtype._is_ref_dtype
 
 
-_NEVER_LARGE = frozenset(["BroadcastGradientArgs", "ListDiff", "ConcatOffset"])  # no larger than the inputs
-_OF_SHAPE = {"Shape", "Size", "Rank", "ShapeN"}
-
-
 def compute(node: Node) -> None:
     """Note the values of a stateless node's outputs, if its inputs' decide them."""
-    name = node.op.name
-    if name == "Const":
+    if node.op.name == "Const":
         node.outputs[0].known = np.asarray(node.attrs["value"])
         return
-    if name in _OF_SHAPE:
+    from_dims = node.op.from_dims_fn
+    if from_dims is not None and node.outputs[0].dtype.np.kind in "fiubc":
         for value, of in zip(node.outputs, node.inputs, strict=True):
-            value.known = _of_shape(name, of, value)
-        return
-    if name in ("ZerosLike", "OnesLike") and node.outputs[0].dtype.np.kind in "fiubc":
-        node.outputs[0].known = np.full(node.outputs[0].dims, name == "OnesLike", node.outputs[0].dtype.np)  # type: ignore[arg-type]
+            result = None if of.dims is None else from_dims(of.dims, value.dtype.np)
+            value.known = None if result is None else np.array(result)
         return
     inputs = [v.known for v in node.inputs]
     if not node.inputs or any(v is None for v in inputs) or node.op.needs_run or node.op.kernel_fn is None:
@@ -192,13 +182,3 @@ def compute(node: Node) -> None:
     for value, result in zip(node.outputs, node.op.signature.flat_results(results), strict=True):
         value.known = np.asarray(result, value.dtype.np)
         value.dims = value.known.shape
-
-
-def _of_shape(name: str, of: Value, value: Value) -> np.ndarray | None:
-    if of.dims is None:
-        return None
-    if name == "Rank":
-        return np.array(len(of.dims), value.dtype.np)
-    if None in of.dims:
-        return None
-    return np.array(of.size if name == "Size" else of.dims, value.dtype.np)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ebbflow.compiler import aliasing, numpy_lines, views
 from ebbflow.compiler.buffers import Block
-from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value, is_state, is_variable
+from ebbflow.compiler.flow import Flow, Node, Value, is_state, is_variable
 from ebbflow.compiler.passes.native import BOTH
 from ebbflow.core import memory
 from ebbflow.core.op import Known
@@ -90,15 +90,15 @@ class Writer:
         """Return how a node is written: known already, a view, rows of NumPy, made by an engine, or by its kernel."""
         if node.op.name == "Const":
             return "const", node.attrs["value"]
-        if node.op.name in HANDLES:
+        if node.op.facts.variable:
             return "handle", None
-        if node.op.name in READS and is_variable(node.inputs[0]):
+        if node.op.facts.reads == "whole" and is_variable(node.inputs[0]):
             return "read", None
         if node.op in BOTH:
             return "made", self.bind(node)
         single = node.op.signature.gives_one
-        if "update" in node.op.facts and all(is_variable(v) for v in node.inputs if is_state(v)):
-            return "update", node.op.facts["update"]
+        if node.op.update is not None and all(is_variable(v) for v in node.inputs if is_state(v)):
+            return "update", node.op.update
         view = views.view_of(node)
         if view is not None:
             return "view", view
@@ -122,7 +122,7 @@ class Writer:
     def _write(self, number: int, node: Node, kind: str, how: Any) -> None:
         inputs = [self._named[v] for v in node.inputs]
         self.source.operands[node] = inputs
-        self.source.changes |= node.stateful and node.op.name not in READS | HANDLES
+        self.source.changes |= node.acts
         self.source.complains |= kind in ("rows", "kernel", "update")
         if kind == "const":
             self._bind(node.outputs[0], np.asarray(how))

@@ -22,15 +22,12 @@ from ebbflow.ops.state.storage import Storage, is_reference
 
 READ = op(
     "_ReadReference(ref:T) -> (value:T) | T: type | stateful",
+    "reads=whole free",
     internal=True,
     shape=lambda ref: ref.dims,
     kernel=lambda xp, ref: ref.item().read() if is_reference(ref) else ref,
 )
 """A reference variable is read where its value is used: the node that says so."""
-
-READS = frozenset([READ.name, "ReadVariableOp"])
-HANDLES = frozenset(["VarHandleOp", "VariableV2", "Variable"])
-"""Ops that give a variable's value, and those that give the variable: they keep state, but change none."""
 
 
 class Value:
@@ -86,9 +83,14 @@ def is_state(value: Value) -> bool:
     return value.dtype is dtypes.resource or value.dtype._is_ref_dtype
 
 
+def is_loop(node: Node) -> bool:
+    """Return whether a node is a loop that may be compiled as a whole: one without effects."""
+    return node.op.facts.loop and not node.stateful
+
+
 def is_variable(value: Value) -> bool:
     """Return whether a value is a variable that is the same in every run."""
-    return value.storage is not None or (value.node is not None and value.node.op.name in HANDLES)
+    return value.storage is not None or (value.node is not None and value.node.op.facts.variable)
 
 
 class Node:
@@ -111,6 +113,12 @@ class Node:
     def stateful(self) -> bool:
         """Whether the order in which the node runs matters, or what it gives may differ from run to run."""
         return self.op.keeps_state
+
+    @property
+    def acts(self) -> bool:
+        """Whether it matters that the node runs: it keeps state, and gives more than a variable or its value."""
+        facts = self.op.facts
+        return self.op.keeps_state and not facts.variable and facts.reads != "whole"
 
     def grouped(self, items: Sequence[Any]) -> list[Any]:
         """Return one item per input as the op's kernel and rules take them: lists where it declares lists."""

@@ -13,15 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ebbflow.compiler.build import build
-from ebbflow.compiler.flow import Flow, Node, Value
+from ebbflow.compiler.flow import Flow, Node, Value, is_loop
 from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.core import dtypes
-
-LOOPS = frozenset(["StatelessWhile"])
 
 MOST_TURNS = 4096
 """Loops are counted up to so many turns."""
@@ -122,13 +120,13 @@ def _needed(graph: Any) -> list[Any]:
 
 def sized(flow: Flow) -> dict[Node, Loop]:
     """Return the loops of a flow; note the shapes of what is made of lists whose length is known."""
-    if not any(n.op.name in LOOPS for n in flow.nodes):
+    if not any(is_loop(n) for n in flow.nodes):
         return {}
     known: dict[Value, np.ndarray] = {}
     lists: dict[Value, Sized] = {}
     loops: dict[Node, Loop] = {}
     for node in flow.nodes:
-        if node.op.name in LOOPS:
+        if is_loop(node):
             loop = loops[node] = Loop(node, known)
             known.update({node.outputs[i]: n for i, n in loop.ends.items()})
             _through(node, loop, lists)

@@ -66,7 +66,7 @@ def fits(region: Flow) -> bool:
         values = (*node.inputs, *node.outputs)
         if len(node.outputs) != 1 or any(v.dims not in ((), dims) for v in values) or node.outputs[0].dims != dims:
             return False
-        if numpy_lines.lines_for(node) is None or not node.op.facts.get("elementwise"):
+        if numpy_lines.lines_for(node) is None or not node.op.facts.elementwise:
             return False
     return True
 

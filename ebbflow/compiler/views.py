@@ -19,25 +19,6 @@ View = tuple[int, list[str]]
 
 ROWS: dict[str, Callable[[Node], View | None]] = {}
 
-SAME = frozenset(["Identity", "StopGradient", "PreventGradient", "Snapshot", "PlaceholderWithDefault", "EnsureShape"])
-NAMES = SAME | frozenset(
-    [
-        "Reshape",
-        "ExpandDims",
-        "Squeeze",
-        "Transpose",
-        "Split",
-        "SplitV",
-        "Unpack",
-        "StridedSlice",
-        "Slice",
-        "IdentityN",
-        "BroadcastTo",
-        "Bitcast",
-    ]
-)
-"""Ops whose results may be (part of) an input."""
-
 
 def row(*names: str) -> Callable[[Callable[[Node], View | None]], Callable[[Node], View | None]]:
     """Declare how the ops named look into an input."""
@@ -52,7 +33,7 @@ def row(*names: str) -> Callable[[Callable[[Node], View | None]], Callable[[Node
 
 def view_of(node: Node) -> View | None:
     """Return which input a node looks into and the expressions of its outputs, or None where it must compute."""
-    if node.op.name in SAME:
+    if node.op.facts.memory == "same":
         return 0, ["{}"]
     found = ROWS.get(node.op.name)
     if found is None or any(not v.is_static for v in (*node.inputs, *node.outputs)):

@@ -27,6 +27,8 @@ from ebbflow.core import context, dtypes, errors, source
 from ebbflow.core.attrs import normalise
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
+from ebbflow.core.facts import Facts
+from ebbflow.core.facts import parse as parse_facts
 from ebbflow.core.registry import registry
 from ebbflow.core.rule_names import named
 from ebbflow.core.settle import settle
@@ -79,8 +81,16 @@ class Known:
 class Op:
     """One operation."""
 
-    def __init__(self, text: str, **facts: Any):
+    # Forms of its own that an op may have, set beside its declaration: an optimizer's step as a formula, and bound to
+    # its variables; a call of functions without the results that nobody takes; a result from the input's shape alone.
+    formula: Any = None
+    update: Any = None
+    narrow: Any = None
+    from_dims_fn: Any = None
+
+    def __init__(self, text: str, facts: str = "", checks_first: bool = False, internal: bool = False):
         self.text = text
+        self.facts_text = facts
         self.name = text[: text.index("(")].strip()
         self._signature: Signature | None = None
         self._unnamed: list[tuple[str, Any]] = []
@@ -95,11 +105,9 @@ class Op:
         self.preparers: list[Callable[..., Any]] = []
         self.lowering_fn: Any = None
         self.lowering_attrs: tuple[str, ...] = ()
-        self.checks_first = facts.pop("checks_first", False)
+        self.checks_first = checks_first
         self.needs_run = False
-        internal = facts.pop("internal", False)  # the compiler's own: no graph can name it
-        self.facts = facts
-        if not internal:
+        if not internal:  # the compiler's own: no graph can name it
             registry.declare(self)
 
     # --- declaring --------------------------------------------------------------------------------------------------
@@ -121,6 +129,11 @@ class Op:
         else:
             named(rule, f"{self.name}.{role}")
 
+    @functools.cached_property
+    def facts(self) -> Facts:
+        """What is known of the op beyond its interface."""
+        return parse_facts(self.facts_text)
+
     def kernel(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Declare how the op computes: `fn(xp, *arrays, **attrs it names)`."""
         self.kernel_fn = fn
@@ -141,6 +154,14 @@ class Op:
         """Declare the gradient: `fn(call, *grads of outputs)` gives a gradient (or None) per input tensor."""
         self.gradient_fn = fn
         self._name(fn, "gradient")
+        return fn
+
+    def from_dims(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """Declare that a result follows from its input's shape alone: `fn(dims, NumPy's dtype)` gives the array, or
+        None where too little of the shape is known.
+        """
+        self.from_dims_fn = fn
+        self._name(fn, "from_dims")
         return fn
 
     def add_engine(self, wins: Callable[..., bool], kernel: Callable[..., Any]) -> None:
@@ -406,10 +427,18 @@ class Op:
         return self._results(*self.signature.group_outputs(outputs, attrs))
 
 
-def op(text: str, **facts: Any) -> Op:
-    """Declare an op by its interface line; shape rule, kernel and gradient follow as decorators."""
-    shape, kernel, gradient = facts.pop("shape", None), facts.pop("kernel", None), facts.pop("gradient", None)
-    declared = Op(text, **facts)
+def op(
+    text: str,
+    facts: str = "",
+    *,
+    shape: Any = None,
+    kernel: Any = None,
+    gradient: Any = None,
+    checks_first: bool = False,
+    internal: bool = False,
+) -> Op:
+    """Declare an op by its interface line and its facts; shape rule, kernel and gradient follow as decorators."""
+    declared = Op(text, facts, checks_first, internal)
     if shape is not None:
         declared.shape(shape)
     if kernel is not None:

@@ -37,7 +37,7 @@ MakeIterator = op(
     "MakeIterator(dataset:variant, iterator:resource) -> () | stateful",
     shape=lambda dataset, iterator: [],
     gradient=FLAT,
-    keeps=True,
+    facts="keeps",
 )
 _GET_NEXT = f"(iterator:resource) -> (components:list(output_types)) | {TYPED} | stateful"
 _SHAPES = lambda iterator, *, output_shapes: list(output_shapes)

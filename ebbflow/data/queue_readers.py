@@ -300,5 +300,5 @@ for _name, (_rest, _kernel, _shape) in _USES.items():
             shape=_shape,
             kernel=_kernel,
             gradient=FLAT,
-            waits="Read" in _name.removeprefix("Reader"),
+            facts="waits" if "queue_handle" in _rest else "",
         )

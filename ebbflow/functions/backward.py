@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
@@ -33,13 +31,11 @@ class BackwardGraph(FuncGraph):
 
     def call(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
         """Add a node; of a forward tensor of known shape the shape alone is no reason to keep it."""
-        if op.name in _OF_SHAPE and isinstance(inputs[0], SymbolicTensor) and inputs[0].graph is not self:
+        if op.from_dims_fn is not None and isinstance(inputs[0], SymbolicTensor) and inputs[0].graph is not self:
             dims, dtype = inputs[0]._dims, inputs[0].dtype.base_dtype
             if dims is not None and None not in dims and not dtype.np.hasobject:
-                if op.name == "Shape":
-                    kind = attrs.get("out_type", dtypes.int32)
-                    return self.constant(np.array(dims, kind.np), kind, name or "Shape")
-                return self.constant(np.broadcast_to(_OF_SHAPE[op.name](dtype.np), dims), dtype, name or op.name)  # type: ignore[arg-type]
+                kind = op.flat_output_types({"out_type": dtypes.int32, "T": dtype, **attrs})[0]
+                return self.constant(op.from_dims_fn(dims, kind.np), kind, name or op.name)
         return super().call(op, inputs, attrs, name)
 
     def capture(self, tensor: Any, name: str | None = None) -> SymbolicTensor:
@@ -53,13 +49,6 @@ class BackwardGraph(FuncGraph):
             inside = self.constant(value, tensor.dtype.base_dtype, name or "Const")
         self._constants.append((tensor, inside))
         return inside
-
-
-_OF_SHAPE: dict[str, Any] = {
-    "Shape": None,
-    "ZerosLike": lambda dtype: np.zeros((), dtype),
-    "OnesLike": lambda dtype: np.ones((), dtype),
-}
 
 
 def _constant(tensor: Any) -> Any:

@@ -31,7 +31,7 @@ _TEXT = (
     'config: string = ""; config_proto: string = ""; executor_type: string = ""{}'
 )
 PartitionedCall = op(_TEXT.format("PartitionedCall", ""))
-StatefulPartitionedCall = op(_TEXT.format("StatefulPartitionedCall", " | stateful"), distributed_communication=True)
+StatefulPartitionedCall = op(_TEXT.format("StatefulPartitionedCall", " | stateful"), facts="distributed_communication")
 
 
 def _shape(args: Any, *, f: Any, Tout: Any) -> list[Dims]:

@@ -12,26 +12,11 @@ from typing import Any
 
 from ebbflow.core import dtypes
 
-READS = frozenset(
-    ["ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "_ReadVariablesOp"]
-)
-"""Ops that take a resource and leave it as it is."""
-
-_DRAWS = frozenset(
-    """
-    RandomUniform RandomUniformInt RandomStandardNormal ParameterizedTruncatedNormal TruncatedNormal RandomShuffle
-    Multinomial RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2
-    """.split()  # noqa: SIM905
-)
-"""Ops that are stateful only because two calls give different numbers: nobody misses a draw that nobody takes."""
-
-_SOURCES = frozenset(["VarHandleOp", "Placeholder"])
-
 
 def must_run(node: Any) -> bool:
     """Return whether a node has to run even if nobody takes its results."""
-    op = node._op
-    return op.keeps_state and op.name not in READS and op.name not in _DRAWS and op.name not in _SOURCES
+    facts = node._op.facts
+    return node._op.keeps_state and not (facts.reads or facts.random or facts.variable)
 
 
 def put_in_order(graph: Any) -> None:
@@ -51,11 +36,11 @@ class _Order:
         """Have `node` wait for what came before it; return whether it is an effect at all."""
         op = node._op
         resources = [id(t) for t in node._inputs if t._dtype is dtypes.resource]
-        if not resources and (not op.stateful or op.name in _DRAWS or op.name in _SOURCES):
+        if not resources and (not op.stateful or op.facts.random or op.facts.variable):
             return False
         before: dict[Any, None] = {}
         for resource in dict.fromkeys(resources or [None]):  # type: ignore[list-item]
-            before.update(dict.fromkeys(self._before(node, resource, op.name in READS)))
+            before.update(dict.fromkeys(self._before(node, resource, bool(op.facts.reads))))
         _wait(node, list(before))
         return op.keeps_state
 

@@ -16,71 +16,6 @@ from ebbflow.core.shape import Dims
 MAX_ELEMENTS = 4096
 """Larger values are not computed while building: nothing about a shape needs them."""
 
-_FOLLOWED = frozenset(
-    [
-        "Identity",
-        "Cast",
-        "Shape",
-        "ShapeN",
-        "Size",
-        "Rank",
-        "Pack",
-        "ConcatV2",
-        "StridedSlice",
-        "Slice",
-        "Fill",
-        "Range",
-        "Reshape",
-        "Squeeze",
-        "ExpandDims",
-        "Add",
-        "AddV2",
-        "Sub",
-        "Mul",
-        "FloorDiv",
-        "FloorMod",
-        "Maximum",
-        "Minimum",
-        "Neg",
-        "Sum",
-        "Prod",
-        "Mean",
-        "Max",
-        "Min",
-        "GatherV2",
-        "Gather",
-        "Transpose",
-        "ZerosLike",
-        "OnesLike",
-        "Split",
-        "SplitV",
-        "Unpack",
-        "Tile",
-        "Equal",
-        "NotEqual",
-        "Less",
-        "LessEqual",
-        "Greater",
-        "GreaterEqual",
-        "LogicalAnd",
-        "LogicalOr",
-        "LogicalNot",
-        "Select",
-        "SelectV2",
-        "BroadcastArgs",
-        "BroadcastGradientArgs",
-        "InvertPermutation",
-        "ReverseV2",
-        "ListDiff",
-        "Where",
-        "Const",
-        "StopGradient",
-        "ConcatOffset",
-        "Diag",
-        "BroadcastTo",
-    ]
-)
-
 
 def evaluate(tensor: Any) -> np.ndarray | None:
     """Return the value of `tensor` if the graph decides it, else None."""
@@ -105,10 +40,8 @@ def _settled(tensor: Any) -> bool:
 
 
 def _operands(tensor: Any) -> list[Any]:
-    node = tensor.op
-    if node.type not in _FOLLOWED or node.type in ("Shape", "ShapeN", "Size", "Rank", "ZerosLike", "OnesLike"):
-        return []
-    return node._inputs
+    op = tensor.op._op
+    return tensor.op._inputs if op.facts.static and op.from_dims_fn is None else []
 
 
 def _compute(tensor: Any) -> np.ndarray | None:
@@ -116,13 +49,12 @@ def _compute(tensor: Any) -> np.ndarray | None:
     kind = node.type
     if kind == "Const":
         return np.asarray(node._attrs["value"])
-    if kind not in _FOLLOWED:
+    if not node._op.facts.static:
         return None
-    if kind in ("Shape", "ShapeN", "Size", "Rank"):
-        return _of_shape(kind, node._inputs[tensor.value_index if kind == "ShapeN" else 0]._dims, tensor)
-    if kind in ("ZerosLike", "OnesLike"):
-        dims = node._inputs[0]._dims
-        return None if not _small(dims) else np.full(dims, kind == "OnesLike", tensor.dtype.np)
+    if node._op.from_dims_fn is not None:
+        dims = node._inputs[tensor.value_index]._dims
+        value = None if dims is None or not _small(tensor._dims) else node._op.from_dims_fn(dims, tensor.dtype.np)
+        return None if value is None else np.array(value)
     values = [x._known for x in node._inputs]
     if kind == "StridedSlice" and values[0] is None:
         return _known_part(tensor)
@@ -138,17 +70,6 @@ def _known_part(tensor: Any) -> np.ndarray | None:
         return None if one is None else np.array(one, tensor.dtype.np)
     part = _sliced(tensor.op, tensor)
     return None if part is None or None in part else np.array(part, tensor.dtype.np)
-
-
-def _of_shape(kind: str, dims: Any, tensor: Any) -> np.ndarray | None:
-    if dims is None:
-        return None
-    if kind == "Rank":
-        return np.array(len(dims), tensor.dtype.np)
-    if None in dims:
-        return None
-    value = np.prod(dims, dtype=np.int64) if kind == "Size" else dims
-    return np.array(value, tensor.dtype.np)
 
 
 def _small(dims: Any) -> bool:

@@ -229,7 +229,7 @@ def op_def(op: Any) -> Any:
     result.is_stateful = "stateful" in signature.flags
     result.is_commutative = "commutative" in signature.flags
     result.is_aggregate = "aggregate" in signature.flags
-    result.is_distributed_communication = op.facts.get("distributed_communication", False)
+    result.is_distributed_communication = op.facts.distributed_communication
     result.allows_uninitialized_input = "allows_uninitialized_input" in signature.flags
     return result
 

@@ -167,13 +167,15 @@ def unary(
     arg: str = "x",
     out: str = "y",
     backward: Callable[..., Any] | None = None,
+    facts: str = "",
 ) -> Op:
     """Declare y = f(x), element by element.
 
     `fn` is the name of an array function, or a kernel `(xp, x)`. `slope(x, y)` is dy/dx in terms of ops, or FLAT; of
     complex numbers it sees conjugates. Where the gradient is an op of its own, `backward(grad, x, y)` says it instead.
     """
-    declared = op(f"{name}({arg}:T) -> ({out}:{result}) | T: {_types(types)}", shape=same, elementwise=True)
+    text = f"{name}({arg}:T) -> ({out}:{result}) | T: {_types(types)}"
+    declared = op(text, f"elementwise {facts}", shape=same)
     declared.kernel(array_function(fn))
     declared.gradient(FLAT if slope is FLAT else _slope_rule(slope) if backward is None else _backward_rule(backward))
     return declared
@@ -191,6 +193,7 @@ def binary(
     out: str = "z",
     conjugates: bool = True,
     settles_shapes: bool = False,
+    facts: str = "",
 ) -> Op:
     """Declare z = f(x, y), element by element with broadcasting.
 
@@ -200,7 +203,7 @@ def binary(
     """
     first, second = args.split()
     text = f"{name}({first}:T, {second}:T) -> ({out}:{result}) | T: {_types(types)}" + (f" | {flags}" if flags else "")
-    declared = op(text, shape=broadcast, elementwise=True)
+    declared = op(text, f"elementwise broadcasts {facts}", shape=broadcast)
     declared.kernel(array_function(fn))
     declared.gradient(FLAT if dx is FLAT and dy is FLAT else binary_gradient(dx, dy, conjugates, settles_shapes))
     return declared

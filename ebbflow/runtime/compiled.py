@@ -38,9 +38,6 @@ MAX_SHAPES = 16
 NOT_FOR_XLA = ("cluster", *FOR_THE_HOST)
 """Passes that are of no use to what XLA compiles whole."""
 
-LOOPS = ("While", "StatelessWhile")
-"""Nodes that may take any time."""
-
 _ANY = "any"
 
 before_planning: list[Callable[[Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]] = []
@@ -74,7 +71,7 @@ class Runner:
     @property
     def keeps_feeds(self) -> bool:
         """Whether a node holds on, after the run, to what it is given: who feeds it may change it then."""
-        return any(step.node._op.facts.get("keeps") for step in self.plan.steps)
+        return any(step.node._op.facts.keeps for step in self.plan.steps)
 
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """Return the fetched values (None for operations), and which of them somebody else may hold."""
@@ -99,7 +96,7 @@ class Runner:
 
     def run_stoppable(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """`run` for a limited time: what is compiled does not look at the clock, so loops are not."""
-        if any(step.node.type in LOOPS for step in self.plan.steps):
+        if any(step.node._op.facts.loop for step in self.plan.steps):
             return self.plan.run(fed, trace), self._unowned
         return self.run(fed, trace)
 

@@ -28,7 +28,7 @@ def edges(steps: Sequence[Any]) -> list[set[int]]:
 
 def may_meet(steps: Sequence[Any]) -> bool:
     """Return whether two steps that may wait stand side by side, with no path from one to the other."""
-    waiting = [i for i, step in enumerate(steps) if step.node._op.facts.get("waits")]
+    waiting = [i for i, step in enumerate(steps) if step.node._op.facts.waits]
     if len(waiting) < 2:
         return False
     after = edges(steps)
@@ -66,7 +66,7 @@ class _Run:
         while left and (error is None or waiting):
             while ready and error is None:
                 i = ready.pop()
-                if self._steps[i].node._op.facts.get("waits"):
+                if self._steps[i].node._op.facts.waits:
                     threading.Thread(
                         target=self._wait, args=(i, values), daemon=True, name="ebbflow-waiting-op"
                     ).start()

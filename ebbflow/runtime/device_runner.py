@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ebbflow.compiler.build import build
-from ebbflow.compiler.flow import READS
 from ebbflow.compiler.passes import optimise
 from ebbflow.core import dtypes
 from ebbflow.engines.devices import Device
@@ -96,7 +95,7 @@ class DeviceRunner:
         self._device = device.engine_device()
         self._name = device.name
         self._work = self._arranged()
-        self._stays = {slot for step in self.plan.steps if step.node.type in READS for slot in _outs(step)}
+        self._stays = {slot for step in self.plan.steps if step.node._op.facts.reads == "whole" for slot in _outs(step)}
         self._brought: dict[int, tuple[Any, Any]] = {}
         self._unowned = tuple(i for i, slot in enumerate(self.plan.fetched) if slot is not None)
 

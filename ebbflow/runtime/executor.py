@@ -275,7 +275,7 @@ def _sorted(nodes: dict[int, Operation], fed: set[int]) -> list[Operation]:
     ready: list[int] = []
     later: list[int] = []
     for number in sorted((n for n, before in waiting.items() if not before), reverse=True):
-        (later if nodes[number]._op.facts.get("waits") else ready).append(number)
+        (later if nodes[number]._op.facts.waits else ready).append(number)
     order = []
     while ready or later:
         number = ready.pop() if ready else later.pop()
@@ -283,7 +283,7 @@ def _sorted(nodes: dict[int, Operation], fed: set[int]) -> list[Operation]:
         for user in users.get(number, ()):
             waiting[user].discard(number)
             if not waiting[user]:
-                (later if nodes[user]._op.facts.get("waits") else ready).append(user)
+                (later if nodes[user]._op.facts.waits else ready).append(user)
     if len(order) != len(nodes):
         raise _cyclic([nodes[n] for n in _cycle({n: before for n, before in waiting.items() if before})])
     return order

@@ -22,10 +22,10 @@ from ebbflow.ops.declare import FLAT, scalar, unknown
 from ebbflow.ops.state.variable_ops import find_or_make
 
 GetSessionHandle = op(
-    "GetSessionHandle(value:T) -> (handle:string) | T: type | stateful", shape=scalar, gradient=FLAT, keeps=True
+    "GetSessionHandle(value:T) -> (handle:string) | T: type | stateful", shape=scalar, gradient=FLAT, facts="keeps"
 )
 GetSessionHandleV2 = op(
-    "GetSessionHandleV2(value:T) -> (handle:resource) | T: type | stateful", shape=scalar, gradient=FLAT, keeps=True
+    "GetSessionHandleV2(value:T) -> (handle:resource) | T: type | stateful", shape=scalar, gradient=FLAT, facts="keeps"
 )
 GetSessionTensor = op(
     "GetSessionTensor(handle:string) -> (value:dtype) | dtype: type | stateful", shape=unknown, gradient=FLAT

@@ -221,14 +221,14 @@ def test_without_llvm_the_answers_are_the_same(made, monkeypatch):
 
 # --- optimizers -------------------------------------------------------------------------------------------------------
 
-RULES = [name for name, op in registry.declare_all().items() if op.facts.get("formula")]
+RULES = [name for name, op in registry.declare_all().items() if op.formula]
 BY_NUMPY = {"AdagradDA", "Ftrl", "FtrlV2", "ProximalGradientDescent", "ProximalAdagrad"}
 """Rules whose formulas ask what a number is, or use functions that have no native form."""
 
 
 def steps_of(name, count=5):
     """Run a rule by its op, in a session for references and in a function for resources; return all state."""
-    form, _ = registry[name].facts["formula"]
+    form, _ = registry[name].formula
     slots = {s: np.abs(data(3, 4, seed=i)) + 0.5 for i, s in enumerate(form.state)}
 
     def numbers(grad):
@@ -266,7 +266,7 @@ def test_rules(name, made, monkeypatch):
 
 
 def test_there_are_rules():
-    assert len(RULES) > 30 and registry["ApplyAdam"].facts["formula"][1] is optimizer_updates.adam
+    assert len(RULES) > 30 and registry["ApplyAdam"].formula[1] is optimizer_updates.adam
 
 
 # --- variables --------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from ebbflow.ops.declare import FLAT, raw
 
 def test_a_row_declares_everything():
     op = registry["Tanh"]
-    assert op.facts["elementwise"]
+    assert op.facts.elementwise
     assert [arg.name for arg in (*op.signature.inputs, *op.signature.outputs)] == ["x", "y"]
     assert registry["Floor"].gradient_fn is FLAT
     assert "commutative" in registry["Mul"].signature.flags

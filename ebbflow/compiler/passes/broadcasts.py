@@ -11,14 +11,6 @@ import numpy as np
 from ebbflow.compiler.flow import Flow, Node, Rewrite, Value
 from ebbflow.core import dtypes
 
-_BINARY = frozenset(
-    ["Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "Maximum", "Minimum", "SquaredDifference", "DivNoNan", "Pow"]
-)
-_UNARY = frozenset(
-    ["Neg", "Abs", "Square", "Sqrt", "Rsqrt", "Exp", "Log", "Tanh", "Sigmoid", "Relu", "Reciprocal", "Sign"]
-)
-_REPEATS = frozenset(["BroadcastTo", "Tile", "Fill"])
-
 
 def sink_broadcasts(flow: Flow) -> Flow:
     """Return the flow with repetitions of single numbers as late as possible."""
@@ -26,14 +18,14 @@ def sink_broadcasts(flow: Flow) -> Flow:
 
 
 def _visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
-    name = node.op.name
-    if name not in _BINARY and name not in _UNARY:
+    name, facts, count = node.op.name, node.op.facts, len(node.inputs)
+    if not facts.elementwise or count > 2 or (count == 2 and not facts.broadcasts):
         return None
     out = node.outputs[0]
     numbers = [_repeated(v) for v in node.inputs]
     if not out.is_static or all(n is None for n in numbers):
         return None
-    if name in _UNARY:
+    if count == 1:
         one = rewrite.call(name, [_scalar(numbers[0], node, rewrite)], node.attrs, node.origin)  # type: ignore[arg-type]
         return [_repeat(one, out, node, rewrite)]
     if all(n is not None or v.dims == () for n, v in zip(numbers, node.inputs, strict=True)):
@@ -50,11 +42,12 @@ def _visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
 def _repeated(value: Value) -> Value | None:
     """Return the single number that a value repeats, if that is what it is."""
     node = value.node
-    if node is None or node.op.name not in _REPEATS or not value.is_static or value.size < 2:
+    if node is None or not node.op.facts.repeats or not value.is_static or value.size < 2:
         return None
-    source = node.inputs[1] if node.op.name == "Fill" else node.inputs[0]
-    shape = node.inputs[0] if node.op.name == "Fill" else node.inputs[1]
-    return source if source.is_static and source.size == 1 and shape.known is not None else None
+    names = [arg.name for arg in node.op.signature.inputs]
+    number = node.inputs[names.index(node.op.facts.repeats)]
+    others_known = all(v is number or v.known is not None for v in node.inputs)
+    return number if number.is_static and number.size == 1 and others_known else None
 
 
 def _scalar(value: Value, node: Node, rewrite: Rewrite) -> Value:

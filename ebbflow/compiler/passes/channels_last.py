@@ -45,7 +45,7 @@ def form_of(node: Node) -> Form | None:
     values = (*node.inputs, *node.outputs)
     if node.stateful or not all(v.is_static and v.dtype.np.kind != "O" for v in values):
         return None
-    found = RULES.get(node.op.name, _elementwise if node.op.facts.get("elementwise") else None)
+    found = RULES.get(node.op.name, _elementwise if node.op.facts.elementwise else None)
     form = found(node) if found is not None else None
     if form is None or not all(_is_image(node.inputs[i]) for i in form.takes):
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ebbflow.compiler.flow import HANDLES, Flow, Node, Value, standing_for
+from ebbflow.compiler.flow import Flow, Node, Value, is_loop, standing_for
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
@@ -29,22 +29,13 @@ StandIn = Callable[[Sequence[Node], dict[Value, list[Node]], set[Value]], tuple[
 WORTH = 1 << 20
 """Bytes that pass between the nodes of a cluster, at least: a call of XLA costs some ten microseconds."""
 
-_REDUCTIONS = frozenset(
-    ["Sum", "Mean", "Max", "Min", "Prod", "Softmax", "LogSoftmax", "L2Loss", "AddN", "BiasAdd", "BiasAddGrad"]
-)
-_BETWEEN = frozenset(
-    ["Reshape", "ExpandDims", "Squeeze", "Transpose", "BroadcastTo", "Tile", "Fill", "ZerosLike", "OnesLike"]
-)
-_LOOPS = frozenset(["StatelessWhile"])
-"""A loop compiled as a whole does not come back to Python for every turn: always worth it."""
-
 
 def cluster(flow: Flow, greedy: bool = False) -> Flow:
     """Return the flow with a node for each cluster that pays; greedily, with all that XLA can take."""
     if not enabled.allowed("xla") or not library.available():
         return flow
     fits = {node for node in flow.nodes if _fits(node, greedy)}
-    if not greedy and sum(_traffic(n) for n in fits) < WORTH and not any(n.op.name in _LOOPS for n in fits):
+    if not greedy and sum(_traffic(n) for n in fits) < WORTH and not any(is_loop(n) for n in fits):
         return flow
     levels = levels_of(flow, fits)
     groups = [g for g in connected(fits, levels, flow) if (_legal(g) if greedy else _pays(g))]
@@ -63,11 +54,10 @@ def cluster_all(flow: Flow) -> Flow:
 
 def _fits(node: Node, greedy: bool) -> bool:
     """Return whether a node may be part of a cluster."""
-    name = node.op.name
-    if node.stateful or name == "Const":
+    facts = node.op.facts
+    if node.stateful or node.op.name == "Const":
         return False
-    kinds = name in _REDUCTIONS or name in _BETWEEN or name in _LOOPS
-    if not (greedy or kinds or node.op.facts.get("elementwise") or name.startswith("TensorList")):
+    if not (greedy or facts.elementwise or facts.folds or facts.arranges or facts.lists or facts.loop):
         return False
     if not all(v.is_static or v.dtype is dtypes.variant for v in (*node.inputs, *node.outputs)):
         return False
@@ -94,7 +84,7 @@ def levels_of(flow: Flow, fits: set[Node]) -> dict[Node, int]:
     last = 0  # of what keeps state: it may not overtake
     for node in flow.nodes:
         level = max((of_value.get(v, 0) for v in node.inputs), default=0)
-        always = node.op.name == "Const" or node.op.name in HANDLES  # there from the beginning
+        always = node.op.name == "Const" or node.op.facts.variable  # there from the beginning
         if not always:
             level += (level % 2) != (0 if node in fits else 1)
         if node.stateful and not always:
@@ -129,14 +119,14 @@ def connected(fits: set[Node], levels: dict[Node, int], flow: Flow) -> list[list
 
 
 def _legal(group: Sequence[Node]) -> bool:
-    return not any(v.dtype is dtypes.variant for v in _border(group)) and any(n.op.name not in _BETWEEN for n in group)
+    return not any(v.dtype is dtypes.variant for v in _border(group)) and any(not n.op.facts.arranges for n in group)
 
 
 def _pays(group: Sequence[Node]) -> bool:
-    if any(n.op.name in _LOOPS for n in group):
+    if any(is_loop(n) for n in group):
         return not any(v.dtype is dtypes.variant for v in _border(group))
-    work = [n for n in group if n.op.name not in _BETWEEN and not n.op.name.startswith("TensorList")]
-    if any(n.op.name.startswith("TensorList") for n in group):
+    work = [n for n in group if not n.op.facts.arranges and not n.op.facts.lists]
+    if any(n.op.facts.lists for n in group):
         return False
     return len(work) > 1 and sum(_traffic(n) for n in work) >= WORTH
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Rewrite, Value
+from ebbflow.compiler.flow import Flow, Node, Rewrite, Value
 
 
 def share_common(flow: Flow) -> Flow:
@@ -18,9 +18,9 @@ def share_common(flow: Flow) -> Flow:
     reads: dict[Any, Node] = {}
 
     def visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
-        if node.op.name in READS:
+        if node.op.facts.reads == "whole":
             known = reads
-        elif node.op.name in HANDLES:
+        elif node.op.facts.variable:
             return None
         elif node.stateful:
             reads.clear()

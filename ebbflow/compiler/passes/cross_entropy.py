@@ -17,6 +17,7 @@ from ebbflow.ops.nn.cross_entropy import sparse_entropy
 
 SCALED = op(
     "_ScaledCrossEntropy(features:T, labels:Tlabels, scale:T) -> (loss:T, backprop:T) | T: floats; Tlabels: index",
+    "fresh",
     internal=True,
     shape=lambda features, labels, scale: [features.dims[:1], features.dims],
 )

@@ -26,7 +26,9 @@ WORTH = 1 << 20
 WORTH_CONVOLVING = 1 << 9
 """Elements of a convolution's input, at least."""
 
-_ACTIVATIONS = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "sigmoid"}
+_ACTIVATIONS = ("relu", "tanh", "sigmoid")
+"""What oneDNN's products and convolutions can end with."""
+
 _CONV = ("strides", "padding", "explicit_paddings", "data_format", "dilations")
 
 
@@ -99,16 +101,16 @@ class _Chain:
         return users[0] if len(users) == 1 and self._result not in self._fetched else None
 
     def _takes(self, node: Node) -> bool:
-        name, result = node.op.name, self._result
+        finish, result = node.op.facts.finishes, self._result
         if not node.outputs or node.outputs[0].dims != result.dims:
             return False
-        if name in _ACTIVATIONS:
-            self._activation = _ACTIVATIONS[name]
+        if finish in _ACTIVATIONS:
+            self._activation = finish
             return True
-        if name not in ("BiasAdd", "Add", "AddV2"):
+        if finish != "add":
             return False
         other = node.inputs[1] if node.inputs[0] is result else node.inputs[0]
-        if name == "BiasAdd" and node.attrs["data_format"] != "NHWC":
+        if node.attrs.get("data_format", "NHWC") != "NHWC":
             return False
         is_row = other.dims == result.dims[-1:] and self.nodes[0].attrs.get("data_format", "NHWC") == "NHWC"  # type: ignore[index]
         if is_row and self._bias is None and self._addend is None:

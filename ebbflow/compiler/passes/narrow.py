@@ -27,7 +27,7 @@ def narrow_bodies(flow: Flow) -> Flow:
 
 
 def _narrowed(node: Node, used: list[int]) -> Node:
-    narrow = node.op.facts.get("narrow")
+    narrow = node.op.narrow
     if narrow is None or len(used) == len(node.outputs):
         return node
     found = narrow(node.attrs, used)

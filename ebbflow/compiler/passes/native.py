@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ebbflow.compiler.flow import Flow, Node, Value, is_state, is_variable
-from ebbflow.compiler.loops import LOOPS, Loop, sized
+from ebbflow.compiler.flow import Flow, Node, Value, is_loop, is_state, is_variable
+from ebbflow.compiler.loops import Loop, sized
 from ebbflow.compiler.passes.cluster import cluster_of, connected, flow_of, levels_of, replaced
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
@@ -22,9 +22,9 @@ from ebbflow.engines.native import (  # noqa: F401  (rows: all are declared)
     library,
     preconditions,
 )
-from ebbflow.engines.native.lowering import KINDS, OPS, Lowering, Refused
+from ebbflow.engines.native.lowering import KINDS, OPS, SERIAL, Lowering, Refused
 from ebbflow.engines.native.lowerings import convolution, elementwise
-from ebbflow.engines.native.lowerings.updates import READS, serves
+from ebbflow.engines.native.lowerings.updates import serves
 
 _INTERFACE = "(inputs:Tin) -> (outputs:Tout) | Tin: list(type) >= 0; Tout: list(type) >= 0; region: func"
 _RESULTS = lambda inputs, *, region: [v.dims for v in region.outputs]
@@ -35,8 +35,6 @@ BOTH = (NATIVE, NATIVE_UPDATE)
 
 SMALL = 1 << 16
 """Elements of an array, at most, of what has code for one thread only."""
-
-_ON_ONE_THREAD = frozenset(["Cumsum", "Cumprod", "ArgMax", "ArgMin"])
 
 PRODUCT = 1 << 19
 """Multiplications of a matrix product, at most."""
@@ -53,27 +51,6 @@ FAR = 1 << 20
 MANY = 400
 """Nodes of a region, at most: compiling more takes seconds."""
 
-_FREE = frozenset(
-    [
-        "Identity",
-        "Reshape",
-        "ExpandDims",
-        "Squeeze",
-        "StopGradient",
-        "ZerosLike",
-        "OnesLike",
-        "Fill",
-        "BroadcastTo",
-        *READS,
-    ]
-)
-"""What costs NumPy nothing, or next to nothing."""
-
-_LISTS = ("TensorList", "EmptyTensorList")
-_HEAVY = ("Conv", "MatMul", "BatchMatMul", "Depthwise", "FusedBatchNorm")
-_FOLLOWS = frozenset(["BiasAdd", "AddV2", "Add", "Relu", "Relu6", "Tanh", "Sigmoid", "Elu"])
-"""What an engine computes along with the product before it."""
-
 
 def make_native(flow: Flow) -> Flow:
     """Return the flow with a node for each region of work that pays."""
@@ -81,28 +58,28 @@ def make_native(flow: Flow) -> Flow:
         return flow
     loops = sized(flow)
     fits = _fitting(flow, loops)
-    if any(n.op.name in LOOPS for n in fits):
+    if any(is_loop(n) for n in fits):
         made = _replaced(flow, fits, loops)
         if made is not None:
             return made
-    plain = {n for n in fits if n.op.name not in LOOPS and not n.op.name.startswith(_LISTS)}
+    plain = {n for n in fits if not is_loop(n) and not n.op.facts.lists}
     return _replaced(flow, plain, {}) or flow
 
 
 def _replaced(flow: Flow, fits: set[Node], loops: dict[Node, Loop]) -> Flow | None:
     """Return the flow with regions in the place of what fits; None where there is none, or a loop is refused."""
-    if sum(n.op.name not in _FREE for n in fits) < 2 and not any(n.op.name in LOOPS for n in fits):
+    if sum(not n.op.facts.free for n in fits) < 2 and not any(is_loop(n) for n in fits):
         return None
     uses, fetched = flow.uses(), set(flow.outputs)
     levels = levels_of(flow, fits)
     groups = _with_updates_together([_with_its_variables(g) for g in connected(fits, levels, flow)], levels, flow)
     groups = [g for g in groups if _pays(g) and _keeps_to_itself(g, uses, fetched)]
     inside = {n for g in groups for n in g}
-    if not groups or any(n.op.name in LOOPS and n not in inside for n in fits):
+    if not groups or any(is_loop(n) and n not in inside for n in fits):
         return None
     for node, loop in loops.items():
         node.attrs = {**node.attrs, "_loop": loop}
-    if any(n.op.name in LOOPS for n in inside) and any(_refusal(g, uses, fetched) for g in groups):
+    if any(is_loop(n) for n in inside) and any(_refusal(g, uses, fetched) for g in groups):
         return None
     flow, groups, places = recompute(flow, groups, FAR)
     level = {**levels, **{copy: levels[place] for copy, place in places.items()}}
@@ -115,7 +92,7 @@ def _with_updates_together(groups: list[list[Node]], levels: dict[Node, int], fl
     found: list[list[Node]] = []
     alone: dict[int, list[Node]] = {}
     for group in groups:
-        if group and not _pays(group) and any("formula" in n.op.facts for n in group):
+        if group and not _pays(group) and any(n.op.formula is not None for n in group):
             alone.setdefault(levels[group[0]], []).extend(group)
         else:
             found.append(group)
@@ -125,7 +102,7 @@ def _with_updates_together(groups: list[list[Node]], levels: dict[Node, int], fl
 
 def _refusal(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> str | None:
     """Return why a region with a loop cannot be made: what is refused here may be taken by XLA."""
-    if not any(n.op.name in LOOPS for n in group):
+    if not any(is_loop(n) for n in group):
         return None
     try:
         Lowering(flow_of(group, uses, fetched))
@@ -140,7 +117,7 @@ def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
     heavy: set[Node] = set()  # and what its engine takes along
     uses = flow.uses()
     for node in flow.nodes:
-        goes_along = node.op.name in _FOLLOWS and len(uses[node.inputs[0]]) == 1
+        goes_along = node.op.facts.finishes and len(uses[node.inputs[0]]) == 1
         if goes_along and node.inputs[0].node in heavy:
             heavy.add(node)
         elif node in loops:
@@ -148,7 +125,7 @@ def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
                 fits.add(node)
         elif _fits(node) and all(_is_given(node.inputs[i], fits, uses) for i in preconditions.looked_at(node)):
             fits.add(node)
-        elif node.op.name.startswith(_HEAVY):
+        elif node.op.facts.heavy:
             heavy.add(node)
     return fits
 
@@ -158,7 +135,7 @@ def _is_given(value: Value, fits: set[Node], uses: dict[Value, list[Node]]) -> b
     node = value.node
     if value.known is not None or node not in fits:
         return True
-    if node.op.name not in _LIGHT or len(uses[value]) > 1:
+    if not node.op.facts.light or len(uses[value]) > 1:
         return False
     taken = node.inputs[0]
     if node.op.name == "Reshape" and taken.node in fits and _long(value) != _long(taken):
@@ -168,24 +145,6 @@ def _is_given(value: Value, fits: set[Node], uses: dict[Value, list[Node]]) -> b
 
 def _long(value: Value) -> list[int]:
     return [n for n in value.dims if n != 1]  # type: ignore[union-attr,misc]
-
-
-_LIGHT = frozenset(
-    [
-        "Identity",
-        "ExpandDims",
-        "Squeeze",
-        "Reshape",
-        "Cast",
-        "StridedSlice",
-        "Slice",
-        "Transpose",
-        "AddV2",
-        "Sub",
-        "Mul",
-    ]
-)
-"""What a guard computes once more: views, and arithmetic of a step or two."""
 
 
 def _fits_whole(node: Node, loop: Loop) -> bool:
@@ -206,22 +165,22 @@ def _fits(node: Node, product: int = PRODUCT) -> bool:
     name = node.op.name
     if name == "Const" or name in convolution.NAMES:  # these have a pass of their own
         return False
-    lists = name.startswith(_LISTS)
+    lists = node.op.facts.lists
     values = [v for v in (*node.inputs, *node.outputs) if not is_state(v) and not (lists and _is_list(v))]
     if not all(v.is_static and v.dtype.base_dtype.name in KINDS for v in values):
         return False
     state = [v for v in node.inputs if is_state(v)]
     if state or node.stateful:
-        known = name in OPS or ("formula" in node.op.facts and serves(node.op, node.attrs))
+        known = name in OPS or (node.op.formula is not None and serves(node.op, node.attrs))
         return known and bool(state) and all(is_variable(v) or _is_updated(v) for v in state)
     if lists or name in OPS:
-        if name in _ON_ONE_THREAD and any(v.size > SMALL for v in values):
+        if name in SERIAL and any(v.size > SMALL for v in values):
             return False
         in_a_loop = product == PRODUCT_IN_A_LOOP and name == "StridedSlice"  # where counters may be indices
         return (
             name in OPS
             and (in_a_loop or preconditions.allows(node))
-            and ("MatMul" not in name or _product(node) <= product)
+            and (not node.op.facts.heavy or _product(node) <= product)
         )
     kinds = [KINDS[v.dtype.base_dtype.name] for v in node.inputs]
     return bool(kinds) and elementwise.row(name, node.attrs, kinds) is not None
@@ -253,22 +212,19 @@ def _keeps_to_itself(group: Sequence[Node], uses: dict[Value, list[Node]], fetch
 
 def _with_its_variables(group: Sequence[Node]) -> list[Node]:
     """Return a group without the reading of variables that it does not change: these are read before it."""
-    changed = {v for n in group if n.op.name not in READS for v in n.inputs if is_state(v)}
+    changed = {v for n in group if n.op.facts.reads != "whole" for v in n.inputs if is_state(v)}
     changed |= {v for n in group for v in n.outputs if is_state(v)}
-    return [n for n in group if n.op.name not in READS or n.inputs[0] in changed]
+    return [n for n in group if n.op.facts.reads != "whole" or n.inputs[0] in changed]
 
 
 def _pays(group: Sequence[Node]) -> bool:
     if len(group) > MANY:
         return False
     if any(
-        n.op.name not in _FREE and not n.op.preparers and v.size >= LARGE
-        for n in group
-        for v in n.outputs
-        if v.is_static
+        not n.op.facts.free and not n.op.preparers and v.size >= LARGE for n in group for v in n.outputs if v.is_static
     ):
         return True
-    return sum(n.op.name not in _FREE for n in group) >= 2 or any(n.op.name in LOOPS for n in group)
+    return sum(not n.op.facts.free for n in group) >= 2 or any(is_loop(n) for n in group)
 
 
 def native_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:

@@ -5,8 +5,6 @@ What NumPy and scipy do on one core (sorting, scanning, gathering, special funct
 can share the cores with its like, as they let go of the interpreter while they work. Chains of such nodes that no path
 connects become the regions of one node. Small work stays as it is: handing it to a thread costs some twenty
 microseconds. Only stateless nodes take part, so the results are the same.
-
-The costs are nanoseconds per element, measured on arrays of a million elements (NumPy 2, one core).
 """
 
 from __future__ import annotations
@@ -28,36 +26,6 @@ TOGETHER = op(
 WORTH = 500_000
 """Nanoseconds of heavy work that a chain must have to be given to another thread."""
 
-ON_ONE_CORE = {
-    "TopKV2": 30,
-    "Cumsum": 45,
-    "Cumprod": 45,
-    "CumulativeLogsumexp": 60,
-    "Unique": 140,
-    "UniqueV2": 140,
-    "UniqueWithCounts": 140,
-    "Where": 14,
-    "Gather": 6,
-    "GatherV2": 6,
-    "GatherNd": 6,
-    "ScatterNd": 6,
-    "UnsortedSegmentSum": 5,
-    "Erf": 10,
-    "Erfc": 10,
-    "Erfinv": 10,
-    "Lgamma": 30,
-    "Digamma": 30,
-    "Igamma": 50,
-    "Igammac": 50,
-    "Polygamma": 50,
-    "Zeta": 50,
-    "Betainc": 50,
-    "Svd": 260,
-    "SelfAdjointEigV2": 290,
-    "MatrixInverse": 110,
-    "Qr": 110,
-}
-_MATRICES = frozenset(["Svd", "SelfAdjointEigV2", "MatrixInverse", "Qr"])
 _SMALL_MATRIX = 64
 """Up to so many rows LAPACK stays on one core."""
 
@@ -84,11 +52,11 @@ def run_side_by_side(flow: Flow) -> Flow:
 
 def cost(node: Node) -> int:
     """Return the nanoseconds of a node that keeps one core busy, and no other; 0 for those that are not known to."""
-    rate = ON_ONE_CORE.get(node.op.name, 0)
+    rate = node.op.facts.one_core
     sizes = [v.size for v in (*node.inputs, *node.outputs) if v.is_static]
     if not rate or node.stateful or not sizes:
         return 0
-    if node.op.name in _MATRICES and max(node.inputs[0].dims[-2:]) > _SMALL_MATRIX:  # type: ignore[index]
+    if node.op.facts.matrices and max(node.inputs[0].dims[-2:]) > _SMALL_MATRIX:  # type: ignore[index]
         return 0
     return rate * max(sizes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ebbflow.compiler.flow import HANDLES, READS, Flow
+from ebbflow.compiler.flow import Flow
 
 
 def prune(flow: Flow) -> Flow:
@@ -10,11 +10,7 @@ def prune(flow: Flow) -> Flow:
     wanted = set(flow.outputs)
     kept = []
     for node in reversed(flow.nodes):
-        if (
-            wanted.intersection(node.outputs)
-            or node in flow.roots
-            or (node.stateful and node.op.name not in READS | HANDLES)
-        ):
+        if wanted.intersection(node.outputs) or node in flow.roots or node.acts:
             wanted.update(node.inputs)
             kept.append(node)
     return Flow(flow.inputs, kept[::-1], flow.outputs, flow.roots)

@@ -54,7 +54,7 @@ def _worth_again(group: Sequence[Node], number: int, home: dict[Node, int], leas
 
 def _can_repeat(value: Value, number: int, home: dict[Node, int]) -> bool:
     node = value.node
-    return node is not None and home.get(node, number) != number and bool(node.op.facts.get("elementwise"))
+    return node is not None and home.get(node, number) != number and node.op.facts.elementwise
 
 
 def _follow(value: Value, number: int, home: dict[Node, int], needed: dict[Node, None], sources: dict) -> None:

@@ -14,16 +14,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ebbflow.compiler.aliasing import last_uses
-from ebbflow.compiler.flow import HANDLES, READS, Flow, Node, Value, copied
+from ebbflow.compiler.flow import Flow, Node, Value, copied
 from ebbflow.compiler.passes.cluster import CLUSTER
-from ebbflow.compiler.views import NAMES as VIEWS
 from ebbflow.compiler.views import view_of
 
-_NAMES = """
-    AddN BiasAdd BroadcastTo ExpandDims Fill FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 Identity LogSoftmax
-    OneHot OnesLike Pad PadV2 Reshape Slice Softmax Squeeze StopGradient StridedSlice Tile Transpose ZerosLike
-"""
-_CHEAP = frozenset(_NAMES.split())
 _LEAST = 1 << 10
 """Bytes below which it is not worth it."""
 _DEEPEST = 8
@@ -71,7 +65,7 @@ class Lives:
         for i, node in enumerate(flow.nodes):
             for value in node.inputs:
                 self.uses.setdefault(value, []).append(i)
-        self.last = last_uses(flow, {node for node in flow.nodes if node.op.name not in VIEWS})
+        self.last = last_uses(flow, {node for node in flow.nodes if not node.op.facts.view})
         changes = [0] * (len(flow.nodes) + 2)
         fetched = set(flow.outputs)  # what leaves is the caller's
         for value, start in self.born.items():
@@ -90,7 +84,7 @@ class Lives:
     def _is_overwritten(self, value: Value, end: int) -> bool:
         """Return whether the node that uses a value last writes its result in the value's place."""
         user = self.flow.nodes[end] if self.born[value] < end < len(self.flow.nodes) else None
-        if user is None or not user.op.facts.get("elementwise") or user.outputs[0].dims != value.dims:
+        if user is None or not user.op.facts.elementwise or user.outputs[0].dims != value.dims:
             return False
         heirs = [v for v in user.inputs if self.last.get(v) == end and v.dims == value.dims and size(v)]
         return bool(heirs) and heirs[0] is value and size(value) == size(user.outputs[0])
@@ -108,7 +102,7 @@ class Lives:
 
 def looked_into(value: Value) -> Value:
     """Return the value whose memory this one shows: itself, unless it is a view."""
-    while value.node is not None and value.node.op.name in VIEWS:
+    while value.node is not None and value.node.op.facts.view:
         view = view_of(value.node)
         if view is None:
             break
@@ -121,7 +115,7 @@ def size(value: Value) -> int:
     node = value.node
     if node is None or value.known is not None or not value.is_static or value.dtype.np.kind == "O":
         return 0
-    if node.op.name in HANDLES or node.op.name in READS or looked_into(value) is not value:
+    if node.op.facts.variable or node.op.facts.reads == "whole" or looked_into(value) is not value:
         return 0
     return value.nbytes
 
@@ -132,7 +126,7 @@ def is_cheap(node: Node) -> bool:
         return False
     if node.op is CLUSTER:
         return all(inner.op.name == "Const" or is_cheap(inner) for inner in node.attrs["region"].nodes)
-    return bool(node.op.facts.get("elementwise")) or node.op.name in _CHEAP
+    return node.op.facts.elementwise or node.op.facts.cheap
 
 
 class _Plan(NamedTuple):

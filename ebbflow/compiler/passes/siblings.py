@@ -16,8 +16,6 @@ from ebbflow.core.registry import registry
 SMALL = 8192
 """Elements of a whole, at most: beyond, arithmetic that nobody asked for costs more than calls."""
 
-_FUNCTIONS = frozenset(["Sigmoid", "Tanh", "Relu", "Exp", "Softplus", "Relu6", "Elu"])
-
 
 def batch_siblings(flow: Flow) -> Flow:
     """Return the flow with functions of several parts of a split applied to the whole."""
@@ -49,7 +47,7 @@ def _batch(split: Node, uses: dict, fetched: set[Value], nodes: list[Node], inst
     calls: dict[str, dict[int, list[Node]]] = {}
     for i, value in after.items():
         for user in uses.get(value, ()):
-            if user.op.name in _FUNCTIONS:
+            if user.op.facts.activation:
                 calls.setdefault(user.op.name, {}).setdefault(i, []).append(user)
     calls = {name: by_part for name, by_part in calls.items() if len(by_part) > 1}
     if not calls:

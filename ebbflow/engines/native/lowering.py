@@ -37,6 +37,9 @@ Row = Callable[["Lowering", Any, list[Held]], "Held | Sequence[Held]"]
 
 OPS: dict[str, Row] = {}
 
+SERIAL: set[str] = set()
+"""Ops whose rows have code for one thread only."""
+
 RECOMPUTED = 6
 """What costs no more than so many additions is computed wherever it is used."""
 
@@ -48,12 +51,12 @@ class Refused(Exception):  # noqa: N818 (it tells why the host goes on, it is no
     """A region cannot be lowered: says why."""
 
 
-def lowers(*names: str) -> Callable[[Row], Row]:
-    """Declare how the ops named are lowered."""
+def lowers(*names: str, serial: bool = False) -> Callable[[Row], Row]:
+    """Declare how the ops named are lowered; `serial`: for one thread only."""
 
     def declare(fn: Row) -> Row:
-        for name in names:
-            OPS[name] = fn
+        OPS.update(dict.fromkeys(names, fn))
+        SERIAL.update(names if serial else ())
         return named(fn, f"{names[0]}.native")
 
     return declare
@@ -170,7 +173,7 @@ class Lowering:
         inputs = [self._held.get(v) for v in node.inputs]
         for value in node.inputs:
             self._left[value] -= 1
-        lower = OPS.get("_Update" if "formula" in node.op.facts else name)
+        lower = OPS.get("_Update" if node.op.formula is not None else name)
         if lower is not None:
             found = lower(self, node, inputs)  # type: ignore[arg-type]
         else:
@@ -200,7 +203,7 @@ class Lowering:
         row = elementwise.row(node.op.name, node.attrs, kinds)
         if row is None:
             raise Refused(f"{node.op.name} has no native form")
-        return self.map(row, *inputs, kind=kind_of(node.outputs[0]), cost=elementwise.COST.get(node.op.name, 1))
+        return self.map(row, *inputs, kind=kind_of(node.outputs[0]), cost=getattr(row, "cost", 1))
 
     # --- what rows are made of ----------------------------------------------------------------------------------------
 

@@ -14,44 +14,28 @@ import numpy as np
 from ebbflow.engines.native.arithmetic.division import divides
 from ebbflow.engines.native.values import size_of
 
-KNOWN: dict[str, tuple[int, ...]] = {
-    "Transpose": (1,),
-    "Slice": (1,),
-    "StridedSlice": (1, 2, 3),
-    "StridedSliceGrad": (1, 2, 3),
-    "Split": (0,),
-    "SplitV": (2,),
-    "ConcatV2": (-1,),
-    "Tile": (1,),
-    "Pad": (1,),
-    "PadV2": (1,),
-    "MirrorPad": (1,),
-    "ReverseV2": (1,),
-    "MatrixBandPart": (1, 2),
-    "GatherV2": (2,),
-    **dict.fromkeys(["Sum", "Max", "Min", "Prod", "Mean", "All", "Any", "EuclideanNorm"], (1,)),
-    **dict.fromkeys(["Cumsum", "Cumprod", "ArgMax", "ArgMin"], (1,)),
-}
-"""Inputs (by number) that must be the same in every run: axes, beginnings, paddings."""
-
-GUARDED = {
-    **dict.fromkeys(["SparseSoftmaxCrossEntropyWithLogits", "GatherV2", "Gather", "GatherNd", "UnsortedSegmentSum"], 1),
-    "ScatterNd": 0,
-}
-"""Inputs that are looked at before anything is computed: so nothing of weight may come before them in a region."""
-
 
 def looked_at(node: Any) -> tuple[int, ...]:
-    """Return the inputs (by number) that a guard looks at."""
-    return (GUARDED[node.op.name],) if node.op.name in GUARDED else ()
+    """Return the inputs (by number) that a guard looks at before anything is computed."""
+    return _places(node.op, (node.op.facts.in_range,)) if node.op.facts.in_range else ()
 
 
 def allows(node: Any) -> bool:
     """Return whether the op's row serves this node."""
-    name = node.op.name
-    if any(node.inputs[i].known is None for i in KNOWN.get(name, ())):
+    known = node.op.facts.known
+    if known and any(node.inputs[i].known is None for i in _places(node.op, known)):
         return False
-    return name not in LIMITS or LIMITS[name](node)
+    limit = LIMITS.get(node.op.name)
+    return limit is None or limit(node)
+
+
+@functools.cache
+def _places(op: Any, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the numbers of the inputs named; behind a list of tensors they are counted from the end."""
+    args = op.signature.inputs
+    lists = [i for i, arg in enumerate(args) if arg.is_list]
+    places = [[arg.name for arg in args].index(name) for name in names]
+    return tuple(i - len(args) if lists and i > lists[0] else i for i in places)
 
 
 def _floats(node: Any) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import Known
 from ebbflow.engines.xla import library
-from ebbflow.engines.xla.refusal import DATA_DEPENDENT, Refusal, body_nodes
+from ebbflow.engines.xla.refusal import Refusal, body_nodes
 from ebbflow.engines.xla.rules import Rule, rule_for
 
 SMALL = 4096
@@ -73,8 +73,8 @@ def lower_call(op: Any, attrs: dict[str, Any], values: Sequence[Any], trace: Tra
         return _typed(op.signature.flat_results(_on_host(op, groups, attrs)), types)
     rule = rule_for(op)
     if rule is None:
-        if op.name in DATA_DEPENDENT:
-            raise Refusal("the shape of what it gives hangs on the values it takes", op.name)
+        if op.facts.data_dependent:
+            raise Refusal("the shape of what it gives depends on the values it takes", op.name)
         raise Refusal("keeps state" if op.stateful else "has no lowering to XLA", op.name)
     inputs = _prepared(op, rule, groups)
     return _typed(op.signature.flat_results(_called(op, rule, attrs, inputs, trace)), types)

@@ -81,7 +81,7 @@ def _(jnp: Any, x: Any) -> Any:
 # --- counting up ------------------------------------------------------------------------------------------------------
 
 
-@lowering("Range", needs="start limit delta")
+@lowering("Range")
 def _(jnp: Any, start: Any, limit: Any, delta: Any) -> Any:
     count = max(0, math.ceil((limit.item() - start.item()) / delta.item()))
     steps = jnp.arange(count)
@@ -93,7 +93,7 @@ def _(jnp: Any, start: Any, limit: Any, delta: Any) -> Any:
 _SLICED = "whether the slice lies inside"
 
 
-@lowering("Slice", needs="size", keeps="begin", loses=_SLICED)
+@lowering("Slice", may_vary="begin", loses=_SLICED)
 def _(jnp: Any, input: Any, begin: Any, size: Any) -> Any:
     rank = input.ndim
     if begin.shape != (rank,) or size.shape != (rank,):
@@ -115,7 +115,7 @@ def _masks(begin_mask: int, end_mask: int, ellipsis_mask: int, new_axis_mask: in
     return begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
 
 
-@lowering("StridedSlice", needs="strides", keeps="begin end", loses=_SLICED)
+@lowering("StridedSlice", may_vary="begin end", loses=_SLICED)
 def _(
     jnp: Any, input: Any, begin: Any, end: Any, strides: Any,
     *, begin_mask: int, end_mask: int, ellipsis_mask: int, new_axis_mask: int, shrink_axis_mask: int,
@@ -149,7 +149,7 @@ def _moving_slice(jnp: Any, dims: Any, begin: Any, strides: Any, masks: Any) -> 
     return starts, sizes, index
 
 
-@lowering("StridedSliceGrad", needs="shape strides", keeps="begin end", loses=_SLICED)
+@lowering("StridedSliceGrad", may_vary="begin end", loses=_SLICED)
 def _(
     jnp: Any, shape: Any, begin: Any, end: Any, strides: Any, dy: Any,
     *, begin_mask: int, end_mask: int, ellipsis_mask: int, new_axis_mask: int, shrink_axis_mask: int,
@@ -180,12 +180,12 @@ def _put_back(jnp: Any, dims: list[int], index: tuple[Any, ...], dy: Any) -> Any
     return lax.pad(jnp.flip(whole, flipped) if flipped else whole, np.zeros((), dy.dtype), config)
 
 
-@lowering("Split", needs="split_dim")
+@lowering("Split")
 def _(jnp: Any, split_dim: Any, value: Any, *, num_split: int) -> Any:
     return jnp.split(value, num_split, axis=int(split_dim.reshape(())))
 
 
-@lowering("SplitV", needs="size_splits split_dim")
+@lowering("SplitV")
 def _(jnp: Any, value: Any, size_splits: Any, split_dim: Any) -> Any:
     axis, sizes = int(split_dim.reshape(())), size_splits.tolist()
     if -1 in sizes:
@@ -193,7 +193,7 @@ def _(jnp: Any, value: Any, size_splits: Any, split_dim: Any) -> Any:
     return jnp.split(value, np.cumsum(sizes[:-1]).tolist(), axis=axis)
 
 
-@lowering("ExpandDims", needs="dim")
+@lowering("ExpandDims")
 def _(jnp: Any, input: Any, dim: Any) -> Any:
     return jnp.expand_dims(input, int(dim.reshape(())))
 

@@ -86,8 +86,8 @@ def _to_filter(depthwise: bool) -> Any:
 
 
 lowering("Conv2D", "Conv3D")(_forward(False))
-lowering("Conv2DBackpropInput", "Conv3DBackpropInputV2", needs="input_sizes")(_to_input(False))
-lowering("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", needs="filter_sizes")(_to_filter(False))
+lowering("Conv2DBackpropInput", "Conv3DBackpropInputV2")(_to_input(False))
+lowering("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")(_to_filter(False))
 lowering("DepthwiseConv2dNative")(_forward(True))
-lowering("DepthwiseConv2dNativeBackpropInput", needs="input_sizes")(_to_input(True))
-lowering("DepthwiseConv2dNativeBackpropFilter", needs="filter_sizes")(_to_filter(True))
+lowering("DepthwiseConv2dNativeBackpropInput")(_to_input(True))
+lowering("DepthwiseConv2dNativeBackpropFilter")(_to_filter(True))

@@ -16,8 +16,6 @@ from ebbflow.engines.xla.rules import lowering
 from ebbflow.ops.reduce.reductions import is_narrow
 from ebbflow.ops.reduce.segment import checked_ids, finite_highest, finite_lowest
 
-_IDS = "whether segment ids are in range"
-
 # --- segments ---------------------------------------------------------------------------------------------------------
 
 
@@ -40,7 +38,7 @@ def _unsorted(how: str, start: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def unsorted_lowering(name: str, how: str, start: Callable[[Any], Any]) -> None:
-    lowering(name, needs="num_segments", loses=_IDS)(_unsorted(how, start))
+    lowering(name)(_unsorted(how, start))
 
 
 unsorted_lowering("UnsortedSegmentSum", "add", lambda dtype: 0)
@@ -69,13 +67,13 @@ def _highest(dtype: Any) -> Any:
     return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
 
 
-lowering("SegmentSum", needs="segment_ids")(_sorted("add", lambda dtype: 0, 0))
-lowering("SegmentProd", needs="segment_ids")(_sorted("multiply", lambda dtype: 1, 1))
-lowering("SegmentMax", needs="segment_ids")(_sorted("max", _lowest, 0))
-lowering("SegmentMin", needs="segment_ids")(_sorted("min", _highest, 0))
+lowering("SegmentSum")(_sorted("add", lambda dtype: 0, 0))
+lowering("SegmentProd")(_sorted("multiply", lambda dtype: 1, 1))
+lowering("SegmentMax")(_sorted("max", _lowest, 0))
+lowering("SegmentMin")(_sorted("min", _highest, 0))
 
 
-@lowering("SegmentMean", needs="segment_ids")
+@lowering("SegmentMean")
 def _(jnp: Any, data: Any, segment_ids: Any) -> Any:
     count = checked_ids(segment_ids, data.shape[0])
     wide = data.astype(np.float32) if is_narrow(data.dtype) else data
@@ -90,7 +88,7 @@ def _(jnp: Any, data: Any, segment_ids: Any) -> Any:
 # --- counting ---------------------------------------------------------------------------------------------------------
 
 
-@lowering("Bincount", needs="size", loses="whether all values are at least 0")
+@lowering("Bincount", loses="whether all values are at least 0")
 def _(jnp: Any, arr: Any, size: Any, weights: Any) -> Any:
     return _counts(jnp, arr.reshape(-1), int(size), weights.reshape(-1))
 
@@ -100,7 +98,7 @@ def _counts(jnp: Any, values: Any, size: int, weights: Any) -> Any:
     return jnp.zeros(size, weights.dtype).at[jnp.where(values < 0, size, values)].add(ones, mode="drop")
 
 
-@lowering("DenseBincount", needs="size", loses="whether all values are at least 0")
+@lowering("DenseBincount", loses="whether all values are at least 0")
 def _(jnp: Any, input: Any, size: Any, weights: Any, *, binary_output: bool) -> Any:
     count, rows = int(size), input if input.ndim == 2 else input.reshape(1, -1)
     if not input.size:
@@ -116,9 +114,6 @@ def _(jnp: Any, input: Any, size: Any, weights: Any, *, binary_output: bool) -> 
 # --- scattering -------------------------------------------------------------------------------------------------------
 
 
-_INDICES = "whether indices are in range"
-
-
 def _extremes(neutral: float) -> Callable[..., Any]:
     """A NaN among the updates loses against whatever is there."""
 
@@ -130,11 +125,11 @@ def _extremes(neutral: float) -> Callable[..., Any]:
     return lower
 
 
-lowering("TensorScatterMin", loses=_INDICES)(_extremes(np.inf))
-lowering("TensorScatterMax", loses=_INDICES)(_extremes(-np.inf))
+lowering("TensorScatterMin")(_extremes(np.inf))
+lowering("TensorScatterMax")(_extremes(-np.inf))
 
 
-@lowering("ScatterNd", needs="shape", loses=_INDICES)
+@lowering("ScatterNd")
 def _(jnp: Any, indices: Any, updates: Any, shape: Any, *, op: Any, attrs: dict[str, Any]) -> Any:
     named = {name: attrs[name] for name in op.kernel_attrs}
     if updates.dtype != bool:
@@ -142,7 +137,7 @@ def _(jnp: Any, indices: Any, updates: Any, shape: Any, *, op: Any, attrs: dict[
     return op.kernel_fn(jnp, indices, updates.astype(np.int32), shape, **named) != 0
 
 
-@lowering("DynamicStitch", "ParallelDynamicStitch", needs="indices")
+@lowering("DynamicStitch", "ParallelDynamicStitch")
 def _(jnp: Any, indices: Any, data: Any) -> Any:
     rank = indices[0].ndim
     count = max((int(i.max()) for i in indices if i.size), default=-1) + 1

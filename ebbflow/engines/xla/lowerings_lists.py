@@ -97,9 +97,9 @@ def _moved(length: Any, by: int) -> Any:
     return _number(int(length) + by) if is_known(length) else length + by
 
 
-def list_lowering(*names: str, needs: str = "", keeps: str = "", loses: str | None = None) -> Any:
+def list_lowering(*names: str, keeps: str = "", loses: str | None = None) -> Any:
     """Declare a lowering of ops on lists."""
-    return lowering(*names, needs=needs, keeps=f"{keeps} element_shape", loses=loses, variants=True)
+    return lowering(*names, keeps=f"{keeps} element_shape", loses=loses, variants=True)
 
 
 def _known_dims(element_shape: Any) -> Dims:
@@ -110,12 +110,12 @@ def _known_dims(element_shape: Any) -> Dims:
 # --- making -----------------------------------------------------------------------------------------------------------
 
 
-@list_lowering("EmptyTensorList", needs="element_shape max_num_elements")
+@list_lowering("EmptyTensorList")
 def _(jnp: Any, element_shape: Any, max_num_elements: Any, *, element_dtype: DType) -> Any:
     return Items(element_dtype, _dims_of(element_shape), _number(0), limit=int(max_num_elements))
 
 
-@list_lowering("TensorListReserve", needs="element_shape num_elements")
+@list_lowering("TensorListReserve")
 def _(jnp: Any, element_shape: Any, num_elements: Any, *, element_dtype: DType) -> Any:
     found = Items(element_dtype, _dims_of(element_shape), _number(int(num_elements)))
     return found.with_room(jnp, found.count, None) if is_static(found.dims) else found
@@ -175,7 +175,7 @@ def _(jnp: Any, input_handle: Any, *, shape_type: DType) -> Any:
     return np.array(-1 if dims is None else [-1 if n is None else n for n in dims], shape_type.np)
 
 
-@list_lowering("TensorListResize", needs="size")
+@list_lowering("TensorListResize")
 def _(jnp: Any, input_handle: Any, size: Any) -> Any:
     count, found = int(size), input_handle
     if found.room is not None:
@@ -211,7 +211,7 @@ def _joined(jnp: Any, found: Items, dims: Dims) -> Any:
     return whole, np.full(rows.shape[0], rows.shape[1], np.int64)
 
 
-@list_lowering("TensorListSplit", needs="lengths")
+@list_lowering("TensorListSplit")
 def _(jnp: Any, tensor: Any, element_shape: Any, lengths: Any, *, element_dtype: DType) -> Any:
     sizes = set(lengths.tolist())
     if len(sizes) > 1:
@@ -227,13 +227,13 @@ def _(jnp: Any, input_handle: Any, indices: Any, element_shape: Any) -> Any:
     return jnp.take(rows, indices.reshape(-1), axis=0, mode="clip")
 
 
-@list_lowering("TensorListScatter", needs="indices", loses=_INDEXED)
+@list_lowering("TensorListScatter", loses=_INDEXED)
 def _(jnp: Any, tensor: Any, indices: Any, element_shape: Any, *, element_dtype: DType) -> Any:
     count = max(indices.reshape(-1).tolist(), default=-1) + 1
     return _scattered(jnp, tensor, indices, count, element_dtype)
 
 
-@list_lowering("TensorListScatterV2", needs="num_elements", keeps="indices", loses=_INDEXED)
+@list_lowering("TensorListScatterV2", keeps="indices", loses=_INDEXED)
 def _(jnp: Any, tensor: Any, indices: Any, element_shape: Any, num_elements: Any, *, element_dtype: DType) -> Any:
     count = int(num_elements)
     if count < 0:

@@ -50,7 +50,7 @@ def _(jnp: Any, features: Any, labels: Any) -> Any:
     return (y * (total - moved)).sum(axis=-1), jnp.exp(moved - total) - y
 
 
-@lowering("SparseSoftmaxCrossEntropyWithLogits", loses="whether labels are in range")
+@lowering("SparseSoftmaxCrossEntropyWithLogits")
 def _(jnp: Any, features: Any, labels: Any) -> Any:
     """A label that is no class gives NaN."""
     x, classes = _wide(features), features.shape[-1]

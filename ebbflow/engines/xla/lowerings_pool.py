@@ -151,17 +151,17 @@ def _with_numbers(attrs: dict[str, Any], ksize: Any, strides: Any) -> dict[str, 
     return {**attrs, "ksize": tuple(ksize.tolist()), "strides": tuple(strides.tolist())}
 
 
-@lowering("MaxPoolV2", needs="ksize strides")
+@lowering("MaxPoolV2")
 def _(jnp: Any, input: Any, ksize: Any, strides: Any, *, attrs: dict[str, Any]) -> Any:
     return _max(jnp, input, _with_numbers(attrs, ksize, strides))
 
 
-@lowering("MaxPoolGradV2", needs="ksize strides")
+@lowering("MaxPoolGradV2")
 def _(jnp: Any, orig_input: Any, orig_output: Any, grad: Any, ksize: Any, strides: Any, *, attrs: Any) -> Any:
     return _max_grad(jnp, orig_input, grad, _with_numbers(attrs, ksize, strides))
 
 
-@lowering("MaxPoolGradGradV2", needs="ksize strides")
+@lowering("MaxPoolGradGradV2")
 def _(jnp: Any, orig_input: Any, orig_output: Any, grad: Any, ksize: Any, strides: Any, *, attrs: Any) -> Any:
     return _max_grad_grad(jnp, orig_input, orig_output, grad, _with_numbers(attrs, ksize, strides))
 
@@ -227,4 +227,4 @@ def _mean_grad(jnp: Any, orig_input_shape: Any, grad: Any, *, attrs: dict[str, A
 
 
 lowering("AvgPool", "AvgPool3D")(_mean)
-lowering("AvgPoolGrad", "AvgPool3DGrad", needs="orig_input_shape")(_mean_grad)
+lowering("AvgPoolGrad", "AvgPool3DGrad")(_mean_grad)

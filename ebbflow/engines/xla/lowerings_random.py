@@ -93,11 +93,11 @@ def _between(low: Any, high: Any) -> Callable[..., Any]:
 
 
 def _both_generations(name: str, convert: Callable[..., Any]) -> None:
-    @lowering(name, needs="shape")
+    @lowering(name)
     def _(jnp: Any, shape: Any, seed: Any, *, dtype: Any) -> Any:
         return _drawn(jnp, seeded(jnp, seed), asked(shape, dtype.np.itemsize), dtype.np, convert)
 
-    @lowering(f"{name}V2", needs="shape alg")
+    @lowering(f"{name}V2")
     def _(jnp: Any, shape: Any, key: Any, counter: Any, alg: Any, *, dtype: Any) -> Any:
         source = key[0], counter[0], counter[1]
         return _drawn(jnp, source, asked(shape, dtype.np.itemsize), dtype.np, convert)
@@ -108,12 +108,12 @@ _both_generations("StatelessRandomNormal", _normal)
 _both_generations("StatelessRandomUniformFullInt", _integers)
 
 
-@lowering("StatelessRandomUniformInt", needs="shape", loses="whether minval is below maxval")
+@lowering("StatelessRandomUniformInt", loses="whether minval is below maxval")
 def _(jnp: Any, shape: Any, seed: Any, minval: Any, maxval: Any, *, dtype: Any) -> Any:
     return _drawn(jnp, seeded(jnp, seed), asked(shape, dtype.np.itemsize), dtype.np, _between(minval, maxval))
 
 
-@lowering("StatelessRandomUniformIntV2", needs="shape alg", loses="whether minval is below maxval")
+@lowering("StatelessRandomUniformIntV2", loses="whether minval is below maxval")
 def _(
     jnp: Any, shape: Any, key: Any, counter: Any, alg: Any, minval: Any, maxval: Any, *, dtype: Any
 ) -> Any:  # fmt: skip

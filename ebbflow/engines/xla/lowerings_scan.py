@@ -11,7 +11,7 @@ from ebbflow.engines.xla.rules import lowering
 from ebbflow.ops.reduce.reductions import is_narrow
 
 
-@lowering("CumulativeLogsumexp", needs="axis")
+@lowering("CumulativeLogsumexp")
 def _(jnp: Any, x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
     wide, at = x.astype(np.float32) if is_narrow(x.dtype) else x, int(axis) % x.ndim
     if not x.size:

@@ -17,12 +17,6 @@ _TYPES = """
     bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 bfloat16 float16 float32 float64 complex64 complex128
 """
 LOWERED_TYPES = frozenset(getattr(dtypes, name) for name in _TYPES.split())
-_DATA_DEPENDENT = """
-    DynamicPartition ListDiff NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 RaggedRange SparseReshape
-    StringSplit Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2 Where
-"""
-DATA_DEPENDENT = frozenset(_DATA_DEPENDENT.split())
-"""Ops the shape of whose results hangs on the values of their inputs."""
 
 
 class Refusal(Exception):  # noqa: N818  (no error until somebody insists)
@@ -55,8 +49,8 @@ def why_not(
     """
     rule = rule_for(op)
     if rule is None:
-        if op.name in DATA_DEPENDENT:
-            return "the shape of what it gives hangs on the values it takes"
+        if op.facts.data_dependent:
+            return "the shape of what it gives depends on the values it takes"
         return "keeps state" if op.stateful else "has no lowering to XLA"
     if rule.state and not state:
         return "keeps state: it reads or changes a variable"
@@ -123,16 +117,10 @@ def _in_bodies(bodies: Sequence[Any], state: bool, strict: bool) -> str | None:
     return None
 
 
-_DRAWS = """
-    Multinomial ParameterizedTruncatedNormal RandomGamma RandomPoisson RandomPoissonV2 RandomStandardNormal
-    RandomUniform RandomUniformInt TruncatedNormal
-"""
-
-
 def is_drawn(node: Any) -> bool:
-    """Return whether a node gives random numbers that hang on nothing in the region, so that the host can draw them."""
+    """Return whether a node gives random numbers that depend on nothing in the region: the host can draw them."""
     op = getattr(node, "_op", None) or node.op
-    return op.name in _DRAWS.split() and all(value.constant_value() is not None for value in node.inputs)
+    return op.facts.random and all(value.constant_value() is not None for value in node.inputs)
 
 
 def body_nodes(graph: Any) -> list[Any]:
@@ -140,15 +128,10 @@ def body_nodes(graph: Any) -> list[Any]:
     return needed(graph.outputs, graph.inputs, [node for node in graph._nodes if _acts(node)])
 
 
-_PASSIVE = """
-    Placeholder VarHandleOp ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarIsInitializedOp
-    RandomShuffle
-"""
-
-
 def _acts(node: Any) -> bool:
     """Return whether a node is to be run though nobody takes what it gives."""
-    return node._op.stateful and node._op.name not in (_PASSIVE + _DRAWS).split()
+    facts = node._op.facts
+    return node._op.stateful and not (facts.random or facts.reads or facts.variable)
 
 
 def needed(outputs: Sequence[Any], inputs: Sequence[Any], nodes: Sequence[Any] = ()) -> list[Any]:

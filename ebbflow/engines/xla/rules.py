@@ -1,8 +1,8 @@
-"""What the engine knows of each op by name: how it is said in jax, and which inputs must be known beforehand.
+"""What the engine knows of each op: how it is said in jax, and which inputs must be known beforehand.
 
-A rule is made by `@lowering("Pad", needs="paddings")` over a function `fn(jnp, *inputs, **attrs it names)`, or by a row
-of `portable`, for ops whose own kernel serves. Some ops (loops, lists) are declared in rooms above this one, so rules
-are kept by name. `everything()` loads the files that hold them; jax is not needed for that.
+A rule is made by `@lowering("Pad")` over a function `fn(jnp, *inputs, **attrs it names)`; ops whose own kernel serves
+need none. Some ops (loops, lists) are declared in rooms above this one, so rules are kept by name, and completed with
+the op's facts when it is met. jax is not needed for that.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ebbflow.core.facts import Facts
+from ebbflow.core.registry import registry
 from ebbflow.core.rule_names import named
 
 _FAMILIES = "array control conv index lists math matrix nn pool random scan state"
@@ -33,31 +35,50 @@ class Rule:
     variants: bool = False  # takes or gives lists of tensors
 
 
-RULES: dict[str, Rule] = {}
+RULES: dict[str, Callable[[Facts], Rule]] = {}
+"""By op: the rule, given what is known of the op anyway."""
 
 
 def lowering(
-    *names: str, needs: str = "", keeps: str = "", loses: Any = None, state: bool = False, variants: bool = False
+    *names: str, may_vary: str = "", keeps: str = "", loses: Any = None, state: bool = False, variants: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare how the ops named are said in jax."""
+    """Declare how the ops named are said in jax.
+
+    Inputs that must be known are a fact of the op; those that `may_vary` need not be known here.
+    """
 
     def declare(fn: Callable[..., Any]) -> Callable[..., Any]:
-        for name in names:
-            RULES[name] = _rule(fn, keywords(fn), needs, keeps, loses, state, variants)
+        how = _given(fn, keywords(fn), may_vary, keeps, loses, state, variants)
+        RULES.update(dict.fromkeys(names, how))
         return named(fn, f"{names[0]}.xla")
 
     return declare
 
 
-def portable(*names: str, needs: str = "", keeps: str = "", loses: Any = None, state: bool = False) -> None:
-    """Declare that the kernels of the ops named serve jax.numpy too."""
-    for name in names:
-        RULES[name] = _rule(None, (), needs, keeps, loses, state, False)
+def portable(*names: str, loses: Any) -> None:
+    """Declare what the kernels of the ops named, which serve jax.numpy too, find out on the host only."""
+    RULES.update(dict.fromkeys(names, _given(None, (), loses=loses)))
 
 
-def _rule(fn: Any, takes: Any, needs: str, keeps: str, loses: Any, state: bool, variants: bool) -> Rule:
-    known = frozenset(needs.split())
-    return Rule(fn, takes, known, known | frozenset(keeps.split()), loses, state, variants)
+def _given(
+    fn: Any,
+    takes: Any,
+    may_vary: str = "",
+    keeps: str = "",
+    loses: Any = None,
+    state: bool = False,
+    variants: bool = False,
+) -> Callable[[Facts], Rule]:
+    def rule(facts: Facts) -> Rule:
+        known = frozenset((*facts.known, *facts.sizes))
+        unheard = f"whether {facts.in_range.replace('_', ' ')} are in range" if facts.in_range else None
+        needs = known.difference(may_vary.split())
+        return Rule(fn, takes, needs, known.union(keeps.split()), loses or unheard, state, variants)
+
+    return rule
+
+
+_OWN_KERNEL = _given(None, ())
 
 
 def keywords(fn: Callable[..., Any]) -> tuple[str, ...]:
@@ -67,8 +88,7 @@ def keywords(fn: Callable[..., Any]) -> tuple[str, ...]:
 
 
 @functools.cache
-def everything() -> dict[str, Rule]:
-    """Return all rules by op name."""
+def _loaded() -> dict[str, Callable[[Facts], Rule]]:
     for name in FILES:
         importlib.import_module(f"ebbflow.engines.xla.{name}")
     return RULES
@@ -80,7 +100,22 @@ def lost(rule: Rule, attrs: dict[str, Any]) -> str | None:
 
 
 def rule_for(op: Any) -> Rule | None:
-    """Return the rule of an op: one of ours, or what its declaration says with `Op.xla`."""
+    """Return the rule of an op: what its declaration says with `Op.xla`, one of ours, or its own kernel."""
     if op.lowering_fn is not None:
         return Rule(op.lowering_fn, op.lowering_attrs)
-    return everything().get(op.name)
+    return _of_ours(op)
+
+
+@functools.cache
+def _of_ours(op: Any) -> Rule | None:
+    facts = op.facts
+    how = _loaded().get(op.name)
+    if how is None and (facts.portable or (facts.elementwise and not facts.host)):
+        how = _OWN_KERNEL
+    return None if how is None else how(facts)
+
+
+def everything() -> dict[str, Rule]:
+    """Return the rules of all ops there are, by name."""
+    found = {name: rule_for(op) for name, op in registry.declare_all().items()}
+    return {name: rule for name, rule in found.items() if rule is not None}

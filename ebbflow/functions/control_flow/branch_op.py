@@ -95,7 +95,7 @@ for _op, _kernel in (
 ):
     _op.shape(_shape)
     _op.kernel(_kernel)
-    _op.facts["narrow"] = _narrow
+    _op.narrow = _narrow
 
 
 def branches_of(node: Any) -> list[FuncGraph]:

@@ -29,9 +29,6 @@ from ebbflow.ops.declare import raw
 SMALL = 4096
 """Known values with at most so many elements become constants of the backward body."""
 
-SHAPES = frozenset(["Shape", "Size", "Rank", "TensorListLength", "TensorListElementShape"])
-"""Ops whose results are small where their inputs may be large: they are computed forwards, and their results kept."""
-
 
 def gradient(call: Any, *grads: Any) -> list[Any]:
     """Return the gradient for each input of a loop."""
@@ -183,7 +180,7 @@ class BackwardBody(GradientBody):
 
     def call(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
         """Add a node; a question about the shape of a forward tensor is put to the forward body."""
-        if op.name in SHAPES and self.is_forward(inputs[0]) and self._forward_size_unknown(inputs[0]):
+        if op.facts.small and self.is_forward(inputs[0]) and self._forward_size_unknown(inputs[0]):
             return self.take(self._asked_forward(op, inputs[0], attrs))
         return super().call(op, inputs, attrs, name)
 

@@ -23,8 +23,8 @@ _TEXT = (
     "{}(input:list(T)) -> (output:list(T)) | T: list(type) >= 0; cond: func; body: func; "
     "output_shapes: list(shape) = []; parallel_iterations: int = 10{}"
 )
-While = op(_TEXT.format("While", " | stateful"))
-StatelessWhile = op(_TEXT.format("StatelessWhile", ""))
+While = op(_TEXT.format("While", " | stateful"), "loop")
+StatelessWhile = op(_TEXT.format("StatelessWhile", ""), "loop")
 
 
 def _shape(input: Any, *, output_shapes: Any) -> list[Dims]:
@@ -102,7 +102,7 @@ def _arguments_of(graph: FuncGraph, targets: Sequence[Any]) -> set[int]:
 for _op in (While, StatelessWhile):
     _op.shape(_shape)
     _op.kernel(_kernel)
-    _op.facts["narrow"] = _narrow
+    _op.narrow = _narrow
 
 
 def loop_node(

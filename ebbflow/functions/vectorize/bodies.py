@@ -19,7 +19,7 @@ from ebbflow.functions.control_flow.loop_edits import copy_node
 from ebbflow.functions.control_flow.loops import map_fn
 from ebbflow.functions.control_flow.while_loop import while_loop
 from ebbflow.functions.func_graph import FuncGraph
-from ebbflow.functions.side_effects import READS, must_run
+from ebbflow.functions.side_effects import must_run
 from ebbflow.functions.vectorize import batches
 from ebbflow.functions.vectorize.rules import RULES, NoRule, Rows, Stacked, lifted, rule
 from ebbflow.graph.symbolic import Operation
@@ -71,7 +71,7 @@ def run_body(body: FuncGraph, inputs: Sequence[Any], rows: Rows) -> list[Any]:
 
 def _draws(node: Operation) -> bool:
     """Return whether a node gives something else each time."""
-    return node._op.stateful and node.type not in READS and not bodies_of(node)
+    return node._op.stateful and not node._op.facts.reads and not bodies_of(node)
 
 
 def _needed(body: FuncGraph) -> set[Operation]:
@@ -89,7 +89,7 @@ def _apply(node: Operation, inputs: list[Any], rows: Rows) -> Sequence[Any]:
     try:
         if any(t._dims is None for t in node._inputs):
             raise NoRule(f"{node.type} of a tensor whose rank is unknown")
-        name = "" if node.type not in RULES and node._op.facts.get("elementwise") else node.type
+        name = "" if node.type not in RULES and node._op.facts.elementwise else node.type
         if name not in RULES:
             raise NoRule(node.type)
         return RULES[name](node, inputs, rows)

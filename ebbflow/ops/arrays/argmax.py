@@ -18,12 +18,14 @@ ArgMax = op(
     "Tidx: type in [int16,int32,int64] = int32; output_type: type in [int16,uint16,int32,int64] = int64",
     gradient=FLAT,
     checks_first=True,
+    facts="fresh portable known=dimension",
 )
 ArgMin = op(
     f"ArgMin(input:T, dimension:Tidx) -> (output:output_type) | T: type in [{ORDERED},bool]; "
     "Tidx: index = int32; output_type: index = int64",
     gradient=FLAT,
     checks_first=True,
+    facts="portable known=dimension",
 )
 
 

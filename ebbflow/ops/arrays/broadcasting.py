@@ -14,8 +14,14 @@ from ebbflow.core.shape import as_dims, broadcast_dims, from_dims
 from ebbflow.ops.declare import FLAT, raw, show, spelled_out
 from ebbflow.ops.sizes import int_vector, is_static, lengths, like, room_for, shape_of
 
-BroadcastArgs = op("BroadcastArgs(s0:T, s1:T) -> (r0:T) | T: index = int32", gradient=FLAT)
-BroadcastGradientArgs = op("BroadcastGradientArgs(s0:T, s1:T) -> (r0:T, r1:T) | T: index = int32", gradient=FLAT)
+BroadcastArgs = op(
+    "BroadcastArgs(s0:T, s1:T) -> (r0:T) | T: index = int32", gradient=FLAT, facts="static portable known=s0,s1"
+)
+BroadcastGradientArgs = op(
+    "BroadcastGradientArgs(s0:T, s1:T) -> (r0:T, r1:T) | T: index = int32",
+    gradient=FLAT,
+    facts="static bounded portable known=s0,s1",
+)
 
 
 def _vector(arg, name):
@@ -68,7 +74,10 @@ def _(xp, s0, s1):
 
 # --- to a shape -------------------------------------------------------------------------------------------------------
 
-BroadcastTo = op("BroadcastTo(input:T, shape:Tidx) -> (output:T) | T: type; Tidx: index = int32")
+BroadcastTo = op(
+    "BroadcastTo(input:T, shape:Tidx) -> (output:T) | T: type; Tidx: index = int32",
+    facts="view free cheap arranges repeats=input static portable sizes=shape",
+)
 
 
 @BroadcastTo.shape

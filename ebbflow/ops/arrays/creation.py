@@ -57,7 +57,7 @@ def filled(dims: Any, value: Any, dtype: DType) -> np.ndarray:
 
 # --- constants and placeholders ---------------------------------------------------------------------------------------
 
-Const = op("Const() -> (output:dtype) | value: tensor; dtype: type", gradient=FLAT)
+Const = op("Const() -> (output:dtype) | value: tensor; dtype: type", gradient=FLAT, facts="static")
 
 
 @Const.shape
@@ -92,6 +92,7 @@ PlaceholderWithDefault = op(
     "PlaceholderWithDefault(input:dtype) -> (output:dtype) | dtype: type; shape: shape",
     kernel=lambda xp, input: input,
     gradient=lambda call, grad: grad,
+    facts="same",
 )
 
 
@@ -113,9 +114,23 @@ def _grad_as_is(call, grad):
     return grad
 
 
-Identity = op("Identity(input:T) -> (output:T) | T: type", shape=same, kernel=_as_is, gradient=_grad_as_is)
-Snapshot = op("Snapshot(input:T) -> (output:T) | T: type", shape=same, kernel=_as_is, gradient=_grad_as_is)
-StopGradient = op("StopGradient(input:T) -> (output:T) | T: type", shape=same, kernel=_as_is, gradient=FLAT)
+Identity = op(
+    "Identity(input:T) -> (output:T) | T: type",
+    shape=same,
+    kernel=_as_is,
+    gradient=_grad_as_is,
+    facts="same free light cheap static",
+)
+Snapshot = op(
+    "Snapshot(input:T) -> (output:T) | T: type", shape=same, kernel=_as_is, gradient=_grad_as_is, facts="same"
+)
+StopGradient = op(
+    "StopGradient(input:T) -> (output:T) | T: type",
+    shape=same,
+    kernel=_as_is,
+    gradient=FLAT,
+    facts="same free cheap static",
+)
 GuaranteeConst = op(
     "GuaranteeConst(input:T) -> (output:T) | T: type | stateful", shape=same, kernel=_as_is, gradient=_grad_as_is
 )
@@ -125,6 +140,7 @@ Copy = op(
     shape=same,
     kernel=lambda xp, input: xp.array(input),
     gradient=_grad_as_is,
+    facts="portable",
 )
 CopyHost = op(
     'CopyHost(input:T) -> (output:T) | T: type; tensor_name: string = ""; debug_ops_spec: list(string) = []'
@@ -132,6 +148,7 @@ CopyHost = op(
     shape=same,
     kernel=lambda xp, input: xp.array(input),
     gradient=_grad_as_is,
+    facts="portable",
 )
 DeepCopy = op(
     "DeepCopy(x:T) -> (y:T) | T: type | stateful", shape=same, kernel=lambda xp, x: xp.array(x), gradient=FLAT
@@ -141,9 +158,10 @@ IdentityN = op(
     shape=lambda input: [x.dims for x in input],
     kernel=lambda xp, input: list(input),
     gradient=lambda call, *grads: list(grads),
+    facts="view",
 )
 PreventGradient = op(
-    'PreventGradient(input:T) -> (output:T) | T: type; message: string = ""', shape=same, kernel=_as_is
+    'PreventGradient(input:T) -> (output:T) | T: type; message: string = ""', shape=same, kernel=_as_is, facts="same"
 )
 
 
@@ -152,7 +170,9 @@ def _(call, grad):
     raise LookupError(f"Gradient explicitly disabled. Reason: {call.message!r}")
 
 
-EnsureShape = op("EnsureShape(input:T) -> (output:T) | shape: shape; T: type", gradient=_grad_as_is)
+EnsureShape = op(
+    "EnsureShape(input:T) -> (output:T) | shape: shape; T: type", gradient=_grad_as_is, facts="same complains"
+)
 
 
 @EnsureShape.shape
@@ -174,7 +194,7 @@ def _(xp, input, *, shape):
 
 # --- fills ------------------------------------------------------------------------------------------------------------
 
-ZerosLike = op("ZerosLike(x:T) -> (y:T) | T: type", shape=same, gradient=FLAT)
+ZerosLike = op("ZerosLike(x:T) -> (y:T) | T: type", shape=same, gradient=FLAT, facts="fresh free cheap arranges static")
 
 
 @ZerosLike.kernel
@@ -189,9 +209,26 @@ OnesLike = op(
     shape=same,
     kernel=lambda xp, x: xp.ones_like(x),
     gradient=FLAT,
+    facts="fresh free cheap arranges static portable",
 )
 
-Fill = op("Fill(dims:index_type, value:T) -> (output:T) | T: type; index_type: index = int32")
+
+def _everywhere(number: int) -> Any:
+    """Return how an array of one number follows from its shape: it takes the memory of one."""
+
+    def from_dims(dims: Any, dtype: Any) -> Any:
+        return None if None in dims or dtype.hasobject else np.broadcast_to(np.array(number, dtype), dims)
+
+    return from_dims
+
+
+ZerosLike.from_dims(_everywhere(0))
+OnesLike.from_dims(_everywhere(1))
+
+Fill = op(
+    "Fill(dims:index_type, value:T) -> (output:T) | T: type; index_type: index = int32",
+    facts="fresh free cheap arranges repeats=value static portable sizes=dims",
+)
 
 
 @Fill.shape

@@ -33,11 +33,13 @@ from ebbflow.ops.sizes import int_vector, invalid, is_static, room_for, scalar_v
 
 Gather = op(
     "Gather(params:Tparams, indices:Tindices) -> (output:Tparams)"
-    " | validate_indices: bool = true; Tparams: type; Tindices: index"
+    " | validate_indices: bool = true; Tparams: type; Tindices: index",
+    facts="static one_core=6 portable in_range=indices",
 )
 GatherV2 = op(
     "GatherV2(params:Tparams, indices:Tindices, axis:Taxis) -> (output:Tparams)"
-    " | batch_dims: int = 0; Tparams: type; Tindices: type in [int16,int32,int64]; Taxis: index"
+    " | batch_dims: int = 0; Tparams: type; Tindices: type in [int16,int32,int64]; Taxis: index",
+    facts="static one_core=6 portable known=axis in_range=indices",
 )
 
 
@@ -209,7 +211,8 @@ def _sizes_around(call: Any, axis: int | None) -> tuple[Any, Any, Any, Any, Any]
 
 GatherNd = op(
     "GatherNd(params:Tparams, indices:Tindices) -> (output:Tparams)"
-    ' | Tparams: type; Tindices: type in [int16,int32,int64]; bad_indices_policy: string = ""'
+    ' | Tparams: type; Tindices: type in [int16,int32,int64]; bad_indices_policy: string = ""',
+    facts="one_core=6 portable in_range=indices",
 )
 
 
@@ -291,6 +294,7 @@ OneHot = op(
     "OneHot(indices:TI, depth:int32, on_value:T, off_value:T) -> (output:T)"
     " | axis: int = -1; T: type; TI: type in [uint8,int8,int32,int64] = int64",
     gradient=FLAT,
+    facts="fresh cheap portable sizes=depth",
 )
 
 
@@ -335,7 +339,11 @@ def _(xp, indices, depth, on_value, off_value, *, axis):
     return np.moveaxis(table.reshape(*indices.shape, count), -1, at)
 
 
-Where = op("Where(input:T) -> (index:int64) | T: type in [numbers,bool] = bool", gradient=FLAT)
+Where = op(
+    "Where(input:T) -> (index:int64) | T: type in [numbers,bool] = bool",
+    gradient=FLAT,
+    facts="static data_dependent one_core=14",
+)
 
 
 @Where.shape

@@ -29,8 +29,13 @@ __all__ = ["concat", "parallel_stack", "split", "stack", "unstack", "zeros_like"
 
 # --- concat -----------------------------------------------------------------------------------------------------------
 
-ConcatV2 = op("ConcatV2(values:N*T, axis:Tidx) -> (output:T) | N: int >= 2; T: type; Tidx: index = int32")
-Concat = op("Concat(concat_dim:int32, values:N*T) -> (output:T) | N: int >= 2; T: type")
+ConcatV2 = op(
+    "ConcatV2(values:N*T, axis:Tidx) -> (output:T) | N: int >= 2; T: type; Tidx: index = int32",
+    facts="static portable known=axis",
+)
+Concat = op(
+    "Concat(concat_dim:int32, values:N*T) -> (output:T) | N: int >= 2; T: type", facts="portable known=concat_dim"
+)
 
 
 def _joined_dims(values: Any, axis: Any) -> Dims:
@@ -152,6 +157,7 @@ ConcatOffset = op(
     "ConcatOffset(concat_dim:int32, shape:N*shape_type) -> (offset:N*shape_type)"
     " | N: int >= 2; shape_type: index = int32",
     gradient=FLAT,
+    facts="static bounded portable known=concat_dim,shape",
 )
 
 
@@ -188,7 +194,10 @@ def _(xp, concat_dim, shape):
 
 # --- split ------------------------------------------------------------------------------------------------------------
 
-Split = op("Split(split_dim:int32, value:T) -> (output:num_split*T) | num_split: int >= 1; T: type")
+Split = op(
+    "Split(split_dim:int32, value:T) -> (output:num_split*T) | num_split: int >= 1; T: type",
+    facts="view static known=split_dim",
+)
 
 
 def _split_axis(axis: int, rank: int) -> int:
@@ -239,7 +248,8 @@ def _(call, *grads):
 
 SplitV = op(
     "SplitV(value:T, size_splits:Tlen, split_dim:int32) -> (output:num_split*T)"
-    " | num_split: int >= 1; T: type; Tlen: type in [int8,int32,int64] = int64"
+    " | num_split: int >= 1; T: type; Tlen: type in [int8,int32,int64] = int64",
+    facts="view static known=split_dim sizes=size_splits",
 )
 
 
@@ -303,7 +313,7 @@ def _(call, *grads):
 
 # --- pack and unpack --------------------------------------------------------------------------------------------------
 
-Pack = op("Pack(values:N*T) -> (output:T) | N: int >= 1; T: type; axis: int = 0")
+Pack = op("Pack(values:N*T) -> (output:T) | N: int >= 1; T: type; axis: int = 0", facts="static portable")
 
 
 @Pack.shape
@@ -338,7 +348,7 @@ def _(call, grad):
     return Unpack(grad, num=call.N, axis=call.axis, name="unstack")
 
 
-Unpack = op("Unpack(value:T) -> (output:num*T) | num: int >= 0; T: type; axis: int = 0")
+Unpack = op("Unpack(value:T) -> (output:num*T) | num: int >= 0; T: type; axis: int = 0", facts="view static")
 
 
 def _unpack_axis(axis: int, rank: int) -> int:

@@ -23,7 +23,10 @@ from ebbflow.ops.sizes import int_vector, invalid, is_static, room_for, shape_of
 
 # --- tile -------------------------------------------------------------------------------------------------------------
 
-Tile = op("Tile(input:T, multiples:Tmultiples) -> (output:T) | T: type; Tmultiples: index = int32")
+Tile = op(
+    "Tile(input:T, multiples:Tmultiples) -> (output:T) | T: type; Tmultiples: index = int32",
+    facts="fresh cheap arranges repeats=input static portable known=multiples",
+)
 
 
 @Tile.shape
@@ -105,8 +108,14 @@ def _(call, grad):
 
 # --- pad --------------------------------------------------------------------------------------------------------------
 
-Pad = op("Pad(input:T, paddings:Tpaddings) -> (output:T) | T: type; Tpaddings: index = int32")
-PadV2 = op("PadV2(input:T, paddings:Tpaddings, constant_values:T) -> (output:T) | T: type; Tpaddings: index = int32")
+Pad = op(
+    "Pad(input:T, paddings:Tpaddings) -> (output:T) | T: type; Tpaddings: index = int32",
+    facts="cheap portable known=paddings",
+)
+PadV2 = op(
+    "PadV2(input:T, paddings:Tpaddings, constant_values:T) -> (output:T) | T: type; Tpaddings: index = int32",
+    facts="cheap portable known=paddings",
+)
 
 
 def padded_dims(input: Any, paddings: Any, sign: int = 1) -> Dims:
@@ -207,8 +216,10 @@ def _(call, grad):
 # --- mirror -----------------------------------------------------------------------------------------------------------
 
 _MIRROR = 'T: type; Tpaddings: index = int32; mode: string in ["REFLECT","SYMMETRIC"]'
-MirrorPad = op(f"MirrorPad(input:T, paddings:Tpaddings) -> (output:T) | {_MIRROR}")
-MirrorPadGrad = op(f"MirrorPadGrad(input:T, paddings:Tpaddings) -> (output:T) | {_MIRROR}")
+MirrorPad = op(f"MirrorPad(input:T, paddings:Tpaddings) -> (output:T) | {_MIRROR}", facts="portable known=paddings")
+MirrorPadGrad = op(
+    f"MirrorPadGrad(input:T, paddings:Tpaddings) -> (output:T) | {_MIRROR}", facts="portable known=paddings"
+)
 
 
 def _mirror_fits(dims: Any, pairs: list[list[int]], mode: str, what: str) -> None:

@@ -13,7 +13,8 @@ from ebbflow.ops.shape_rules import agreed
 from ebbflow.ops.sizes import invalid, room_for, shape_of
 
 DynamicPartition = op(
-    "DynamicPartition(data:T, partitions:int32) -> (outputs:num_partitions*T) | num_partitions: int >= 1; T: type"
+    "DynamicPartition(data:T, partitions:int32) -> (outputs:num_partitions*T) | num_partitions: int >= 1; T: type",
+    facts="data_dependent",
 )
 
 
@@ -51,8 +52,8 @@ def _(call, *grads):
 
 
 _STITCH = "(indices:N*int32, data:N*T) -> (merged:T) | N: int >= 1; T: type"
-DynamicStitch = op("DynamicStitch" + _STITCH)
-ParallelDynamicStitch = op("ParallelDynamicStitch" + _STITCH)
+DynamicStitch = op("DynamicStitch" + _STITCH, facts="known=indices")
+ParallelDynamicStitch = op("ParallelDynamicStitch" + _STITCH, facts="known=indices")
 
 
 @ParallelDynamicStitch.shape

@@ -26,6 +26,7 @@ Range = op(
     "Range(start:Tidx, limit:Tidx, delta:Tidx) -> (output:Tidx)"
     " | Tidx: type in [floats,int8,int16,int32,int64,uint16,uint32,uint64] = int32",
     gradient=FLAT,
+    facts="static known=start,limit,delta",
 )
 
 
@@ -66,7 +67,11 @@ def _(xp, start, limit, delta):
     return xp.arange(count).astype(dtype) * step + first
 
 
-LinSpace = op("LinSpace(start:T, stop:T, num:Tidx) -> (output:T) | T: floats; Tidx: index = int32", gradient=FLAT)
+LinSpace = op(
+    "LinSpace(start:T, stop:T, num:Tidx) -> (output:T) | T: floats; Tidx: index = int32",
+    gradient=FLAT,
+    facts="portable sizes=num",
+)
 
 
 @LinSpace.shape

@@ -13,7 +13,9 @@ from ebbflow.ops.sizes import invalid, vector
 # --- reverse ----------------------------------------------------------------------------------------------------------
 
 _ANY = "type in [uint8,int8,uint16,int16,int32,uint32,int64,uint64,bool,floats,complex64,complex128,string]"
-ReverseV2 = op(f"ReverseV2(tensor:T, axis:Tidx) -> (output:T) | Tidx: index = int32; T: {_ANY}")
+ReverseV2 = op(
+    f"ReverseV2(tensor:T, axis:Tidx) -> (output:T) | Tidx: index = int32; T: {_ANY}", facts="static portable known=axis"
+)
 
 
 @ReverseV2.shape
@@ -48,7 +50,7 @@ def _(call, grad):
     return ReverseV2(grad, call.axis), None
 
 
-Reverse = op(f"Reverse(tensor:T, dims:bool) -> (output:T) | T: {_ANY}")
+Reverse = op(f"Reverse(tensor:T, dims:bool) -> (output:T) | T: {_ANY}", facts="portable known=dims")
 
 
 @Reverse.shape
@@ -76,7 +78,8 @@ def _(call, grad):
 
 ReverseSequence = op(
     "ReverseSequence(input:T, seq_lengths:Tlen) -> (output:T)"
-    " | seq_dim: int; batch_dim: int = 0; T: type; Tlen: index = int64"
+    " | seq_dim: int; batch_dim: int = 0; T: type; Tlen: index = int64",
+    facts="portable",
 )
 
 
@@ -133,7 +136,10 @@ def _(call, grad):
 
 # --- roll -------------------------------------------------------------------------------------------------------------
 
-Roll = op("Roll(input:T, shift:Tshift, axis:Taxis) -> (output:T) | T: type; Tshift: index; Taxis: index")
+Roll = op(
+    "Roll(input:T, shift:Tshift, axis:Taxis) -> (output:T) | T: type; Tshift: index; Taxis: index",
+    facts="portable known=shift,axis",
+)
 
 
 @Roll.shape

@@ -112,7 +112,8 @@ _UFUNCS = {"add": np.add, "subtract": np.subtract, "min": np.minimum, "max": np.
 
 ScatterNd = op(
     "ScatterNd(indices:Tindices, updates:T, shape:Tindices) -> (output:T)"
-    f" | T: type; Tindices: type in [int16,int32,int64]; {_POLICY}"
+    f" | T: type; Tindices: type in [int16,int32,int64]; {_POLICY}",
+    "sizes=shape in_range=indices one_core=6",
 )
 
 
@@ -145,11 +146,14 @@ def _(call, grad):
 # --- onto a tensor ----------------------------------------------------------------------------------------------------
 
 
-def _tensor_scatter(name: str, how: str, gradient: Callable[..., Any], types: str = "type", index: str = "index") -> Op:
+def _tensor_scatter(
+    name: str, how: str, gradient: Callable[..., Any], types: str = "type", index: str = "index", facts: str = ""
+) -> Op:
     """Declare an op that scatters updates onto its first input."""
     first = "input" if name.startswith("ScatterNd") else "tensor"
     declared = op(
-        f"{name}({first}:T, indices:Tindices, updates:T) -> (output:T) | T: {types}; Tindices: {index}; {_POLICY}"
+        f"{name}({first}:T, indices:Tindices, updates:T) -> (output:T) | T: {types}; Tindices: {index}; {_POLICY}",
+        f"in_range=indices {facts}",
     )
 
     def rule(tensor: Any, indices: Any, updates: Any) -> Dims:
@@ -216,10 +220,10 @@ def _extreme_rule(call: Any, grad: Any) -> Any:
 
 
 TensorScatterUpdate = _tensor_scatter(
-    "TensorScatterUpdate", "set", _update_rule, index="type in [int16,int32,int64,uint16]"
+    "TensorScatterUpdate", "set", _update_rule, index="type in [int16,int32,int64,uint16]", facts="portable"
 )
-TensorScatterAdd = _tensor_scatter("TensorScatterAdd", "add", _add_rule)
-TensorScatterSub = _tensor_scatter("TensorScatterSub", "subtract", _sub_rule)
+TensorScatterAdd = _tensor_scatter("TensorScatterAdd", "add", _add_rule, facts="portable")
+TensorScatterSub = _tensor_scatter("TensorScatterSub", "subtract", _sub_rule, facts="portable")
 TensorScatterMin = _tensor_scatter("TensorScatterMin", "min", _extreme_rule)
 TensorScatterMax = _tensor_scatter("TensorScatterMax", "max", _extreme_rule)
 ScatterNdNonAliasingAdd = _tensor_scatter("ScatterNdNonAliasingAdd", "add", _add_rule, types="type in [numbers,bool]")

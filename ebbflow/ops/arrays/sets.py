@@ -15,11 +15,21 @@ from ebbflow.ops.sizes import invalid, vector
 
 _UNIQUE = "T: type; out_idx: index = int32"
 _UNIQUE_V2 = "T: type; Taxis: index = int64; out_idx: index = int32"
-Unique = op(f"Unique(x:T) -> (y:T, idx:out_idx) | {_UNIQUE}", gradient=UNDEFINED)
-UniqueV2 = op(f"UniqueV2(x:T, axis:Taxis) -> (y:T, idx:out_idx) | {_UNIQUE_V2}", gradient=UNDEFINED)
-UniqueWithCounts = op(f"UniqueWithCounts(x:T) -> (y:T, idx:out_idx, count:out_idx) | {_UNIQUE}", gradient=UNDEFINED)
+Unique = op(f"Unique(x:T) -> (y:T, idx:out_idx) | {_UNIQUE}", gradient=UNDEFINED, facts="data_dependent one_core=140")
+UniqueV2 = op(
+    f"UniqueV2(x:T, axis:Taxis) -> (y:T, idx:out_idx) | {_UNIQUE_V2}",
+    gradient=UNDEFINED,
+    facts="data_dependent one_core=140",
+)
+UniqueWithCounts = op(
+    f"UniqueWithCounts(x:T) -> (y:T, idx:out_idx, count:out_idx) | {_UNIQUE}",
+    gradient=UNDEFINED,
+    facts="data_dependent one_core=140",
+)
 UniqueWithCountsV2 = op(
-    f"UniqueWithCountsV2(x:T, axis:Taxis) -> (y:T, idx:out_idx, count:out_idx) | {_UNIQUE_V2}", gradient=UNDEFINED
+    f"UniqueWithCountsV2(x:T, axis:Taxis) -> (y:T, idx:out_idx, count:out_idx) | {_UNIQUE_V2}",
+    gradient=UNDEFINED,
+    facts="data_dependent",
 )
 
 
@@ -120,7 +130,11 @@ def _(xp, x, axis, *, out_idx):
     return _unique(x, axis, out_idx, True)
 
 
-ListDiff = op("ListDiff(x:T, y:T) -> (out:T, idx:out_idx) | T: type; out_idx: index = int32", gradient=FLAT)
+ListDiff = op(
+    "ListDiff(x:T, y:T) -> (out:T, idx:out_idx) | T: type; out_idx: index = int32",
+    gradient=FLAT,
+    facts="static bounded data_dependent",
+)
 
 
 @ListDiff.shape

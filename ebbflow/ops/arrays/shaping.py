@@ -33,7 +33,9 @@ from ebbflow.ops.sizes import (
 
 # --- asking for it ----------------------------------------------------------------------------------------------------
 
-Shape = op("Shape(input:T) -> (output:out_type) | T: type; out_type: index = int32", gradient=FLAT)
+Shape = op(
+    "Shape(input:T) -> (output:out_type) | T: type; out_type: index = int32", gradient=FLAT, facts="static small"
+)
 
 
 @Shape.shape
@@ -46,7 +48,17 @@ def _(xp, input, *, out_type):
     return np.array(input.shape, out_type.np)
 
 
-ShapeN = op("ShapeN(input:N*T) -> (output:N*out_type) | N: int >= 1; T: type; out_type: index = int32", gradient=FLAT)
+ShapeN = op(
+    "ShapeN(input:N*T) -> (output:N*out_type) | N: int >= 1; T: type; out_type: index = int32",
+    gradient=FLAT,
+    facts="static small",
+)
+
+
+@Shape.from_dims
+@ShapeN.from_dims
+def _(dims, dtype):
+    return None if None in dims else np.array(dims, dtype)
 
 
 @ShapeN.shape
@@ -59,7 +71,7 @@ def _(xp, input, *, out_type):
     return [np.array(x.shape, out_type.np) for x in input]
 
 
-Size = op("Size(input:T) -> (output:out_type) | T: type; out_type: index = int32", gradient=FLAT)
+Size = op("Size(input:T) -> (output:out_type) | T: type; out_type: index = int32", gradient=FLAT, facts="static small")
 Size.shape(lambda input: ())
 
 
@@ -71,13 +83,23 @@ def _(xp, input, *, out_type):
     return np.array(count, out_type.np)
 
 
-Rank = op("Rank(input:T) -> (output:int32) | T: type", gradient=FLAT)
+@Size.from_dims
+def _(dims, dtype):
+    count = None if None in dims else math.prod(dims)
+    return None if count is None or count > np.iinfo(dtype).max else np.array(count, dtype)
+
+
+Rank = op("Rank(input:T) -> (output:int32) | T: type", gradient=FLAT, facts="static small")
 Rank.shape(lambda input: ())
 Rank.kernel(lambda xp, input: np.array(input.ndim, np.int32))
+Rank.from_dims(lambda dims, dtype: np.array(len(dims), dtype))
 
 # --- reshape ----------------------------------------------------------------------------------------------------------
 
-Reshape = op("Reshape(tensor:T, shape:Tshape) -> (output:T) | T: type; Tshape: index = int32")
+Reshape = op(
+    "Reshape(tensor:T, shape:Tshape) -> (output:T) | T: type; Tshape: index = int32",
+    facts="view free light cheap arranges static portable sizes=shape",
+)
 
 
 @Reshape.shape
@@ -162,7 +184,10 @@ def _(call, grad):
     return like(grad, call.tensor), None
 
 
-ExpandDims = op("ExpandDims(input:T, dim:Tdim) -> (output:T) | T: type; Tdim: index = int32")
+ExpandDims = op(
+    "ExpandDims(input:T, dim:Tdim) -> (output:T) | T: type; Tdim: index = int32",
+    facts="view free light cheap arranges static sizes=dim",
+)
 
 
 @ExpandDims.shape
@@ -195,7 +220,10 @@ def _(call, grad):
     return like(grad, call.input), None
 
 
-Squeeze = op("Squeeze(input:T) -> (output:T) | T: type; squeeze_dims: list(int) >= 0 = []")
+Squeeze = op(
+    "Squeeze(input:T) -> (output:T) | T: type; squeeze_dims: list(int) >= 0 = []",
+    facts="view free light cheap arranges static portable",
+)
 
 
 def _squeezed(dims: Any, axes: Any) -> tuple[Any, ...]:
@@ -231,8 +259,13 @@ def _(call, grad):
 
 # --- transpose --------------------------------------------------------------------------------------------------------
 
-Transpose = op("Transpose(x:T, perm:Tperm) -> (y:T) | T: type; Tperm: index = int32")
-ConjugateTranspose = op("ConjugateTranspose(x:T, perm:Tperm) -> (y:T) | T: type; Tperm: index = int32")
+Transpose = op(
+    "Transpose(x:T, perm:Tperm) -> (y:T) | T: type; Tperm: index = int32",
+    facts="view light cheap arranges static portable known=perm",
+)
+ConjugateTranspose = op(
+    "ConjugateTranspose(x:T, perm:Tperm) -> (y:T) | T: type; Tperm: index = int32", facts="portable known=perm"
+)
 
 
 @ConjugateTranspose.shape
@@ -301,7 +334,7 @@ def _(call, grad):
     return ConjugateTranspose(grad, _inverse(call.perm), name="transpose"), None
 
 
-InvertPermutation = op("InvertPermutation(x:T) -> (y:T) | T: index = int32", gradient=FLAT)
+InvertPermutation = op("InvertPermutation(x:T) -> (y:T) | T: index = int32", gradient=FLAT, facts="static portable")
 
 
 @InvertPermutation.shape

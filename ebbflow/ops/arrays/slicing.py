@@ -151,7 +151,8 @@ def _put(xp: Any, base: Any, index: Any, value: Any) -> Any:
 
 StridedSlice = op(
     "StridedSlice(input:T, begin:Index, end:Index, strides:Index) -> (output:T)"
-    f" | T: type; Index: type in [int16,int32,int64]; {_MASKS}"
+    f" | T: type; Index: type in [int16,int32,int64]; {_MASKS}",
+    facts="view light cheap static known=begin,end,strides",
 )
 
 
@@ -182,7 +183,8 @@ def _(call, grad):
 
 StridedSliceGrad = op(
     "StridedSliceGrad(shape:Index, begin:Index, end:Index, strides:Index, dy:T) -> (output:T)"
-    f" | T: type; Index: index; {_MASKS}"
+    f" | T: type; Index: index; {_MASKS}",
+    facts="known=begin,end,strides sizes=shape",
 )
 
 
@@ -218,7 +220,8 @@ def _(call, grad):
 
 TensorStridedSliceUpdate = op(
     "TensorStridedSliceUpdate(input:T, begin:Index, end:Index, strides:Index, value:T) -> (output:T)"
-    f" | T: type; Index: index; {_MASKS}"
+    f" | T: type; Index: index; {_MASKS}",
+    facts="portable known=begin,end,strides",
 )
 TensorStridedSliceUpdate.shape(lambda input, begin, end, strides, value: input.dims)
 
@@ -247,7 +250,10 @@ def _(call, grad):
 
 # --- Slice ------------------------------------------------------------------------------------------------------------
 
-Slice = op("Slice(input:T, begin:Index, size:Index) -> (output:T) | T: type; Index: index")
+Slice = op(
+    "Slice(input:T, begin:Index, size:Index) -> (output:T) | T: type; Index: index",
+    facts="view light cheap static known=begin sizes=size",
+)
 
 
 @Slice.shape

@@ -25,10 +25,14 @@ from ebbflow.ops.sizes import invalid, is_static, scalar_value, shape_of
 
 # --- top_k ------------------------------------------------------------------------------------------------------------
 
-TopK = op("TopK(input:T) -> (values:T, indices:int32) | k: int >= 0; sorted: bool = true; T: reals | deprecated@7")
+TopK = op(
+    "TopK(input:T) -> (values:T, indices:int32) | k: int >= 0; sorted: bool = true; T: reals | deprecated@7",
+    facts="portable",
+)
 TopKV2 = op(
     "TopKV2(input:T, k:Tk) -> (values:T, indices:index_type) | sorted: bool = true; T: reals;"
-    " Tk: type in [int16,int32,int64] = int32; index_type: type in [int16,int32,int64] = int32"
+    " Tk: type in [int16,int32,int64] = int32; index_type: type in [int16,int32,int64] = int32",
+    facts="one_core=30 portable known=k",
 )
 
 
@@ -131,8 +135,16 @@ def _(call, grad, _indices):
     return _top_gradient(call, grad), None
 
 
-InTopK = op("InTopK(predictions:float, targets:T) -> (precision:bool) | k: int; T: index = int32", gradient=FLAT)
-InTopKV2 = op("InTopKV2(predictions:float, targets:T, k:T) -> (precision:bool) | T: index = int32", gradient=FLAT)
+InTopK = op(
+    "InTopK(predictions:float, targets:T) -> (precision:bool) | k: int; T: index = int32",
+    gradient=FLAT,
+    facts="portable in_range=targets",
+)
+InTopKV2 = op(
+    "InTopKV2(predictions:float, targets:T, k:T) -> (precision:bool) | T: index = int32",
+    gradient=FLAT,
+    facts="portable known=k in_range=targets",
+)
 
 
 def _in_top_dims(predictions: Any, targets: Any) -> Dims:
@@ -171,7 +183,9 @@ def _(xp, predictions, targets, k):
     return _in_top(xp, predictions, targets, int(k))
 
 
-NthElement = op("NthElement(input:T, n:int32) -> (values:T) | reverse: bool = false; T: reals")
+NthElement = op(
+    "NthElement(input:T, n:int32) -> (values:T) | reverse: bool = false; T: reals", facts="portable known=n"
+)
 
 
 @NthElement.shape
@@ -251,6 +265,7 @@ Bucketize = op(
     "Bucketize(input:T) -> (output:int32) | T: type in [int32,int64,float,double]; boundaries: list(float)",
     shape=lambda input: input.dims,
     gradient=FLAT,
+    facts="portable",
 )
 
 

@@ -21,8 +21,8 @@ from ebbflow.ops.sizes import invalid, room_for, shape_of, vector
 # --- depth ------------------------------------------------------------------------------------------------------------
 
 _BLOCKS = 'T: type; block_size: int >= 2; data_format: string in ["NHWC","NCHW","NCHW_VECT_C"] = "NHWC"'
-SpaceToDepth = op(f"SpaceToDepth(input:T) -> (output:T) | {_BLOCKS}")
-DepthToSpace = op(f"DepthToSpace(input:T) -> (output:T) | {_BLOCKS}")
+SpaceToDepth = op(f"SpaceToDepth(input:T) -> (output:T) | {_BLOCKS}", facts="portable")
+DepthToSpace = op(f"DepthToSpace(input:T) -> (output:T) | {_BLOCKS}", facts="portable")
 
 _RANK = {"NHWC": 4, "NCHW": 4, "NCHW_VECT_C": 5}
 
@@ -121,16 +121,20 @@ def _(call, grad):
 _TYPES = "T: type; Tblock_shape: index = int32"
 SpaceToBatchND = op(
     "SpaceToBatchND(input:T, block_shape:Tblock_shape, paddings:Tpaddings) -> (output:T)"
-    f" | {_TYPES}; Tpaddings: index = int32"
+    f" | {_TYPES}; Tpaddings: index = int32",
+    facts="portable known=block_shape,paddings",
 )
 BatchToSpaceND = op(
-    f"BatchToSpaceND(input:T, block_shape:Tblock_shape, crops:Tcrops) -> (output:T) | {_TYPES}; Tcrops: index = int32"
+    f"BatchToSpaceND(input:T, block_shape:Tblock_shape, crops:Tcrops) -> (output:T) | {_TYPES}; Tcrops: index = int32",
+    facts="portable known=block_shape,crops",
 )
 SpaceToBatch = op(
-    "SpaceToBatch(input:T, paddings:Tpaddings) -> (output:T) | T: type; Tpaddings: index = int32; block_size: int >= 2"
+    "SpaceToBatch(input:T, paddings:Tpaddings) -> (output:T) | T: type; Tpaddings: index = int32; block_size: int >= 2",
+    facts="portable known=paddings",
 )
 BatchToSpace = op(
-    "BatchToSpace(input:T, crops:Tidx) -> (output:T) | T: type; block_size: int >= 2; Tidx: index = int32"
+    "BatchToSpace(input:T, crops:Tidx) -> (output:T) | T: type; block_size: int >= 2; Tidx: index = int32",
+    facts="portable known=crops",
 )
 
 
@@ -297,7 +301,8 @@ def _(call, grad):
 ExtractImagePatches = op(
     "ExtractImagePatches(images:T) -> (patches:T) | ksizes: list(int) >= 4; strides: list(int) >= 4;"
     " rates: list(int) >= 4; T: type in [floats,integers,complex64,complex128,bool];"
-    ' padding: string in ["SAME","VALID"]'
+    ' padding: string in ["SAME","VALID"]',
+    facts="portable",
 )
 
 

@@ -28,7 +28,9 @@ from ebbflow.ops.reduce.reductions import reduce_all
 from ebbflow.ops.sizes import invalid
 
 AssertOp = op(
-    "Assert(condition:bool, data:list(T)) -> () | T: list(type) >= 1; summarize: int = 3 | stateful", gradient=FLAT
+    "Assert(condition:bool, data:list(T)) -> () | T: list(type) >= 1; summarize: int = 3 | stateful",
+    gradient=FLAT,
+    facts="forgets",
 )
 
 

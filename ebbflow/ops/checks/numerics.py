@@ -11,8 +11,8 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.ops.declare import dense, raw, same
 
 _CHECK = "(tensor:T) -> (output:T) | T: floats; message: string | stateful"
-CheckNumerics = op("CheckNumerics" + _CHECK, shape=same)
-CheckNumericsV2 = op("CheckNumericsV2" + _CHECK, shape=same)
+CheckNumerics = op("CheckNumerics" + _CHECK, shape=same, facts="complains")
+CheckNumericsV2 = op("CheckNumericsV2" + _CHECK, shape=same, facts="complains")
 
 
 @CheckNumerics.kernel

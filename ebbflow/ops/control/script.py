@@ -26,9 +26,9 @@ from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
 
 _CALL = "(input:list(Tin)) -> (output:list(Tout)) | token: string; {}Tin: list(type) >= 0; Tout: list(type) >= 0"
-PyFunc = op("PyFunc" + _CALL.format("") + " | stateful", gradient=FLAT, waits=True)
-PyFuncStateless = op("PyFuncStateless" + _CALL.format(""), gradient=FLAT, waits=True)
-EagerPyFunc = op("EagerPyFunc" + _CALL.format("is_async: bool = false; ") + " | stateful", waits=True)
+PyFunc = op("PyFunc" + _CALL.format("") + " | stateful", gradient=FLAT, facts="waits")
+PyFuncStateless = op("PyFuncStateless" + _CALL.format(""), gradient=FLAT, facts="waits")
+EagerPyFunc = op("EagerPyFunc" + _CALL.format("is_async: bool = false; ") + " | stateful", facts="waits")
 
 for _declared in (PyFunc, PyFuncStateless, EagerPyFunc):
     _declared.shape(lambda input, *, Tout: [None] * len(Tout))

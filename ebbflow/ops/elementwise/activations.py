@@ -90,16 +90,22 @@ def _selu(xp: Any, x: Any) -> Any:
     return xp.where(x < 0, _SELU_SLOPE * xp.expm1(xp.minimum(x, 0)), SELU_SCALE * x)
 
 
-Relu = unary("Relu", _relu, types="reals,qint8", backward=lambda g, x, y: relu_grad(g, y), **_LIKE_FEATURES)
+Relu = unary(
+    "Relu", _relu, types="reals,qint8", backward=lambda g, x, y: relu_grad(g, y), facts="activation finishes=relu",
+    **_LIKE_FEATURES,
+)  # fmt: skip
 Relu6 = unary(
     "Relu6", lambda xp, x: xp.minimum(xp.maximum(x, x.dtype.type(0)), x.dtype.type(6)), types="reals",
-    backward=lambda g, x, y: raw.Relu6Grad(g, y), **_LIKE_FEATURES,
+    backward=lambda g, x, y: raw.Relu6Grad(g, y), facts="activation finishes=relu6", **_LIKE_FEATURES,
 )  # fmt: skip
-Elu = unary("Elu", in_float32(_elu), types="floats", backward=lambda g, x, y: raw.EluGrad(g, y), **_LIKE_FEATURES)
+Elu = unary(
+    "Elu", in_float32(_elu), types="floats", backward=lambda g, x, y: raw.EluGrad(g, y),
+    facts="activation finishes=elu", **_LIKE_FEATURES,
+)  # fmt: skip
 Selu = unary("Selu", in_float32(_selu), types="floats", backward=lambda g, x, y: raw.SeluGrad(g, y), **_LIKE_FEATURES)
 Softplus = unary(
     "Softplus", in_float32(lambda xp, x: xp.logaddexp(x, x.dtype.type(0))), lambda x, y: sigmoid(x),
-    types="floats", **_LIKE_FEATURES,  # type: ignore[arg-type]
+    types="floats", facts="activation", **_LIKE_FEATURES,  # type: ignore[arg-type]
 )  # fmt: skip
 Softsign = unary(
     "Softsign", in_float32(lambda xp, x: x / (1 + xp.abs(x))), types="floats",
@@ -107,9 +113,9 @@ Softsign = unary(
 )  # fmt: skip
 
 _LEAKY = "alpha: float = 0.20000000298023224; T: floats = float"
-LeakyRelu = op(f"LeakyRelu(features:T) -> (activations:T) | {_LEAKY}", shape=same, elementwise=True)
+LeakyRelu = op(f"LeakyRelu(features:T) -> (activations:T) | {_LEAKY}", shape=same, facts="elementwise")
 LeakyReluGrad = op(
-    f"LeakyReluGrad(gradients:T, features:T) -> (backprops:T) | {_LEAKY}", shape=merged, elementwise=True
+    f"LeakyReluGrad(gradients:T, features:T) -> (backprops:T) | {_LEAKY}", shape=merged, facts="elementwise"
 )
 
 

@@ -160,7 +160,9 @@ def _div_no_nan(x: Any, y: Any) -> Any:
 
 def _extreme(name: str, fn: str, holds: str) -> Op:
     """Declare the larger or the smaller of two: where `holds`, x is the one."""
-    declared = op(f"{name}(x:T, y:T) -> (z:T) | T: type in [floats,integers]", shape=broadcast, elementwise=True)
+    declared = op(
+        f"{name}(x:T, y:T) -> (z:T) | T: type in [floats,integers]", "elementwise broadcasts static", shape=broadcast
+    )
     declared.kernel(array_function(fn))
 
     @declared.gradient
@@ -181,21 +183,50 @@ def _extreme(name: str, fn: str, holds: str) -> Op:
 _SUM = (lambda g, x, y, z: g, lambda g, x, y, z: g)
 
 #              op        array function    d/dx                            d/dy
-Add = binary("Add", "add", *_SUM, types="floats,uint8,int8,int16,int32,int64,complexes,string", settles_shapes=True)
-AddV2 = binary("AddV2", "add", *_SUM, types=NUMBERS, flags="commutative aggregate", settles_shapes=True)
-Sub = binary("Sub", "subtract", lambda g, x, y, z: g, lambda g, x, y, z: -g, types=NUMBERS, settles_shapes=True)
+Add = binary(
+    "Add",
+    "add",
+    *_SUM,
+    types="floats,uint8,int8,int16,int32,int64,complexes,string",
+    settles_shapes=True,
+    facts="static finishes=add",
+)
+AddV2 = binary(
+    "AddV2",
+    "add",
+    *_SUM,
+    types=NUMBERS,
+    flags="commutative aggregate",
+    settles_shapes=True,
+    facts="light static finishes=add",
+)
+Sub = binary(
+    "Sub",
+    "subtract",
+    lambda g, x, y, z: g,
+    lambda g, x, y, z: -g,
+    types=NUMBERS,
+    settles_shapes=True,
+    facts="light static",
+)
 Mul = binary(
     "Mul", "multiply", lambda g, x, y, z: multiply(g, y), _product_dy,
     types=NUMBERS, flags="commutative", settles_shapes=True,
+    facts="light static",
 )  # fmt: skip
 Div = binary(
     "Div", _divide, lambda g, x, y, z: raw.Div(g, y), lambda g, x, y, z: g * raw.Div(raw.Div(-x, y), y), types=NUMBERS
 )
 RealDiv = binary("RealDiv", _divide, _quotient, _quotient_dy, types=NUMBERS)
 TruncateDiv = binary("TruncateDiv", _truncate_div, FLAT, FLAT, types=NUMBERS)
-FloorDiv = binary("FloorDiv", _floor_div, FLAT, FLAT, types=NUMBERS)
+FloorDiv = binary("FloorDiv", _floor_div, FLAT, FLAT, types=NUMBERS, facts="static")
 FloorMod = binary(
-    "FloorMod", _floor_mod, lambda g, x, y, z: g, lambda g, x, y, z: g * -raw.FloorDiv(x, y), types="integers,floats"
+    "FloorMod",
+    _floor_mod,
+    lambda g, x, y, z: g,
+    lambda g, x, y, z: g * -raw.FloorDiv(x, y),
+    types="integers,floats",
+    facts="static",
 )
 Mod = binary(
     "Mod", _mod, lambda g, x, y, z: g, lambda g, x, y, z: g * -raw.Rint((x - z) / y),
@@ -225,7 +256,7 @@ SquaredDifference = op(
     "SquaredDifference(x:T, y:T) -> (z:T) | T: type in [floats,int32,int64,complexes] | commutative",
     shape=broadcast,
     kernel=_squared_difference,
-    elementwise=True,
+    facts="elementwise broadcasts",
 )
 Atan2 = binary(
     "Atan2", "arctan2",
@@ -262,12 +293,15 @@ NextAfter = op(
     shape=broadcast,
     kernel=lambda xp, x1, x2: xp.nextafter(x1, x2),
     gradient=binary_gradient(lambda g, x, y, z: g, lambda g, x, y, z: raw.ZerosLike(g)),
-    elementwise=True,
+    facts="elementwise",
 )
 
 # --- sums of many -----------------------------------------------------------------------------------------------------
 
-AddN = op("AddN(inputs:N*T) -> (sum:T) | N: int >= 1; T: type in [numbers,variant] | commutative aggregate")
+AddN = op(
+    "AddN(inputs:N*T) -> (sum:T) | N: int >= 1; T: type in [numbers,variant] | commutative aggregate",
+    facts="cheap folds",
+)
 AccumulateNV2 = op(
     "AccumulateNV2(inputs:N*T) -> (sum:T) | N: int >= 1; T: numbers; shape: shape | commutative aggregate"
 )

@@ -20,7 +20,11 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
 from ebbflow.ops.declare import FLAT, dense, raw, same
 
-Cast = op("Cast(x:SrcT) -> (y:DstT) | SrcT: type; DstT: type; Truncate: bool = false", shape=same, elementwise=True)
+Cast = op(
+    "Cast(x:SrcT) -> (y:DstT) | SrcT: type; DstT: type; Truncate: bool = false",
+    shape=same,
+    facts="elementwise shared light static",
+)
 
 _TINY = (dtypes.int4, dtypes.uint4, dtypes.int2, dtypes.uint2)
 _OPAQUE = (dtypes.string, dtypes.resource, dtypes.variant)
@@ -204,7 +208,11 @@ def to_complex128(x, name="ToComplex128"):
 # --- the same bits ----------------------------------------------------------------------------------------------------
 
 _BITS = "floats,int64,int32,uint8,uint16,uint32,uint64,int8,int16,complex64,complex128,quantized"
-Bitcast = op(f"Bitcast(input:T) -> (output:type) | T: type in [{_BITS}]; type: type in [{_BITS}]", gradient=FLAT)
+Bitcast = op(
+    f"Bitcast(input:T) -> (output:type) | T: type in [{_BITS}]; type: type in [{_BITS}]",
+    gradient=FLAT,
+    facts="view portable",
+)
 
 
 def _bitcast_dims(dims: Any, source: int, target: int) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from ebbflow.ops.declare import dense, raw, reduce_to, show
 from ebbflow.ops.elementwise.binary import maximum, minimum
 from ebbflow.ops.reduce.reductions import reduce_sum
 
-ClipByValue = op("ClipByValue(t:T, clip_value_min:T, clip_value_max:T) -> (output:T) | T: numbers", elementwise=True)
+ClipByValue = op("ClipByValue(t:T, clip_value_min:T, clip_value_max:T) -> (output:T) | T: numbers", facts="elementwise")
 
 
 @ClipByValue.shape

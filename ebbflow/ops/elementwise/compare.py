@@ -34,14 +34,14 @@ from ebbflow.ops.operators import install_binary, install_equality, install_unar
 
 # --- comparison -------------------------------------------------------------------------------------------------------
 
-Less = binary("Less", "less", FLAT, FLAT, types="reals", result="bool")
-LessEqual = binary("LessEqual", "less_equal", FLAT, FLAT, types="reals", result="bool")
-Greater = binary("Greater", "greater", FLAT, FLAT, types="reals", result="bool")
-GreaterEqual = binary("GreaterEqual", "greater_equal", FLAT, FLAT, types="reals", result="bool")
+Less = binary("Less", "less", FLAT, FLAT, types="reals", result="bool", facts="static")
+LessEqual = binary("LessEqual", "less_equal", FLAT, FLAT, types="reals", result="bool", facts="static")
+Greater = binary("Greater", "greater", FLAT, FLAT, types="reals", result="bool", facts="static")
+GreaterEqual = binary("GreaterEqual", "greater_equal", FLAT, FLAT, types="reals", result="bool", facts="static")
 
 _EQUALITY = "(x:T, y:T) -> (z:bool) | T: type; incompatible_shape_error: bool = true | commutative"
-Equal = op("Equal" + _EQUALITY, gradient=FLAT, elementwise=True)
-NotEqual = op("NotEqual" + _EQUALITY, gradient=FLAT, elementwise=True)
+Equal = op("Equal" + _EQUALITY, gradient=FLAT, facts="elementwise broadcasts static")
+NotEqual = op("NotEqual" + _EQUALITY, gradient=FLAT, facts="elementwise broadcasts static")
 
 
 @NotEqual.shape
@@ -83,7 +83,7 @@ ApproximateEqual = op(
     "ApproximateEqual(x:T, y:T) -> (z:bool) | T: numbers; tolerance: float = 9.999999747378752e-06 | commutative",
     shape=merged,
     gradient=FLAT,
-    elementwise=True,
+    facts="elementwise",
 )
 
 
@@ -164,21 +164,21 @@ LogicalAnd = op(
     shape=broadcast,
     kernel=lambda xp, x, y: xp.logical_and(x, y),
     gradient=FLAT,
-    elementwise=True,
+    facts="elementwise static",
 )
 LogicalOr = op(
     "LogicalOr(x:bool, y:bool) -> (z:bool) | commutative",
     shape=broadcast,
     kernel=lambda xp, x, y: xp.logical_or(x, y),
     gradient=FLAT,
-    elementwise=True,
+    facts="elementwise static",
 )
 LogicalNot = op(
     "LogicalNot(x:bool) -> (y:bool)",
     shape=same,
     kernel=lambda xp, x: xp.logical_not(x),
     gradient=FLAT,
-    elementwise=True,
+    facts="elementwise static",
 )
 
 logical_and = quick_binary(LogicalAnd, "logical_and", "Return where `x` and `y` hold.")
@@ -218,8 +218,8 @@ install_unary("invert", lambda x: logical_not(x) if x.dtype.base_dtype is dtypes
 
 # --- choice -----------------------------------------------------------------------------------------------------------
 
-Select = op("Select(condition:bool, t:T, e:T) -> (output:T) | T: type", checks_first=True, elementwise=True)
-SelectV2 = op("SelectV2(condition:bool, t:T, e:T) -> (output:T) | T: type", elementwise=True)
+Select = op("Select(condition:bool, t:T, e:T) -> (output:T) | T: type", checks_first=True, facts="elementwise static")
+SelectV2 = op("SelectV2(condition:bool, t:T, e:T) -> (output:T) | T: type", facts="elementwise static")
 
 
 @Select.shape

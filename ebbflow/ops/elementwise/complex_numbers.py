@@ -38,7 +38,7 @@ Complex = op(
     "Complex(real:T, imag:T) -> (out:Tout) | T: type in [float,double] = float; Tout: complexes = complex64",
     shape=broadcast,
     gradient=binary_gradient(lambda g, x, y, z: _real(g), lambda g, x, y, z: _imag(g)),
-    elementwise=True,
+    facts="elementwise",
 )
 
 
@@ -58,15 +58,15 @@ Conj = op(
     shape=same,
     kernel=lambda xp, input: xp.conj(input),
     gradient=lambda call, grad: raw.Conj(dense(grad)),
-    elementwise=True,
+    facts="elementwise shared",
 )
 
 _PART = "({arg}:T) -> ({out}:Tout) | T: complexes = complex64; Tout: type in [float,double] = float"
 
-Real = op("Real" + _PART.format(arg="input", out="output"), shape=same, elementwise=True)
-Imag = op("Imag" + _PART.format(arg="input", out="output"), shape=same, elementwise=True)
-Angle = op("Angle" + _PART.format(arg="input", out="output"), shape=same, elementwise=True)
-ComplexAbs = op("ComplexAbs" + _PART.format(arg="x", out="y"), shape=same, elementwise=True)
+Real = op("Real" + _PART.format(arg="input", out="output"), shape=same, facts="elementwise shared")
+Imag = op("Imag" + _PART.format(arg="input", out="output"), shape=same, facts="elementwise")
+Angle = op("Angle" + _PART.format(arg="input", out="output"), shape=same, facts="elementwise")
+ComplexAbs = op("ComplexAbs" + _PART.format(arg="x", out="y"), shape=same, facts="elementwise")
 
 
 @Real.kernel

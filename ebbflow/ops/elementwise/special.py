@@ -61,12 +61,16 @@ _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 Erf = unary(
     "Erf", special("erf"), types="floats",
     backward=lambda g, x, y: g * constant_like(_TWO_OVER_ROOT_PI, x) * exp(-square(x)),
+    facts="one_core=10",
 )  # fmt: skip
 Erfc = unary(
     "Erfc", special("erfc"), types="floats",
     backward=lambda g, x, y: g * constant_like(-_TWO_OVER_ROOT_PI, x) * exp(-square(x)),
+    facts="one_core=10",
 )  # fmt: skip
-Erfinv = unary("Erfinv", special("erfinv"), lambda x, y: _HALF_ROOT_PI * exp(square(y)), types="floats")
+Erfinv = unary(
+    "Erfinv", special("erfinv"), lambda x, y: _HALF_ROOT_PI * exp(square(y)), types="floats", facts="one_core=10"
+)
 Ndtri = unary("Ndtri", special("ndtri"), lambda x, y: _ROOT_TWO_PI * exp(square(y) / 2.0), types="floats")
 
 # --- gamma ------------------------------------------------------------------------------------------------------------
@@ -82,10 +86,11 @@ def _lgamma(xp: Any, x: Any) -> Any:
     return xp.where(x == -np.inf, -x, value)  # where SciPy says -inf
 
 
-Lgamma = unary("Lgamma", in_float32(_lgamma), lambda x, y: raw.Digamma(x), types="floats")
+Lgamma = unary("Lgamma", in_float32(_lgamma), lambda x, y: raw.Digamma(x), types="floats", facts="one_core=30")
 Digamma = unary(
     "Digamma", in_float32(_digamma), types="floats",
     backward=lambda g, x, y: g * raw.Polygamma(constant_like(1, x), x),
+    facts="one_core=30",
 )  # fmt: skip
 
 
@@ -150,10 +155,12 @@ def _slope_by_fraction(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 Igamma = binary(
     "Igamma", special("gammainc"), lambda g, a, x, z: g * raw.IgammaGradA(a, x), lambda g, a, x, z: g * _density(a, x),
     types="floats", args="a x",
+    facts="one_core=50",
 )  # fmt: skip
 Igammac = binary(
     "Igammac", special("gammaincc"), lambda g, a, x, z: -g * raw.IgammaGradA(a, x),
     lambda g, a, x, z: -g * _density(a, x), types="floats", args="a x",
+    facts="one_core=50",
 )  # fmt: skip
 IgammaGradA = binary("IgammaGradA", _igamma_grad_a, FLAT, FLAT, types="float,double", args="a x")
 
@@ -164,7 +171,15 @@ def _zeta(xp: Any, x: Any, q: Any) -> Any:
     return xp.where(pole, xp.where(xp.mod(x, 2) == 0, x.dtype.type(np.inf), x.dtype.type(np.nan)), value)
 
 
-Zeta = binary("Zeta", _zeta, FLAT, lambda g, x, q, z: g * (-x * raw.Zeta(x + 1, q)), types="float,double", args="x q")
+Zeta = binary(
+    "Zeta",
+    _zeta,
+    FLAT,
+    lambda g, x, q, z: g * (-x * raw.Zeta(x + 1, q)),
+    types="float,double",
+    args="x q",
+    facts="one_core=50",
+)
 
 
 def _polygamma(xp: Any, a: Any, x: Any) -> Any:
@@ -179,10 +194,16 @@ def _polygamma(xp: Any, a: Any, x: Any) -> Any:
 
 
 Polygamma = binary(
-    "Polygamma", _polygamma, FLAT, lambda g, a, x, z: g * raw.Polygamma(a + 1, x), types="float,double", args="a x"
+    "Polygamma",
+    _polygamma,
+    FLAT,
+    lambda g, a, x, z: g * raw.Polygamma(a + 1, x),
+    types="float,double",
+    args="a x",
+    facts="one_core=50",
 )
 
-Betainc = op("Betainc(a:T, b:T, x:T) -> (z:T) | T: type in [float,double]", elementwise=True)
+Betainc = op("Betainc(a:T, b:T, x:T) -> (z:T) | T: type in [float,double]", facts="elementwise one_core=50")
 
 
 @Betainc.shape
@@ -235,16 +256,20 @@ BesselI0 = unary("BesselI0", special("i0"), lambda x, y: raw.BesselI1(x), types=
 BesselI0e = unary("BesselI0e", special("i0e"), lambda x, y: raw.BesselI1e(x) - raw.Sign(x) * y, types="floats")
 BesselI1 = unary("BesselI1", special("i1"), lambda x, y: _i1_over(x, y, scaled=False), types="floats")
 BesselI1e = unary("BesselI1e", special("i1e"), lambda x, y: _i1_over(x, y, scaled=True), types="floats")
-BesselK0 = unary("BesselK0", special("k0"), lambda x, y: -raw.BesselK1(x), types="floats")
-BesselK0e = unary("BesselK0e", special("k0e"), lambda x, y: y - raw.BesselK1e(x), types="floats")
-BesselK1 = unary("BesselK1", special("k1"), lambda x, y: -raw.BesselK0(x) - y / x, types="floats")
+BesselK0 = unary("BesselK0", special("k0"), lambda x, y: -raw.BesselK1(x), types="floats", facts="host")
+BesselK0e = unary("BesselK0e", special("k0e"), lambda x, y: y - raw.BesselK1e(x), types="floats", facts="host")
+BesselK1 = unary("BesselK1", special("k1"), lambda x, y: -raw.BesselK0(x) - y / x, types="floats", facts="host")
 BesselK1e = unary(
-    "BesselK1e", special("k1e"), lambda x, y: y * (1.0 - raw.Reciprocal(x)) - raw.BesselK0e(x), types="floats"
+    "BesselK1e",
+    special("k1e"),
+    lambda x, y: y * (1.0 - raw.Reciprocal(x)) - raw.BesselK0e(x),
+    types="floats",
+    facts="host",
 )
-BesselJ0 = unary("BesselJ0", special("j0"), lambda x, y: -raw.BesselJ1(x), types="floats")
-BesselJ1 = unary("BesselJ1", special("j1"), lambda x, y: _j1_slope(x, y), types="floats")
-BesselY0 = unary("BesselY0", special("y0"), lambda x, y: -raw.BesselY1(x), types="floats")
-BesselY1 = unary("BesselY1", special("y1"), lambda x, y: raw.BesselY0(x) - y / x, types="floats")
+BesselJ0 = unary("BesselJ0", special("j0"), lambda x, y: -raw.BesselJ1(x), types="floats", facts="host")
+BesselJ1 = unary("BesselJ1", special("j1"), lambda x, y: _j1_slope(x, y), types="floats", facts="host")
+BesselY0 = unary("BesselY0", special("y0"), lambda x, y: -raw.BesselY1(x), types="floats", facts="host")
+BesselY1 = unary("BesselY1", special("y1"), lambda x, y: raw.BesselY0(x) - y / x, types="floats", facts="host")
 
 
 def _j1_slope(x: Any, y: Any) -> Any:
@@ -266,11 +291,15 @@ def _spence_slope(x: Any) -> Any:
     return raw.SelectV2(one, -raw.OnesLike(x), log(safe) / (1.0 - safe))
 
 
-Dawsn = unary("Dawsn", special("dawsn"), lambda x, y: 1.0 - 2.0 * x * y, types="floats")
-Expint = unary("Expint", special("expi"), lambda x, y: exp(x) / x, types="floats")
-FresnelCos = unary("FresnelCos", _fresnel(1), lambda x, y: raw.Cos((math.pi / 2.0) * square(x)), types="floats")
-FresnelSin = unary("FresnelSin", _fresnel(0), lambda x, y: raw.Sin((math.pi / 2.0) * square(x)), types="floats")
-Spence = unary("Spence", special("spence"), lambda x, y: _spence_slope(x), types="floats")
+Dawsn = unary("Dawsn", special("dawsn"), lambda x, y: 1.0 - 2.0 * x * y, types="floats", facts="host")
+Expint = unary("Expint", special("expi"), lambda x, y: exp(x) / x, types="floats", facts="host")
+FresnelCos = unary(
+    "FresnelCos", _fresnel(1), lambda x, y: raw.Cos((math.pi / 2.0) * square(x)), types="floats", facts="host"
+)
+FresnelSin = unary(
+    "FresnelSin", _fresnel(0), lambda x, y: raw.Sin((math.pi / 2.0) * square(x)), types="floats", facts="host"
+)
+Spence = unary("Spence", special("spence"), lambda x, y: _spence_slope(x), types="floats", facts="host")
 
 # --- public functions -------------------------------------------------------------------------------------------------
 

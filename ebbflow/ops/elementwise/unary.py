@@ -53,7 +53,7 @@ def slope_op(
     `gradient(grad, a, b, z)` gives both gradients.
     """
     first, second = args.split()
-    declared = op(f"{name}({first}:T, {second}:T) -> ({out}:T) | T: {types}", shape=merged, elementwise=True)
+    declared = op(f"{name}({first}:T, {second}:T) -> ({out}:T) | T: {types}", shape=merged, facts="elementwise")
     compute = in_float32(fn) if types != "reals" else fn
 
     def kernel(xp: Any, a: Any, b: Any) -> Any:
@@ -234,7 +234,7 @@ Atanh = unary("Atanh", "arctanh", lambda x, y: raw.Reciprocal(_one_minus(square(
 Ceil = unary("Ceil", "ceil", FLAT, types="floats")
 Cos = unary("Cos", "cos", backward=lambda g, x, y: -g * sin(_bar(x)))
 Cosh = unary("Cosh", "cosh", lambda x, y: raw.Sinh(x))
-Exp = unary("Exp", "exp", lambda x, y: y)
+Exp = unary("Exp", "exp", lambda x, y: y, facts="activation")
 Expm1 = unary("Expm1", "expm1", lambda x, y: exp(x))
 Floor = unary("Floor", "floor", FLAT, types="floats")
 Inv = unary("Inv", _reciprocal, types=SIGNED, backward=lambda g, x, y: raw.InvGrad(y, g))
@@ -243,14 +243,16 @@ IsInf = unary("IsInf", "isinf", FLAT, types="floats", result="bool")
 IsNan = unary("IsNan", "isnan", FLAT, types="floats", result="bool")
 Log = unary("Log", "log", lambda x, y: raw.Reciprocal(x))
 Log1p = unary("Log1p", "log1p", lambda x, y: raw.Reciprocal(1 + x))
-Neg = unary("Neg", "negative", types=SIGNED, backward=lambda g, x, y: -g)
+Neg = unary("Neg", "negative", types=SIGNED, backward=lambda g, x, y: -g, facts="static")
 Reciprocal = unary("Reciprocal", _reciprocal, types=SIGNED, backward=lambda g, x, y: raw.ReciprocalGrad(y, g))
 Rint = unary("Rint", "rint", FLAT, types="floats")
 Round = unary("Round", _rounded, FLAT, types=SIGNED)
 Rsqrt = unary(
     "Rsqrt", in_float32(lambda xp, x: xp.reciprocal(xp.sqrt(x))), backward=lambda g, x, y: raw.RsqrtGrad(y, g)
 )
-Sigmoid = unary("Sigmoid", _sigmoid, backward=lambda g, x, y: sigmoid_grad(_bar(y), g))
+Sigmoid = unary(
+    "Sigmoid", _sigmoid, backward=lambda g, x, y: sigmoid_grad(_bar(y), g), facts="activation finishes=sigmoid"
+)
 Sign = unary("Sign", _sign, types=SIGNED, backward=lambda g, x, y: zeros_shaped_as(x))
 Sin = unary("Sin", "sin", lambda x, y: cos(x))
 Sinh = unary("Sinh", "sinh", lambda x, y: raw.Cosh(x))
@@ -260,7 +262,7 @@ Square = unary(
     backward=lambda g, x, y: _product(g, _product(_bar(x), constant_like(2.0, x))),
 )  # fmt: skip
 Tan = unary("Tan", "tan", backward=lambda g, x, y: square(raw.Reciprocal(cos(_bar(x)))) * g)
-Tanh = unary("Tanh", "tanh", backward=lambda g, x, y: tanh_grad(_bar(y), g))
+Tanh = unary("Tanh", "tanh", backward=lambda g, x, y: tanh_grad(_bar(y), g), facts="activation finishes=tanh")
 
 # --- public functions -------------------------------------------------------------------------------------------------
 

@@ -91,10 +91,14 @@ def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
 
 # --- diag_part --------------------------------------------------------------------------------------------------------
 
-MatrixDiagPart = op("MatrixDiagPart(input:T) -> (diagonal:T) | T: type")
-MatrixDiagPartV2 = op("MatrixDiagPartV2(input:T, k:int32, padding_value:T) -> (diagonal:T) | T: type")
-MatrixDiagPartV3 = op(f"MatrixDiagPartV3(input:T, k:int32, padding_value:T) -> (diagonal:T) | T: type; {_ALIGN}")
-BatchMatrixDiagPart = op("BatchMatrixDiagPart(input:T) -> (diagonal:T) | T: type | deprecated@14")
+MatrixDiagPart = op("MatrixDiagPart(input:T) -> (diagonal:T) | T: type", facts="portable")
+MatrixDiagPartV2 = op(
+    "MatrixDiagPartV2(input:T, k:int32, padding_value:T) -> (diagonal:T) | T: type", facts="portable known=k"
+)
+MatrixDiagPartV3 = op(
+    f"MatrixDiagPartV3(input:T, k:int32, padding_value:T) -> (diagonal:T) | T: type; {_ALIGN}", facts="portable known=k"
+)
+BatchMatrixDiagPart = op("BatchMatrixDiagPart(input:T) -> (diagonal:T) | T: type | deprecated@14", facts="portable")
 
 
 def _part_dims(input: Any, ends: tuple[int, int] | None) -> Dims:
@@ -193,11 +197,13 @@ def _(call, grad):
 
 # --- diag -------------------------------------------------------------------------------------------------------------
 
-MatrixDiag = op("MatrixDiag(diagonal:T) -> (output:T) | T: type")
-BatchMatrixDiag = op("BatchMatrixDiag(diagonal:T) -> (output:T) | T: type | deprecated@14")
+MatrixDiag = op("MatrixDiag(diagonal:T) -> (output:T) | T: type", facts="portable")
+BatchMatrixDiag = op("BatchMatrixDiag(diagonal:T) -> (output:T) | T: type | deprecated@14", facts="portable")
 _DIAG_V2 = "diagonal:T, k:int32, num_rows:int32, num_cols:int32, padding_value:T"
-MatrixDiagV2 = op(f"MatrixDiagV2({_DIAG_V2}) -> (output:T) | T: type")
-MatrixDiagV3 = op(f"MatrixDiagV3({_DIAG_V2}) -> (output:T) | T: type; {_ALIGN}")
+MatrixDiagV2 = op(f"MatrixDiagV2({_DIAG_V2}) -> (output:T) | T: type", facts="portable known=k sizes=num_rows,num_cols")
+MatrixDiagV3 = op(
+    f"MatrixDiagV3({_DIAG_V2}) -> (output:T) | T: type; {_ALIGN}", facts="portable known=k sizes=num_rows,num_cols"
+)
 
 
 def _diag_sides(length: int, ends: tuple[int, int], rows: int, columns: int) -> tuple[int, int]:
@@ -312,10 +318,14 @@ def _(call, grad):
 
 # --- set_diag ---------------------------------------------------------------------------------------------------------
 
-MatrixSetDiag = op("MatrixSetDiag(input:T, diagonal:T) -> (output:T) | T: type")
-BatchMatrixSetDiag = op("BatchMatrixSetDiag(input:T, diagonal:T) -> (output:T) | T: type | deprecated@14")
-MatrixSetDiagV2 = op("MatrixSetDiagV2(input:T, diagonal:T, k:int32) -> (output:T) | T: type")
-MatrixSetDiagV3 = op(f"MatrixSetDiagV3(input:T, diagonal:T, k:int32) -> (output:T) | T: type; {_ALIGN}")
+MatrixSetDiag = op("MatrixSetDiag(input:T, diagonal:T) -> (output:T) | T: type", facts="portable")
+BatchMatrixSetDiag = op(
+    "BatchMatrixSetDiag(input:T, diagonal:T) -> (output:T) | T: type | deprecated@14", facts="portable"
+)
+MatrixSetDiagV2 = op("MatrixSetDiagV2(input:T, diagonal:T, k:int32) -> (output:T) | T: type", facts="portable known=k")
+MatrixSetDiagV3 = op(
+    f"MatrixSetDiagV3(input:T, diagonal:T, k:int32) -> (output:T) | T: type; {_ALIGN}", facts="portable known=k"
+)
 
 
 def _set_dims(input: Any, diagonal: Any, ends: tuple[int, int] | None) -> Dims:
@@ -398,10 +408,12 @@ def _(call, grad):
 # --- bands ------------------------------------------------------------------------------------------------------------
 
 MatrixBandPart = op(
-    "MatrixBandPart(input:T, num_lower:Tindex, num_upper:Tindex) -> (band:T) | T: type; Tindex: index = int64"
+    "MatrixBandPart(input:T, num_lower:Tindex, num_upper:Tindex) -> (band:T) | T: type; Tindex: index = int64",
+    facts="portable known=num_lower,num_upper",
 )
 BatchMatrixBandPart = op(
-    "BatchMatrixBandPart(input:T, num_lower:int64, num_upper:int64) -> (band:T) | T: type | deprecated@14"
+    "BatchMatrixBandPart(input:T, num_lower:int64, num_upper:int64) -> (band:T) | T: type | deprecated@14",
+    facts="portable known=num_lower,num_upper",
 )
 
 
@@ -438,8 +450,8 @@ def _(call, grad):
 
 # --- tensors with a diagonal ------------------------------------------------------------------------------------------
 
-Diag = op("Diag(diagonal:T) -> (output:T) | T: type in [floats,int32,int64,complexes]")
-DiagPart = op("DiagPart(input:T) -> (diagonal:T) | T: type in [floats,int32,int64,complexes]")
+Diag = op("Diag(diagonal:T) -> (output:T) | T: type in [floats,int32,int64,complexes]", facts="static portable")
+DiagPart = op("DiagPart(input:T) -> (diagonal:T) | T: type in [floats,int32,int64,complexes]", facts="portable")
 
 
 @Diag.shape

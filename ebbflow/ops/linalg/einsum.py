@@ -35,7 +35,7 @@ Term = tuple[str, ...]
 REST = "..."
 _BROADCAST = 0xE000  # labels of broadcasting axes, counted from the right, live in the private use area
 
-Einsum = op("Einsum(inputs:N*T) -> (output:T) | equation: string; N: int >= 1; T: type")
+Einsum = op("Einsum(inputs:N*T) -> (output:T) | equation: string; N: int >= 1; T: type", facts="portable")
 
 
 @functools.lru_cache(1024)

@@ -111,7 +111,10 @@ def _(call, grad):
 
 # --- QR ---------------------------------------------------------------------------------------------------------------
 
-Qr = op(f"Qr(input:T) -> (q:T, r:T) | full_matrices: bool = false; T: type in [{LAPACK}]")
+Qr = op(
+    f"Qr(input:T) -> (q:T, r:T) | full_matrices: bool = false; T: type in [{LAPACK}]",
+    facts="one_core=110 matrices portable",
+)
 
 
 @Qr.shape
@@ -180,7 +183,8 @@ def _over(x, r):
 # --- singular values --------------------------------------------------------------------------------------------------
 
 Svd = op(
-    f"Svd(input:T) -> (s:T, u:T, v:T) | compute_uv: bool = true; full_matrices: bool = false; T: type in [{LAPACK}]"
+    f"Svd(input:T) -> (s:T, u:T, v:T) | compute_uv: bool = true; full_matrices: bool = false; T: type in [{LAPACK}]",
+    facts="one_core=260 matrices",
 )
 
 
@@ -272,7 +276,10 @@ def _without_diagonal(x):
 
 # --- eigenvalues ------------------------------------------------------------------------------------------------------
 
-SelfAdjointEigV2 = op(f"SelfAdjointEigV2(input:T) -> (e:T, v:T) | compute_v: bool = true; T: type in [{LAPACK}]")
+SelfAdjointEigV2 = op(
+    f"SelfAdjointEigV2(input:T) -> (e:T, v:T) | compute_v: bool = true; T: type in [{LAPACK}]",
+    facts="one_core=290 matrices",
+)
 
 
 @SelfAdjointEigV2.shape

@@ -67,7 +67,8 @@ def swap(x: Any) -> Any:
 MatMul = op(
     "MatMul(a:T, b:T) -> (product:T) | transpose_a: bool = false; transpose_b: bool = false; "
     "T: type in [bfloat16,half,float,double,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128]; "
-    "grad_a: bool = false; grad_b: bool = false"
+    "grad_a: bool = false; grad_b: bool = false",
+    facts="fresh heavy portable",
 )
 
 
@@ -136,16 +137,19 @@ _V3_TYPES = "bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,c
 
 BatchMatMul = op(
     "BatchMatMul(x:T, y:T) -> (output:T) | "
-    f"T: type in [bfloat16,half,float,double,int32,int64,complex64,complex128]; {_BATCH_ATTRS}"
+    f"T: type in [bfloat16,half,float,double,int32,int64,complex64,complex128]; {_BATCH_ATTRS}",
+    facts="heavy portable",
 )
 BatchMatMulV2 = op(
     "BatchMatMulV2(x:T, y:T) -> (output:T) | T: type in "
     "[bfloat16,half,float,double,int16,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128]; "
-    f"{_BATCH_ATTRS}"
+    f"{_BATCH_ATTRS}",
+    facts="fresh heavy portable",
 )
 BatchMatMulV3 = op(
     f"BatchMatMulV3(x:Ta, y:Tb) -> (output:Tout) | Ta: type in [{_V3_TYPES}]; Tb: type in [{_V3_TYPES}]; "
-    f"Tout: type in [bfloat16,half,float,double,int16,int32,int64,complex64,complex128]; {_BATCH_ATTRS}"
+    f"Tout: type in [bfloat16,half,float,double,int16,int32,int64,complex64,complex128]; {_BATCH_ATTRS}",
+    facts="heavy portable",
 )
 
 
@@ -273,7 +277,7 @@ def _broadcast_axes(mine: Dims, theirs: Dims) -> list[int]:
 
 # --- Cross ------------------------------------------------------------------------------------------------------------
 
-Cross = op("Cross(a:T, b:T) -> (product:T) | T: reals")
+Cross = op("Cross(a:T, b:T) -> (product:T) | T: reals", facts="portable")
 
 
 @Cross.shape

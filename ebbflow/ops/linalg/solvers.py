@@ -57,7 +57,9 @@ def times(a, b, adjoint_a=False, adjoint_b=False):
 # --- inverse and determinant ------------------------------------------------------------------------------------------
 
 MatrixInverse = op(
-    f"MatrixInverse(input:T) -> (output:T) | adjoint: bool = false; T: type in [{LAPACK}]", shape=square_dims
+    f"MatrixInverse(input:T) -> (output:T) | adjoint: bool = false; T: type in [{LAPACK}]",
+    shape=square_dims,
+    facts="one_core=110 matrices portable",
 )
 
 
@@ -79,7 +81,9 @@ def _(call, grad):
     return -times(inverse, times(grad, inverse, adjoint_b=True), adjoint_a=True)
 
 
-MatrixDeterminant = op("MatrixDeterminant(input:T) -> (output:T) | T: type in [half,float,double,complex64,complex128]")
+MatrixDeterminant = op(
+    "MatrixDeterminant(input:T) -> (output:T) | T: type in [half,float,double,complex64,complex128]", facts="portable"
+)
 
 
 @MatrixDeterminant.shape
@@ -106,7 +110,8 @@ def _per_matrix(x):
 
 LogMatrixDeterminant = op(
     "LogMatrixDeterminant(input:T) -> (sign:T, log_abs_determinant:T) | "
-    "T: type in [half,float,double,complex64,complex128]"
+    "T: type in [half,float,double,complex64,complex128]",
+    facts="portable",
 )
 
 
@@ -130,7 +135,9 @@ def _(call, grad_sign, grad_log):
 
 # --- solvers ----------------------------------------------------------------------------------------------------------
 
-MatrixSolve = op(f"MatrixSolve(matrix:T, rhs:T) -> (output:T) | adjoint: bool = false; T: type in [{LAPACK}]")
+MatrixSolve = op(
+    f"MatrixSolve(matrix:T, rhs:T) -> (output:T) | adjoint: bool = false; T: type in [{LAPACK}]", facts="portable"
+)
 
 
 @MatrixSolve.shape

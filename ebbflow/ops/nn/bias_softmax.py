@@ -38,9 +38,11 @@ def wide(x: Any) -> Any:
 
 _FORMAT = 'data_format: string in ["NHWC","NCHW"] = "NHWC"'
 
-BiasAdd = op(f"BiasAdd(value:T, bias:T) -> (output:T) | T: numbers; {_FORMAT}")
-BiasAddV1 = op("BiasAddV1(value:T, bias:T) -> (output:T) | T: numbers")
-BiasAddGrad = op(f"BiasAddGrad(out_backprop:T) -> (output:T) | T: numbers; {_FORMAT}")
+BiasAdd = op(
+    f"BiasAdd(value:T, bias:T) -> (output:T) | T: numbers; {_FORMAT}", facts="cheap folds finishes=add portable"
+)
+BiasAddV1 = op("BiasAddV1(value:T, bias:T) -> (output:T) | T: numbers", facts="portable")
+BiasAddGrad = op(f"BiasAddGrad(out_backprop:T) -> (output:T) | T: numbers; {_FORMAT}", facts="fresh folds portable")
 
 
 @BiasAdd.shape
@@ -165,8 +167,8 @@ def relu_layer(x, weights, biases, name=None):
 
 # --- Softmax ----------------------------------------------------------------------------------------------------------
 
-Softmax = op("Softmax(logits:T) -> (softmax:T) | T: floats")
-LogSoftmax = op("LogSoftmax(logits:T) -> (logsoftmax:T) | T: floats")
+Softmax = op("Softmax(logits:T) -> (softmax:T) | T: floats", facts="fresh cheap folds")
+LogSoftmax = op("LogSoftmax(logits:T) -> (logsoftmax:T) | T: floats", facts="fresh cheap folds")
 
 
 @LogSoftmax.shape
@@ -290,7 +292,7 @@ def _swapped(x, axis, last, name=None):
 
 # --- L2Loss -----------------------------------------------------------------------------------------------------------
 
-L2Loss = op("L2Loss(t:T) -> (output:T) | T: floats", shape=lambda t: ())
+L2Loss = op("L2Loss(t:T) -> (output:T) | T: floats", shape=lambda t: (), facts="fresh folds portable")
 
 
 @L2Loss.kernel

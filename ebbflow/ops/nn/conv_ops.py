@@ -269,15 +269,18 @@ _ATTRS_2D = (
 _CUDNN = "strides: list(int); use_cudnn_on_gpu: bool = true"
 
 Conv2D = op(
-    f"Conv2D(input:T, filter:T) -> (output:T) | T: type in [half,bfloat16,float,double,int32]; {_CUDNN}; {_ATTRS_2D}"
+    f"Conv2D(input:T, filter:T) -> (output:T) | T: type in [half,bfloat16,float,double,int32]; {_CUDNN}; {_ATTRS_2D}",
+    facts="fresh heavy",
 )
 Conv2DBackpropInput = op(
     "Conv2DBackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | "
-    f"T: type in [half,bfloat16,float,double,int32]; {_CUDNN}; {_ATTRS_2D}"
+    f"T: type in [half,bfloat16,float,double,int32]; {_CUDNN}; {_ATTRS_2D}",
+    facts="fresh heavy sizes=input_sizes",
 )
 Conv2DBackpropFilter = op(
     "Conv2DBackpropFilter(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | "
-    f"T: type in [half,bfloat16,float,double]; {_CUDNN}; {_ATTRS_2D}"
+    f"T: type in [half,bfloat16,float,double]; {_CUDNN}; {_ATTRS_2D}",
+    facts="fresh heavy sizes=filter_sizes",
 )
 
 
@@ -309,13 +312,15 @@ _ATTRS_3D = (
     'data_format: string in ["NDHWC","NCDHW"] = "NDHWC"; dilations: list(int) = [1,1,1,1,1]'
 )
 
-Conv3D = op(f"Conv3D(input:T, filter:T) -> (output:T) | {_TYPES_3D}; {_ATTRS_3D}")
+Conv3D = op(f"Conv3D(input:T, filter:T) -> (output:T) | {_TYPES_3D}; {_ATTRS_3D}", facts="heavy")
 Conv3DBackpropInputV2 = op(
     "Conv3DBackpropInputV2(input_sizes:Tshape, filter:T, out_backprop:T) -> (output:T) | "
-    f"{_TYPES_3D}; {_ATTRS_3D}; Tshape: type in [int32,int64] = int32"
+    f"{_TYPES_3D}; {_ATTRS_3D}; Tshape: type in [int32,int64] = int32",
+    facts="heavy sizes=input_sizes",
 )
 Conv3DBackpropFilterV2 = op(
-    f"Conv3DBackpropFilterV2(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | {_TYPES_3D}; {_ATTRS_3D}"
+    f"Conv3DBackpropFilterV2(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | {_TYPES_3D}; {_ATTRS_3D}",
+    facts="heavy sizes=filter_sizes",
 )
 _differentiate(Conv3D, Conv3DBackpropInputV2, Conv3DBackpropFilterV2, "strides padding data_format dilations")
 Conv3DBackpropFilterV2.shape(_to_filter_rule(5))
@@ -349,15 +354,18 @@ def _(xp, input, filter_sizes, out_backprop, *, strides, padding, data_format, d
 # --- DepthwiseConv2dNative --------------------------------------------------------------------------------------------
 
 DepthwiseConv2dNative = op(
-    f"DepthwiseConv2dNative(input:T, filter:T) -> (output:T) | {_TYPES_3D}; strides: list(int); {_ATTRS_2D}"
+    f"DepthwiseConv2dNative(input:T, filter:T) -> (output:T) | {_TYPES_3D}; strides: list(int); {_ATTRS_2D}",
+    facts="heavy",
 )
 DepthwiseConv2dNativeBackpropInput = op(
     "DepthwiseConv2dNativeBackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | "
-    f"{_TYPES_3D}; strides: list(int); {_ATTRS_2D}"
+    f"{_TYPES_3D}; strides: list(int); {_ATTRS_2D}",
+    facts="heavy sizes=input_sizes",
 )
 DepthwiseConv2dNativeBackpropFilter = op(
     "DepthwiseConv2dNativeBackpropFilter(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | "
-    f"{_TYPES_3D}; strides: list(int); {_ATTRS_2D}"
+    f"{_TYPES_3D}; strides: list(int); {_ATTRS_2D}",
+    facts="heavy sizes=filter_sizes",
 )
 _DEPTHWISE = "DepthwiseConv2D"
 _compute_images(

@@ -37,7 +37,7 @@ from ebbflow.ops.shape_rules import broadcast_batches, equal_length, ranked
 from ebbflow.ops.sizes import invalid, is_static
 
 SoftmaxCrossEntropyWithLogits = op(
-    "SoftmaxCrossEntropyWithLogits(features:T, labels:T) -> (loss:T, backprop:T) | T: floats"
+    "SoftmaxCrossEntropyWithLogits(features:T, labels:T) -> (loss:T, backprop:T) | T: floats", facts="fresh"
 )
 
 
@@ -97,7 +97,8 @@ def _is_nothing(grad: Any) -> bool:
 
 SparseSoftmaxCrossEntropyWithLogits = op(
     "SparseSoftmaxCrossEntropyWithLogits(features:T, labels:Tlabels) -> (loss:T, backprop:T) | "
-    "T: floats; Tlabels: index = int64"
+    "T: floats; Tlabels: index = int64",
+    facts="fresh in_range=labels",
 )
 
 

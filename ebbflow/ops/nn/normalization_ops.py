@@ -25,15 +25,19 @@ _TAIL_3D = '; data_format: string in ["NHWC","NCHW","NDHWC","NCDHW"] = "NHWC"; i
 _HALVES = "T: type in [half,bfloat16,float]"
 
 FusedBatchNorm = op(
-    f"FusedBatchNorm({_STATISTICS.format(U='T')}) -> ({_OUTPUTS.format(U='T')}) | T: type in [float]; {_AVERAGE}{_TAIL}"
+    f"FusedBatchNorm({_STATISTICS.format(U='T')}) -> ({_OUTPUTS.format(U='T')})"
+    f" | T: type in [float]; {_AVERAGE}{_TAIL}",
+    facts="cheap heavy",
 )
 FusedBatchNormV2 = op(
     f"FusedBatchNormV2({_STATISTICS.format(U='U')}) -> ({_OUTPUTS.format(U='U')}) | "
-    f"{_HALVES}; U: type in [float]; {_AVERAGE}{_TAIL}"
+    f"{_HALVES}; U: type in [float]; {_AVERAGE}{_TAIL}",
+    facts="cheap heavy",
 )
 FusedBatchNormV3 = op(
     f"FusedBatchNormV3({_STATISTICS.format(U='U')}) -> ({_OUTPUTS.format(U='U')}, reserve_space_3:U) | "
-    f"{_HALVES}; U: type in [bfloat16,float]; {_AVERAGE}{_TAIL_3D}"
+    f"{_HALVES}; U: type in [bfloat16,float]; {_AVERAGE}{_TAIL_3D}",
+    facts="fresh cheap heavy",
 )
 
 
@@ -158,15 +162,18 @@ _GRADIENT = "x_backprop:T, scale_backprop:{U}, offset_backprop:{U}, reserve_spac
 
 FusedBatchNormGrad = op(
     "FusedBatchNormGrad(y_backprop:T, x:T, scale:T, reserve_space_1:T, reserve_space_2:T) -> "
-    f"({_GRADIENT.format(U='T', a=3, b=4)}) | T: type in [float]; {_EPSILON}{_TAIL}"
+    f"({_GRADIENT.format(U='T', a=3, b=4)}) | T: type in [float]; {_EPSILON}{_TAIL}",
+    facts="heavy",
 )
 FusedBatchNormGradV2 = op(
     "FusedBatchNormGradV2(y_backprop:T, x:T, scale:float, reserve_space_1:U, reserve_space_2:U) -> "
-    f"({_GRADIENT.format(U='U', a=3, b=4)}) | {_HALVES}; U: type in [float]; {_EPSILON}{_TAIL}"
+    f"({_GRADIENT.format(U='U', a=3, b=4)}) | {_HALVES}; U: type in [float]; {_EPSILON}{_TAIL}",
+    facts="heavy",
 )
 FusedBatchNormGradV3 = op(
     "FusedBatchNormGradV3(y_backprop:T, x:T, scale:float, reserve_space_1:U, reserve_space_2:U, reserve_space_3:U) -> "
-    f"({_GRADIENT.format(U='U', a=4, b=5)}) | {_HALVES}; U: type in [float]; {_EPSILON}{_TAIL_3D}"
+    f"({_GRADIENT.format(U='U', a=4, b=5)}) | {_HALVES}; U: type in [float]; {_EPSILON}{_TAIL_3D}",
+    facts="fresh heavy",
 )
 
 

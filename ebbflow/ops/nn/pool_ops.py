@@ -187,10 +187,13 @@ _PADDING = 'padding: string in ["SAME","VALID"]'
 _FORMAT = 'data_format: string in ["NHWC","NCHW"] = "NHWC"'
 _FORMATS = 'data_format: string in ["NHWC","NCHW","NCHW_VECT_C"] = "NHWC"'
 
-MaxPool = op(f"MaxPool(input:T) -> (output:T) | T: type in [{_POOLED}] = float; {_SIZES}; {_EXPLICIT}; {_FORMATS}")
+MaxPool = op(
+    f"MaxPool(input:T) -> (output:T) | T: type in [{_POOLED}] = float; {_SIZES}; {_EXPLICIT}; {_FORMATS}", facts="fresh"
+)
 MaxPoolGrad = op(
     "MaxPoolGrad(orig_input:T, orig_output:T, grad:T) -> (output:T) | "
-    f"{_SIZES}; {_EXPLICIT}; {_FORMAT}; T: reals = float"
+    f"{_SIZES}; {_EXPLICIT}; {_FORMAT}; T: reals = float",
+    facts="fresh",
 )
 MaxPoolGradGrad = op(
     f"MaxPoolGradGrad(orig_input:T, orig_output:T, grad:T) -> (output:T) | {_SIZES}; {_PADDING}; {_FORMAT}; T: reals"
@@ -259,15 +262,18 @@ def _(call, grad):
 
 MaxPoolV2 = op(
     "MaxPoolV2(input:T, ksize:int32, strides:int32) -> (output:T) | "
-    f"T: type in [{_POOLED}] = float; {_PADDING}; {_FORMATS}"
+    f"T: type in [{_POOLED}] = float; {_PADDING}; {_FORMATS}",
+    facts="known=ksize,strides",
 )
 MaxPoolGradV2 = op(
     "MaxPoolGradV2(orig_input:T, orig_output:T, grad:T, ksize:int32, strides:int32) -> (output:T) | "
-    f"{_PADDING}; {_FORMAT}; T: reals = float"
+    f"{_PADDING}; {_FORMAT}; T: reals = float",
+    facts="known=ksize,strides",
 )
 MaxPoolGradGradV2 = op(
     "MaxPoolGradGradV2(orig_input:T, orig_output:T, grad:T, ksize:int32, strides:int32) -> (output:T) | "
-    f"{_PADDING}; {_FORMAT}; T: reals"
+    f"{_PADDING}; {_FORMAT}; T: reals",
+    facts="known=ksize,strides",
 )
 
 
@@ -439,9 +445,10 @@ def _(call, grad):
 # --- AvgPool ----------------------------------------------------------------------------------------------------------
 
 _FLOATS = "T: floats"
-AvgPool = op(f"AvgPool(value:T) -> (output:T) | {_SIZES}; {_PADDING}; {_FORMAT}; {_FLOATS}")
+AvgPool = op(f"AvgPool(value:T) -> (output:T) | {_SIZES}; {_PADDING}; {_FORMAT}; {_FLOATS}", facts="fresh")
 AvgPoolGrad = op(
-    f"AvgPoolGrad(orig_input_shape:int32, grad:T) -> (output:T) | {_SIZES}; {_PADDING}; {_FORMAT}; {_FLOATS}"
+    f"AvgPoolGrad(orig_input_shape:int32, grad:T) -> (output:T) | {_SIZES}; {_PADDING}; {_FORMAT}; {_FLOATS}",
+    facts="fresh sizes=orig_input_shape",
 )
 
 
@@ -497,7 +504,10 @@ MaxPool3DGrad = op(
 )
 MaxPool3DGradGrad = op(f"MaxPool3DGradGrad(orig_input:T, orig_output:T, grad:T) -> (output:T) | {_POOL_3D}; T: reals")
 AvgPool3D = op(f"AvgPool3D(input:T) -> (output:T) | {_POOL_3D}; {_FLOATS}")
-AvgPool3DGrad = op(f"AvgPool3DGrad(orig_input_shape:int32, grad:T) -> (output:T) | {_POOL_3D}; {_FLOATS}")
+AvgPool3DGrad = op(
+    f"AvgPool3DGrad(orig_input_shape:int32, grad:T) -> (output:T) | {_POOL_3D}; {_FLOATS}",
+    facts="sizes=orig_input_shape",
+)
 
 
 @AvgPool3D.shape

@@ -67,6 +67,7 @@ LSTMBlockCell = op(
     f"LSTMBlockCell({_LSTM}) -> ({_GATES}, h:T) | forget_bias: float = 1.0; cell_clip: float = 3.0; "
     "use_peephole: bool = false; T: type in [half,float]",
     checks_first=True,
+    facts="portable",
 )
 
 
@@ -159,6 +160,7 @@ def _step_back(call: Any, gi: Any, gcs: Any, gf: Any, go: Any, gci: Any, gco: An
 LSTMBlockCellGrad = op(
     f"LSTMBlockCellGrad({_LSTM}, {_GATES}, cs_grad:T, h_grad:T) -> (cs_prev_grad:T, dicfo:T, wci_grad:T, wcf_grad:T, "
     "wco_grad:T) | use_peephole: bool; T: type in [half,float]",
+    facts="portable",
 )
 
 
@@ -223,7 +225,9 @@ def _rows_sum(matrix: Any) -> Any:
 
 _GRU = "x:T, h_prev:T, w_ru:T, w_c:T, b_ru:T, b_c:T"
 
-GRUBlockCell = op(f"GRUBlockCell({_GRU}) -> (r:T, u:T, c:T, h:T) | T: type in [float]", checks_first=True)
+GRUBlockCell = op(
+    f"GRUBlockCell({_GRU}) -> (r:T, u:T, c:T, h:T) | T: type in [float]", checks_first=True, facts="portable"
+)
 
 
 @GRUBlockCell.shape
@@ -283,6 +287,7 @@ def _gated_step_back(call: Any, gr: Any, gu: Any, gc: Any, gh: Any) -> tuple[Any
 GRUBlockCellGrad = op(
     f"GRUBlockCellGrad({_GRU}, r:T, u:T, c:T, d_h:T) -> (d_x:T, d_h_prev:T, d_c_bar:T, d_r_bar_u_bar:T) | "
     "T: type in [float]",
+    facts="portable",
 )
 
 

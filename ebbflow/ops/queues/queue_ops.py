@@ -172,26 +172,24 @@ def _unknown(handle: Any, n: Any = None, *, component_types: Any) -> list[Any]:
 
 _PUT = ", components:list(Tcomponents)) -> () | Tcomponents: list(type) >= 1; timeout_ms: int = -1"
 _TAKE = ") -> (components:list(component_types)) | component_types: list(type) >= 1; timeout_ms: int = -1"
-_USES: dict[str, tuple[str, Callable[..., Any], Callable[..., Any]]] = {
-    "QueueEnqueue": (_PUT, _enqueue, lambda handle, components: []),
-    "QueueEnqueueMany": (_PUT, _enqueue_many, lambda handle, components: []),
-    "QueueDequeue": (_TAKE, _dequeue, _unknown),
-    "QueueDequeueMany": (f", n:int32{_TAKE}", _dequeue_many, _unknown),
-    "QueueDequeueUpTo": (f", n:int32{_TAKE}", _dequeue_up_to, _unknown),
-    "QueueClose": (") -> () | cancel_pending_enqueues: bool = false", _close, lambda handle: []),
-    "QueueIsClosed": (") -> (is_closed:bool)", lambda xp, handle: np.array(queue_of(handle).closed), scalar),
-    "QueueSize": (") -> (size:int32)", lambda xp, handle: np.array(queue_of(handle).size(), np.int32), scalar),
+_USES: dict[str, tuple[str, str, Callable[..., Any], Callable[..., Any]]] = {
+    "QueueEnqueue": (_PUT, "waits keeps", _enqueue, lambda handle, components: []),
+    "QueueEnqueueMany": (_PUT, "waits keeps", _enqueue_many, lambda handle, components: []),
+    "QueueDequeue": (_TAKE, "waits", _dequeue, _unknown),
+    "QueueDequeueMany": (f", n:int32{_TAKE}", "waits", _dequeue_many, _unknown),
+    "QueueDequeueUpTo": (f", n:int32{_TAKE}", "waits", _dequeue_up_to, _unknown),
+    "QueueClose": (") -> () | cancel_pending_enqueues: bool = false", "waits", _close, lambda handle: []),
+    "QueueIsClosed": (") -> (is_closed:bool)", "", lambda xp, handle: np.array(queue_of(handle).closed), scalar),
+    "QueueSize": (") -> (size:int32)", "", lambda xp, handle: np.array(queue_of(handle).size(), np.int32), scalar),
 }
-"""What can be done with a queue: the rest of the interface, the kernel, the shape rule."""
+"""What can be done with a queue: the rest of the interface, facts, the kernel, the shape rule."""
 
-for _name, (_text, _kernel, _shape) in _USES.items():
-    _waits = _name not in ("QueueIsClosed", "QueueSize")
+for _name, (_text, _facts, _kernel, _shape) in _USES.items():
     for _form, _kind, _flags in ((_name, REFERENCE, ""), (f"{_name}V2", HANDLE, " | stateful")):
         op(
             f"{_form}(handle:{_kind}{_text}{_flags}",
             shape=_shape,
             kernel=_kernel,
             gradient=FLAT,
-            waits=_waits,
-            keeps="Enqueue" in _name,
+            facts=_facts,
         )

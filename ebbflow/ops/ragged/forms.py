@@ -78,7 +78,7 @@ FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
 
 def form(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     """Return what an op gives for inputs with a ragged tensor among them, or NotImplemented."""
-    if op.facts.get("elementwise") or op.name in OF_ELEMENTS:
+    if op.facts.elementwise or op.name in OF_ELEMENTS:
         if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
             return elementwise(lambda *flat: op(list(flat), **attrs), inputs[0])
         return elementwise(lambda *flat: op(*flat, **attrs), inputs)

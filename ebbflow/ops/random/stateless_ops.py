@@ -121,11 +121,14 @@ def _(xp, seed):
 def _drawn(name: str, key: str, draw: Callable[..., np.ndarray], types: str) -> tuple[Op, Op]:
     """Declare an op whose numbers need a type and a shape only, in both generations (`key` is what seeds the first)."""
     first = op(
-        f"{name}(shape:T, seed:Tseed) -> (output:dtype) | dtype: {types}; T: index = int32; Tseed: {key}", gradient=FLAT
+        f"{name}(shape:T, seed:Tseed) -> (output:dtype) | dtype: {types}; T: index = int32; Tseed: {key}",
+        "sizes=shape",
+        gradient=FLAT,
     )
     second = op(
         f"{name}V2(shape:Tshape, key:uint64, counter:uint64, alg:int32) -> (output:dtype)"
         f" | dtype: {types}; Tshape: index = int32",
+        "known=alg sizes=shape",
         shape=asked_dims,
         gradient=FLAT,
     )
@@ -170,12 +173,14 @@ StatelessRandomUniformInt = op(
     "StatelessRandomUniformInt(shape:T, seed:Tseed, minval:dtype, maxval:dtype) -> (output:dtype)"
     " | dtype: index; T: index; Tseed: index = int64",
     gradient=FLAT,
+    facts="sizes=shape",
 )
 StatelessRandomUniformIntV2 = op(
     "StatelessRandomUniformIntV2(shape:Tshape, key:uint64, counter:uint64, alg:int32, minval:dtype, maxval:dtype)"
     f" -> (output:dtype) | dtype: {_INTS}; Tshape: index = int32",
     shape=lambda shape, key, counter, alg, minval, maxval: asked_ints(shape, minval, maxval),
     gradient=FLAT,
+    facts="known=alg sizes=shape",
 )
 
 

@@ -20,11 +20,12 @@ from ebbflow.ops.sizes import invalid, room_for
 
 _WEIGHTS = "T: type in [int32,int64,float,double]"
 
-Bincount = op(f"Bincount(arr:int32, size:int32, weights:T) -> (bins:T) | {_WEIGHTS}", gradient=FLAT)
+Bincount = op(f"Bincount(arr:int32, size:int32, weights:T) -> (bins:T) | {_WEIGHTS}", gradient=FLAT, facts="sizes=size")
 DenseBincount = op(
     f"DenseBincount(input:Tidx, size:Tidx, weights:T) -> (output:T) | Tidx: index; {_WEIGHTS}; "
     "binary_output: bool = false",
     gradient=FLAT,
+    facts="sizes=size",
 )
 HistogramFixedWidth = op(
     "HistogramFixedWidth(values:T, value_range:T, nbins:int32) -> (out:dtype) | T: type in [int32,int64,float,double]; "

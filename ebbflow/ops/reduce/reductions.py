@@ -151,7 +151,9 @@ def _as_tuple(axis: Any, rank: int) -> tuple[int, ...]:
 # --- the ops ----------------------------------------------------------------------------------------------------------
 
 
-def reduction(name: str, types: str, fold: Callable[..., Any], gradient: Any, quick: Any = None) -> Op:
+def reduction(
+    name: str, types: str, fold: Callable[..., Any], gradient: Any, quick: Any = None, facts: str = "fresh folds static"
+) -> Op:
     """Declare a reduction: `fold(xp, x, axes, keep)` is its array function.
 
     `quick(x, axes, dtype, None, keep)` is a NumPy reduction that does the same for all but 16-bit floats.
@@ -161,9 +163,9 @@ def reduction(name: str, types: str, fold: Callable[..., Any], gradient: Any, qu
     declared = op(
         f"{name}(input:{kind}, reduction_indices:Tidx) -> (output:{kind}) | keep_dims: bool = false; {typed}"
         "Tidx: index = int32",
+        f"{facts} portable known=reduction_indices",
         shape=reduced_dims,
         gradient=gradient,
-        reduction=True,
     )
 
     @declared.kernel
@@ -284,9 +286,9 @@ Mean = reduction("Mean", "numbers", _averaged, _mean_gradient, _quick_mean)
 Prod = reduction("Prod", "numbers", _multiplied, _prod_gradient, np.multiply.reduce)
 Max = reduction("Max", f"type in [{ORDERED}]", _largest, _extreme_gradient, np.maximum.reduce)
 Min = reduction("Min", f"type in [{ORDERED}]", _smallest, _extreme_gradient, np.minimum.reduce)
-All = reduction("All", "", lambda xp, x, axes, keep: xp.all(x, axis=axes, keepdims=keep), FLAT)
-Any_ = reduction("Any", "", lambda xp, x, axes, keep: xp.any(x, axis=axes, keepdims=keep), FLAT)
-EuclideanNorm = reduction("EuclideanNorm", "numbers", _length, _length_gradient)
+All = reduction("All", "", lambda xp, x, axes, keep: xp.all(x, axis=axes, keepdims=keep), FLAT, facts="fresh")
+Any_ = reduction("Any", "", lambda xp, x, axes, keep: xp.any(x, axis=axes, keepdims=keep), FLAT, facts="fresh")
+EuclideanNorm = reduction("EuclideanNorm", "numbers", _length, _length_gradient, facts="")
 
 # --- public functions -------------------------------------------------------------------------------------------------
 

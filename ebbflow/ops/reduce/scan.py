@@ -20,9 +20,11 @@ from ebbflow.ops.reduce.reductions import is_narrow
 
 _SCAN = "(x:T, axis:Tidx) -> (out:T) | exclusive: bool = false; reverse: bool = false; T: {types}; Tidx: index = int32"
 
-Cumsum = op("Cumsum" + _SCAN.format(types="numbers"), checks_first=True)
-Cumprod = op("Cumprod" + _SCAN.format(types="numbers"), checks_first=True)
-CumulativeLogsumexp = op("CumulativeLogsumexp" + _SCAN.format(types="floats"), checks_first=True)
+Cumsum = op("Cumsum" + _SCAN.format(types="numbers"), checks_first=True, facts="one_core=45 portable known=axis")
+Cumprod = op("Cumprod" + _SCAN.format(types="numbers"), checks_first=True, facts="one_core=45 portable known=axis")
+CumulativeLogsumexp = op(
+    "CumulativeLogsumexp" + _SCAN.format(types="floats"), checks_first=True, facts="one_core=60 known=axis"
+)
 
 
 @CumulativeLogsumexp.shape

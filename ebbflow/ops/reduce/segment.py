@@ -119,7 +119,7 @@ def _sorted_dims(data: Known, segment_ids: Known) -> Dims:
 def _segment_op(name: str, types: str, fold: Callable[..., Any], gradient: Callable[..., Any]) -> Op:
     declared = op(
         f"{name}(data:T, segment_ids:Tindices) -> (output:T) | T: {types}; Tindices: index",
-        shape=_sorted_dims, gradient=gradient,
+        "known=segment_ids", shape=_sorted_dims, gradient=gradient,
     )  # fmt: skip
 
     @declared.kernel
@@ -210,12 +210,13 @@ def _unsorted_dims(data: Known, segment_ids: Known, num_segments: Known) -> Dims
 
 
 def _unsorted_op(
-    name: str, types: str, ufunc: Any, start: Callable[[Any], Any], gradient: Callable[..., Any], ids: str = "index"
-) -> Op:
+    name: str, types: str, ufunc: Any, start: Callable[[Any], Any], gradient: Callable[..., Any], ids: str = "index",
+    facts: str = "",
+) -> Op:  # fmt: skip
     declared = op(
         f"{name}(data:T, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:T) | T: {types}; "
         f"Tindices: {ids}; Tnumsegments: index = int32",
-        shape=_unsorted_dims, gradient=gradient, checks_first=True,
+        f"sizes=num_segments in_range=segment_ids {facts}", shape=_unsorted_dims, gradient=gradient, checks_first=True,
     )  # fmt: skip
 
     @declared.kernel
@@ -270,7 +271,13 @@ def _unsorted_prod_gradient(call: Any, grad: Any) -> Any:
 
 
 UnsortedSegmentSum = _unsorted_op(
-    "UnsortedSegmentSum", NUMBERS, np.add, lambda dtype: 0, _unsorted_sum_gradient, ids="type in [int16,int32,int64]"
+    "UnsortedSegmentSum",
+    NUMBERS,
+    np.add,
+    lambda dtype: 0,
+    _unsorted_sum_gradient,
+    ids="type in [int16,int32,int64]",
+    facts="one_core=5",
 )
 UnsortedSegmentProd = _unsorted_op(
     "UnsortedSegmentProd", NUMBERS, np.multiply, lambda dtype: 1, _unsorted_prod_gradient

@@ -35,7 +35,7 @@ def _complex_transform(name: str, rank: int, inverse: bool, old: bool = False) -
     text = f"{name}(input:complex64) -> (output:complex64) | deprecated@15" if old else (
         f"{name}(input:Tcomplex) -> (output:Tcomplex) | {_COMPLEX}"
     )  # fmt: skip
-    declared = op(text, shape=lambda input: _at_least(input, rank))
+    declared = op(text, "portable", shape=lambda input: _at_least(input, rank))
     axes = tuple(range(-rank, 0))
 
     @declared.kernel
@@ -143,8 +143,12 @@ def _backward(xp: Any, input: Any, lengths: tuple[int, ...], axes: tuple[int, ..
 
 
 def _real_transform(rank: int, suffix: str) -> None:
-    forward = op(f"RFFT{suffix}(input:Treal, fft_length:int32) -> (output:Tcomplex) | {_REAL}")
-    backward = op(f"IRFFT{suffix}(input:Tcomplex, fft_length:int32) -> (output:Treal) | {_REAL}")
+    forward = op(
+        f"RFFT{suffix}(input:Treal, fft_length:int32) -> (output:Tcomplex) | {_REAL}", "portable known=fft_length"
+    )
+    backward = op(
+        f"IRFFT{suffix}(input:Tcomplex, fft_length:int32) -> (output:Treal) | {_REAL}", "portable known=fft_length"
+    )
     forward.shape(lambda input, fft_length: _real_dims(input, fft_length, rank, half=True))
     backward.shape(lambda input, fft_length: _real_dims(input, fft_length, rank, half=False))
     axes = tuple(range(-rank, 0))

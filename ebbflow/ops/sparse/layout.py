@@ -112,6 +112,7 @@ SparseReshape = op(
     "SparseReshape(input_indices:int64, input_shape:int64, new_shape:int64) -> (output_indices:int64, "
     "output_shape:int64)",
     gradient=FLAT,
+    facts="data_dependent",
 )
 
 

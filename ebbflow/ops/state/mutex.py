@@ -60,7 +60,7 @@ def _(xp, *, container, shared_name, run):
 
 MutexLock = op(
     "MutexLock(mutex:resource) -> (mutex_lock:variant) | stateful",
-    waits=True,
+    facts="waits",
     shape=scalar,
     gradient=FLAT,
 )

@@ -81,7 +81,7 @@ def _named(numbers: str, sparse: bool) -> list[str]:
 
 
 def _declare(text: str, form: Form, flags: tuple[str, ...], formula: Formula) -> None:
-    declared = op(text, gradient=FLAT)
+    declared = op(text, "forgets", gradient=FLAT)
     declared.shape(lambda *inputs: _agreed_shape(form, inputs))
     count = len(form.state)
 
@@ -103,8 +103,8 @@ def _declare(text: str, form: Form, flags: tuple[str, ...], formula: Formula) ->
     declared.kernel_fn = kernel
     declared.kernel_attrs = flags
     if not form.sparse:
-        declared.facts["formula"] = (form, formula)
-        declared.facts["update"] = lambda storages, options: _bound(form, formula, kernel, storages, options)
+        declared.formula = (form, formula)
+        declared.update = lambda storages, options: _bound(form, formula, kernel, storages, options)
 
 
 def _bound(form: Form, formula: Formula, kernel: Any, storages: list[Storage], options: dict[str, Any]) -> Any:

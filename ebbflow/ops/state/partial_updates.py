@@ -89,6 +89,7 @@ def _rows(kind: str, ref_types: str = "numbers", ref_locking: str = "false", typ
         f"use_locking: bool = {ref_locking}",
         shape=lambda ref, indices, updates: _check_rows(ref.dims, indices, updates) or ref.dims,  # type: ignore[func-returns-value]
         gradient=FLAT,
+        facts="forgets",
     )
 
     @reference.kernel
@@ -101,6 +102,7 @@ def _rows(kind: str, ref_types: str = "numbers", ref_locking: str = "false", typ
         "Tindices: index | stateful",
         shape=lambda resource, indices, updates: _check_rows(handle_facts(resource._source)[1], indices, updates) or [],  # type: ignore[func-returns-value]
         gradient=FLAT,
+        facts="forgets",
     )
 
     @resource.kernel
@@ -181,6 +183,7 @@ def _elements(kind: str, ref_types: str = "numbers", ref_locking: str = "false")
         f"{tail.format(ref_locking)}",
         shape=lambda ref, indices, updates: _check_elements(ref.dims, indices, updates) or ref.dims,  # type: ignore[func-returns-value]
         gradient=FLAT,
+        facts="forgets",
     )
 
     @reference.kernel
@@ -193,6 +196,7 @@ def _elements(kind: str, ref_types: str = "numbers", ref_locking: str = "false")
         "| stateful",
         shape=lambda ref, indices, updates: _check_elements(handle_facts(ref._source)[1], indices, updates) or [],  # type: ignore[func-returns-value]
         gradient=FLAT,
+        facts="forgets",
     )
 
     @resource.kernel

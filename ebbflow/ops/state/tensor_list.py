@@ -99,6 +99,7 @@ EmptyTensorList = op(
     "shape_type: type in [int32,int64]",
     shape=scalar,
     gradient=FLAT,
+    facts="lists sizes=element_shape,max_num_elements",
 )
 
 
@@ -114,6 +115,7 @@ TensorListReserve = op(
     "shape_type: type in [int32,int64]",
     shape=scalar,
     gradient=FLAT,
+    facts="lists sizes=element_shape,num_elements",
 )
 
 
@@ -130,6 +132,7 @@ TensorListFromTensor = op(
     "TensorListFromTensor(tensor:element_dtype, element_shape:shape_type) -> (output_handle:variant) | "
     "element_dtype: type; shape_type: type in [int32,int64]",
     shape=scalar,
+    facts="lists",
 )
 
 
@@ -186,6 +189,7 @@ def as_int32(element_shape: Any) -> Any:
 TensorListPushBack = op(
     "TensorListPushBack(input_handle:variant, tensor:element_dtype) -> (output_handle:variant) | element_dtype: type",
     shape=scalar,
+    facts="lists",
 )
 
 
@@ -212,6 +216,7 @@ TensorListPopBack = op(
     "TensorListPopBack(input_handle:variant, element_shape:int32) -> (output_handle:variant, tensor:element_dtype) | "
     "element_dtype: type",
     shape=lambda input_handle, element_shape: [(), static_dims(element_shape)],
+    facts="lists",
 )
 
 
@@ -245,6 +250,7 @@ TensorListGetItem = op(
     "TensorListGetItem(input_handle:variant, index:int32, element_shape:Tshape) -> (item:element_dtype) | "
     "element_dtype: type; Tshape: type in [int32,int64] = int32",
     shape=lambda input_handle, index, element_shape: static_dims(element_shape),
+    facts="lists",
 )
 
 
@@ -279,6 +285,7 @@ TensorListSetItem = op(
     "TensorListSetItem(input_handle:variant, index:int32, item:element_dtype) -> (output_handle:variant) | "
     "element_dtype: type; resize_if_index_out_of_bounds: bool = false",
     shape=scalar,
+    facts="lists",
 )
 
 
@@ -317,11 +324,13 @@ TensorListLength = op(
     shape=scalar,
     kernel=lambda xp, input_handle: np.array(list_of(input_handle).length, np.int32),
     gradient=FLAT,
+    facts="small lists",
 )
 TensorListElementShape = op(
     "TensorListElementShape(input_handle:variant) -> (element_shape:shape_type) | shape_type: type in [int32,int64]",
     shape=lambda input_handle: None,
     gradient=FLAT,
+    facts="small lists",
 )
 
 
@@ -331,7 +340,11 @@ def _(xp, input_handle, *, shape_type):
     return np.array(-1 if dims is None else [-1 if n is None else n for n in dims], shape_type.np)
 
 
-TensorListResize = op("TensorListResize(input_handle:variant, size:int32) -> (output_handle:variant)", shape=scalar)
+TensorListResize = op(
+    "TensorListResize(input_handle:variant, size:int32) -> (output_handle:variant)",
+    shape=scalar,
+    facts="lists sizes=size",
+)
 
 
 @TensorListResize.kernel
@@ -349,6 +362,7 @@ def _(call, grad):
 TensorListStack = op(
     "TensorListStack(input_handle:variant, element_shape:int32) -> (tensor:element_dtype) | element_dtype: type; "
     "num_elements: int = -1",
+    facts="lists",
 )
 
 

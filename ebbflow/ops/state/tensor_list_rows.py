@@ -38,6 +38,7 @@ from ebbflow.ops.state.tensor_list import (
 TensorListGather = op(
     "TensorListGather(input_handle:variant, indices:int32, element_shape:int32) -> (values:element_dtype) | "
     "element_dtype: type",
+    facts="lists",
 )
 
 
@@ -77,8 +78,10 @@ _SCATTER = (
     "{}(tensor:element_dtype, indices:int32, element_shape:shape_type{}) -> (output_handle:variant) | "
     "element_dtype: type; shape_type: type in [int32,int64]"
 )
-TensorListScatter = op(_SCATTER.format("TensorListScatter", ""), shape=scalar)
-TensorListScatterV2 = op(_SCATTER.format("TensorListScatterV2", ", num_elements:int32"), shape=scalar)
+TensorListScatter = op(_SCATTER.format("TensorListScatter", ""), "lists known=indices", shape=scalar)
+TensorListScatterV2 = op(
+    _SCATTER.format("TensorListScatterV2", ", num_elements:int32"), "lists sizes=num_elements", shape=scalar
+)
 
 
 @TensorListScatter.kernel
@@ -118,6 +121,7 @@ TensorListScatterIntoExistingList = op(
     "TensorListScatterIntoExistingList(input_handle:variant, tensor:element_dtype, indices:int32) -> "
     "(output_handle:variant) | element_dtype: type",
     shape=scalar,
+    facts="lists",
 )
 
 
@@ -148,10 +152,12 @@ def _(call, grad):
 TensorListConcat = op(
     "TensorListConcat(input_handle:variant) -> (tensor:element_dtype, lengths:int64) | element_dtype: type; "
     "element_shape: shape = ?",
+    facts="lists",
 )
 TensorListConcatV2 = op(
     "TensorListConcatV2(input_handle:variant, element_shape:shape_type, leading_dims:int64) -> "
     "(tensor:element_dtype, lengths:int64) | element_dtype: type; shape_type: type in [int32,int64]",
+    facts="lists",
 )
 
 
@@ -222,6 +228,7 @@ TensorListSplit = op(
     "TensorListSplit(tensor:element_dtype, element_shape:shape_type, lengths:int64) -> (output_handle:variant) | "
     "element_dtype: type; shape_type: type in [int32,int64]",
     shape=scalar,
+    facts="lists known=lengths",
 )
 
 
@@ -257,6 +264,7 @@ TensorListConcatLists = op(
     "TensorListConcatLists(input_a:variant, input_b:variant) -> (output:variant) | element_dtype: type",
     shape=lambda input_a, input_b: input_a.dims,
     gradient=FLAT,
+    facts="lists",
 )
 
 
@@ -290,6 +298,7 @@ TensorListPushBackBatch = op(
     "element_dtype: type",
     shape=lambda input_handles, tensor: input_handles.dims,
     gradient=FLAT,
+    facts="lists",
 )
 
 

@@ -33,6 +33,7 @@ VarHandleOp = op(
     "dtype: type; shape: shape; allowed_devices: list(string) = [] | stateful",
     shape=scalar,
     gradient=FLAT,
+    facts="variable",
 )
 
 
@@ -51,7 +52,9 @@ def find_or_make(key: Any, run: Any, make: Callable[[], Any]) -> Any:
 
 
 def _reference_variable(name: str, attrs: str) -> Any:
-    declared = op(f"{name}() -> (ref:Ref(dtype)) | {attrs} | stateful", shape=lambda *, shape: shape, gradient=FLAT)
+    declared = op(
+        f"{name}() -> (ref:Ref(dtype)) | {attrs} | stateful", "variable", shape=lambda *, shape: shape, gradient=FLAT
+    )
 
     @declared.kernel
     def _(xp, *, container, shared_name, dtype, shape, run):
@@ -121,6 +124,7 @@ ReadVariableOp = op(
     shape=lambda resource: _dims(resource),
     kernel=lambda xp, resource, *, dtype: _of_type(held(resource), dtype, "read").read(),
     gradient=lambda call, grad: grad,
+    facts="reads=whole free",
 )
 AssignVariableOp = op(
     "AssignVariableOp(resource:resource, value:dtype) -> () | dtype: type; validate_shape: bool = false | stateful",
@@ -166,6 +170,7 @@ VarIsInitializedOp = op(
     shape=scalar,
     kernel=lambda xp, resource: np.array(held(resource).is_set()),
     gradient=FLAT,
+    facts="reads=part",
 )
 IsVariableInitialized = op(
     "IsVariableInitialized(ref:Ref(dtype)) -> (is_initialized:bool) | dtype: type | allows_uninitialized_input",
@@ -203,6 +208,7 @@ VariableShape = op(
     shape=lambda input: (None if (dims := _dims(input)) is None else len(dims),),
     kernel=lambda xp, input, *, out_type: np.array(held(input).present().shape, out_type.np),
     gradient=FLAT,
+    facts="reads=part",
 )
 
 # --- updates of the whole value ---------------------------------------------------------------------------------------
@@ -248,7 +254,8 @@ check_rows = check_range
 ResourceGather = op(
     "ResourceGather(resource:resource, indices:Tindices) -> (output:dtype) | batch_dims: int = 0; validate_indices: "
     "bool = true; "
-    "dtype: type; Tindices: index | stateful"
+    "dtype: type; Tindices: index | stateful",
+    facts="reads=part",
 )
 
 
@@ -288,7 +295,8 @@ def _through_gather(zeros: Any, call: Any, grad: Any) -> Any:
 
 
 ResourceGatherNd = op(
-    "ResourceGatherNd(resource:resource, indices:Tindices) -> (output:dtype) | dtype: type; Tindices: index | stateful"
+    "ResourceGatherNd(resource:resource, indices:Tindices) -> (output:dtype) | dtype: type; Tindices: index | stateful",
+    facts="reads=part",
 )
 
 

@@ -18,6 +18,7 @@ from ebbflow.ops.strings.arrays import as_bytes, one_text, text_array
 StringSplit = op(
     "StringSplit(input:string, delimiter:string) -> (indices:int64, values:string, shape:int64)"
     " | skip_empty: bool = true",
+    "data_dependent",
     gradient=FLAT,
 )
 StringSplitV2 = op(

@@ -182,7 +182,7 @@ ASKED = {
     "value known":      ("Sum", SUM,        [tensor((2,), F), tensor((1,), I, AXES)],               {}, None),
     "strings":          ("Identity", {"T": tf.string},          [tensor((2,), tf.string)],          {}, "type string"),
     "no lowering":      ("StringJoin", {"N": 1, "separator": ""}, [tensor((2,), tf.string)],        {}, "has no lowering"),
-    "data decides":     ("Where", {"T": F},                     [tensor((2,), F)],                  {}, "hangs on the values"),
+    "data decides":     ("Where", {"T": F},                     [tensor((2,), F)],                  {}, "depends on the values"),
     "stateful":         ("RandomUniform", UNIFORM,              [tensor((1,), I, AXES)],            {}, "keeps state"),
     "variables":        ("ReadVariableOp", {"dtype": F},        [tensor((), HANDLE)],               {}, "keeps state"),
     "variables let in": ("ReadVariableOp", {"dtype": F},        [tensor((), HANDLE)],               STATE, None),
@@ -230,7 +230,7 @@ def test_the_error_names_op_node_and_line():
     error = unsupported([refusal.value], "step")
     assert isinstance(error, errors.InvalidArgumentError)
     assert "Detected unsupported operations" in str(error)
-    assert "Where (the shape of what it gives hangs on the values it takes)" in str(error)
+    assert "Where (the shape of what it gives depends on the values it takes)" in str(error)
     assert "node chosen" in str(error)
     assert "test_executable.py:" in str(error)
 

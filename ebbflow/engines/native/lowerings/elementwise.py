@@ -1,7 +1,8 @@
 """Element-wise ops, as arithmetic on scalars: a row an op, in the order of its inputs.
 
 A row gives bit for bit what the op's kernel gives, but for functions such as `exp`, which are right to an ulp or two in
-their own way. `COST` says what an element costs, in additions; what costs much is not computed twice.
+their own way. Where an element costs more than one addition the row says how many (`costing`): what costs much is not
+computed twice.
 """
 
 from __future__ import annotations
@@ -17,6 +18,13 @@ from ebbflow.engines.native.values import Num
 from ebbflow.ops.elementwise.activations import SELU_ALPHA, SELU_SCALE
 
 _SELU_SLOPE = SELU_SCALE * SELU_ALPHA
+
+
+def costing(additions: int, row: Callable[..., Num]) -> Callable[..., Num]:
+    """Return a row that says what an element costs."""
+    row.cost = additions  # type: ignore[attr-defined]
+    return row
+
 
 ROWS: dict[str, Callable[..., Num]] = {
     "AddV2": lambda x, y: x + y,
@@ -37,7 +45,6 @@ ROWS: dict[str, Callable[..., Num]] = {
     "ClipByValue": lambda t, low, high: larger(smaller(t, high), low),
     "Round": lambda x: x.call("roundeven") if x.is_float else x,
     "AddN": lambda first, *others: sum(others, first),
-    "BiasAdd": lambda value, bias: value + bias,
     "Equal": lambda x, y: x.compare("eq", y),
     "NotEqual": lambda x, y: x.compare("ne", y),
     "Less": lambda x, y: x < y,
@@ -51,79 +58,65 @@ ROWS: dict[str, Callable[..., Num]] = {
 }
 
 FLOATS: dict[str, Callable[..., Num]] = {
-    "RealDiv": lambda x, y: x / y,
-    "Div": lambda x, y: x / y,
-    "DivNoNan": lambda x, y: y.compare("eq", 0).where(0, x / y),
+    "RealDiv": costing(4, lambda x, y: x / y),
+    "Div": costing(4, lambda x, y: x / y),
+    "DivNoNan": costing(4, lambda x, y: y.compare("eq", 0).where(0, x / y)),
     "MulNoNan": lambda x, y: y.compare("eq", 0).where(0, x * y),
-    "Reciprocal": lambda x: 1 / x,
+    "Reciprocal": costing(4, lambda x: 1 / x),
     "Inv": lambda x: 1 / x,
-    "Sqrt": lambda x: x.call("sqrt"),
-    "Rsqrt": lambda x: 1 / x.call("sqrt"),
+    "Sqrt": costing(4, lambda x: x.call("sqrt")),
+    "Rsqrt": costing(8, lambda x: 1 / x.call("sqrt")),
     "Floor": lambda x: x.call("floor"),
     "Ceil": lambda x: x.call("ceil"),
     "Rint": lambda x: x.call("roundeven"),
-    "FloorDiv": lambda x, y: (x / y).call("floor"),
-    "TruncateDiv": lambda x, y: (x / y).call("trunc"),
-    "Xdivy": lambda x, y: x.compare("eq", 0).where(0, x / y),
-    "Xlogy": lambda x, y: x.compare("eq", 0).where(0, x * y.function("log")),
-    "Xlog1py": lambda x, y: x.compare("eq", 0).where(0, x * y.function("log1p")),
+    "FloorDiv": costing(6, lambda x, y: (x / y).call("floor")),
+    "TruncateDiv": costing(6, lambda x, y: (x / y).call("trunc")),
+    "Xdivy": costing(6, lambda x, y: x.compare("eq", 0).where(0, x / y)),
+    "Xlogy": costing(24, lambda x, y: x.compare("eq", 0).where(0, x * y.function("log"))),
+    "Xlog1py": costing(24, lambda x, y: x.compare("eq", 0).where(0, x * y.function("log1p"))),
     "IsInf": lambda x: x.call("fabs").compare("eq", np.inf),
     "IsFinite": lambda x: x.call("fabs") < np.inf,
     "IsNan": lambda x: Num(x.body, "bool", x.body(f"fcmp uno {TYPES[x.kind]} {x.name}, {x.name}")),
     "SigmoidGrad": lambda y, dy: dy * (y * (1 - y)),
     "TanhGrad": lambda y, dy: dy * (1 - y * y),
-    "SqrtGrad": lambda y, dy: _unless_nothing(dy, dy * 0.5 / y),
+    "SqrtGrad": costing(4, lambda y, dy: _unless_nothing(dy, dy * 0.5 / y)),
     "RsqrtGrad": lambda y, dy: _unless_nothing(dy, y * y * y * (dy * -0.5)),
     "ReciprocalGrad": lambda y, dy: _unless_nothing(dy, -dy * (y * y)),
     "InvGrad": lambda y, dy: _unless_nothing(dy, -dy * (y * y)),
-    "Softsign": lambda features: features / (features.call("fabs") + 1),
-    "Elu": lambda features: (features < 0).where(_below(features).function("expm1"), features),
+    "Softsign": costing(4, lambda features: features / (features.call("fabs") + 1)),
+    "Elu": costing(24, lambda features: (features < 0).where(_below(features).function("expm1"), features)),
     "EluGrad": lambda gradients, outputs: (outputs < 0).where(gradients * (outputs + 1), gradients),
-    "Selu": lambda features: (features < 0).where(
-        _below(features).function("expm1") * _SELU_SLOPE, features * SELU_SCALE
+    "Selu": costing(
+        24,
+        lambda features: (features < 0).where(_below(features).function("expm1") * _SELU_SLOPE, features * SELU_SCALE),
     ),
     "SeluGrad": lambda gradients, outputs: (outputs < 0).where(
         gradients * (outputs + _SELU_SLOPE), gradients * SELU_SCALE
     ),
-    "SoftplusGrad": lambda gradients, features: gradients / ((-features).function("exp") + 1),
-    "SoftsignGrad": lambda gradients, features: gradients / _square(features.call("fabs") + 1),
-    "Exp": lambda x: x.function("exp"),
-    "Expm1": lambda x: x.function("expm1"),
-    "Log": lambda x: x.function("log"),
-    "Log1p": lambda x: x.function("log1p"),
-    "Tanh": lambda x: x.function("tanh"),
-    "Sigmoid": lambda x: x.function("sigmoid"),
-    "Softplus": lambda features: features.function("softplus"),
-    "Erf": lambda x: x.function("erf"),
-    "Erfc": lambda x: x.function("erfc"),
-    "Sin": lambda x: x.function("sin"),
-    "Cos": lambda x: x.function("cos"),
-    "Pow": lambda x, y: x.function("pow", y),
-    "Tan": lambda x: x.function("tan"),
-    "Asin": lambda x: x.function("asin"),
-    "Acos": lambda x: x.function("acos"),
-    "Atan": lambda x: x.function("atan"),
-    "Sinh": lambda x: x.function("sinh"),
-    "Cosh": lambda x: x.function("cosh"),
-    "Asinh": lambda x: x.function("asinh"),
-    "Acosh": lambda x: x.function("acosh"),
-    "Atanh": lambda x: x.function("atanh"),
-    "Atan2": lambda y, x: y.function("atan2", x),
-}
-
-COST = {
-    **dict.fromkeys(["Exp", "Expm1", "Log", "Log1p", "Tanh", "Sigmoid", "Softplus", "Erf", "Erfc"], 20),
-    **dict.fromkeys(["Elu", "Selu", "SoftplusGrad", "Xlogy", "Xlog1py", "Sinh", "Cosh"], 24),
-    **dict.fromkeys(["Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Atan2", "Asinh", "Acosh", "Atanh", "Pow"], 40),
-    **dict.fromkeys(["FloorDiv", "TruncateDiv", "Xdivy", "SoftsignGrad"], 6),
-    "RealDiv": 4,
-    "Div": 4,
-    "DivNoNan": 4,
-    "Reciprocal": 4,
-    "Sqrt": 4,
-    "Rsqrt": 8,
-    "Softsign": 4,
-    "SqrtGrad": 4,
+    "SoftplusGrad": costing(24, lambda gradients, features: gradients / ((-features).function("exp") + 1)),
+    "SoftsignGrad": costing(6, lambda gradients, features: gradients / _square(features.call("fabs") + 1)),
+    "Exp": costing(20, lambda x: x.function("exp")),
+    "Expm1": costing(20, lambda x: x.function("expm1")),
+    "Log": costing(20, lambda x: x.function("log")),
+    "Log1p": costing(20, lambda x: x.function("log1p")),
+    "Tanh": costing(20, lambda x: x.function("tanh")),
+    "Sigmoid": costing(20, lambda x: x.function("sigmoid")),
+    "Softplus": costing(20, lambda features: features.function("softplus")),
+    "Erf": costing(20, lambda x: x.function("erf")),
+    "Erfc": costing(20, lambda x: x.function("erfc")),
+    "Sin": costing(40, lambda x: x.function("sin")),
+    "Cos": costing(40, lambda x: x.function("cos")),
+    "Pow": costing(40, lambda x, y: x.function("pow", y)),
+    "Tan": costing(40, lambda x: x.function("tan")),
+    "Asin": costing(40, lambda x: x.function("asin")),
+    "Acos": costing(40, lambda x: x.function("acos")),
+    "Atan": costing(40, lambda x: x.function("atan")),
+    "Sinh": costing(24, lambda x: x.function("sinh")),
+    "Cosh": costing(24, lambda x: x.function("cosh")),
+    "Asinh": costing(40, lambda x: x.function("asinh")),
+    "Acosh": costing(40, lambda x: x.function("acosh")),
+    "Atanh": costing(40, lambda x: x.function("atanh")),
+    "Atan2": costing(40, lambda y, x: y.function("atan2", x)),
 }
 
 INTRINSICS = {

@@ -21,7 +21,7 @@ def _cheap(low: Lowering, held: Held) -> Held:
     return low.in_memory(held) if isinstance(held, Lazy) and held.cost > 4 else held
 
 
-@lowers("Cumsum", "Cumprod")
+@lowers("Cumsum", "Cumprod", serial=True)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     x = _cheap(low, held[0])
     axis = int(known(node, 1)) % len(x.dims)
@@ -44,7 +44,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return out
 
 
-@lowers("ArgMax", "ArgMin")
+@lowers("ArgMax", "ArgMin", serial=True)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     x = held[0]
     if x.kind == "bool":

@@ -18,8 +18,6 @@ from ebbflow.engines.native.nest_steps import Update
 from ebbflow.engines.native.text import Body, Index
 from ebbflow.engines.native.values import Buffer, Held, Num, aligned, size_of
 
-READS = ("ReadVariableOp", "_ReadReference")
-
 _UFUNCS: dict[Any, Any] = {
     np.sqrt: lambda x: x.call("sqrt"),
     np.square: lambda x: x * x,
@@ -90,7 +88,7 @@ class Cell(Num):
         return Cell.of(found) if out is None else out[0]._become(found)
 
 
-@lowers(*READS)
+@lowers("ReadVariableOp", "_ReadReference")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return held[0]
 
@@ -116,7 +114,7 @@ def serves(op: Any, attrs: dict[str, Any]) -> bool:
 
 @functools.cache
 def _written_down(op: Any, options: tuple[Any, ...]) -> bool:
-    form, formula = op.facts["formula"]
+    form, formula = op.formula
     body = Body()
     cells = [Cell(body, "f32", f"%{name}") for name in form.state]
     numbers = {name: Cell(body, "f32", f"%{name}") for name in form.numbers}
@@ -130,7 +128,7 @@ def _written_down(op: Any, options: tuple[Any, ...]) -> bool:
 @lowers("_Update")
 def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     """Lower an optimizer's step."""
-    form, formula = node.op.facts["formula"]
+    form, formula = node.op.formula
     count = len(form.state)
     state, given = held[:count], dict(zip(form.numbers, held[count:], strict=True))
     shape = state[0].dims
