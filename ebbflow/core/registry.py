@@ -47,6 +47,12 @@ class Registry(dict[str, "Op"]):
         where = f"{HOMES_FILE.name} says that {home} declares {name}, which it does not"
         raise RuntimeError(f"{where}: run tools/op_homes.py")
 
+    def complete(self, name: str) -> None:
+        """Import the module that declares the last of an op's rules, where that is not the one that declares the op."""
+        home = homes().get(name)
+        if home is not None:
+            importlib.import_module(f"ebbflow.{home}")
+
     def find(self, name: str) -> Op | None:
         """Return the op of a name, of whichever room, or None where there is none."""
         try:
@@ -59,9 +65,9 @@ class Registry(dict[str, "Op"]):
         return sorted({*self, *homes()})
 
     def declare_all(self) -> Registry:
-        """Declare every op there is: for those that go through them all."""
+        """Declare every op there is, with all its rules: for those that go through them all."""
         for name in self.names():
-            self[name]
+            self.complete(name)
         return self
 
     def declare(self, op: Op) -> None:

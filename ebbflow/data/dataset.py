@@ -18,7 +18,8 @@ from ebbflow.core.op import Op
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
-from ebbflow.data import selecting, spec, structure
+from ebbflow.data import selecting, structure
+from ebbflow.data import spec as _composites  # noqa: F401  (says how composite elements travel)
 from ebbflow.data.dataset_functions import Functional
 from ebbflow.data.dataset_sources import Making
 from ebbflow.data.dataset_transforms import Transforms
@@ -280,4 +281,3 @@ structure.register(
         pack_rows=_no_batch,
     ),
 )
-__all__ = ["DatasetSpec", "DatasetV2", "NumpyIterator", "spec"]  # `spec` says how composite elements travel

@@ -13,6 +13,7 @@ from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.call import Call
+from ebbflow.core.registry import registry
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.ops.declare import FLAT, UNDEFINED, raw
 
@@ -40,13 +41,20 @@ def rule_of(call: Call) -> Any:
     name = override if override is not None else call.op.name
     found = gradient_registry.get(name)
     if found is None:
-        found = call.op.gradient_fn if override is None else local_rules.get(name)
+        found = _own_rule(call.op) if override is None else local_rules.get(name)
     if found is None or found is UNDEFINED:
         raise LookupError(
             f"No gradient defined for operation '{call.name}' (op type: {name}). "
             "Register one with @tf.RegisterGradient, or say there is none with tf.no_gradient"
         )
     return found
+
+
+def _own_rule(op: Any) -> Any:
+    """Return the rule that was declared with an op; it may stand in a module of its own, not met yet."""
+    if op.gradient_fn is None:
+        registry.complete(op.name)
+    return op.gradient_fn
 
 
 class Sums:

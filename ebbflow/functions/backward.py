@@ -22,7 +22,7 @@ from ebbflow.graph.gradients import gradients
 from ebbflow.graph.symbolic import SymbolicTensor
 
 
-class BackwardGraph(FuncGraph):
+class BackwardFunctionGraph(FuncGraph):
     """The body of a backward function. Constants of the forward body are made anew, not handed over."""
 
     def __init__(self, name: str, outer: Any = None):
@@ -60,7 +60,7 @@ def _constant(tensor: Any) -> Any:
     return node._attrs["value"] if node.type == "Const" else None
 
 
-class Backward:
+class BackwardFunction:
     """A backward function: its body, the forward tensors it needs, and where each gradient stands among its results.
 
     The body's arguments are the gradients of the results, then for each capture either a tensor of the forward body
@@ -91,22 +91,22 @@ class Backward:
         ]
 
 
-def backward_of(body: FuncGraph, given: Sequence[int], wanted: Sequence[bool]) -> Backward | None:
+def backward_of(body: FuncGraph, given: Sequence[int], wanted: Sequence[bool]) -> BackwardFunction | None:
     """Return the function from the gradients of the results numbered `given` to those of the `wanted` arguments.
 
     None: none of the arguments is reached.
     """
     ys = [body.outputs[i] for i in given]
-    key = ("backward", tuple([id(y) for y in ys]), tuple(wanted))
-    made = body.base._made
+    key = tuple([id(y) for y in ys]), tuple(wanted)
+    backwards = body.base.derived.backwards
     with body.changing:
-        if key not in made:
-            made[key] = _build(body, ys, wanted)
-    return made[key]
+        if key not in backwards:
+            backwards[key] = _build(body, ys, wanted)
+    return backwards[key]
 
 
-def _build(body: FuncGraph, ys: Sequence[Any], wanted: Sequence[bool]) -> Backward | None:
-    graph = BackwardGraph(f"__backward_{body.base.name}", None)
+def _build(body: FuncGraph, ys: Sequence[Any], wanted: Sequence[bool]) -> BackwardFunction | None:
+    graph = BackwardFunctionGraph(f"__backward_{body.base.name}", None)
     graph._seed, graph.function_name = body.base._seed, f"__inference___backward_{body.base.name}"
     graph.jit_compile = body.base.jit_compile
     chosen = [i for i, wants in enumerate(wanted) if wants]
@@ -120,7 +120,7 @@ def _build(body: FuncGraph, ys: Sequence[Any], wanted: Sequence[bool]) -> Backwa
         for i, grad in zip(chosen, found, strict=True):
             places[i] = _place(graph, grad)
     graph.structured_outputs = list(graph.outputs)
-    return Backward(graph, body, len(ys), places) if graph.outputs else None
+    return BackwardFunction(graph, body, len(ys), places) if graph.outputs else None
 
 
 def _place(graph: FuncGraph, grad: Any) -> Any:
@@ -143,12 +143,12 @@ def forward_of(body: FuncGraph, wanted: Sequence[bool], more: bool) -> FuncGraph
 
     With `more`, gradients of these further results can be had too, and so gradients of any order.
     """
-    key = ("forward", tuple(wanted), more)
-    made = body._made
+    key = tuple(wanted), more
+    forwards = body.derived.forwards
     with body.changing:
-        if key not in made:
-            made[key] = _with_needs(body, wanted, more)
-    return made[key]
+        if key not in forwards:
+            forwards[key] = _with_needs(body, wanted, more)
+    return forwards[key]
 
 
 def _with_needs(body: FuncGraph, wanted: Sequence[bool], more: bool) -> FuncGraph:
@@ -174,7 +174,7 @@ def _needs(body: FuncGraph, wanted: Sequence[bool]) -> list[Any]:
     return list(found.values())
 
 
-def _backward_or_none(body: FuncGraph, given: Sequence[int], wanted: Sequence[bool]) -> Backward | None:
+def _backward_or_none(body: FuncGraph, given: Sequence[int], wanted: Sequence[bool]) -> BackwardFunction | None:
     try:
         return backward_of(body, given, wanted)
     except LookupError:

@@ -21,7 +21,7 @@ from ebbflow.core.shape import Dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, _new, ndarray
 from ebbflow.eager.backprop import differentiable
-from ebbflow.functions.backward import Backward, backward_of, differentiable_outputs, forward_of
+from ebbflow.functions.backward import BackwardFunction, backward_of, differentiable_outputs, forward_of
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
@@ -103,10 +103,10 @@ def _prepared(body: FuncGraph, inputs: Sequence[Any]) -> tuple[FuncGraph, tuple[
         watched = [a or b for a, b in zip(watched, recorder.watches(inputs), strict=True)]
     if True not in watched:
         return body, ()
-    flows = body._made.get("flows")
-    if flows is None:
-        flows = body._made["flows"] = [differentiable(x.dtype) for x in body.inputs]
-    wanted = tuple([w and f for w, f in zip(watched, flows, strict=True)])
+    differentiable_inputs = body.derived.differentiable_inputs
+    if differentiable_inputs is None:
+        differentiable_inputs = body.derived.differentiable_inputs = [differentiable(x.dtype) for x in body.inputs]
+    wanted = tuple([w and d for w, d in zip(watched, differentiable_inputs, strict=True)])
     return forward_of(body, wanted, len(recorders) > 1 or recorders[0].asks_for_more), wanted
 
 
@@ -160,14 +160,16 @@ def _seed(grad: Any, output: Any) -> Any:
     return convert(grad) if isinstance(grad, IndexedSlices) else grad
 
 
-def _taken(body: FuncGraph, backward: Backward, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any] | None:
+def _taken(
+    body: FuncGraph, backward: BackwardFunction, inputs: Sequence[Any], outputs: Sequence[Any]
+) -> list[Any] | None:
     """Return what a backward function takes from a forward call, or None where the call did not hand it all out."""
-    key = ("taken", id(backward))
-    places = body._made.get(key)
+    handed_over = body.derived.handed_over
+    places = handed_over.get(id(backward))
     if places is None:
         there = {id(t): i for i, t in [*enumerate(body.outputs, len(body.inputs)), *enumerate(body.inputs)]}
         places = [there.get(id(t), -1) if backward.is_forward(t) else t for t in backward.taken]
-        body._made[key] = places
+        handed_over[id(backward)] = places
     if any(place.__class__ is int and place < 0 for place in places):
         return None
     tensors = [*inputs, *outputs]
@@ -181,11 +183,11 @@ def _hand_out(node: Any, needs: Sequence[Any]) -> None:
     missing = [t for t in needs if id(t) not in there]
     if not missing:
         return
-    key = ("forward", *map(id, missing))
-    if key not in body._made:
-        body._made[key] = body.with_outputs([*body.outputs, *missing], f"__forward_{body.base.name}")
+    extended, key = body.derived.extended, tuple(map(id, missing))
+    if key not in extended:
+        extended[key] = body.with_outputs([*body.outputs, *missing], f"__forward_{body.base.name}")
     types = [t.dtype.base_dtype for t in missing]
-    node._attrs = {**node._attrs, "f": body._made[key], "Tout": (*node._attrs["Tout"], *types)}
+    node._attrs = {**node._attrs, "f": extended[key], "Tout": (*node._attrs["Tout"], *types)}
     for tensor, dtype in zip(missing, types, strict=True):
         node._outputs.append(SymbolicTensor(node, len(node._outputs), dtype, tensor._dims))
     node.graph._mutations += 1

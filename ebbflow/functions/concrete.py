@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import itertools
 import operator
-import typing
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,17 +24,18 @@ from ebbflow.core.op import eager_run
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 from ebbflow.eager.tape import variable_accessed
+from ebbflow.functions import trace_types
 from ebbflow.functions.call import call_body, wrap
 from ebbflow.functions.func_graph import FuncGraph, variable_of
 from ebbflow.functions.signature import FunctionType
-from ebbflow.functions.trace_types import Callable, Container, Literal, Weakref
+from ebbflow.functions.trace_types import Container, Literal, Weakref
 from ebbflow.functions.tracing import output_type
 from ebbflow.graph import graph_def
 from ebbflow.trackable.base import Trackable
 
 _numbers = itertools.count()
-Packer = typing.Callable[[Sequence[Any]], Any]
-on_trace: list[typing.Callable[[FuncGraph], Any]] = []
+Packer = Callable[[Sequence[Any]], Any]
+on_trace: list[Callable[[FuncGraph], Any]] = []
 """Who wants to see the graphs of functions as they are traced."""
 
 
@@ -247,7 +247,7 @@ class ConcreteFunction(Trackable):
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)} at 0x{id(self):X}>"
 
 
-Callable.register(ConcreteFunction)
+trace_types.Callable.register(ConcreteFunction)
 
 
 class UnknownArgument:

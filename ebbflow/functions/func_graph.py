@@ -22,6 +22,7 @@ from ebbflow.eager.custom_gradient import stop_recording_ops
 from ebbflow.eager.placing import default_device
 from ebbflow.engines import devices
 from ebbflow.functions import side_effects
+from ebbflow.functions.derived import Derived
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.graph_scopes import VALID_NAME
@@ -56,7 +57,7 @@ class FuncGraph(Graph):
         self.closed = False  # traced to the end: its tensors may not be used elsewhere any more
         self._captures: dict[int, tuple[Any, SymbolicTensor]] = {}
         self._plans: dict[Any, tuple[Any, ...]] = {}
-        self._made: dict[Any, Any] = {}  # what has been worked out about this body: gradients, among others
+        self.derived = Derived()  # what has been worked out about this body: gradients, among others
         self.changing = outer.changing if isinstance(outer, FuncGraph) else threading.RLock()
         self._seed = outer.seed if outer is not None else global_seed() if context.executing_eagerly() else None
 
@@ -193,17 +194,17 @@ class FuncGraph(Graph):
         """Return a function with the same arguments and the same nodes that gives other tensors of the body."""
         other = object.__new__(type(self))
         other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name, "_plans": {}}
-        other.function_name, other._made = name, {}
+        other.function_name, other.derived = name, Derived()
         return other
 
     def with_first(self, inputs: int, outputs: int) -> FuncGraph:
         """Return the function of the first arguments that gives the first results: a loop may get more as it runs."""
-        key = ("first", inputs)
-        if key not in self._made:
-            made = self.with_outputs(self.outputs[:outputs])
-            made.inputs = self.inputs[:inputs]
-            self._made[key] = made
-        return self._made[key]
+        shortened = self.derived.shortened
+        if inputs not in shortened:
+            shorter = self.with_outputs(self.outputs[:outputs])
+            shorter.inputs = self.inputs[:inputs]
+            shortened[inputs] = shorter
+        return shortened[inputs]
 
     def source(self) -> str:
         """Return what runs, as text: the compiled Program, with the user's lines behind its own."""

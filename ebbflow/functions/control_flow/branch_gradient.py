@@ -17,8 +17,8 @@ from ebbflow.core.shape import is_static
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.eager.backprop import differentiable
 from ebbflow.functions.control_flow import loop_edits
+from ebbflow.functions.control_flow.body_gradient import BodyGradient
 from ebbflow.functions.control_flow.branch_op import Case, If, StatelessCase, StatelessIf, branches_of, choose_node
-from ebbflow.functions.control_flow.gradient_body import GradientBody
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.graph.gradients import gradients
 from ebbflow.ops.declare import raw
@@ -29,7 +29,7 @@ def gradient(call: Any, *grads: Any) -> list[Any]:
     node = call.outputs[0].op
     inputs = node._inputs[1:]
     wanted = [i for i in range(len(inputs)) if call.wants(i + 1)]
-    bodies = [BackwardBranch(node, number) for number in range(len(branches_of(node)))]
+    bodies = [BranchGradient(node, number) for number in range(len(branches_of(node)))]
     given = [None if g is None else convert(g) for g in grads]
     parts = [body.differentiate(given, wanted) for body in bodies]
     found = [i for i in wanted if any(part[i] is not None for part in parts)]
@@ -48,7 +48,7 @@ for _op in (If, StatelessIf, Case, StatelessCase):
     _op.gradient(gradient)
 
 
-class BackwardBranch(GradientBody):
+class BranchGradient(BodyGradient):
     """The gradient of one branch: asked for a tensor of the forward branch, it finds a way to have it."""
 
     def __init__(self, node: Any, number: int):

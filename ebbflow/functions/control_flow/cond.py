@@ -12,14 +12,10 @@ import numpy as np
 
 from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
-from ebbflow.functions.control_flow import branch_gradient
 from ebbflow.functions.control_flow.branch_op import choose_node
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.declare import raw
-
-RULE = branch_gradient.gradient
-"""How choices are differentiated."""
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:

@@ -62,11 +62,11 @@ def iterations(node: Operation) -> Any:
     body = node._attrs["body"]
     if _counts(body.inputs[0], body.outputs[0]) and _is(node._inputs[0], 0):
         return node._outputs[0]
-    found = body._made.get("counter")
-    if found is None:
+    counter = body.derived.counter
+    if counter is None:
         zero = at_front(node.graph, lambda: node.graph.constant(np.array(0, np.int32), dtypes.int32))
-        found = body._made["counter"] = add_variable(node, zero, lambda count: count + 1)
-    return node._outputs[found]
+        counter = body.derived.counter = add_variable(node, zero, lambda count: count + 1)
+    return node._outputs[counter]
 
 
 def _counts(before: Any, after: Any) -> bool:
@@ -121,7 +121,7 @@ def add_variable(node: Operation, first: Any, step: Callable[[Any], Any]) -> int
 def accumulated(node: Operation, tensor: Any) -> Any:
     """Return the list, as an output of the loop, of what a tensor of its body was in each iteration."""
     body = node._attrs["body"]
-    lists = body._made.setdefault("accumulated", {})
+    lists = body.derived.accumulated
     if id(tensor) not in lists:
         limit, dims = _limit(node), shape_argument(kept_dims(tensor))
         empty = at_front(node.graph, lambda: raw.EmptyTensorList(dims, limit, element_dtype=tensor.dtype.base_dtype))

@@ -1,7 +1,7 @@
 """The gradient of a loop: a loop that runs backwards.
 
 Its body is the gradient of the forward body. What that needs of an iteration is pushed onto lists by the forward loop
-(`rewriting` adds them to the node) and popped by the backward one; constants are made anew, loop invariants are taken
+(`loop_edits` adds them to the node) and popped by the backward one; constants are made anew, loop invariants are taken
 from outside, and what is computed from invariants alone is computed once, outside. The gradient of an invariant is a
 sum over the iterations; rows of it (`IndexedSlices`) are collected and joined in the end. All that is made of ordinary
 ops, so it can be differentiated again.
@@ -20,7 +20,7 @@ from ebbflow.core.shape import Dims, is_static
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.eager.backprop import add_up, differentiable
 from ebbflow.functions.control_flow import loop_edits
-from ebbflow.functions.control_flow.gradient_body import GradientBody
+from ebbflow.functions.control_flow.body_gradient import BodyGradient
 from ebbflow.functions.control_flow.while_op import StatelessWhile, While, loop_node
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.graph.gradients import gradients
@@ -33,7 +33,7 @@ SMALL = 4096
 def gradient(call: Any, *grads: Any) -> list[Any]:
     """Return the gradient for each input of a loop."""
     node = call.outputs[0].op
-    backward = _Backward(node, grads, [call.wants(i) for i in range(len(node._inputs))])
+    backward = _LoopGradient(node, grads, [call.wants(i) for i in range(len(node._inputs))])
     found = backward.build() if backward.varying else {}
     if call.wanted is not None:  # the lists that were added to the node have no gradients of interest
         call.wanted = [*call.wanted, *[False] * (len(node._inputs) - len(call.wanted))]
@@ -45,7 +45,7 @@ While.gradient(gradient)
 StatelessWhile.gradient(gradient)
 
 
-class _Backward:
+class _LoopGradient:
     """The backward loop of one forward loop, being built."""
 
     def __init__(self, node: Any, grads: Sequence[Any], wanted: Sequence[bool]):
@@ -64,7 +64,7 @@ class _Backward:
     def build(self) -> dict[int, Any]:
         """Add the backward loop; return the gradients it gives, by number of input."""
         outer = context.current_graph()
-        graph = BackwardBody(outer, self.node)
+        graph = TurnGradient(outer, self.node)
         count = outer.take(loop_edits.iterations(self.node))
         with context.scope(graph):
             graph.variable(convert_outside(outer, 0, count.dtype), lambda counter: counter + 1)
@@ -73,7 +73,7 @@ class _Backward:
         outputs = graph.close(outer)
         return {i: result(outputs) for i, result in results.items()}
 
-    def _differentiate(self, graph: BackwardBody, outer: Any) -> dict[int, Any]:
+    def _differentiate(self, graph: TurnGradient, outer: Any) -> dict[int, Any]:
         """Fill the backward body; return how to find each gradient among the loop's outputs."""
         body = self.body
         arguments = [graph.add(self._first(i, outer), body.inputs[i]._dims) for i in self.varying]
@@ -98,7 +98,7 @@ class _Backward:
         """Return the gradient that the backward loop starts with for a loop variable."""
         return self.grads[i] if self.grads[i] is not None else _zeros(outer, self.node._outputs[i])
 
-    def _sum(self, graph: BackwardBody, outer: Any, i: int, part: Any) -> Any:
+    def _sum(self, graph: TurnGradient, outer: Any, i: int, part: Any) -> Any:
         """Have the loop add up the gradients of an invariant, or collect what their sum can be had from at once."""
         first = self.grads[i]
         once = summed_once(part)
@@ -116,7 +116,7 @@ class _Backward:
         number = graph.variable(first, lambda total: raw.AddN([total, part]), part._dims)
         return lambda outputs: outputs[number]
 
-    def _rows(self, graph: BackwardBody, outer: Any, i: int, part: IndexedSlices) -> Any:
+    def _rows(self, graph: TurnGradient, outer: Any, i: int, part: IndexedSlices) -> Any:
         """Have the loop collect the rows of the gradient of an invariant."""
         numbers = [graph.collected(outer, graph.take(tensor)) for tensor in (part.values, part.indices)]
         values, indices = part.values, part.indices
@@ -132,7 +132,7 @@ class _Backward:
         return joined
 
 
-class BackwardBody(GradientBody):
+class TurnGradient(BodyGradient):
     """The body of a backward loop: asked for a tensor of the forward body, it finds the cheapest way to have it."""
 
     def __init__(self, outer: Any, node: Any):
@@ -186,7 +186,7 @@ class BackwardBody(GradientBody):
 
     def _asked_forward(self, op: Any, tensor: Any, attrs: dict[str, Any]) -> Any:
         """Return the answer of the forward body, asked once: a new node each time would have to be kept each time."""
-        answers = self._forward.base._made.setdefault("sizes", {})
+        answers = self._forward.base.derived.sizes
         key = (op.name, id(tensor), tuple(sorted(attrs.items())))
         if key not in answers:
             with context.scope(self._forward.base):

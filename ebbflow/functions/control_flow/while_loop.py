@@ -15,13 +15,9 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import Dims, TensorShape, dims_str, from_dims, is_compatible
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.functions.control_flow import while_gradient
 from ebbflow.functions.control_flow.while_op import loop_node
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.ops.declare import raw
-
-RULE = while_gradient.gradient
-"""How loops are differentiated."""
 
 
 def while_loop(

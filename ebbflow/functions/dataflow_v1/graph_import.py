@@ -26,8 +26,6 @@ from ebbflow.graph.graph_def import PRODUCER, RELEASE
 from ebbflow.graph.symbolic import Operation
 from ebbflow.messages.attrs import Placeholder, attr_python, kind_of
 
-__all__ = ["import_graph_def"]
-
 GIVEN = "given"
 """What stands, among the nodes, for a tensor that the caller gives."""
 

@@ -11,12 +11,9 @@ from typing import Any
 
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.functions.dataflow_v1 import functionalize
+from ebbflow.functions.dataflow_v1 import functionalize  # noqa: F401  (has the runtime make such graphs functional)
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
-
-REWRITES = functionalize.functional
-"""What makes graphs of these ops runnable."""
 
 
 def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.graph.symbolic import SymbolicTensor
 
 
-class GradientBody(FuncGraph):
+class BodyGradient(FuncGraph):
     """A graph with the gradient of `forward`, the body of `node`."""
 
     def __init__(self, node: Any, forward: FuncGraph, outer: Any):
