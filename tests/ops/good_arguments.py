@@ -35,6 +35,10 @@ LSTM = [MATRIX[:, :1], MATRIX[:, :1], X[:16].reshape(4, 4), X[:1], X[:1], X[:1],
 POOL = {"ksize": [1, 2, 2, 1], "strides": [1, 1, 1, 1], "padding": "VALID"}
 SPECIAL = "BesselI0 BesselI1 BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Dawsn Expint"
 FLOAT = {"dtype": "DT:float32"}
+SQUARE = np.array([[2.0, 0.5], [0.5, 1.0]], np.float32)
+CLASSES = np.array([[1, 2], [3, 0]], np.int64)
+SAMPLED = {"num_true": 2, "num_sampled": 3, "unique": True, "seed": 1}
+SAMPLERS = "Uniform LogUniform LearnedUnigram ThreadUnsafeUnigram"
 
 # an op, its inputs in order, its attrs
 BY_HAND: list[tuple[str, list[Any], dict[str, Any]]] = [
@@ -61,6 +65,19 @@ BY_HAND: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("ScatterNdNonAliasingAdd", [X[:6], np.array([[1], [3]], np.int32), X[:2]], {}),
     ("GuaranteeConst", [MATRIX], {}),
     ("CheckNumericsV2", [MATRIX], {"message": "m"}),
+    # matrices under older names
+    *(
+        (f"Batch{name}", [SQUARE], {})
+        for name in ("Cholesky", "MatrixDeterminant", "MatrixInverse", "SelfAdjointEigV2")
+    ),
+    *((name, [SQUARE], {}) for name in ("BatchSvd", "BatchSelfAdjointEig", "SelfAdjointEig", "MatrixExponential")),
+    *((f"BatchMatrix{name}", [SQUARE, X[:2].reshape(2, 1)], {}) for name in ("Solve", "TriangularSolve")),
+    ("BatchMatrixSolveLs", [SQUARE, X[:2].reshape(2, 1), np.array(0.5)], {}),
+    ("BatchCholeskyGrad", [np.eye(2, dtype=np.float32), SQUARE], {}),
+    # drawn classes
+    *((f"{name}CandidateSampler", [CLASSES], SAMPLED | {"range_max": 8}) for name in SAMPLERS.split()),
+    ("FixedUnigramCandidateSampler", [CLASSES], SAMPLED | {"range_max": 4, "unigrams": [1.0, 2.0, 3.0, 4.0]}),
+    ("ApproxTopK", [MATRIX], {"k": 2}),
     # random numbers
     ("RandomUniform", [SHAPE], FLOAT),
     ("RandomStandardNormal", [SHAPE], FLOAT),

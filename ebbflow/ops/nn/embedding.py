@@ -69,7 +69,7 @@ def _shards(params: Any) -> list[Any]:
         raise ValueError("Length of `params` is currently 0. Need at least one table.")
     if isinstance(params[0], (list, tuple, int, float)):
         return [convert(params)]
-    return [p if hasattr(p, "dtype") else convert(p) for p in params]
+    return [p if hasattr(p, "dtype") and not isinstance(p, np.ndarray) else convert(p) for p in params]
 
 
 def _rows(table: Any, ids: Any, name: Any = None) -> Any:

@@ -25,6 +25,7 @@ from ebbflow.graph.graph import Graph
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.ops.arrays import creation
 from ebbflow.ops.declare import raw
+from ebbflow.ops.nn import candidate_sampling
 from ebbflow.ops.random import distributions, philox, samplers, stateful, stateless, unseeded
 from ebbflow.ops.random import seeds as random_seed
 from ebbflow.runtime.session import Session
@@ -42,7 +43,7 @@ PLAYED = [(judge, case) for case in cases.CASES for judge in case.judges]
 # Doubles that went through a logarithm, a sine or a power follow the machine's C library: exact where that is glibc.
 ULPS = {True: 2, False: 0}
 
-ROOMS = (stateful, stateless, random_seed)
+ROOMS = (stateful, stateless, random_seed, candidate_sampling)
 
 
 def function(name):
@@ -52,6 +53,7 @@ def function(name):
         return stateful.random_poisson_v1
     if name[0].isupper():
         return getattr(raw, name)
+    name = name.removeprefix("nn.")
     return next(getattr(room, name) for room in ROOMS if hasattr(room, name))
 
 

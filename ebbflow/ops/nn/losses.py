@@ -1,0 +1,50 @@
+"""Means of losses over a batch that may be spread over replicas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core.convert import convert
+from ebbflow.ops.declare import raw
+
+
+def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
+    """Return the sum of losses, weighted where weights are given, over the size of the whole batch.
+
+    >>> compute_average_loss([1., 2., 3.], global_batch_size=6).numpy()
+    np.float32(1.0)
+    """
+    losses = convert(per_example_loss, name="per_example_loss")
+    kind = losses.dtype
+    if sample_weight is not None:
+        losses = losses * _beside(convert(sample_weight, dtype=None, name="sample_weight"), losses)
+    if global_batch_size is None:
+        if losses.shape.rank == 0:
+            raise ValueError("If `global_batch_size` is not given, `per_example_loss` must have at least one dimension")
+        global_batch_size = raw.Shape(losses)[0]
+    size = convert(global_batch_size)
+    if size.shape.rank not in (0, None):
+        raise ValueError(f"global_batch_size must be a scalar, its shape is {size.shape}")
+    if not size.dtype.is_integer:
+        raise TypeError(f"global_batch_size must be an int, got {size.dtype.name}")
+    total = raw.Sum(losses, raw.Range(0, raw.Rank(losses), 1))
+    return raw.Cast(raw.DivNoNan(total, raw.Cast(size, DstT=total.dtype)), DstT=kind)
+
+
+def _beside(weights: Any, losses: Any) -> Any:
+    """Return weights of the losses' dtype, with as many axes."""
+    weights = raw.Cast(weights, DstT=losses.dtype)
+    while weights.shape.rank is not None and losses.shape.rank is not None and weights.shape.rank < losses.shape.rank:
+        if weights.shape.rank == 0:
+            break
+        weights = raw.ExpandDims(weights, -1)
+    return weights
+
+
+def scale_regularization_loss(regularization_loss):
+    """Return the sum of a regularisation loss over how many replicas add it up: one, outside a strategy."""
+    return raw.Sum(*_all_of(convert(regularization_loss)))
+
+
+def _all_of(x: Any) -> tuple[Any, Any]:
+    return x, raw.Range(0, raw.Rank(x), 1)

@@ -1,0 +1,80 @@
+"""Functions of matrices: values against NumPy and SciPy, gradients against finite differences; compositions on them."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import ebbflow as tf
+from tests.ops.cases import MODES, Case, args
+
+SQUARE = np.array([[2.0, -0.5, 0.3], [0.4, 1.5, 0.2], [-0.1, 0.6, 1.1]])
+BANDED = np.array([[0.5, 0.3, 0.0], [2.0, 3.0, 2.5], [0.0, -0.4, 0.7]])
+FULL = np.diag(BANDED[1]) + np.diag(BANDED[0, :-1], 1) + np.diag(BANDED[2, 1:], -1)
+
+CASES = [
+    Case(tf.linalg.expm, [SQUARE], scipy.linalg.expm, tol=100),
+    Case(tf.linalg.expm, [np.stack([SQUARE, SQUARE.T])], scipy.linalg.expm, tol=100),
+    Case(tf.linalg.sqrtm, [SQUARE], lambda a: scipy.linalg.sqrtm(a).real, tol=100),
+    Case(lambda a: tf.linalg.lu(a)[0], [SQUARE], lambda a: packed_lu(a), name="lu"),
+    Case(lambda a: tf.linalg.lu(a)[0], [SQUARE[::-1].copy()], lambda a: packed_lu(a), name="lu"),
+    Case(lambda a: tf.linalg.lu_reconstruct(*tf.linalg.lu(a)), [SQUARE[::-1].copy()], lambda a: a, name="lu_again"),
+    Case(lambda a: tf.linalg.lu_matrix_inverse(*tf.linalg.lu(a)), [SQUARE], np.linalg.inv, tol=100, name="lu_inverse"),
+    Case(tf.linalg.pinv, [SQUARE[:, :2].copy()], np.linalg.pinv, tol=1000, smooth=0),
+    Case(tf.linalg.tridiagonal_solve, [BANDED, *args("3 2")], lambda _, b: np.linalg.solve(FULL, b), smooth=0, tol=100),
+    Case(tf.linalg.tridiagonal_matmul, [BANDED, *args("3 2")], lambda _, b: FULL @ b, smooth=0),
+    Case(
+        lambda a: tf.math.real(tf.linalg.eigvals(a)), [np.diag([1.0, 2.0, 4.0]) + 0.1 * SQUARE],
+        lambda a: np.linalg.eigvals(a).real, name="eigvals", tol=100, smooth=1,
+    ),
+]  # fmt: skip
+
+
+def packed_lu(a):
+    """Return L below and U above the diagonal."""
+    _, low, up = scipy.linalg.lu(a)
+    return np.tril(low, -1) + up
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_functions_of_matrices(case, mode):
+    case.check_value(mode)
+    case.check_gradient(mode)
+
+
+def test_lu_solves_batches():
+    a, b = np.stack([SQUARE, SQUARE[::-1]]), np.ones((2, 3, 1))
+    np.testing.assert_allclose(tf.linalg.lu_solve(*tf.linalg.lu(a), b), np.linalg.solve(a, b))
+
+
+def test_rank_counts_what_is_not_zero():
+    assert tf.linalg.matrix_rank(
+        np.stack([np.eye(3), np.diag([1.0, 1.0, 0.0]), np.zeros((3, 3))])
+    ).numpy().tolist() == [3, 2, 0]
+
+
+@pytest.mark.parametrize(
+    "select, bounds, wanted", [("a", None, slice(None)), ("i", (0, 1), slice(2)), ("v", (1.0, 9.0), None)]
+)
+def test_eigenvalues_of_three_diagonals(select, bounds, wanted):
+    alpha, beta = np.array([1.0, 2.0, 3.0]), np.array([0.5, -0.25])
+    expected = np.linalg.eigvalsh(np.diag(alpha) + np.diag(beta, 1) + np.diag(beta, -1))
+    expected = expected[expected > 1.0] if wanted is None else expected[wanted]
+    values, vectors = tf.linalg.eigh_tridiagonal(alpha, beta, False, select, bounds)
+    np.testing.assert_allclose(values, expected)
+    assert vectors.shape == (3, len(expected))
+
+
+@pytest.mark.parametrize("form", ["sequence", "matrix"])
+def test_diagonals_come_in_several_forms(form):
+    given = (BANDED[0, :-1], BANDED[1], BANDED[2, 1:]) if form == "sequence" else FULL
+    rhs = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(tf.linalg.tridiagonal_solve(given, rhs, form), np.linalg.solve(FULL, rhs))
+
+
+def test_older_names_are_the_ops_of_today():
+    a = np.array([[4.0, 1.0], [1.0, 3.0]])
+    np.testing.assert_allclose(tf.raw_ops.BatchCholesky(input=a), np.linalg.cholesky(a))
+    both = tf.raw_ops.SelfAdjointEig(input=a)
+    np.testing.assert_allclose(both[0], np.linalg.eigvalsh(a))
+    assert both.shape == (3, 2)
