@@ -10,6 +10,7 @@ from typing import Any
 
 from ebbflow.core import convert
 from ebbflow.core.tensor import is_tensor as is_tensor_now
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.eager.tape import UnconnectedGradients
 from ebbflow.graph import gradients as graph_gradients
 from ebbflow.graph import scopes
@@ -19,7 +20,9 @@ newaxis = None
 """What adds an axis when it stands among indices."""
 
 
-def convert_to_tensor_v2(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
+def convert_to_tensor_v2(
+    value: Any, dtype: DTypeLike | None = None, dtype_hint: DTypeLike | None = None, name: str | None = None
+) -> Any:
     """Return a value as a tensor, of `dtype` if given, of `dtype_hint` if that can be."""
     return convert.convert_to_tensor(value, dtype, name, dtype_hint)
 
@@ -64,12 +67,12 @@ def device_v2(device_name: Any) -> AbstractContextManager[None]:
     return scopes.device_scope(device_name)
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: TensorLike) -> bool:
     """Return whether `x` is a tensor, or stands for one as a variable does."""
     return is_tensor_now(x)
 
 
-def make_ndarray(tensor: Any) -> Any:
+def make_ndarray(tensor: TensorLike) -> Any:
     """Return the array a TensorProto holds."""
     return tensors.make_ndarray(tensor)
 

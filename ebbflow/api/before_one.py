@@ -12,6 +12,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import is_tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.arrays.joining import concat as concat_now
 from ebbflow.ops.arrays.joining import split as split_now
 from ebbflow.ops.arrays.joining import stack, unstack
@@ -62,7 +63,7 @@ def _first_split(split_dim: Any, num_split: Any, value: Any, name: str = "split"
     return split_now(value, num_split, split_dim, name=name)
 
 
-def reverse(tensor: Any, axis: Any = None, name: str | None = None, dims: Any = None) -> Any:
+def reverse(tensor: Any, axis: TensorLike | None = None, name: str | None = None, dims: Any = None) -> Any:
     """Reverse some axes: given by number, or by a truth value for each as it was."""
     chosen = axis if dims is None else dims
     flags = None if is_tensor(chosen) else np.asarray(chosen)
@@ -71,7 +72,7 @@ def reverse(tensor: Any, axis: Any = None, name: str | None = None, dims: Any = 
     return reverse_now(tensor, chosen, name=name)
 
 
-def pack(values: Any, axis: int = 0, name: str = "pack") -> Any:
+def pack(values: TensorLike, axis: int = 0, name: str = "pack") -> Any:
     """Stack tensors along a new axis: `tf.stack`."""
     return stack(values, axis=axis, name=name)
 
@@ -86,27 +87,31 @@ def select(condition: Any, t: Any, e: Any, name: str | None = None) -> Any:
     return where_v1(condition, t, e, name=name)
 
 
-def batch_matmul(x: Any, y: Any, adj_x: bool = False, adj_y: bool = False, name: str | None = None) -> Any:
+def batch_matmul(
+    x: TensorLike, y: TensorLike, adj_x: bool = False, adj_y: bool = False, name: str | None = None
+) -> Any:
     """Multiply matrices pair by pair: `tf.matmul`."""
     return matmul(x, y, adjoint_a=adj_x, adjoint_b=adj_y, name=name)
 
 
-def listdiff(x: Any, y: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
+def listdiff(x: TensorLike, y: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
     """Return what is in `x` and not in `y`, and where: `tf.setdiff1d`."""
     return setdiff1d(x, y, index_dtype=out_idx, name=name)
 
 
-def flipped_softmax_cross_entropy(logits: Any, labels: Any, dim: int = -1, name: str | None = None) -> Any:
+def flipped_softmax_cross_entropy(
+    logits: TensorLike, labels: TensorLike, dim: int = -1, name: str | None = None
+) -> Any:
     """Return the cross entropy of softmax(logits) with `labels`, which come second."""
     return softmax_cross_entropy_with_logits_v1(labels, logits, dim, name)
 
 
-def flipped_sparse_softmax_cross_entropy(logits: Any, labels: Any, name: str | None = None) -> Any:
+def flipped_sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, name: str | None = None) -> Any:
     """Return the cross entropy of softmax(logits) with classes, which come second."""
     return sparse_softmax_cross_entropy_with_logits(labels, logits, name)
 
 
-def flipped_sigmoid_cross_entropy(logits: Any, targets: Any, name: str | None = None) -> Any:
+def flipped_sigmoid_cross_entropy(logits: TensorLike, targets: TensorLike, name: str | None = None) -> Any:
     """Return the cross entropy of sigmoid(logits) with `targets`, which come second."""
     return sigmoid_cross_entropy_with_logits(targets, logits, name)
 

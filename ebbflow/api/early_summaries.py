@@ -6,9 +6,11 @@ functions over the ops of `summary`, shown at the TF 1 door only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import TensorLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.summary import ops
 
@@ -18,26 +20,41 @@ def _collected(value: Any, collections: Any) -> Any:
     return value
 
 
-def scalar_summary(tags: Any, values: Any, collections: Any = None, name: str | None = None) -> Any:
+def scalar_summary(
+    tags: Any, values: TensorLike, collections: Sequence[str] | str | None = None, name: str | None = None
+) -> Any:
     """Return the summary of numbers, each under its tag."""
     with name_scope(name, "ScalarSummary", [tags, values]) as scope:
         return _collected(ops.ScalarSummary(tags, values, name=scope), collections)
 
 
-def histogram_summary(tag: Any, values: Any, collections: Any = None, name: str | None = None) -> Any:
+def histogram_summary(
+    tag: Any, values: TensorLike, collections: Sequence[str] | str | None = None, name: str | None = None
+) -> Any:
     """Return the summary of how numbers are distributed, under a tag."""
     with name_scope(name, "HistogramSummary", [tag, values]) as scope:
         return _collected(ops.HistogramSummary(tag, values, name=scope), collections)
 
 
-def image_summary(tag: Any, tensor: Any, max_images: int = 3, collections: Any = None, name: str | None = None) -> Any:
+def image_summary(
+    tag: Any,
+    tensor: TensorLike,
+    max_images: int = 3,
+    collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> Any:
     """Return the summary of the first pictures of a batch, under a tag."""
     with name_scope(name, "ImageSummary", [tag, tensor]) as scope:
         return _collected(ops.ImageSummary(tag, tensor, max_images=max_images, name=scope), collections)
 
 
 def audio_summary(
-    tag: Any, tensor: Any, sample_rate: Any, max_outputs: int = 3, collections: Any = None, name: str | None = None
+    tag: Any,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int = 3,
+    collections: Sequence[str] | str | None = None,
+    name: str | None = None,
 ) -> Any:
     """Return the summary of the first clips of a batch, under a tag."""
     with name_scope(name, "AudioSummary", [tag, tensor]) as scope:

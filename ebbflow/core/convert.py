@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.memory import copied
 from ebbflow.core.shape import Dimension, TensorShape
 from ebbflow.core.tensor import EagerTensor, Tensor, _new
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import DTypeLike
+
 
 _FIRST_CHOICE = {float: dtypes.float32, int: dtypes.int32, bool: dtypes.bool, complex: dtypes.complex128}
 _PYTHON_TEXT = (str, bytes, bytearray)
@@ -53,10 +57,10 @@ def provide_pack(pack: Callable[..., Tensor]) -> None:
 
 def convert_to_tensor(
     value: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    preferred_dtype: Any = None,
-    dtype_hint: Any = None,
+    preferred_dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
 ) -> Tensor:
     """Return `value` as a tensor of the current mode, of `dtype` when that is given.
 
@@ -97,7 +101,7 @@ def convert(value: Any, dtype: DType | None = None, hint: DType | None = None, n
     return tensor
 
 
-def operand(value: Any, dtype: DType | None = None, hint: DType | None = None, name: str | None = None) -> Any:
+def operand(value: Any, dtype: DType | None = None, hint: DType | None = None, name: str | None = None) -> Tensor:
     """Return `value` as a tensor, or as it is where it knows what ops make of it (a ragged tensor)."""
     return value if hasattr(type(value), "_op_form") else convert(value, dtype, hint, name)
 

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ebbflow.core.tracing import TensorFree
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import Axis, ShapeLike
+
 
 Dims: TypeAlias = "tuple[int | None, ...] | None"
 
@@ -389,7 +393,7 @@ def from_dims(dims: Dims) -> TensorShape:
     return shape
 
 
-def as_shape(shape: Any) -> TensorShape:
+def as_shape(shape: ShapeLike) -> TensorShape:
     """`shape` as a TensorShape; one that is already comes back itself."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
 
@@ -423,7 +427,7 @@ def as_dimension(value: Any) -> Dimension:
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
-def dimension_value(dimension: Any) -> Any:
+def dimension_value(dimension: Axis) -> Any:
     """The plain value of what indexing a shape gave, in either manner."""
     return dimension._value if isinstance(dimension, Dimension) else dimension
 

@@ -1,6 +1,6 @@
 """Names for the types that public signatures use.
 
-They say what a function takes (`TensorLike`, `Shape`, `DTypeLike`, `Axis`, `Nested`) and what it hands to kernels
+They say what a function takes (`TensorLike`, `ShapeLike`, `DTypeLike`, `Axis`, …) and what it hands to kernels
 (`Array`, `Attrs`). They are unions of real classes and protocols, so that mypy and pyright refuse an argument that
 could never become a tensor. Knows the classes of `core` alone: a variable or a ragged tensor, which are defined in
 rooms above, is recognised by `is_tensor_like`, the attribute that also tells it apart at run time.
@@ -8,6 +8,7 @@ rooms above, is recognised by `is_tensor_like`, the attribute that also tells it
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
@@ -38,11 +39,23 @@ TensorLike: TypeAlias = Tensor | StandsForTensor | HasArray | Number | str | byt
 DTypeLike: TypeAlias = DType | str | int | type | np.dtype
 """Whatever `tf.as_dtype` takes."""
 
-Shape: TypeAlias = TensorShape | Dimension | TensorLike | None
+ShapeLike: TypeAlias = TensorShape | Dimension | TensorLike | None
 """A static shape, or a tensor that holds one."""
 
 Axis: TypeAlias = int | Sequence[int] | TensorLike | None
 """One axis or several; mostly None means all."""
+
+Sizes: TypeAlias = int | Sequence[int] | Array
+"""Sizes along the spatial dimensions, or one for all of them: kernels, windows, strides, dilations."""
+
+Padding: TypeAlias = str | bytes | Sequence[Any]
+"""`"SAME"`, `"VALID"`, or how many zeros come before and after along each dimension."""
+
+Effect: TypeAlias = Any
+"""What an op without outputs returns: a `tf.Operation` in a graph or function, None where ops run at once."""
+
+PathLike: TypeAlias = str | bytes | os.PathLike[str] | Tensor
+"""The name of a file or a folder."""
 
 Attrs: TypeAlias = dict[str, Any]
 """The attrs of an op by name."""

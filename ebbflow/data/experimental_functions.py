@@ -10,6 +10,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.data import structure
 from ebbflow.data.dataset import DatasetSpec, DatasetV2
 from ebbflow.data.dataset_v1 import DatasetV1
@@ -44,12 +45,14 @@ def assert_element_shape(expected_shapes: Any) -> Transformation:
     return lambda dataset: dataset.map(check)
 
 
-def batch_and_drop_remainder(batch_size: Any) -> Transformation:
+def batch_and_drop_remainder(batch_size: TensorLike) -> Transformation:
     """Return the transformation into batches that are all whole."""
     return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
 
 
-def padded_batch_and_drop_remainder(batch_size: Any, padded_shapes: Any, padding_values: Any = None) -> Transformation:
+def padded_batch_and_drop_remainder(
+    batch_size: TensorLike, padded_shapes: Any, padding_values: Any = None
+) -> Transformation:
     """Return the transformation into padded batches that are all whole."""
     return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
 
@@ -86,24 +89,24 @@ def choose_from_datasets_v1(datasets: Any, choice_dataset: Any, stop_on_empty_da
     return DatasetV1.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
-def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Any:
+def counter(start: Any = 0, step: Any = 1, dtype: DTypeLike = dtypes.int64) -> Any:
     """Return the numbers from `start` on, without end."""
     return DatasetV2.counter(start, step, dtype)
 
 
-def counter_v1(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64) -> Any:
+def counter_v1(start: Any = 0, step: Any = 1, dtype: DTypeLike = dtypes.int64) -> Any:
     """Return the numbers from `start` on, without end."""
     return DatasetV1.counter(start, step, dtype)
 
 
 def dense_to_ragged_batch(
-    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64
+    batch_size: TensorLike, drop_remainder: bool = False, row_splits_dtype: DTypeLike = dtypes.int64
 ) -> Transformation:
     """Return the transformation into batches that are ragged tensors."""
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
-def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
+def dense_to_sparse_batch(batch_size: TensorLike, row_shape: TensorLike) -> Transformation:
     """Return the transformation into batches that are sparse tensors."""
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
@@ -169,17 +172,17 @@ def ignore_errors(log_warning: bool = False) -> Transformation:
 
 def map_and_batch(
     map_func: Callable[..., Any],
-    batch_size: Any,
-    num_parallel_batches: Any = None,
+    batch_size: TensorLike,
+    num_parallel_batches: TensorLike | None = None,
     drop_remainder: bool = False,
-    num_parallel_calls: Any = None,
+    num_parallel_calls: TensorLike | None = None,
 ) -> Transformation:
     """Return the transformation by a function, then into batches."""
     if num_parallel_batches is not None and num_parallel_calls is not None:
         raise ValueError(
             "`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls` to be set, but "
-            f"`num_parallel_batches` was set to {num_parallel_batches} and `num_parallel_calls` as set to "
-            f"{num_parallel_calls}."
+            f"`num_parallel_batches` was set to {num_parallel_batches!s} and `num_parallel_calls` as set to "
+            f"{num_parallel_calls!s}."
         )
     calls = num_parallel_calls if num_parallel_batches is None else AUTOTUNE
     return lambda dataset: dataset.map(map_func, calls).batch(batch_size, drop_remainder)
@@ -202,7 +205,7 @@ def sloppy_interleave(map_func: Callable[..., Any], cycle_length: Any, block_len
     return parallel_interleave(map_func, cycle_length, block_length, True)
 
 
-def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
+def prefetch_to_device(device: str, buffer_size: TensorLike | None = None) -> Transformation:
     """Return the transformation that makes elements ahead; they lie on the host, where all eager values do."""
     return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
 
@@ -220,14 +223,14 @@ def rejection_resample(
 
 
 def sample_from_datasets(
-    datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
+    datasets: Any, weights: TensorLike | None = None, seed: Any = None, stop_on_empty_dataset: bool = False
 ) -> Any:
     """Return elements of several datasets, each of one drawn at random."""
     return DatasetV2.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
 def sample_from_datasets_v1(
-    datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
+    datasets: Any, weights: TensorLike | None = None, seed: Any = None, stop_on_empty_dataset: bool = False
 ) -> Any:
     """Return elements of several datasets, each of one drawn at random."""
     return DatasetV1.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
@@ -248,7 +251,7 @@ def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
     return lambda dataset: dataset.scan(initial_state, scan_func)
 
 
-def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+def shuffle_and_repeat(buffer_size: TensorLike, count: Any = None, seed: Any = None) -> Transformation:
     """Return the transformation into random order, several times over."""
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 

@@ -17,12 +17,18 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.tensor import wrap
+from ebbflow.core.typing import Nested
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients
 from ebbflow.ops.control.script import EagerPyFunc, Function, as_output_type, decorator, in_graph, reported, several
 from ebbflow.ops.declare import dense
 
 
-def py_function(func=None, inp=None, Tout=None, name=None):
+def py_function(
+    func: Callable[..., Any] | None = None,
+    inp: Sequence[Any] | None = None,
+    Tout: Nested = None,
+    name: str | None = None,
+) -> Any:
     """Return what `func` gives for `inp` as eager tensors; `Tout` says the dtypes. Gradients flow through it.
 
     >>> py_function(lambda x: x * x, [3.0], dtypes.float32).numpy()

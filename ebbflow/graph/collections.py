@@ -112,7 +112,7 @@ class Collections:
         """Raise where the graph takes no more changes."""
 
 
-def add_to_collection(name: Any, value: Any) -> None:
+def add_to_collection(name: str, value: Any) -> None:
     """Put `value` into a collection of the default graph."""
     context.default_graph().add_to_collection(name, value)
 

@@ -11,24 +11,25 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import as_dims
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Any:
     """Return a tensor that must be fed when the graph runs."""
     if context.executing_eagerly():
         raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     return raw.Placeholder(dtype=dtypes.as_dtype(dtype), shape=as_dims(shape), name=name)
 
 
-def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
+def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Any:
     """Return a tensor that is `input` unless something else is fed."""
     if context.executing_eagerly():
         return convert(input)
     return raw.PlaceholderWithDefault(input, shape=as_dims(shape), name=name)
 
 
-def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> SparseTensor:
     """Return a SparseTensor whose parts must be fed.
 
     The shape of the whole need not be fed where it is given here.

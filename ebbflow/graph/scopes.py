@@ -16,6 +16,7 @@ from ebbflow.core.scopes import eager_scopes
 from ebbflow.core.scopes import name_scope as quick_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.eager.placing import Placing
 from ebbflow.eager.tape import stop_recording
 from ebbflow.graph.graph import get_default_graph
@@ -80,7 +81,7 @@ class name_scope_v1:  # noqa: N801
         return self._stack.__exit__(*exc)
 
 
-def op_scope(values: Any, name: str | None, default_name: str | None = None) -> name_scope_v1:
+def op_scope(values: TensorLike, name: str | None, default_name: str | None = None) -> name_scope_v1:
     """`name_scope` with the arguments in the order they had before 1.0."""
     return name_scope_v1(name, default_name=default_name, values=values)
 
@@ -254,7 +255,7 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
             return raw.Identity(tensor, name=scope)
 
 
-def is_symbolic_tensor(tensor: Any) -> bool:
+def is_symbolic_tensor(tensor: TensorLike) -> bool:
     """Return whether `tensor` is a symbolic tensor."""
     return isinstance(tensor, SymbolicTensor)
 

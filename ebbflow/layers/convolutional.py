@@ -111,7 +111,7 @@ class Conv(Layer):
         )
 
     def _add_bias(self) -> None:
-        self.bias = None
+        self.bias: Any = None
         if self.use_bias:
             self.bias = self.add_weight(
                 "bias",
@@ -283,8 +283,9 @@ def function_of(kind: type[Layer], function_name: str) -> Callable[..., Any]:
     """
     own = [p for p in inspect.signature(kind).parameters.values() if p.kind is not p.VAR_KEYWORD]
     anywhere = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    first, last = inspect.Parameter("inputs", anywhere), inspect.Parameter("reuse", anywhere, default=None)
-    signature = inspect.Signature([first, *own, last])
+    first = inspect.Parameter("inputs", anywhere, annotation="TensorLike")
+    last = inspect.Parameter("reuse", anywhere, default=None, annotation="bool | None")
+    signature = inspect.Signature([first, *own, last], return_annotation="Tensor")
 
     def make_and_call(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments
@@ -294,6 +295,7 @@ def function_of(kind: type[Layer], function_name: str) -> Callable[..., Any]:
     make_and_call.__name__ = make_and_call.__qualname__ = function_name
     make_and_call.__doc__ = f"Return the inputs through a new (or reused) {kind.__name__} layer."
     make_and_call.__signature__ = signature  # type: ignore[attr-defined]
+    make_and_call.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {"return": "Tensor"}
     return make_and_call
 
 

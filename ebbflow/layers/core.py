@@ -7,6 +7,7 @@ from typing import Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.layers.arguments import activation_named, checked_function, data_format_named, initializer_named
 from ebbflow.layers.base import InputSpec, Layer, read
 from ebbflow.layers.smart_cond import smart_cond
@@ -90,7 +91,7 @@ class Dense(Layer):
             if not context.executing_eagerly():
                 outputs.set_shape([*inputs.shape.as_list()[:-1], self.units])
         else:
-            outputs = raw.MatMul(cast(inputs, self._dtype), read(self.kernel))
+            outputs = raw.MatMul(cast(inputs, self._dtype or inputs.dtype), read(self.kernel))
         if self.use_bias:
             outputs = bias_add(outputs, read(self.bias))
         return outputs if self.activation is None else self.activation(outputs)
@@ -205,8 +206,8 @@ def dense(
 
 def dropout(
     inputs: Any,
-    rate: Any = 0.5,
-    noise_shape: Any = None,
+    rate: TensorLike = 0.5,
+    noise_shape: ShapeLike = None,
     seed: Any = None,
     training: Any = False,
     name: str | None = None,

@@ -14,6 +14,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import Axis
 from ebbflow.graph.scopes import colocate_with, control_dependencies
 from ebbflow.layers.arguments import checked_function, initializer_named
 from ebbflow.layers.base import InputSpec, Layer, read
@@ -200,8 +201,8 @@ class BatchNormalization(Layer):
     def _fused(self, inputs: Any, training: Any) -> Any:
         beta = read(self.beta) if self.center else self._beta_const
         gamma = read(self.gamma) if self.scale else self._gamma_const
-        settings = {"epsilon": self.epsilon, "data_format": "NHWC" if self.axis == [3] else "NCHW"}
-        averages = {"mean": self.moving_mean, "variance": self.moving_variance, "is_training": False}
+        settings: dict[str, Any] = {"epsilon": self.epsilon, "data_format": "NHWC" if self.axis == [3] else "NCHW"}
+        averages: dict[str, Any] = {"mean": self.moving_mean, "variance": self.moving_variance, "is_training": False}
         outputs, mean, variance = smart_cond(
             training,
             lambda: fused_batch_norm(inputs, gamma, beta, **settings),
@@ -362,7 +363,7 @@ def _move(average: Any, value: Any, momentum: Any) -> Any:
 
 def batch_normalization(
     inputs: Any,
-    axis: Any = -1,
+    axis: Axis = -1,
     momentum: float = 0.99,
     epsilon: float = 1e-3,
     center: bool = True,

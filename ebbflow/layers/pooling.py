@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import Sizes
 from ebbflow.layers.arguments import (
     data_format_named,
     op_format,
@@ -115,8 +116,8 @@ def _function(kind: type[Pooling], function_name: str) -> Callable[..., Any]:
 
     def pool(
         inputs: Any,
-        pool_size: Any,
-        strides: Any,
+        pool_size: Sizes,
+        strides: Sizes,
         padding: str = "valid",
         data_format: str = "channels_last",
         name: str | None = None,

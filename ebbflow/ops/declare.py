@@ -25,7 +25,8 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, broadcast_dims, merge_dims
 from ebbflow.core.signature import GROUPS
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.tensor import EagerTensor, _new, ndarray, wrap
+from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray, wrap
+from ebbflow.core.typing import TensorLike
 
 # An infinity or a NaN is an answer, not an event: NumPy's remarks about them stay inside the kernels.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"ebbflow\.")
@@ -275,10 +276,7 @@ def binary_gradient(dx: Any, dy: Any, conjugates: bool = True, settles_shapes: b
             x, y, z = raw.Conj(x), raw.Conj(y), raw.Conj(z)
         if context.graph_scopes and spelled_out():
             down = sums_down(x, y, settles_shapes)
-            return (
-                down(dx(grad, x, y, z), 0) if wants_x else None,
-                down(dy(grad, x, y, z), 1) if wants_y else None,
-            )
+            return (down(dx(grad, x, y, z), 0) if wants_x else None, down(dy(grad, x, y, z), 1) if wants_y else None)
         return (
             reduce_to(dx(grad, x, y, z), x, y) if wants_x else None,
             reduce_to(dy(grad, x, y, z), y, x) if wants_y else None,
@@ -424,7 +422,7 @@ def quick_unary(op: Op, name: str, doc: str, arg: str = "x", scope: str | None =
     long_way, label, engines = _scoped(op, scope), scope or op.name, op.engines
     learnt: dict[DType, tuple[DType, Callable[..., Any]]] = {}
 
-    def function(x, name=None):
+    def function(x: TensorLike, name: str | None = None) -> Tensor:
         if x.__class__ is EagerTensor and not context.graph_scopes and not engines:
             found = learnt.get(x._dtype)
             if found is not None:
@@ -458,7 +456,7 @@ def quick_binary(
     long_way, label, engines = _scoped(op, scope), scope or node or op.name, op.engines
     learnt: dict[DType, tuple[DType, Callable[..., Any]]] = {}
 
-    def function(x, y, name=None):
+    def function(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         if x.__class__ is EagerTensor is y.__class__ and not context.graph_scopes and not engines:
             dtype = x._dtype
             found = learnt.get(dtype)
@@ -510,6 +508,7 @@ def public(function: Any, name: str, doc: str, op: Op, args: str) -> Callable[..
     names = args.split()
     code = function.__code__
     function.__code__ = code.replace(co_varnames=(*names, *code.co_varnames[len(names) :]))
+    function.__annotations__ = dict.fromkeys(names, "TensorLike") | {"name": "str | None", "return": "Tensor"}
     function.__name__ = function.__qualname__ = name
     function.__module__ = sys._getframe(2).f_globals["__name__"]
     function.__doc__ = doc

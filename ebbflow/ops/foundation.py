@@ -6,10 +6,10 @@ Families put these on the tensor classes when they are imported; `raw` finds eve
 
 from __future__ import annotations
 
-from ebbflow.ops.arrays import creation, indexing, joining, slicing
+from ebbflow.ops.arrays import creation, indexing, joining, masks, slicing
 from ebbflow.ops.elementwise import binary, compare, unary
 from ebbflow.ops.linalg import matmul
 from ebbflow.ops.ragged import forms
 from ebbflow.ops.sparse import functions
 
-FAMILIES = (creation, indexing, joining, slicing, unary, binary, compare, matmul, forms, functions)
+FAMILIES = (creation, indexing, joining, masks, slicing, unary, binary, compare, matmul, forms, functions)

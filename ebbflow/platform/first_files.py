@@ -6,62 +6,65 @@ Knows `files`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.platform import files
 
+if TYPE_CHECKING:
+    from ebbflow.core.typing import PathLike
 
-def Exists(filename: Any) -> bool:
+
+def Exists(filename: PathLike) -> bool:
     """Return whether there is a file or directory."""
     return files.exists(filename)
 
 
-def IsDirectory(dirname: Any) -> bool:
+def IsDirectory(dirname: PathLike) -> bool:
     """Return whether a path is a directory."""
     return files.isdir(dirname)
 
 
-def ListDirectory(dirname: Any) -> list[str]:
+def ListDirectory(dirname: PathLike) -> list[str]:
     """Return the names in a directory."""
     return files.listdir(dirname)
 
 
-def MkDir(dirname: Any) -> None:
+def MkDir(dirname: PathLike) -> None:
     """Make a directory whose parent exists."""
     files.mkdir(dirname)
 
 
-def MakeDirs(dirname: Any) -> None:
+def MakeDirs(dirname: PathLike) -> None:
     """Make a directory and what is missing above it."""
     files.makedirs(dirname)
 
 
-def Remove(filename: Any) -> None:
+def Remove(filename: PathLike) -> None:
     """Remove a file."""
     files.remove(filename)
 
 
-def DeleteRecursively(dirname: Any) -> None:
+def DeleteRecursively(dirname: PathLike) -> None:
     """Remove a directory and everything in it."""
     files.rmtree(dirname)
 
 
-def Glob(filename: Any) -> list[str]:
+def Glob(filename: PathLike) -> list[str]:
     """Return the paths that fit a pattern, or any of several."""
     return files.glob(filename)
 
 
-def Copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
+def Copy(oldpath: PathLike, newpath: PathLike, overwrite: bool = False) -> None:
     """Copy a file."""
     files.copy(oldpath, newpath, overwrite)
 
 
-def Rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
+def Rename(oldname: PathLike, newname: PathLike, overwrite: bool = False) -> None:
     """Move a file or directory."""
     files.rename(oldname, newname, overwrite)
 
 
-def Stat(filename: Any) -> files.FileStatistics:
+def Stat(filename: PathLike) -> files.FileStatistics:
     """Return length, time of change and kind of a file."""
     return files.stat(filename)
 

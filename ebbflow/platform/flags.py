@@ -7,6 +7,7 @@ first used. Either way `FLAGS.name` reads the command line if nobody has yet, as
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -73,6 +74,7 @@ def with_old_names(define: Callable[..., Any]) -> Callable[..., Any]:
     """Return a `DEFINE_*` that also takes TensorFlow's first words for its arguments."""
     renamed = {"flag_name": "name", "default_value": "default", "docstring": "help"}
 
+    @functools.wraps(define)
     def DEFINE(*args: Any, **kwargs: Any) -> Any:
         return define(*args, **{renamed.get(key, key): value for key, value in kwargs.items()})
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 import gzip
 import os
 import struct
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ebbflow.core import dtypes
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import DTypeLike
 
 DEFAULT_SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 SOURCE_URL = DEFAULT_SOURCE_URL
@@ -158,14 +161,14 @@ def read_data_sets(
     train_dir: str,
     fake_data: bool = False,
     one_hot: bool = False,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     reshape: bool = True,
     validation_size: int = 5000,
     seed: int | None = None,
     source_url: str = DEFAULT_SOURCE_URL,
 ) -> Datasets:
     """Return the MNIST digits found in a directory, or made-up ones for `fake_data`."""
-    options = {"dtype": dtype, "reshape": reshape, "seed": seed}
+    options: dict[str, Any] = {"dtype": dtype, "reshape": reshape, "seed": seed}
     if fake_data:
         empty = np.zeros((0, 784), np.float32), np.zeros((0,), np.uint8)
         parts = (DataSet(*empty, fake_data=True, one_hot=one_hot, **options) for _ in range(3))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import difflib
 import enum
+import functools
 import os
 import sys
 import textwrap
@@ -414,7 +415,7 @@ def _module() -> str:
     return sys.argv[0] if name == "__main__" else name
 
 
-def _definer(parser: Callable[[Any], Any], **facts: Any) -> Callable[..., FlagHolder]:
+def _definer(parser: Callable[[Any], Any], what: str = "a value", **facts: Any) -> Callable[..., FlagHolder]:
     def DEFINE(
         name: str,
         default: Any,
@@ -431,23 +432,25 @@ def _definer(parser: Callable[[Any], Any], **facts: Any) -> Callable[..., FlagHo
             mark_flag_as_required(name, flag_values)
         return holder
 
+    DEFINE.__doc__ = f"Define a flag that holds {what}; return what reads its value."
     return _old_names(DEFINE)
 
 
 def _old_names(define: Callable[..., FlagHolder]) -> Callable[..., FlagHolder]:
     renamed = {"flag_name": "name", "default_value": "default", "docstring": "help"}
 
+    @functools.wraps(define)
     def DEFINE(*args: Any, **kwargs: Any) -> FlagHolder:
         return define(*args, **{renamed.get(key, key): value for key, value in kwargs.items()})
 
     return DEFINE
 
 
-DEFINE_string = _definer(_text)
-DEFINE_boolean = DEFINE_bool = _definer(_boolean, boolean=True)
-DEFINE_list = _definer(_comma_list)
-DEFINE_spaceseplist = _definer(_space_list)
-DEFINE_multi_string = _definer(_text, multi=True)
+DEFINE_string = _definer(_text, "a text")
+DEFINE_boolean = DEFINE_bool = _definer(_boolean, "True or False", boolean=True)
+DEFINE_list = _definer(_comma_list, "texts, written with commas between them")
+DEFINE_spaceseplist = _definer(_space_list, "texts, written with spaces between them")
+DEFINE_multi_string = _definer(_text, "a list of texts: the flag may be given several times", multi=True)
 
 
 def _bounded(kind: type, multi: bool) -> Callable[..., FlagHolder]:
@@ -459,6 +462,9 @@ def _bounded(kind: type, multi: bool) -> Callable[..., FlagHolder]:
             lower_bound, upper_bound, *_ = [*positional[3:], upper_bound]
         return _definer(_number(kind, lower_bound, upper_bound), multi=multi)(*positional[:3], **kwargs)
 
+    number = "an integer" if kind is int else "a number"
+    again = ", or several: the flag may be given more than once" if multi else ""
+    DEFINE.__doc__ = f"Define a flag that holds {number} between two bounds{again}; return what reads its value."
     return DEFINE
 
 

@@ -10,9 +10,13 @@ import datetime
 import numbers
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import PathLike
+
 
 integral_types = (numbers.Integral, np.integer)
 real_types = (numbers.Real, np.integer, np.floating)
@@ -52,7 +56,7 @@ def as_str_any(value: Any, encoding: str = "utf-8") -> str:
     return as_text(value, encoding) if isinstance(value, bytes) else str(value)
 
 
-def path_to_str(path: Any) -> Any:
+def path_to_str(path: PathLike) -> Any:
     """Return a path object as text; anything else as it is."""
     return as_str_any(path.__fspath__()) if hasattr(path, "__fspath__") else path
 

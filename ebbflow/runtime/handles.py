@@ -15,7 +15,8 @@ import numpy as np
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import op
-from ebbflow.core.tensor import HOST_DEVICE
+from ebbflow.core.tensor import HOST_DEVICE, Tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import FLAT, scalar, unknown
@@ -142,7 +143,7 @@ def _(xp, handle, *, run):
     return ()
 
 
-def get_session_handle(data, name=None):
+def get_session_handle(data: TensorLike, name: str | None = None) -> Tensor:
     """Return the handle of `data`: running it keeps the value in the session and gives a `TensorHandle`."""
     if not isinstance(data, SymbolicTensor):
         raise TypeError("`data` must be of type Tensor.")
@@ -150,14 +151,14 @@ def get_session_handle(data, name=None):
         return GetSessionHandle(data, name=name)
 
 
-def get_session_tensor(handle, dtype, name=None):
+def get_session_tensor(handle: TensorLike, dtype: DTypeLike, name: str | None = None) -> tuple[Any, Any]:
     """Return a placeholder for the name of a kept value, and the tensor that has the value."""
     with context.default_graph().device(_device_of(handle)):
         holder = placeholder(dtypes.string)
         return holder, GetSessionTensor(holder, dtype=dtype, name=name)
 
 
-def delete_session_tensor(handle, name=None):
+def delete_session_tensor(handle: TensorLike, name: str | None = None) -> tuple[Any, Any]:
     """Return a placeholder for the name of a kept value, and the operation that forgets it."""
     with context.default_graph().device(_device_of(handle)):
         holder = placeholder(dtypes.string)

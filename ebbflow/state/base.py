@@ -20,7 +20,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims, TensorShape, from_dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Reference, Tensor, TensorBase
-from ebbflow.core.typing import DTypeLike, Shape
+from ebbflow.core.typing import DTypeLike, ShapeLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
@@ -118,7 +118,7 @@ class Variable(TensorBase, Trackable, metaclass=Making):
             constraint: Callable[..., Any] | None = None,
             synchronization: Any = VariableSynchronization.AUTO,
             aggregation: Any = VariableAggregation.NONE,
-            shape: Shape = None,
+            shape: ShapeLike = None,
             experimental_enable_variable_lifting: bool = True,
         ): ...
 
@@ -441,7 +441,7 @@ class VariableV1(Variable):
             use_resource: bool | None = None,
             synchronization: Any = VariableSynchronization.AUTO,
             aggregation: Any = VariableAggregation.NONE,
-            shape: Shape = None,
+            shape: ShapeLike = None,
         ): ...
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ebbflow.core import dtypes
+from ebbflow.core.typing import DTypeLike
 from ebbflow.ops.random import stateful
 from ebbflow.state.initializers import fans
 
@@ -15,7 +16,7 @@ def variance_scaling_initializer(
     mode: str = "FAN_IN",
     uniform: bool = False,
     seed: int | None = None,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
 ) -> Any:
     """Return contrib's initializer whose spread goes by the number of inputs or outputs (`tf.contrib.layers`)."""
     not_floating = TypeError("Cannot create initializer for non-floating point type.")
@@ -37,7 +38,7 @@ def variance_scaling_initializer(
     return initializer
 
 
-def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: Any = dtypes.float32) -> Any:
+def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> Any:
     """Return contrib's initializer that keeps the scale of gradients the same in all layers (`tf.contrib.layers`)."""
     return variance_scaling_initializer(1.0, "FAN_AVG", uniform, seed, dtype)
 

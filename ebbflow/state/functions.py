@@ -9,11 +9,12 @@ from typing import Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.typing import TensorLike
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import device_scope, group, name_scope_v1
 from ebbflow.ops.arrays.creation import constant
-from ebbflow.ops.arrays.indexing import boolean_mask
 from ebbflow.ops.arrays.joining import stack
+from ebbflow.ops.arrays.masks import boolean_mask
 from ebbflow.ops.declare import raw
 from ebbflow.state.variables import RefVariable, Variable
 
@@ -169,7 +170,7 @@ _DONE = {
 
 def _scatter(kind: str, default_locking: bool) -> Any:
     def scatter(
-        ref: Any, indices: Any, updates: Any, use_locking: bool = default_locking, name: str | None = None
+        ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = default_locking, name: str | None = None
     ) -> Any:
         if _is_ref(ref):
             return getattr(raw, f"Scatter{kind}")(_reference(ref), indices, updates, use_locking=use_locking, name=name)
@@ -191,7 +192,7 @@ scatter_max = _scatter("Max", False)
 
 def _scatter_nd(kind: str, default_locking: bool) -> Any:
     def scatter(
-        ref: Any, indices: Any, updates: Any, use_locking: bool = default_locking, name: str | None = None
+        ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = default_locking, name: str | None = None
     ) -> Any:
         if _is_ref(ref):
             return getattr(raw, f"ScatterNd{kind}")(
@@ -210,7 +211,7 @@ scatter_nd_sub = _scatter_nd("Sub", False)
 
 
 def batch_scatter_update(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
+    ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
 ) -> Any:
     """Set, in each batch entry, the rows that `indices` name."""
     slices = IndexedSlices(convert(updates, ref.dtype.base_dtype), convert(indices))

@@ -265,7 +265,7 @@ class Identity(Initializer):
                 "by argument "
                 f"`shape`, must be two-dimensional. Received shape={shape}"
             )
-        whole = eye(*full, dtype=self.dtype if dtype is None else dtype)  # type: ignore[misc]
+        whole = eye(*full, dtype=self.dtype if dtype is None else dtype)  # type: ignore[misc, arg-type]
         if partition_info is not None:
             whole = slice_(whole, partition_info.var_offset, shape)
         return self.gain * whole

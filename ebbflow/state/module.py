@@ -107,6 +107,7 @@ class Module(AutoTrackable):
 
 
 def _is_variable(obj: Any) -> bool:
+    """Return whether an attribute counts as a variable."""
     return isinstance(obj, Variable) or hasattr(obj, "_should_act_as_resource_variable")
 
 
@@ -119,6 +120,7 @@ def _is_non_trainable_variable(obj: Any) -> bool:
 
 
 def _is_module(obj: Any) -> bool:
+    """Return whether an attribute is a module itself."""
     return isinstance(obj, Module)
 
 

@@ -39,7 +39,7 @@ from ebbflow.state.variables import Variable
 _SIZES = {PHILOX: STATE_SIZE, AUTO_SELECT: STATE_SIZE, THREEFRY: 2}
 
 
-def create_rng_state(seed: Any, alg: Any) -> Any:
+def create_rng_state(seed: Any, alg: str) -> Any:
     """Return the state of a generator: `seed` is an integer of any size, or integers of 64 bits.
 
     >>> create_rng_state(1, "philox").numpy().tolist()

@@ -16,8 +16,8 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.graph import collections, scopes
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.ops.arrays.creation import constant
-from ebbflow.ops.arrays.indexing import boolean_mask
 from ebbflow.ops.arrays.joining import stack
+from ebbflow.ops.arrays.masks import boolean_mask
 from ebbflow.ops.elementwise.compare import logical_not
 
 

@@ -10,13 +10,14 @@ import contextlib
 import copy
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import get_name_scope
 from ebbflow.platform import logging
@@ -431,7 +432,7 @@ def _graph_of(values: Any) -> Any:
 
 
 def variable_op_scope(
-    values: Any,
+    values: TensorLike,
     name_or_scope: Any,
     default_name: str | None = None,
     initializer: Any = None,
@@ -440,7 +441,7 @@ def variable_op_scope(
     partitioner: Any = None,
     custom_getter: Any = None,
     reuse: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     use_resource: bool | None = None,
     constraint: Any = None,
 ) -> variable_scope:
@@ -470,12 +471,12 @@ def variable_op_scope(
 
 def get_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
+    shape: ShapeLike = None,
+    dtype: DTypeLike | None = None,
     initializer: Any = None,
     regularizer: Any = None,
     trainable: bool | None = None,
-    collections: Any = None,
+    collections: Sequence[str] | str | None = None,
     caching_device: Any = None,
     partitioner: Any = None,
     validate_shape: bool = True,
@@ -508,12 +509,12 @@ def get_variable(
 
 def get_local_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
+    shape: ShapeLike = None,
+    dtype: DTypeLike | None = None,
     initializer: Any = None,
     regularizer: Any = None,
     trainable: bool = False,
-    collections: Any = None,
+    collections: Sequence[str] | str | None = None,
     caching_device: Any = None,
     partitioner: Any = None,
     validate_shape: bool = True,

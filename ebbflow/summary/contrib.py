@@ -13,6 +13,7 @@ from typing import Any
 from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.typing import Effect, PathLike, TensorLike
 from ebbflow.graph.collections import get_collection
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.elementwise.casts import cast
@@ -22,17 +23,17 @@ from ebbflow.summary.ops import summary_scope
 from ebbflow.train.step_counter import get_or_create_global_step
 
 
-def always_record_summaries():
+def always_record_summaries() -> Any:
     """Record summaries inside the block."""
     return recording.record_if(True)
 
 
-def never_record_summaries():
+def never_record_summaries() -> Any:
     """Record no summaries inside the block."""
     return recording.record_if(False)
 
 
-def record_summaries_every_n_global_steps(n, global_step=None):
+def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None = None) -> Any:
     """Record summaries inside the block at every n-th step."""
     step = get_or_create_global_step() if global_step is None else global_step
 
@@ -43,26 +44,38 @@ def record_summaries_every_n_global_steps(n, global_step=None):
     return recording.record_if(is_due if context.executing_eagerly() else is_due())
 
 
-def should_record_summaries():
+def should_record_summaries() -> Any:
     """Return whether summaries are recorded here: a bool tensor."""
     return convert(recording.should_record(False))
 
 
-def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
+def create_file_writer(
+    logdir: PathLike | None,
+    max_queue: int | None = None,
+    flush_millis: int | None = None,
+    filename_suffix: str | None = None,
+    name: str | None = None,
+) -> Any:
     """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
     return recording.create_file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
 
 
-def create_db_writer(db_uri, experiment_name=None, run_name=None, user_name=None, name=None):
+def create_db_writer(
+    db_uri: str,
+    experiment_name: str | None = None,
+    run_name: str | None = None,
+    user_name: str | None = None,
+    name: str | None = None,
+) -> Any:
     """Refuse: summaries are written to event files."""
     raise NotImplementedError("summaries are written to event files: use tf.contrib.summary.create_file_writer")
 
 
-def initialize(graph=None, session=None):
+def initialize(graph: Any = None, session: Any = None) -> None:
     """Open the writers of the default graph in a session; write a graph, where one is given."""
     if context.executing_eagerly():
         return
-    writer = recording.default_writer()
+    writer: Any = recording.default_writer()
     if writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
     if session is None:
@@ -76,24 +89,24 @@ def initialize(graph=None, session=None):
         session.run(writer_ops.WriteGraphSummary(writer._resource, convert(0, dtypes.int64), data))
 
 
-def summary_writer_initializer_op():
+def summary_writer_initializer_op() -> list[Any]:
     """Return the operations that open the writers of the default graph."""
     if context.executing_eagerly():
         raise RuntimeError("tf.contrib.summary.summary_writer_initializer_op is only supported in graph mode.")
     return get_collection(recording.WRITERS)
 
 
-def all_summary_ops():
+def all_summary_ops() -> list[Any] | None:
     """Return all that writes summaries in the default graph. (Eagerly: None.)"""
     return recording.all_v2_summary_ops()
 
 
-def flush(writer=None, name=None):
+def flush(writer: Any = None, name: str | None = None) -> Effect:
     """Have all summaries of a writer (the default one) on the disk."""
     return recording.flush(writer, name)
 
 
-def eval_dir(model_dir, name=None):
+def eval_dir(model_dir: str | os.PathLike[str], name: str | None = None) -> str:
     """Return the folder in which evaluation writes its summaries."""
     return os.path.join(model_dir, "eval" if not name else "eval_" + name)
 
@@ -109,7 +122,7 @@ def _written(name: Any, tensor: Any, family: Any, write: Any) -> Any:
         return recording.recorded(lambda writer: write(writer, tag, scope), False)
 
 
-def scalar(name, tensor, family=None, step=None):
+def scalar(name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None) -> Effect:
     """Write a number."""
     return _written(
         name,
@@ -119,7 +132,7 @@ def scalar(name, tensor, family=None, step=None):
     )
 
 
-def histogram(name, tensor, family=None, step=None):
+def histogram(name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None) -> Effect:
     """Write how numbers are distributed."""
     return _written(
         name,
@@ -129,7 +142,14 @@ def histogram(name, tensor, family=None, step=None):
     )
 
 
-def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
+def image(
+    name: str,
+    tensor: TensorLike,
+    bad_color: Any = None,
+    max_images: int = 3,
+    family: str | None = None,
+    step: TensorLike | None = None,
+) -> Effect:
     """Write the first pictures of a batch."""
 
     def write(writer: Any, tag: str, scope: str) -> Any:
@@ -139,7 +159,14 @@ def image(name, tensor, bad_color=None, max_images=3, family=None, step=None):
     return _written(name, tensor, family, write)
 
 
-def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
+def audio(
+    name: str,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int,
+    family: str | None = None,
+    step: TensorLike | None = None,
+) -> Effect:
     """Write the first clips of a batch."""
 
     def write(writer: Any, tag: str, scope: str) -> Any:
@@ -149,7 +176,9 @@ def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
     return _written(name, tensor, family, write)
 
 
-def generic(name, tensor, metadata=None, family=None, step=None):
+def generic(
+    name: str, tensor: TensorLike, metadata: Any = None, family: str | None = None, step: TensorLike | None = None
+) -> Effect:
     """Write a whole tensor; `metadata` says which plugin of TensorBoard shows it."""
 
     def write(writer: Any, tag: str, scope: str) -> Any:
@@ -159,7 +188,7 @@ def generic(name, tensor, metadata=None, family=None, step=None):
     return _written(name, tensor, family, write)
 
 
-def graph(param, step=None, name=None):
+def graph(param: Any, step: TensorLike | None = None, name: str | None = None) -> Effect:
     """Write a serialised GraphDef, or a graph."""
     if not context.executing_eagerly() and not hasattr(param, "dtype"):
         raise TypeError(f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: {type(param)}")
@@ -170,7 +199,7 @@ def graph(param, step=None, name=None):
     return writer_ops.WriteGraphSummary(writer._resource, _step(step), data, name=name)
 
 
-def import_event(tensor, name=None):
+def import_event(tensor: TensorLike, name: str | None = None) -> Effect:
     """Write a serialised `Event` message as it is."""
     writer = recording.default_writer()
     if not isinstance(writer, recording.FileSummaryWriter):

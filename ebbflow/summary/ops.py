@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.graph.collections import GraphKeys, add_to_collection, get_collection
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.declare import scalar as one_text
@@ -113,7 +115,7 @@ def _(xp, inputs):
 _ILLEGAL = re.compile(r"[^-/\w\.]", re.ASCII)
 
 
-def clean_tag(name: Any) -> Any:
+def clean_tag(name: str | None) -> Any:
     """Return a name as a node may have it.
 
     >>> clean_tag("/inner loss:0")
@@ -129,7 +131,7 @@ def clean_tag(name: Any) -> Any:
 
 @contextlib.contextmanager
 def summary_scope(
-    name: Any, family: str | None = None, default_name: str | None = None, values: Any = None
+    name: str | None, family: str | None = None, default_name: str | None = None, values: Any = None
 ) -> Iterator[tuple[str, str]]:
     """Open the scope of a summary op; gives its tag, and the scope for the op's name.
 
@@ -155,7 +157,9 @@ _SUMMARIES = (GraphKeys.SUMMARIES,)
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def scalar(name, tensor, collections=None, family=None):
+def scalar(
+    name: str, tensor: TensorLike, collections: Sequence[str] | str | None = None, family: str | None = None
+) -> Tensor:
     """Return the summary of one number.
 
     >>> messages.Summary.FromString(scalar("loss", 0.5).numpy()).value[0].simple_value
@@ -167,7 +171,9 @@ def scalar(name, tensor, collections=None, family=None):
     return value
 
 
-def histogram(name, values, collections=None, family=None):
+def histogram(
+    name: str, values: TensorLike, collections: Sequence[str] | str | None = None, family: str | None = None
+) -> Tensor:
     """Return the summary of how numbers are distributed.
 
     >>> messages.Summary.FromString(histogram("weights", [1.0, 2.0]).numpy()).value[0].histo.num
@@ -179,7 +185,13 @@ def histogram(name, values, collections=None, family=None):
     return value
 
 
-def image(name, tensor, max_outputs=3, collections=None, family=None):
+def image(
+    name: str,
+    tensor: TensorLike,
+    max_outputs: int = 3,
+    collections: Sequence[str] | str | None = None,
+    family: str | None = None,
+) -> Tensor:
     """Return the summary of the first pictures of a batch [N, height, width, 1, 3 or 4 channels].
 
     >>> image("noise", np.zeros((1, 2, 2, 1), np.float32)).dtype
@@ -191,7 +203,14 @@ def image(name, tensor, max_outputs=3, collections=None, family=None):
     return value
 
 
-def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=None):
+def audio(
+    name: str,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int = 3,
+    collections: Sequence[str] | str | None = None,
+    family: str | None = None,
+) -> Tensor:
     """Return the summary of the first clips of a batch [N, frames] or [N, frames, channels], numbers in [-1, 1].
 
     >>> audio("hum", np.zeros((1, 8), np.float32), 8000.0).dtype
@@ -205,14 +224,14 @@ def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=Non
 
 
 def tensor_summary(
-    name,
-    tensor,
-    summary_description=None,
-    collections=None,
-    summary_metadata=None,
-    family=None,
-    display_name=None,
-):
+    name: str,
+    tensor: TensorLike,
+    summary_description: Any = None,
+    collections: Sequence[str] | str | None = None,
+    summary_metadata: Any = None,
+    family: str | None = None,
+    display_name: str | None = None,
+) -> Tensor:
     """Return the summary of a whole tensor; `summary_metadata` says which plugin of TensorBoard shows it.
 
     >>> tensor_summary("everything", [[1, 2], [3, 4]]).dtype
@@ -231,7 +250,7 @@ def tensor_summary(
     return value
 
 
-def text(name, tensor, collections=None):
+def text(name: str, tensor: TensorLike, collections: Sequence[str] | str | None = None) -> Tensor:
     """Return the summary of strings, which TensorBoard shows as Markdown.
 
     >>> text("note", convert("*done*")).dtype
@@ -244,7 +263,9 @@ def text(name, tensor, collections=None):
     return tensor_summary(name, tensor, summary_metadata=encode.plugin_metadata("text"), collections=collections)
 
 
-def merge(inputs, collections=None, name=None):
+def merge(
+    inputs: Sequence[TensorLike], collections: Sequence[str] | str | None = None, name: str | None = None
+) -> Tensor:
     """Return the values of several summaries as one; a tag may come only once."""
     if context.executing_eagerly():
         raise RuntimeError(
@@ -257,7 +278,7 @@ def merge(inputs, collections=None, name=None):
     return value
 
 
-def merge_all(key=GraphKeys.SUMMARIES, scope=None, name=None):
+def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Tensor | None:
     """Return all summaries of a collection as one, or None where there are none."""
     if context.executing_eagerly():
         raise RuntimeError(
@@ -267,7 +288,7 @@ def merge_all(key=GraphKeys.SUMMARIES, scope=None, name=None):
     return merge(found, name=name) if found else None
 
 
-def get_summary_description(node_def):
+def get_summary_description(node_def: Any) -> Any:
     """Return the SummaryDescription that a `TensorSummary` node carries as JSON."""
     from google.protobuf import json_format  # on first use: protobuf takes about 30 ms to import
 

@@ -12,6 +12,8 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.functions.control_flow.loops import map_fn
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
@@ -27,7 +29,7 @@ def _metadata(plugin: str, description: Any, content: bytes = b"") -> Any:
     return plugin_metadata(plugin, content, summary_description=description or "")
 
 
-def scalar(name, data, step=None, description=None):
+def scalar(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
     """Write a number; return whether it was recorded."""
     with summary_scope(name, "scalar_summary", [data, step]) as (tag, _):
         data = convert(data)
@@ -36,7 +38,7 @@ def scalar(name, data, step=None, description=None):
         return write(tag, cast(data, dtypes.float32), step, _metadata("scalars", description))
 
 
-def text(name, data, step=None, description=None):
+def text(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
     """Write strings, which are shown as Markdown; return whether they were recorded."""
     with summary_scope(name, "text_summary", [data, step]) as (tag, _):
         data = convert(data)
@@ -45,7 +47,13 @@ def text(name, data, step=None, description=None):
         return write(tag, data, step, _metadata("text", description))
 
 
-def histogram(name, data, step=None, buckets=None, description=None):
+def histogram(
+    name: str,
+    data: TensorLike,
+    step: TensorLike | None = None,
+    buckets: int | None = None,
+    description: str | None = None,
+) -> Tensor:
     """Write how numbers are distributed over `buckets` of equal width; return whether that was recorded."""
     with summary_scope(name, "histogram_summary", [data, buckets, step]) as (tag, _):
         return write(tag, lambda: table_of_buckets(data, buckets), step, _metadata("histograms", description))
@@ -78,7 +86,9 @@ def table_of_buckets(data: Any, buckets: Any = None) -> Any:
     return raw.SelectV2(is_empty, raw.ZerosLike(table), table)
 
 
-def image(name, data, step=None, max_outputs=3, description=None):
+def image(
+    name: str, data: TensorLike, step: TensorLike | None = None, max_outputs: int = 3, description: str | None = None
+) -> Tensor:
     """Write the first pictures of a batch [N, height, width, channels], bytes or floats in [0, 1]; return whether they
     were recorded.
     """
@@ -112,7 +122,15 @@ def _as_bytes(pixels: Any) -> Any:
     return cast(raw.Minimum(raw.Maximum(scaled, cast(0, dtype)), cast(255, dtype)), dtypes.uint8)
 
 
-def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, description=None):
+def audio(
+    name: str,
+    data: TensorLike,
+    sample_rate: TensorLike,
+    step: TensorLike | None = None,
+    max_outputs: int = 3,
+    encoding: str | None = None,
+    description: str | None = None,
+) -> Tensor:
     """Write the first clips of a batch [N, frames, channels], floats in [-1, 1]; return whether they were recorded."""
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}")

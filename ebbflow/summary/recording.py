@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbflow import messages
@@ -18,6 +18,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, PathLike, TensorLike
 from ebbflow.functions.concrete import on_trace
 from ebbflow.graph.collections import add_to_collection, get_collection
 from ebbflow.graph.scopes import control_dependencies, get_name_scope, init_scope
@@ -141,14 +142,14 @@ class FileSummaryWriter(SummaryWriter):
 
 
 def create_file_writer(
-    logdir,
-    max_queue=None,
-    flush_millis=None,
-    filename_suffix=None,
-    name=None,
-    experimental_trackable=False,
-    experimental_mesh=None,
-):
+    logdir: PathLike | None,
+    max_queue: int | None = None,
+    flush_millis: int | None = None,
+    filename_suffix: str | None = None,
+    name: str | None = None,
+    experimental_trackable: bool = False,
+    experimental_mesh: Any = None,
+) -> Any:
     """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
     if logdir is None:
         return create_noop_writer()
@@ -160,7 +161,7 @@ def create_file_writer(
         return FileSummaryWriter(logdir, max_queue, flush_millis, filename_suffix, name or "")
 
 
-def create_noop_writer():
+def create_noop_writer() -> Any:
     """Return a writer that drops everything."""
     return _NoWriter()
 
@@ -170,7 +171,7 @@ def default_writer() -> SummaryWriter | None:
     return _state.writer
 
 
-def flush(writer=None, name=None):
+def flush(writer: Any = None, name: str | None = None) -> Effect:
     """Have all summaries of a writer (the default one) on the disk."""
     writer = _state.writer if writer is None else writer
     if isinstance(writer, SummaryWriter):
@@ -183,18 +184,18 @@ def flush(writer=None, name=None):
 # --- step and condition -----------------------------------------------------------------------------------------------
 
 
-def get_step():
+def get_step() -> Any:
     """Return the step that summaries are written at where they name none."""
     return _state.step
 
 
-def set_step(step):
+def set_step(step: TensorLike) -> None:
     """Write summaries of this thread at `step` where they name none; a variable is read when they are written."""
     _state.step = step
 
 
 @contextlib.contextmanager
-def record_if(condition):
+def record_if(condition: Callable[[], TensorLike] | TensorLike | None) -> Any:
     """Record summaries inside the block only if `condition` holds: a bool, a tensor, or a function of nothing."""
     held, _state.condition = _state.condition, condition
     try:
@@ -211,7 +212,7 @@ def should_record(by_default: bool) -> Any:
     return condition() if callable(condition) and not isinstance(condition, (Tensor, Variable)) else condition
 
 
-def should_record_summaries():
+def should_record_summaries() -> Any:
     """Return whether summaries are recorded here: a bool tensor."""
     return convert(should_record(True))
 
@@ -234,7 +235,7 @@ def step_or_default(step: Any) -> Any:
 
 
 @contextlib.contextmanager
-def summary_scope(name, default_name="summary", values=None):
+def summary_scope(name: str, default_name: str = "summary", values: Sequence[Any] | None = None) -> Any:
     """Open the scope of a summary; gives its tag, which is the name with the scopes around it, and the scope."""
     name = name or default_name
     around = get_name_scope()
@@ -243,7 +244,13 @@ def summary_scope(name, default_name="summary", values=None):
         yield tag, scope
 
 
-def write(tag, tensor, step=None, metadata=None, name=None):
+def write(
+    tag: str,
+    tensor: TensorLike | Callable[[], TensorLike],
+    step: TensorLike | None = None,
+    metadata: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """Write a tensor (or what a function gives) under a tag to the default writer; return whether it was recorded."""
     with name_scope(name or "write_summary") as scope:
         if not isinstance(_state.writer, FileSummaryWriter):
@@ -261,7 +268,7 @@ def write(tag, tensor, step=None, metadata=None, name=None):
         return recorded(record, True)
 
 
-def write_raw_pb(tensor, step=None, name=None):
+def write_raw_pb(tensor: TensorLike, step: TensorLike | None = None, name: str | None = None) -> Tensor:
     """Write a serialised `Summary` message to the default writer; return whether it was recorded."""
     with name_scope(name or "write_raw_pb") as scope:
         if not isinstance(_state.writer, FileSummaryWriter):
@@ -289,7 +296,7 @@ def recorded(record: Callable[[Any], Any], by_default: bool) -> Any:
     return outcome
 
 
-def all_v2_summary_ops():
+def all_v2_summary_ops() -> list[Any] | None:
     """Return all that writes summaries in the default graph. (Eagerly: None.)"""
     return None if context.executing_eagerly() else get_collection(SUMMARIES)
 
@@ -297,7 +304,7 @@ def all_v2_summary_ops():
 # --- graphs -----------------------------------------------------------------------------------------------------------
 
 
-def graph(graph_data):
+def graph(graph_data: Any) -> Tensor:
     """Write a graph (or its GraphDef) to the default writer, for TensorBoard's page of graphs."""
     if not context.executing_eagerly():
         raise RuntimeError("tf.summary.graph is to be called eagerly")
@@ -315,7 +322,7 @@ _traced: list[Any] = []
 """The graphs of functions traced since `trace_on`."""
 
 
-def trace_on(graph=True, profiler=False, profiler_outdir=None):
+def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | None = None) -> None:
     """Remember the graphs of functions traced from now on, for `trace_export`."""
     if not context.executing_eagerly():
         logging.warning("Cannot enable trace inside a tf.function.")
@@ -326,14 +333,14 @@ def trace_on(graph=True, profiler=False, profiler_outdir=None):
         on_trace.append(_traced.append)
 
 
-def trace_off():
+def trace_off() -> None:
     """Forget what `trace_on` has collected, and collect no more."""
     _traced.clear()
     if _traced.append in on_trace:
         on_trace.remove(_traced.append)
 
 
-def trace_export(name, step=None, profiler_outdir=None):
+def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str | None = None) -> None:
     """Write the graphs collected since `trace_on` to the default writer, and stop collecting."""
     if not context.executing_eagerly():
         logging.warning("Cannot export trace inside a tf.function.")

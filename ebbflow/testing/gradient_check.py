@@ -14,6 +14,8 @@ import numpy as np
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients
 from ebbflow.graph.gradients import gradients
 from ebbflow.ops.arrays.creation import constant
@@ -130,9 +132,9 @@ def _by_moving(
 
 
 def compute_gradient_v1(
-    x: Any,
+    x: Nested,
     x_shape: Any,
-    y: Any,
+    y: Tensor,
     y_shape: Any,
     x_init_value: Any = None,
     delta: float = 1e-3,
@@ -192,9 +194,9 @@ def _graph_jacobian(run: Any, out: np.ndarray, slope: Any, arrays: Sequence[np.n
 
 
 def compute_gradient_error(
-    x: Any,
+    x: TensorLike,
     x_shape: Any,
-    y: Any,
+    y: Tensor,
     y_shape: Any,
     x_init_value: Any = None,
     delta: float = 1e-3,

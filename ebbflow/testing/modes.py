@@ -16,6 +16,7 @@ from typing import Any
 from ebbflow import messages
 from ebbflow.core import context
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.engines import devices
 from ebbflow.graph.graph import Graph, get_default_graph
 from ebbflow.platform import eras
@@ -115,6 +116,7 @@ def _only_if(condition: Callable[[], bool], reason: str) -> Callable[..., Any]:
 
         return decorate if func is None or isinstance(func, str) else decorate(func)
 
+    outer.__doc__ = f"Return a test, or all of a class, skipped with the words {reason!r} where they hold."
     return outer
 
 
@@ -264,11 +266,12 @@ def assert_ops_in_graph(expected_ops: dict[str, str], graph: Any) -> dict[str, A
 
 
 def _moved(order: tuple[int, ...]) -> Callable[[Any], Any]:
-    def move(tensor: Any) -> Any:
+    def move(tensor: TensorLike) -> Any:
         if isinstance(tensor, list):
             return [tensor[place] for place in order]
         raise TypeError("give the shape as a list; a tensor is transposed with tf.transpose")
 
+    move.__doc__ = f"Return the entries of a shape in the order {order}."
     return move
 
 

@@ -12,13 +12,15 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.typing import TensorLike
 from ebbflow.layers.rnn.cell_base import RNNCell
 from ebbflow.layers.rnn.dynamic import dynamic_rnn
 from ebbflow.layers.smart_cond import smart_cond
 from ebbflow.ops.arrays.argmax import argmax
 from ebbflow.ops.arrays.creation import zeros_like
-from ebbflow.ops.arrays.indexing import gather_nd, one_hot, sequence_mask
+from ebbflow.ops.arrays.indexing import gather_nd, one_hot
 from ebbflow.ops.arrays.joining import concat, stack
+from ebbflow.ops.arrays.masks import sequence_mask
 from ebbflow.ops.arrays.ranges import range as arange
 from ebbflow.ops.arrays.reversing import reverse_sequence
 from ebbflow.ops.arrays.shaping import expand_dims, shape, squeeze
@@ -29,13 +31,15 @@ from ebbflow.ops.reduce.reductions import reduce_logsumexp, reduce_max, reduce_s
 from ebbflow.state.variable_scope import get_variable
 
 
-def crf_sequence_score(inputs: Any, tag_indices: Any, sequence_lengths: Any, transition_params: Any) -> Any:
+def crf_sequence_score(
+    inputs: Any, tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike
+) -> Any:
     """Return the score of each row's tags: those of its steps and of its transitions."""
     unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
     return unary + crf_binary_score(tag_indices, sequence_lengths, transition_params)
 
 
-def crf_unary_score(tag_indices: Any, sequence_lengths: Any, inputs: Any) -> Any:
+def crf_unary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, inputs: Any) -> Any:
     """Return the sum of the scores that `inputs` give each row's tags."""
     inputs = convert(inputs)
     tags = one_hot(tag_indices, _depth(inputs), dtype=inputs.dtype)
@@ -43,7 +47,7 @@ def crf_unary_score(tag_indices: Any, sequence_lengths: Any, inputs: Any) -> Any
     return reduce_sum(reduce_sum(inputs * tags, 2) * mask, 1)
 
 
-def crf_binary_score(tag_indices: Any, sequence_lengths: Any, transition_params: Any) -> Any:
+def crf_binary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike) -> Any:
     """Return the sum of the scores of each row's transitions."""
     transitions = convert(transition_params)
     tags = cast(convert(tag_indices), dtypes.int32)
@@ -53,7 +57,9 @@ def crf_binary_score(tag_indices: Any, sequence_lengths: Any, transition_params:
     return reduce_sum(gather_nd(transitions, pairs) * mask, 1)
 
 
-def crf_multitag_sequence_score(inputs: Any, tag_bitmap: Any, sequence_lengths: Any, transition_params: Any) -> Any:
+def crf_multitag_sequence_score(
+    inputs: Any, tag_bitmap: Any, sequence_lengths: TensorLike, transition_params: TensorLike
+) -> Any:
     """Return the log of the summed exponentials of the scores of all sequences that `tag_bitmap` allows."""
     inputs = convert(inputs)
     impossible = where(convert(tag_bitmap), inputs, zeros_like(inputs) + float("-inf"))
@@ -67,7 +73,7 @@ def crf_multitag_sequence_score(inputs: Any, tag_bitmap: Any, sequence_lengths: 
     return smart_cond(_is_one_step(inputs), one_step, several_steps)
 
 
-def crf_log_norm(inputs: Any, sequence_lengths: Any, transition_params: Any) -> Any:
+def crf_log_norm(inputs: Any, sequence_lengths: TensorLike, transition_params: TensorLike) -> Any:
     """Return the log of the summed exponentials of the scores of all tag sequences of each row."""
     inputs = convert(inputs)
     lengths = cast(convert(sequence_lengths), dtypes.int32)
@@ -85,7 +91,7 @@ def crf_log_norm(inputs: Any, sequence_lengths: Any, transition_params: Any) -> 
 
 
 def crf_log_likelihood(
-    inputs: Any, tag_indices: Any, sequence_lengths: Any, transition_params: Any = None
+    inputs: Any, tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike | None = None
 ) -> tuple[Any, Any]:
     """Return the log-likelihood of each row's tags, and the transitions (a new variable where none are given)."""
     inputs = convert(inputs)
@@ -166,7 +172,7 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         return before, before
 
 
-def crf_decode(potentials: Any, transition_params: Any, sequence_length: Any) -> tuple[Any, Any]:
+def crf_decode(potentials: TensorLike, transition_params: TensorLike, sequence_length: TensorLike) -> tuple[Any, Any]:
     """Return the best tags of each row, [batch, time] (zero behind its end), and their score."""
     potentials = convert(potentials)
     lengths = cast(convert(sequence_length), dtypes.int32)
@@ -199,7 +205,7 @@ def _viterbi(potentials: Any, transition_params: Any, steps: Any) -> tuple[Any, 
     return reverse_sequence(reversed_tags, steps + 1, seq_axis=1), reduce_max(scores, 1)
 
 
-def viterbi_decode(score: Any, transition_params: Any) -> tuple[list[int], Any]:
+def viterbi_decode(score: Any, transition_params: TensorLike) -> tuple[list[int], Any]:
     """Return the best tags of one sequence of scores (an array), and their score: the search in NumPy.
 
     >>> viterbi_decode(np.array([[1.0, 0.0], [0.0, 3.0]]), np.zeros([2, 2]))[0]

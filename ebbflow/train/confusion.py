@@ -8,6 +8,8 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.graph.scopes import with_dependencies
 from ebbflow.ops.arrays.creation import ones_like_v1, zeros
 from ebbflow.ops.arrays.joining import stack
@@ -18,7 +20,14 @@ from ebbflow.ops.reduce.reductions import reduce_max
 from ebbflow.train.weights import remove_squeezable_dimensions
 
 
-def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=dtypes.int32, name=None):
+def confusion_matrix(
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: TensorLike | None = None,
+    weights: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """Return how often label i was predicted as j, or what the weights of those cases add up to.
 
     >>> confusion_matrix([1, 2, 2], [1, 2, 1]).numpy().tolist()
@@ -52,10 +61,17 @@ def confusion_matrix(labels, predictions, num_classes=None, weights=None, dtype=
         return raw.SparseTensorDenseAdd(places, values, shape, zeros(cast(shape, dtypes.int32), dtype))
 
 
-def _checked(assertion: Any, value: Any) -> Any:
+def _checked(assertion: Any, value: Any) -> Tensor:
     return value if assertion is None else with_dependencies([assertion], value)
 
 
-def confusion_matrix_v1(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
+def confusion_matrix_v1(
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+    weights: TensorLike | None = None,
+) -> Tensor:
     """`confusion_matrix` with TensorFlow 1's arguments."""
     return confusion_matrix(labels, predictions, num_classes, weights, dtype, name)

@@ -7,6 +7,8 @@ from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.reduce.reductions import reduce_mean, reduce_sum
@@ -15,7 +17,7 @@ from ebbflow.train.weights import as_floats
 
 
 def _predictions_first(metric: Callable[..., Any]) -> Callable[..., Any]:
-    def function(predictions, labels, *args, **kwargs):
+    def function(predictions: TensorLike, labels: TensorLike, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         return metric(labels, predictions, *args, **kwargs)
 
     function.__name__ = function.__qualname__ = f"streaming_{metric.__name__}"
@@ -48,7 +50,9 @@ streaming_mean_tensor = metrics.mean_tensor
 streaming_percentage_less = metrics.percentage_below
 
 
-def accuracy(predictions, labels, weights=None, name=None):
+def accuracy(
+    predictions: TensorLike, labels: TensorLike, weights: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Return how often predictions equal labels in this batch.
 
     >>> float(accuracy([1, 2], [1, 3]))
@@ -62,7 +66,7 @@ def accuracy(predictions, labels, weights=None, name=None):
         return reduce_sum(raw.Mul(weights, hits)) / reduce_sum(weights * raw.OnesLike(hits))
 
 
-def aggregate_metrics(*value_update_tuples):
+def aggregate_metrics(*value_update_tuples: Any) -> tuple[list[Tensor], list[Any]]:
     """Return the values of several metrics, and their updates."""
     if not value_update_tuples:
         raise ValueError("Expected at least one value_tensor/update_op pair")

@@ -15,6 +15,7 @@ from typing import Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import constant
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.binary import add, add_tf1, divide
@@ -41,10 +42,10 @@ def _decay(learning_rate: Any, global_step: Any, numbers: Sequence[Any], name: s
 
 
 def exponential_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -58,10 +59,10 @@ def exponential_decay(
 
 
 def natural_exp_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -71,10 +72,10 @@ def natural_exp_decay(
 
 
 def inverse_time_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -90,11 +91,11 @@ def inverse_time_decay(
 
 
 def polynomial_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    end_learning_rate: Any = 0.0001,
-    power: Any = 1.0,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    end_learning_rate: TensorLike = 0.0001,
+    power: TensorLike = 1.0,
     cycle: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -131,7 +132,11 @@ def _is_number(value: Any) -> bool:
 
 
 def cosine_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, alpha: Any = 0.0, name: str | None = None
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    alpha: float = 0.0,
+    name: str | None = None,
 ) -> Any:
     """Return the rate on half a cosine from `learning_rate` down to `alpha` of it."""
 
@@ -148,12 +153,12 @@ def _one_plus_cosine(done: Any) -> Any:
 
 
 def cosine_decay_restarts(
-    learning_rate: Any,
-    global_step: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
     first_decay_steps: Any,
     t_mul: Any = 2.0,
     m_mul: Any = 1.0,
-    alpha: Any = 0.0,
+    alpha: TensorLike = 0.0,
     name: str | None = None,
 ) -> Any:
     """Return the rate on half cosines, each `t_mul` times as long and `m_mul` times as high as the one before."""
@@ -190,12 +195,12 @@ def _growing_restart(done: Any, longer: Any) -> tuple[Any, Any]:
 
 
 def linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    num_periods: TensorLike = 0.5,
+    alpha: TensorLike = 0.0,
+    beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Any:
     """Return the rate on a cosine under a falling line."""
@@ -215,14 +220,14 @@ def _periodic(done: Any, periods: Any) -> Any:
 
 
 def noisy_linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    initial_variance: Any = 1.0,
-    variance_decay: Any = 0.55,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    initial_variance: TensorLike = 1.0,
+    variance_decay: TensorLike = 0.55,
+    num_periods: TensorLike = 0.5,
+    alpha: TensorLike = 0.0,
+    beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Any:
     """Return `linear_cosine_decay` with noise whose variance falls with the step."""
@@ -240,7 +245,7 @@ def noisy_linear_cosine_decay(
     return _decay(learning_rate, global_step, numbers, name or "NoisyLinearCosineDecay", formula)
 
 
-def piecewise_constant(x: Any, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None) -> Any:
+def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None) -> Any:
     """Return values[i] for the piece where boundaries[i-1] < x <= boundaries[i].
 
     >>> piecewise_constant(11, [10, 20], [1.0, 0.5, 0.1])().numpy().item()

@@ -12,6 +12,8 @@ from typing import Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.ranges import range as range_of
@@ -82,11 +84,11 @@ def get_total_loss(add_regularization_losses: bool = True, name: str = "total_lo
 
 def compute_weighted_loss(
     losses: Any,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> Tensor:
     """Return losses of elements, weighed and reduced.
 
     >>> float(compute_weighted_loss([1.0, 2.0, 6.0], weights=[1.0, 1.0, 0.0]))
@@ -136,7 +138,7 @@ def _given(**arguments: Any) -> None:
             raise ValueError(f"{name} must not be None.")
 
 
-def _pair(labels: Any, predictions: Any) -> tuple[Any, Any]:
+def _pair(labels: Any, predictions: Any) -> tuple[Tensor, Tensor]:
     """Return labels and predictions as float32, of shapes that go together."""
     predictions = cast(predictions, dtypes.float32)
     labels = cast(labels, dtypes.float32)
@@ -145,13 +147,13 @@ def _pair(labels: Any, predictions: Any) -> tuple[Any, Any]:
 
 
 def absolute_difference(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> Tensor:
     """Return the mean of |predictions - labels|."""
     _given(labels=labels, predictions=predictions)
     with name_scope(scope, "absolute_difference", [predictions, labels, weights]) as scope:
@@ -161,13 +163,13 @@ def absolute_difference(
 
 
 def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> Tensor:
     """Return the mean of (predictions - labels)².
 
     >>> float(mean_squared_error([0.0, 1.0], [1.0, 3.0]))
@@ -181,14 +183,14 @@ def mean_squared_error(
 
 
 def huber_loss(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
-    delta: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
+    delta: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> Tensor:
     """Return the mean of half the squared error where it is below `delta`, and growing straight from there."""
     _given(labels=labels, predictions=predictions)
     with name_scope(scope, "huber_loss", [predictions, labels, weights]) as scope:
@@ -200,14 +202,14 @@ def huber_loss(
 
 
 def log_loss(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     epsilon: float = 1e-7,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> Tensor:
     """Return the mean of -labels·log(predictions) - (1 - labels)·log(1 - predictions)."""
     _given(labels=labels, predictions=predictions)
     with name_scope(scope, "log_loss", [predictions, labels, weights]) as scope:
@@ -218,13 +220,13 @@ def log_loss(
 
 
 def hinge_loss(
-    labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> Tensor:
     """Return the mean of how far logits are from the right side of the margin; labels are 0 or 1."""
     _given(labels=labels, logits=logits)
     with name_scope(scope, "hinge_loss", [logits, labels, weights]) as scope:
@@ -234,10 +236,10 @@ def hinge_loss(
 
 
 def cosine_distance(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     axis: int | None = None,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -255,9 +257,9 @@ def cosine_distance(
 
 
 def mean_pairwise_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
 ) -> Any:
@@ -285,14 +287,14 @@ def mean_pairwise_squared_error(
 
 
 def sigmoid_cross_entropy(
-    multi_class_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
-    label_smoothing: Any = 0,
+    multi_class_labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
+    label_smoothing: float = 0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> Tensor:
     """Return the mean cross entropy of sigmoid(logits) with labels, which are moved towards ½ by `label_smoothing`."""
     _given(multi_class_labels=multi_class_labels, logits=logits)
     with name_scope(scope, "sigmoid_cross_entropy_loss", [logits, multi_class_labels, weights]) as scope:
@@ -304,14 +306,14 @@ def sigmoid_cross_entropy(
 
 
 def softmax_cross_entropy(
-    onehot_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
-    label_smoothing: Any = 0,
+    onehot_labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
+    label_smoothing: float = 0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> Tensor:
     """Return the mean cross entropy of softmax(logits) with labels, which are evened out by `label_smoothing`."""
     _given(onehot_labels=onehot_labels, logits=logits)
     with name_scope(scope, "softmax_cross_entropy_loss", [logits, onehot_labels, weights]) as scope:
@@ -324,7 +326,7 @@ def softmax_cross_entropy(
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction=reduction)
 
 
-def _like_logits(labels: Any, logits: Any) -> tuple[Any, Any]:
+def _like_logits(labels: Any, logits: Any) -> tuple[Tensor, Tensor]:
     logits = convert(logits)
     labels = cast(labels, logits.dtype)
     logits.get_shape().assert_is_compatible_with(labels.get_shape())
@@ -332,13 +334,13 @@ def _like_logits(labels: Any, logits: Any) -> tuple[Any, Any]:
 
 
 def sparse_softmax_cross_entropy(
-    labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
-) -> Any:
+) -> Tensor:
     """Return the mean cross entropy of softmax(logits) with classes given by number."""
     _given(labels=labels, logits=logits)
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as scope:

@@ -7,11 +7,13 @@ ranks predictions in `metrics_ranking`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, DTypeLike, ShapeLike, TensorLike
 from ebbflow.graph.collections import GraphKeys, add_to_collections
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.creation import identity, ones, ones_like_v1, zeros, zeros_like
@@ -31,7 +33,7 @@ from ebbflow.train.weights import as_floats, broadcast_weights, matched, remove_
 # --- what all share ---------------------------------------------------------------------------------------------------
 
 
-def metric_variable(shape: Any, dtype: Any, validate_shape: bool = True, name: str | None = None) -> Any:
+def metric_variable(shape: ShapeLike, dtype: DTypeLike, validate_shape: bool = True, name: str | None = None) -> Any:
     """Return a local variable of zeros that a metric gathers in."""
     return VariableV1(
         lambda: zeros(shape, dtype),
@@ -60,7 +62,13 @@ def collected(value: Any, update: Any, metrics_collections: Any, updates_collect
 # --- means ------------------------------------------------------------------------------------------------------------
 
 
-def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean(
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the (weighted) mean of all values so far, and its update."""
     only_in_graphs("mean")
     with variable_scope(name, "mean", [values, weights]):
@@ -85,7 +93,13 @@ def _quotient(total: Any, count: Any, name: str) -> Any:
     return div_no_nan(total, maximum(count, 0), name=name)
 
 
-def mean_tensor(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean_tensor(
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the (weighted) mean of tensors so far, element by element, and its update."""
     only_in_graphs("mean_tensor")
     with variable_scope(name, "mean", [values, weights]):
@@ -104,7 +118,14 @@ def mean_tensor(values, weights=None, metrics_collections=None, updates_collecti
         return collected(value, _quotient(more, number, "update_op"), metrics_collections, updates_collections)
 
 
-def accuracy(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def accuracy(
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return how often predictions equal labels, and its update."""
     only_in_graphs("accuracy")
     predictions, labels, weights = matched(predictions, labels, weights)
@@ -114,7 +135,14 @@ def accuracy(labels, predictions, weights=None, metrics_collections=None, update
     return mean(hits, weights, metrics_collections, updates_collections, name or "accuracy")
 
 
-def percentage_below(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def percentage_below(
+    values: TensorLike,
+    threshold: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return which part of the values is below a threshold, and its update."""
     only_in_graphs("percentage_below")
     below = cast(raw.Less(values, threshold), dtypes.float32)
@@ -124,14 +152,19 @@ def percentage_below(values, threshold, weights=None, metrics_collections=None, 
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
-def _floats(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
+def _floats(labels: Any, predictions: Any, weights: Any) -> tuple[Tensor, Tensor, Any]:
     predictions, labels, weights = matched(cast(predictions, dtypes.float32), cast(labels, dtypes.float32), weights)
     return labels, predictions, weights
 
 
 def mean_absolute_error(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
-):  # fmt: skip
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the mean of |predictions - labels|, and its update."""
     only_in_graphs("mean_absolute_error")
     labels, predictions, weights = _floats(labels, predictions, weights)
@@ -140,8 +173,13 @@ def mean_absolute_error(
 
 
 def mean_squared_error(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
-):  # fmt: skip
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the mean of (predictions - labels)², and its update."""
     only_in_graphs("mean_squared_error")
     labels, predictions, weights = _floats(labels, predictions, weights)
@@ -150,33 +188,46 @@ def mean_squared_error(
 
 
 def root_mean_squared_error(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
-):  # fmt: skip
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the root of the mean of (predictions - labels)², and its update."""
     only_in_graphs("root_mean_squared_error")
-    value, update = mean_squared_error(
-        labels, predictions, weights, None, None, name or "root_mean_squared_error"
-    )  # fmt: skip
+    value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
     return collected(raw.Sqrt(value), raw.Sqrt(update), metrics_collections, updates_collections)
 
 
 def mean_relative_error(
-    labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None, name=None
-):  # fmt: skip
+    labels: TensorLike,
+    predictions: TensorLike,
+    normalizer: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the mean of |labels - predictions| / normalizer (0 where that is 0), and its update."""
     only_in_graphs("mean_relative_error")
     labels, predictions, weights = _floats(labels, predictions, weights)
     predictions, normalizer = remove_squeezable_dimensions(predictions, normalizer)
     predictions.get_shape().assert_is_compatible_with(normalizer.get_shape())
-    errors = where_v1(
-        raw.Equal(normalizer, 0.0), zeros_like(labels), div(raw.Abs(labels - predictions), normalizer)
-    )  # fmt: skip
+    errors = where_v1(raw.Equal(normalizer, 0.0), zeros_like(labels), div(raw.Abs(labels - predictions), normalizer))
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")
 
 
 def mean_cosine_distance(
-    labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None
-):  # fmt: skip
+    labels: TensorLike,
+    predictions: TensorLike,
+    dim: Axis,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return 1 minus the mean of labels · predictions along `dim` (of vectors of length 1), and its update."""
     only_in_graphs("mean_cosine_distance")
     labels, predictions, weights = _floats(labels, predictions, weights)
@@ -204,7 +255,14 @@ def _count(hits: Any, weights: Any, metrics_collections: Any, updates_collection
 def _counter(kind: str, label: bool, prediction: bool, doc: str) -> Callable[..., tuple[Any, Any]]:
     """Return the metric that counts cases of this label that were predicted so."""
 
-    def function(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    def function(
+        labels: TensorLike,
+        predictions: TensorLike,
+        weights: TensorLike | None = None,
+        metrics_collections: Sequence[str] | str | None = None,
+        updates_collections: Sequence[str] | str | None = None,
+        name: str | None = None,
+    ) -> tuple[Tensor, Tensor]:
         only_in_graphs(kind)
         with variable_scope(name, kind, [predictions, labels, weights]):
             given = cast(predictions, dtypes.bool), cast(labels, dtypes.bool)
@@ -217,9 +275,7 @@ def _counter(kind: str, label: bool, prediction: bool, doc: str) -> Callable[...
     return function
 
 
-true_positives = _counter(
-    "true_positives", True, True, "Return how many true labels were predicted, and the update."
-)  # fmt: skip
+true_positives = _counter("true_positives", True, True, "Return how many true labels were predicted, and the update.")
 true_negatives = _counter(
     "true_negatives", False, False, "Return how many false labels were predicted as such, and the update."
 )
@@ -231,7 +287,14 @@ false_negatives = _counter(
 )
 
 
-def precision(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def precision(
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return which part of what was predicted as true is, and the update."""
     only_in_graphs("precision")
     return _part(
@@ -239,7 +302,14 @@ def precision(labels, predictions, weights=None, metrics_collections=None, updat
     )
 
 
-def recall(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def recall(
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return which part of what is true was predicted, and the update."""
     only_in_graphs("recall")
     return _part(
@@ -265,8 +335,14 @@ def _part(kind: str, misses: Any, labels: Any, predictions: Any, weights: Any, *
 
 
 def mean_iou(
-    labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
-):  # fmt: skip
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: int,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the mean over classes of intersection over union, and the update, which gives the confusion matrix."""
     only_in_graphs("mean_iou")
     with variable_scope(name, "mean_iou", [predictions, labels, weights]):
@@ -275,11 +351,11 @@ def mean_iou(
         total = metric_variable([num_classes, num_classes], dtypes.float64, name="total_confusion_matrix")
         flat = [_flat(cast(x, dtypes.int64)) for x in (labels, predictions)]
         weights = None if weights is None else _flat(convert(weights))
-        update = assign_add(total, confusion_matrix(*flat, num_classes, weights=weights, dtype=dtypes.float64))
+        update = assign_add(total, confusion_matrix(flat[0], flat[1], num_classes, weights, dtypes.float64))
         return collected(_mean_iou(total), update, metrics_collections, updates_collections)
 
 
-def _flat(x: Any) -> Any:
+def _flat(x: Any) -> Tensor:
     return reshape(x, [-1]) if x._dims is None or len(x._dims) > 1 else x
 
 
@@ -295,8 +371,14 @@ def _mean_iou(matrix: Any) -> Any:
 
 
 def mean_per_class_accuracy(
-    labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
-):  # fmt: skip
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: int,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the mean over classes of how often each was predicted rightly, and the update, which gives them apart."""
     only_in_graphs("mean_per_class_accuracy")
     with variable_scope(name, "mean_accuracy", [predictions, labels, weights]):

@@ -5,6 +5,7 @@ Labels are sets: the classes that are right for each case, as the last axis of a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.shaping import expand_dims, size
 from ebbflow.ops.arrays.sorting import top_k
 from ebbflow.ops.declare import raw
@@ -97,34 +100,32 @@ def _gathered(kind: str, k: Any, class_id: Any, flags: Any, weights: Any) -> tup
 
 
 def recall_at_k(
-    labels,
-    predictions,
-    k,
-    class_id=None,
-    weights=None,
-    metrics_collections=None,
-    updates_collections=None,
-    name=None,
-):
+    labels: TensorLike,
+    predictions: TensorLike,
+    k: TensorLike,
+    class_id: TensorLike | None = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return which part of the right classes is among the k best predicted, and the update."""
     only_in_graphs("recall_at_k")
     with name_scope(name, _at_k("recall", k, class_id), [predictions, labels, weights]) as scope:
         best = top_k(predictions, k)[1]
-        return recall_at_top_k(
-            labels, best, k, class_id, weights, metrics_collections, updates_collections, name=scope
-        )  # fmt: skip
+        return recall_at_top_k(labels, best, k, class_id, weights, metrics_collections, updates_collections, name=scope)
 
 
 def recall_at_top_k(
-    labels,
-    predictions_idx,
-    k=None,
-    class_id=None,
-    weights=None,
-    metrics_collections=None,
-    updates_collections=None,
-    name=None,
-):
+    labels: TensorLike,
+    predictions_idx: TensorLike,
+    k: TensorLike | None = None,
+    class_id: TensorLike | None = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return which part of the right classes is among those predicted, and the update."""
     return _ranked(
         "recall", labels, predictions_idx, k, class_id, weights, metrics_collections, updates_collections, name
@@ -132,37 +133,37 @@ def recall_at_top_k(
 
 
 def precision_at_k(
-    labels,
-    predictions,
-    k,
-    class_id=None,
-    weights=None,
-    metrics_collections=None,
-    updates_collections=None,
-    name=None,
-):
+    labels: TensorLike,
+    predictions: TensorLike,
+    k: TensorLike,
+    class_id: TensorLike | None = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return which part of the k best predicted classes is right, and the update."""
     only_in_graphs("precision_at_k")
     with name_scope(name, _at_k("precision", k, class_id), [predictions, labels, weights]) as scope:
         best = top_k(predictions, k)[1]
         return precision_at_top_k(
             labels, best, k, class_id, weights, metrics_collections, updates_collections, name=scope
-        )  # fmt: skip
+        )
 
 
 sparse_precision_at_k = precision_at_k
 
 
 def precision_at_top_k(
-    labels,
-    predictions_idx,
-    k=None,
-    class_id=None,
-    weights=None,
-    metrics_collections=None,
-    updates_collections=None,
-    name=None,
-):
+    labels: TensorLike,
+    predictions_idx: TensorLike,
+    k: TensorLike | None = None,
+    class_id: TensorLike | None = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return which part of the predicted classes is right, and the update."""
     return _ranked(
         "precision", labels, predictions_idx, k, class_id, weights, metrics_collections, updates_collections, name
@@ -192,8 +193,14 @@ def _ranked(kind: str, labels: Any, ids: Any, k: Any, class_id: Any, weights: An
 
 
 def average_precision_at_k(
-    labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None
-):  # fmt: skip
+    labels: TensorLike,
+    predictions: TensorLike,
+    k: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the mean over cases of the precision at each right class among the k best, and the update."""
     only_in_graphs("average_precision_at_k")
     if isinstance(k, (int, np.integer)) and k < 1:

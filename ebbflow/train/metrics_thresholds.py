@@ -7,6 +7,8 @@ from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.argmax import argmax, argmin
 from ebbflow.ops.arrays.creation import identity, ones_like_v1
@@ -74,17 +76,17 @@ def even_thresholds(count: int) -> list[float]:
 
 
 def auc(
-    labels,
-    predictions,
-    weights=None,
-    num_thresholds=200,
-    metrics_collections=None,
-    updates_collections=None,
-    curve="ROC",
-    name=None,
-    summation_method="trapezoidal",
-    thresholds=None,
-):
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    num_thresholds: int = 200,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    curve: str = "ROC",
+    name: str | None = None,
+    summation_method: str = "trapezoidal",
+    thresholds: Sequence[float] | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the area under the ROC or precision-recall curve, approximated at thresholds, and its update."""
     only_in_graphs("auc")
     if curve not in ("ROC", "PR"):
@@ -153,8 +155,14 @@ def _interpolated(tp: Any, fp: Any, fn: Any, count: int) -> Any:
 
 def _counts_at(kind: str, key: str, doc: str) -> Callable[..., tuple[Any, Any]]:
     def function(
-        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
-    ):
+        labels: TensorLike,
+        predictions: TensorLike,
+        thresholds: Sequence[float],
+        weights: TensorLike | None = None,
+        metrics_collections: Sequence[str] | str | None = None,
+        updates_collections: Sequence[str] | str | None = None,
+        name: str | None = None,
+    ) -> tuple[Tensor, Tensor]:
         only_in_graphs(f"{kind}_at_thresholds")
         with variable_scope(name, kind, [predictions, labels, weights]):
             values, updates = confusion_matrix_at_thresholds(labels, predictions, thresholds, weights, (key,))
@@ -181,8 +189,14 @@ false_negatives_at_thresholds = _counts_at(
 
 def _part_at(kind: str, miss: str, doc: str) -> Callable[..., tuple[Any, Any]]:
     def function(
-        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
-    ):
+        labels: TensorLike,
+        predictions: TensorLike,
+        thresholds: Sequence[float],
+        weights: TensorLike | None = None,
+        metrics_collections: Sequence[str] | str | None = None,
+        updates_collections: Sequence[str] | str | None = None,
+        name: str | None = None,
+    ) -> tuple[Tensor, Tensor]:
         only_in_graphs(f"{kind}_at_thresholds")
         with variable_scope(name, f"{kind}_at_thresholds", [predictions, labels, weights]):
             values, updates = confusion_matrix_at_thresholds(labels, predictions, thresholds, weights, ("tp", miss))
@@ -210,15 +224,15 @@ recall_at_thresholds = _part_at(
 
 
 def sensitivity_at_specificity(
-    labels,
-    predictions,
-    specificity,
-    weights=None,
-    num_thresholds=200,
-    metrics_collections=None,
-    updates_collections=None,
-    name=None,
-):
+    labels: TensorLike,
+    predictions: TensorLike,
+    specificity: float,
+    weights: TensorLike | None = None,
+    num_thresholds: int = 200,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the sensitivity where the specificity is nearest to the one asked for, and the update."""
     only_in_graphs("sensitivity_at_specificity")
     _refuse_outside(specificity, "specificity")
@@ -234,15 +248,15 @@ def sensitivity_at_specificity(
 
 
 def specificity_at_sensitivity(
-    labels,
-    predictions,
-    sensitivity,
-    weights=None,
-    num_thresholds=200,
-    metrics_collections=None,
-    updates_collections=None,
-    name=None,
-):
+    labels: TensorLike,
+    predictions: TensorLike,
+    sensitivity: float,
+    weights: TensorLike | None = None,
+    num_thresholds: int = 200,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the specificity where the sensitivity is nearest to the one asked for, and the update."""
     only_in_graphs("specificity_at_sensitivity")
     _refuse_outside(sensitivity, "sensitivity")

@@ -6,7 +6,7 @@ variables, slots and scopes; knows nothing of optimizers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes
@@ -82,7 +82,12 @@ def _unused(name: str) -> str:
 
 
 def weighted_moving_average(
-    value: Any, decay: Any, weight: Any, truediv: bool = True, collections: Any = None, name: str | None = None
+    value: Any,
+    decay: Any,
+    weight: Any,
+    truediv: bool = True,
+    collections: Sequence[str] | str | None = None,
+    name: str | None = None,
 ) -> Any:
     """Return the moving average of value · weight divided by that of weight."""
     options: Any = {"trainable": False, "collections": collections or [GraphKeys.GLOBAL_VARIABLES]}

@@ -16,6 +16,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.eager.tape import GradientTape
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.gradients import gradients
@@ -370,7 +371,7 @@ def _constrained(variable: Any, update: Any) -> Any:
         return variable.assign(variable.constraint(variable))
 
 
-def deduplicate(values: Any, indices: Any) -> tuple[Any, Any]:
+def deduplicate(values: TensorLike, indices: TensorLike) -> tuple[Any, Any]:
     """Return row gradients with each row named once, its parts added up."""
     unique, places = raw.Unique(indices)
     return raw.UnsortedSegmentSum(values, places, raw.Shape(unique)[0]), unique

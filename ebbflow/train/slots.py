@@ -13,6 +13,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import DTypeLike, ShapeLike
 from ebbflow.graph.scopes import colocate_with
 from ebbflow.ops.arrays.creation import zeros
 from ebbflow.ops.declare import raw
@@ -29,14 +30,16 @@ def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool =
 
 
 def create_slot_with_initializer(
-    primary: Any, initializer: Any, shape: Any, dtype: Any, name: str, colocate_with_primary: bool = True
+    primary: Any, initializer: Any, shape: ShapeLike, dtype: DTypeLike, name: str, colocate_with_primary: bool = True
 ) -> Any:
     """Return a slot of this shape and dtype that starts as `initializer` (a function, or a tensor) says."""
     with _slot_scope(primary, name, colocate_with_primary):
         return _make(primary, initializer, TensorShape(shape), dtype)
 
 
-def create_zeros_slot(primary: Any, name: str, dtype: Any = None, colocate_with_primary: bool = True) -> Any:
+def create_zeros_slot(
+    primary: Any, name: str, dtype: DTypeLike | None = None, colocate_with_primary: bool = True
+) -> Any:
     """Return a slot of the variable's shape that starts as zeros."""
     dtype = dtypes.as_dtype(primary.dtype if dtype is None else dtype).base_dtype
     shape = primary.get_shape()

@@ -10,6 +10,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.shaping import expand_dims, squeeze
 from ebbflow.ops.arrays.shaping import rank as rank_of
@@ -67,7 +68,7 @@ def broadcast_weights(weights: Any, values: Any) -> Any:
 
 def remove_squeezable_dimensions(
     labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
-) -> tuple[Any, Any]:
+) -> tuple[Tensor, Tensor]:
     """Return labels and predictions; one that has a last axis of length 1 too many is without it."""
     with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
         labels, predictions = convert(labels), convert(predictions)
@@ -80,7 +81,7 @@ def remove_squeezable_dimensions(
         return labels, predictions
 
 
-def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
+def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor, Any]:
     """Return all three in shapes that go together: of predictions, labels and weights that differ by a last axis of
     length 1, it is taken off (or put on, for weights).
     """

@@ -45,6 +45,7 @@ batch_gather
 gather_nd_v1 as manip.gather_nd
 meshgrid
 one_hot
+[ops.arrays.masks]
 sequence_mask
 [ops.linalg.norms]
 linalg.l2_normalize math.l2_normalize nn.l2_normalize
@@ -148,8 +149,9 @@ assert_positive_v1 as debugging.assert_positive
 constant_v1 as constant
 ones_like_v1 as ones_like
 zeros_like_v1 as zeros_like
-[ops.arrays.indexing]
+[ops.arrays.masks]
 boolean_mask_v1 as boolean_mask
+[ops.arrays.indexing]
 gather_v1 as gather
 gather_nd_v1 as gather_nd
 [ops.linalg.norms]
@@ -191,8 +193,9 @@ debugging.: assert_none_equal assert_positive
 constant
 ones_like
 zeros_like
-[ops.arrays.indexing]
+[ops.arrays.masks]
 boolean_mask
+[ops.arrays.indexing]
 gather
 gather_nd
 [ops.linalg.norms]

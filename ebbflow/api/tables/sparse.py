@@ -38,7 +38,6 @@ concat_v1 as sparse_concat sparse.concat
 fill_empty_rows as sparse_fill_empty_rows
 mask as sparse_mask
 maximum as sparse_maximum
-merge as sparse_merge sparse.merge
 minimum as sparse_minimum
 reduce_max_sparse as sparse_reduce_max_sparse sparse.reduce_max_sparse
 reduce_max_v1 as sparse_reduce_max sparse.reduce_max
@@ -56,6 +55,8 @@ split_v1 as sparse_split sparse.split
 to_dense as sparse_tensor_to_dense
 to_indicator as sparse_to_indicator
 transpose as sparse_transpose
+[ops.sparse.merging]
+merge as sparse_merge sparse.merge
 """
 
 V2 = """

@@ -122,7 +122,7 @@ def do_not_convert(func: Any = None) -> Any:
 
 
 def set_loop_options(
-    parallel_iterations: Any = None,
+    parallel_iterations: int | None = None,
     swap_memory: Any = None,
     maximum_iterations: Any = None,
     shape_invariants: Any = None,

@@ -13,6 +13,7 @@ from ebbflow.core import nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import Nested
 from ebbflow.functions.control_flow import row_access
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.functions.control_flow.while_loop import tensor_of_variable, while_loop
@@ -21,7 +22,7 @@ from ebbflow.functions.control_flow.while_loop import tensor_of_variable, while_
 def map_fn(
     fn: Callable[[Any], Any],
     elems: Any,
-    dtype: Any = None,
+    dtype: Nested = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,

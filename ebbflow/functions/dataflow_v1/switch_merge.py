@@ -10,15 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core.convert import convert
+from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.typing import DTypeLike
 from ebbflow.functions.dataflow_v1 import functionalize  # noqa: F401  (has the runtime make such graphs functional)
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
 
 
-def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Any, Any]:
+def switch(data: Any, pred: Any, dtype: DTypeLike | None = None, name: str | None = None) -> tuple[Any, Any]:
     """Return `data` as (what it is if `pred` is false, what it is if `pred` is true)."""
-    data = convert(data, dtype, name="data")
+    data = convert(data, None if dtype is None else as_dtype(dtype), name="data")
     reference = isinstance(data, SymbolicTensor) and data.dtype._is_ref_dtype
     found = (raw.RefSwitch if reference else raw.Switch)(data, pred, name=name or "Switch")
     return found.output_false, found.output_true

@@ -15,6 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike
 from ebbflow.layers.base import Layer, is_trained
 from ebbflow.ops.arrays.creation import constant, zeros
 from ebbflow.ops.arrays.joining import concat
@@ -192,10 +193,10 @@ def _size(value: Any, which: str) -> tuple[Any, list[int | None] | None]:
         return (expand_dims(value, 0) if value._dims == () else value), listed
     shape = as_shape(value)
     listed = None if shape.rank is None else shape.as_list()
-    return (constant(listed, dtypes.int32) if shape.is_fully_defined() else None), listed
+    return (constant(shape.as_list(), dtypes.int32) if shape.is_fully_defined() else None), listed
 
 
-def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
+def zero_state_tensors(state_size: Any, batch_size: int, dtype: DTypeLike) -> Any:
     """Return zeros for each size of a nested structure of sizes."""
 
     def zeros_for(size: Any) -> Any:

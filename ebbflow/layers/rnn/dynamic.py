@@ -12,6 +12,7 @@ from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.functions.control_flow.while_loop import while_loop
 from ebbflow.graph.scopes import control_dependencies
@@ -45,7 +46,7 @@ def dynamic_rnn(
     inputs: Any,
     sequence_length: Any = None,
     initial_state: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
@@ -208,7 +209,7 @@ def bidirectional_dynamic_rnn(
     sequence_length: Any = None,
     initial_state_fw: Any = None,
     initial_state_bw: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
@@ -319,8 +320,8 @@ def stack_bidirectional_dynamic_rnn(
     inputs: Any,
     initial_states_fw: Any = None,
     initial_states_bw: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
     parallel_iterations: int | None = None,
     time_major: bool = False,
     scope: Any = None,

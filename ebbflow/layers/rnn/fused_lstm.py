@@ -19,8 +19,9 @@ from ebbflow.layers.arguments import activation_named
 from ebbflow.layers.base import read
 from ebbflow.layers.rnn.cells import BasicLSTMCell, LSTMCell, LSTMStateTuple
 from ebbflow.ops.arrays.creation import zeros
-from ebbflow.ops.arrays.indexing import gather_nd, sequence_mask
+from ebbflow.ops.arrays.indexing import gather_nd
 from ebbflow.ops.arrays.joining import concat, stack
+from ebbflow.ops.arrays.masks import sequence_mask
 from ebbflow.ops.arrays.ranges import range as range_of
 from ebbflow.ops.arrays.shaping import expand_dims, transpose
 from ebbflow.ops.arrays.shaping import shape as shape_of

@@ -6,6 +6,7 @@ from typing import Any
 
 from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.layers.rnn.cell_base import assert_like_rnncell
 from ebbflow.layers.rnn.steps import (
@@ -28,7 +29,7 @@ def static_rnn(
     cell: Any,
     inputs: Any,
     initial_state: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     sequence_length: Any = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
@@ -109,7 +110,7 @@ def static_state_saving_rnn(
     inputs: Any,
     state_saver: Any,
     state_name: Any,
-    sequence_length: Any = None,
+    sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """Return `static_rnn` from the state that `state_saver.state(name)` gives; the state after goes to its
@@ -137,7 +138,7 @@ def static_bidirectional_rnn(
     inputs: Any,
     initial_state_fw: Any = None,
     initial_state_bw: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     sequence_length: Any = None,
     scope: Any = None,
 ) -> tuple[Any, Any, Any]:
@@ -163,8 +164,8 @@ def stack_bidirectional_rnn(
     inputs: Any,
     initial_states_fw: Any = None,
     initial_states_bw: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
     """Return the outputs of layers of two cells each, one upon the other, and the states of all."""

@@ -13,6 +13,7 @@ from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import ShapeLike
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.graph.scopes import colocate_with
 from ebbflow.layers.base import Layer
@@ -28,7 +29,7 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.compare import where_v1
 
 
-def transpose_batch_time(x: Any) -> Any:
+def transpose_batch_time(x: Tensor) -> Any:
     """Return `x` with its first two axes exchanged (itself, where it has fewer)."""
     dims = x._dims
     if dims is not None and len(dims) < 2:
@@ -69,7 +70,7 @@ def infer_state_dtype(explicit_dtype: Any, state: Any) -> Any:
     return found[0]
 
 
-def maybe_tensor_shape_from_tensor(shape: Any) -> Any:
+def maybe_tensor_shape_from_tensor(shape: ShapeLike) -> Any:
     """Return a size as a shape, as far as its value is known."""
     if not isinstance(shape, Tensor):
         return shape

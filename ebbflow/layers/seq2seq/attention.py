@@ -16,6 +16,7 @@ import numpy as np
 from ebbflow.core import dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import TensorLike
 from ebbflow.functions.control_flow.loops import scan
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.layers.base import Layer
@@ -23,8 +24,9 @@ from ebbflow.layers.core import Dense
 from ebbflow.layers.rnn.cell_base import zero_state_tensors
 from ebbflow.ops.arrays.argmax import argmax
 from ebbflow.ops.arrays.creation import ones, ones_like, zeros
-from ebbflow.ops.arrays.indexing import one_hot, sequence_mask
+from ebbflow.ops.arrays.indexing import one_hot
 from ebbflow.ops.arrays.joining import concat
+from ebbflow.ops.arrays.masks import sequence_mask
 from ebbflow.ops.arrays.shaping import expand_dims, reshape, squeeze, transpose
 from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.checks.asserts import assert_positive_v1
@@ -158,7 +160,7 @@ def luong_score(query: Any, keys: Any, scale: Any) -> Any:
     return score if scale is None else scale * score
 
 
-def bahdanau_score(query: Any, keys: Any, v: Any, g: Any = None, b: Any = None) -> Any:
+def bahdanau_score(query: Any, keys: Any, v: Any, g: Any = None, b: TensorLike | None = None) -> Any:
     """Return what a small network makes of a query and each key."""
     query = expand_dims(query, 1)
     if g is None or b is None:
@@ -283,7 +285,7 @@ class BahdanauAttention(_Bahdanau):
 # --- monotonic attention ----------------------------------------------------------------------------------------------
 
 
-def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Any:
+def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Any:
     """Return running products, as the exponential of running sums, which keeps gradients finite."""
     with name_scope(None, "SafeCumprod", [x]):
         x = convert(x, name="x")
@@ -404,7 +406,7 @@ class LuongMonotonicAttention(_Monotonic, _Luong):
         self._name = name
 
 
-def hardmax(logits: Any, name: str | None = None) -> Any:
+def hardmax(logits: TensorLike, name: str | None = None) -> Any:
     """Return 1 at the largest of each row, 0 elsewhere."""
     with name_scope(name, "Hardmax", [logits]):
         logits = convert(logits, name="logits")

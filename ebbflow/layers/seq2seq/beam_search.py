@@ -25,8 +25,9 @@ from ebbflow.layers.seq2seq.attention_wrapper import AttentionWrapperState
 from ebbflow.layers.seq2seq.decoder import Decoder, size_behind
 from ebbflow.layers.seq2seq.helpers import embedding_function
 from ebbflow.ops.arrays.creation import constant, fill, ones_like, zeros
-from ebbflow.ops.arrays.indexing import gather, gather_nd, one_hot, sequence_mask
+from ebbflow.ops.arrays.indexing import gather, gather_nd, one_hot
 from ebbflow.ops.arrays.joining import concat, stack
+from ebbflow.ops.arrays.masks import sequence_mask
 from ebbflow.ops.arrays.padding import tile
 from ebbflow.ops.arrays.ranges import range as range_of
 from ebbflow.ops.arrays.shaping import expand_dims, reshape, transpose

@@ -13,6 +13,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.layers.rnn.steps import transpose_batch_time
@@ -302,7 +303,9 @@ def embedding_function(embedding: Any) -> Any:
     return lambda ids: embedding_lookup_v1(embedding, ids)
 
 
-def categorical_sample(logits: Any, dtype: Any = dtypes.int32, sample_shape: Any = (), seed: int | None = None) -> Any:
+def categorical_sample(
+    logits: TensorLike, dtype: DTypeLike = dtypes.int32, sample_shape: Any = (), seed: int | None = None
+) -> Any:
     """Return a symbol for each row, drawn by what its logits say."""
     logits = convert(logits, name="logits")
     rows = logits if logits.shape.rank == 2 else reshape(logits, [-1, shape_of(logits)[-1]])

@@ -14,6 +14,7 @@ from typing import Any
 from ebbflow.core import dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import DTypeLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.layers.rnn.cell_base import RNNCell
 from ebbflow.layers.rnn.projections import EmbeddingWrapper, Linear, OutputProjectionWrapper
@@ -104,7 +105,7 @@ def attention_decoder(
     output_size: int | None = None,
     num_heads: int = 1,
     loop_function: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Any], Any]:
@@ -193,14 +194,15 @@ def embedding_attention_decoder(
     output_projection: Any = None,
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Any], Any]:
     """Return `attention_decoder` of symbols, embedded; with `feed_previous`, only the first of them is looked at."""
     size = cell.output_size if output_size is None else output_size
     if output_projection is not None:
-        convert(output_projection[1], dtype).shape.assert_is_compatible_with([num_symbols])
+        kind = None if dtype is None else dtypes.as_dtype(dtype)
+        convert(output_projection[1], kind).shape.assert_is_compatible_with([num_symbols])
     with variable_scope(scope or "embedding_attention_decoder", dtype=dtype):
         embedding = get_variable("embedding", [num_symbols, embedding_size])
         return attention_decoder(
@@ -222,7 +224,7 @@ def basic_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
     cell: Any,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """Return what a cell decodes from the state another like it has read the inputs into."""
@@ -236,7 +238,7 @@ def tied_rnn_seq2seq(
     decoder_inputs: Sequence[Any],
     cell: Any,
     loop_function: Any = None,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """Return what a cell decodes from the state it has read the inputs into itself."""
@@ -274,7 +276,7 @@ def embedding_rnn_seq2seq(
     embedding_size: int,
     output_projection: Any = None,
     feed_previous: Any = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """Return the symbols (as outputs of `num_decoder_symbols` columns) that are decoded from symbols."""
@@ -311,7 +313,7 @@ def embedding_tied_rnn_seq2seq(
     num_decoder_symbols: int | None = None,
     output_projection: Any = None,
     feed_previous: Any = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
     """Return `embedding_rnn_seq2seq` with one embedding and one cell for both sides."""
@@ -346,7 +348,7 @@ def embedding_attention_seq2seq(
     num_heads: int = 1,
     output_projection: Any = None,
     feed_previous: Any = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Any], Any]:
@@ -387,7 +389,7 @@ def one2many_rnn_seq2seq(
     num_decoder_symbols_dict: dict[str, int],
     embedding_size: int,
     feed_previous: Any = False,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     scope: Any = None,
 ) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     """Return what several decoders give from one encoder, by their names."""

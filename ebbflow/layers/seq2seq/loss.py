@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.ops.arrays.shaping import reshape
 from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.elementwise.binary import div_no_nan
@@ -14,7 +15,7 @@ from ebbflow.ops.reduce.reductions import count_nonzero, reduce_sum
 
 
 def sequence_loss(
-    logits: Any,
+    logits: Tensor,
     targets: Any,
     weights: Any,
     average_across_timesteps: bool = True,

@@ -10,6 +10,8 @@ from ebbflow.core import dtypes, errors
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import Known, op
 from ebbflow.core.shape import Dims
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.reduce.reductions import ORDERED, highest, lowest, one_of
 
@@ -69,7 +71,9 @@ def _without_nan(xp: Any, x: Any, never_chosen: Any) -> Any:
     return xp.where(missing, never_chosen(x.dtype), x)
 
 
-def argmax(input, axis=None, output_type=dtypes.int64, name=None):
+def argmax(
+    input: TensorLike, axis: Axis = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
     """Return the index of the largest along `axis` (the first axis where it is None).
 
     >>> argmax([[1, 9, 3], [4, 5, 6]], axis=1).numpy().tolist()
@@ -79,7 +83,9 @@ def argmax(input, axis=None, output_type=dtypes.int64, name=None):
     return ArgMax(input, axis, output_type=as_dtype(output_type), name=name or "ArgMax")
 
 
-def argmin(input, axis=None, output_type=dtypes.int64, name=None):
+def argmin(
+    input: TensorLike, axis: Axis = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
     """Return the index of the smallest along `axis` (the first axis where it is None).
 
     >>> argmin([[1, 9, 3], [4, 5, 6]], axis=1).numpy().tolist()
@@ -89,21 +95,37 @@ def argmin(input, axis=None, output_type=dtypes.int64, name=None):
     return ArgMin(input, axis, output_type=as_dtype(output_type), name=name or "ArgMin")
 
 
-def argmax_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+def argmax_v1(
+    input: TensorLike,
+    axis: Axis = None,
+    name: str | None = None,
+    dimension: Axis = None,
+    output_type: DTypeLike = dtypes.int64,
+) -> Tensor:
     """`argmax` with TensorFlow 1's arguments."""
     return argmax(input, one_of("axis", axis, "dimension", dimension), output_type, name)
 
 
-def argmin_v1(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+def argmin_v1(
+    input: TensorLike,
+    axis: Axis = None,
+    name: str | None = None,
+    dimension: Axis = None,
+    output_type: DTypeLike = dtypes.int64,
+) -> Tensor:
     """`argmin` with TensorFlow 1's arguments."""
     return argmin(input, one_of("axis", axis, "dimension", dimension), output_type, name)
 
 
-def arg_max(input, dimension, output_type=dtypes.int64, name=None):
+def arg_max(
+    input: TensorLike, dimension: Axis, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
     """`argmax` under its oldest name."""
     return argmax(input, dimension, output_type, name)
 
 
-def arg_min(input, dimension, output_type=dtypes.int64, name=None):
+def arg_min(
+    input: TensorLike, dimension: Axis, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
     """`argmin` under its oldest name."""
     return argmin(input, dimension, output_type, name)

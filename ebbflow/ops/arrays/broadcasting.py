@@ -10,7 +10,9 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import op
-from ebbflow.core.shape import as_dims, broadcast_dims, from_dims
+from ebbflow.core.shape import TensorShape, as_dims, broadcast_dims, from_dims
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.ops.declare import FLAT, raw, show, spelled_out
 from ebbflow.ops.sizes import int_vector, is_static, lengths, like, room_for, shape_of
 
@@ -122,17 +124,17 @@ def _(call, grad):
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def broadcast_static_shape(shape_x, shape_y):
+def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShape:
     """Return the TensorShape that two static shapes broadcast to."""
     return from_dims(broadcast_dims(as_dims(shape_x), as_dims(shape_y)))
 
 
-def broadcast_dynamic_shape(shape_x, shape_y):
+def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """Return the shape that two shape vectors broadcast to."""
     return raw.BroadcastArgs(shape_x, shape_y)
 
 
-def broadcast_to(input, shape, name=None):
+def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Return `input` repeated to `shape` by the rules of broadcasting.
 
     >>> broadcast_to([1, 2], [2, 2]).numpy().tolist()

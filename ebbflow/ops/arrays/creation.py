@@ -30,6 +30,7 @@ from ebbflow.core.shape import TensorShape, as_dims, is_compatible, merge_dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.source import short
 from ebbflow.core.tensor import EagerTensor, Tensor, is_tensor, wrap
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.declare import FLAT, raw, same, show
 from ebbflow.ops.quick import numbers, result_of
 from ebbflow.ops.sizes import all_axes, int_vector, invalid, is_static, lengths, room_for
@@ -274,7 +275,7 @@ def _(xp, shape, *, dtype):
 # --- public: constants ------------------------------------------------------------------------------------------------
 
 
-def constant(value, dtype=None, shape=None, name="Const"):
+def constant(value: TensorLike, dtype: DTypeLike | None = None, shape: ShapeLike = None, name: str = "Const") -> Tensor:
     """Return a tensor with the elements of `value`, repeated to `shape` where it is one element.
 
     >>> constant([1, 2]).numpy().tolist()
@@ -298,7 +299,13 @@ def constant(value, dtype=None, shape=None, name="Const"):
     return tensor if shape is None else _shaped(tensor, value, as_dims(shape))
 
 
-def constant_v1(value, dtype=None, shape=None, name="Const", verify_shape=False):
+def constant_v1(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    shape: ShapeLike = None,
+    name: str = "Const",
+    verify_shape: bool = False,
+) -> Tensor:
     """Return a tensor with the elements of `value`; in a graph the last one is repeated to fill `shape`."""
     graph = building()
     if graph is None:
@@ -308,7 +315,7 @@ def constant_v1(value, dtype=None, shape=None, name="Const", verify_shape=False)
         wanted = as_dims(shape)
         if verify_shape and tensor._dims != wanted:
             raise TypeError(
-                f"Expected Tensor {tensor.numpy()} (converted from {value!r}) with shape {tuple(wanted)}, "
+                f"Expected Tensor {tensor.numpy()} (converted from {value!r}) with shape {wanted}, "
                 f"but got shape {tensor._dims}."
             )
         return _shaped(tensor, value, wanted)
@@ -382,7 +389,9 @@ def _graph_shaped(array: np.ndarray, dims: Any, dtype: DType, verify_shape: bool
     return flat.reshape(dims)
 
 
-def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
+def convert_to_tensor_or_indexed_slices(
+    value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor | IndexedSlices:
     """Return `value` as a tensor, or as it is where it is an IndexedSlices of that dtype."""
     if not isinstance(value, IndexedSlices):
         return convert(value, None if dtype is None else as_dtype(dtype), None, name)
@@ -411,7 +420,7 @@ register_tensor_conversion_function(IndexedSlices, indexed_slices_to_tensor)
 # --- public: fills ----------------------------------------------------------------------------------------------------
 
 
-def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
+def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
     """Return a tensor of zeros (empty strings, False).
 
     >>> zeros([2]).numpy().tolist()
@@ -422,7 +431,7 @@ def zeros(shape, dtype=dtypes.float32, name=None, layout=None):
     return _all_of(zero, shape, dtype, name, "zeros")
 
 
-def ones(shape, dtype=dtypes.float32, name=None, layout=None):
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
     """Return a tensor of ones.
 
     >>> ones([2], dtypes.int32).numpy().tolist()
@@ -491,7 +500,7 @@ def _plain_length(n: Any) -> int:
     return operator.index(n)
 
 
-def fill(dims, value, name=None, layout=None):
+def fill(dims: ShapeLike, value: TensorLike, name: str | None = None, layout: Any = None) -> Tensor:
     """Return a tensor of shape `dims` whose every element is `value`.
 
     >>> fill([2, 2], 7).numpy().tolist()
@@ -500,7 +509,9 @@ def fill(dims, value, name=None, layout=None):
     return Fill(dims, value, name=name)
 
 
-def zeros_like(input, dtype=None, name=None, layout=None):
+def zeros_like(
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
+) -> Tensor:
     """Return zeros of the input's shape.
 
     >>> zeros_like([1, 2]).numpy().tolist()
@@ -509,11 +520,14 @@ def zeros_like(input, dtype=None, name=None, layout=None):
     return zeros_like_v1(input, dtype, name)
 
 
-def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
+def zeros_like_v1(
+    tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
+) -> Tensor:
     """Return zeros of the tensor's shape; `optimize` lets a known shape become a Const."""
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
     if hasattr(tensor, "with_flat_values"):
-        return tensor.with_flat_values(zeros_like_v1(tensor.flat_values, dtype, name, optimize))
+        ragged: Any = tensor
+        return ragged.with_flat_values(zeros_like_v1(ragged.flat_values, dtype, name, optimize))
     if building() is None:
         tensor = convert(tensor)
         dtype = dtype or tensor.dtype
@@ -528,7 +542,7 @@ def zeros_like_v1(tensor, dtype=None, name=None, optimize=True):
         return zeros(raw.Shape(tensor), found, scope)
 
 
-def ones_like(input, dtype=None, name=None, layout=None):
+def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None) -> Tensor:
     """Return ones of the input's shape.
 
     >>> ones_like([3, 4]).numpy().tolist()
@@ -536,7 +550,8 @@ def ones_like(input, dtype=None, name=None, layout=None):
     """
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
     if hasattr(input, "with_flat_values"):
-        return input.with_flat_values(ones_like(input.flat_values, dtype, name))
+        ragged: Any = input
+        return ragged.with_flat_values(ones_like(ragged.flat_values, dtype, name))
     if building() is None:
         tensor = convert(input)
         return OnesLike(tensor) if dtype is None or dtype is tensor.dtype else ones(tensor._dims, dtype)
@@ -550,7 +565,9 @@ def ones_like(input, dtype=None, name=None, layout=None):
         return ones(raw.Shape(tensor), found, scope)
 
 
-def ones_like_v1(tensor, dtype=None, name=None, optimize=True):
+def ones_like_v1(
+    tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
+) -> Tensor:
     """Return ones of the tensor's shape; `optimize` lets a known shape become a Const."""
     graph = building()
     if graph is None:
@@ -569,23 +586,24 @@ def ones_like_v1(tensor, dtype=None, name=None, optimize=True):
 # --- public: passing on -----------------------------------------------------------------------------------------------
 
 
-def identity(input, name=None):
+def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """Return a tensor with the same value."""
     if input.__class__ is EagerTensor and not context.graph_scopes:
         return result_of(Identity, (input,), input._array, input._dtype, {"T": input._dtype})
     if isinstance(input, IndexedSlices):
-        return input._unflatten([Identity(part, name=name) for part in input._flatten()])
+        parts: list[Any] = [Identity(part, name=name) for part in input._flatten()]
+        return input._unflatten(parts)  # type: ignore[return-value]
     if isinstance(input, CompositeTensor):
         return nest.map_structure(lambda part: Identity(part, name=name), input, expand_composites=True)
     return Identity(input, name=name)
 
 
-def identity_n(input, name=None):
+def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
     """Return a list of tensors with the same values."""
     return IdentityN(input, name=name)
 
 
-def stop_gradient(input, name=None):
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the same value, through which no gradient flows back."""
     if input.__class__ is EagerTensor and not context.graph_scopes:
         return result_of(StopGradient, (input,), input._array, input._dtype, {"T": input._dtype})
@@ -597,11 +615,11 @@ def prevent_gradient(input, message="", name=None):
     return PreventGradient(input, message=message, name=name)
 
 
-def guarantee_const(input, name=None):
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the same value, promised not to change between runs."""
     return GuaranteeConst(input, name=name)
 
 
-def ensure_shape(x, shape, name=None):
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Return `x`, whose shape is checked against `shape` when it is known."""
     return EnsureShape(x, shape=as_dims(shape), name=name)

@@ -1,4 +1,4 @@
-"""Looking elements up by their indices: gather, gather_nd, one_hot, boolean masks.
+"""Looking elements up by their indices: gather, gather_nd, one_hot.
 
 Every index is checked on the host (NumPy would take negative ones); an XLA engine clamps them instead. The gradient
 of a gather along the first axis is `IndexedSlices`, along other axes a dense sum. Imports `slicing`, `array` and what
@@ -17,14 +17,14 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import Dims, from_dims, is_compatible
+from ebbflow.core.shape import Dims
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.tensor import EagerTensor, Tensor, wrap
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops import tf1_gradients
-from ebbflow.ops.arrays.creation import building, constant, ones, zeros
+from ebbflow.ops.arrays.creation import building, ones, zeros
 from ebbflow.ops.arrays.joining import concat, stack
 from ebbflow.ops.arrays.shaping import reshape, shape, size
-from ebbflow.ops.arrays.slicing import provide_boolean_mask
 from ebbflow.ops.declare import FLAT, dense, raw, show, spelled_out
 from ebbflow.ops.quick import numbers
 from ebbflow.ops.sizes import int_vector, invalid, is_static, room_for, scalar_value, shape_of
@@ -361,7 +361,14 @@ def _(xp, input):
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
+def gather(
+    params: TensorLike,
+    indices: TensorLike,
+    validate_indices: bool | None = None,
+    axis: Axis = None,
+    batch_dims: TensorLike = 0,
+    name: str | None = None,
+) -> Tensor:
     """Return the slices of `params` along `axis` that `indices` name.
 
     >>> gather([10, 20, 30], [2, 0]).numpy().tolist()
@@ -385,12 +392,25 @@ def _gather_now(params: Any, indices: Any) -> Any:
     return Gather(params, indices)
 
 
-def gather_v1(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
+def gather_v1(
+    params: TensorLike,
+    indices: TensorLike,
+    validate_indices: bool | None = None,
+    name: str | None = None,
+    axis: Axis = None,
+    batch_dims: TensorLike = 0,
+) -> Tensor:
     """Return the slices of `params` along `axis` that `indices` name."""
     return gather(params, indices, validate_indices, axis, batch_dims, name)
 
 
-def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
+def gather_nd(
+    params: TensorLike,
+    indices: TensorLike,
+    batch_dims: TensorLike = 0,
+    name: str | None = None,
+    bad_indices_policy: str = "",
+) -> Tensor:
     """Return the elements (or slices) of `params` at the index tuples in the last axis of `indices`.
 
     >>> gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy().tolist()
@@ -404,7 +424,13 @@ def gather_nd(params, indices, batch_dims=0, name=None, bad_indices_policy=""):
     return GatherNd(params, indices, bad_indices_policy=bad_indices_policy, name=name)
 
 
-def gather_nd_v1(params, indices, name=None, batch_dims=0, bad_indices_policy=""):
+def gather_nd_v1(
+    params: TensorLike,
+    indices: TensorLike,
+    name: str | None = None,
+    batch_dims: TensorLike = 0,
+    bad_indices_policy: str = "",
+) -> Tensor:
     """Return the elements (or slices) of `params` at the index tuples in the last axis of `indices`."""
     return gather_nd(params, indices, batch_dims, name, bad_indices_policy)
 
@@ -428,7 +454,7 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | Non
         return GatherNd(params, raw.ConcatV2([*parts, indices], -1), bad_indices_policy=policy)
 
 
-def batch_gather(params, indices, name=None):
+def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
     """Return, for each batch, the entries of `params` that the last axis of `indices` names."""
     with name_scope(name, "BatchGather", [params, indices]):
         indices = convert(indices, None, None, "indices")
@@ -452,57 +478,15 @@ def batch_gather(params, indices, name=None):
         return reshape(GatherV2(rows, flat, 0), concat([own, tail], 0))
 
 
-def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
-    """Return the elements (or slices) of `tensor` where `mask`, along its first axes or from `axis` on, holds.
-
-    >>> boolean_mask([1, 2, 3], [True, False, True]).numpy().tolist()
-    [1, 3]
-    """
-    with name_scope(name or "boolean_mask", None, [tensor, mask]):
-        tensor = convert(tensor, None, None, "tensor")
-        mask = convert(mask, None, None, "mask")
-        if mask._dims is None:
-            raise ValueError(
-                "Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] is "
-                "ok, but shape=None is not."
-            )
-        depth = len(mask._dims)
-        if not depth:
-            raise ValueError("mask cannot be scalar.")
-        at = 0 if axis is None else int(axis if not isinstance(axis, Tensor) else axis.constant_value())
-        if tensor._dims is not None:
-            at = at + len(tensor._dims) if at < 0 else at
-            if not is_compatible(mask._dims, tensor._dims[at : at + depth]):
-                raise ValueError(
-                    f"Shapes {from_dims(tensor._dims[at : at + depth])} and {from_dims(mask._dims)} are incompatible"
-                )
-        return _mask_now(tensor, mask, at, depth) if building() is None else _mask_later(tensor, mask, at, depth)
-
-
-def _mask_now(tensor: Any, mask: Any, at: int, depth: int) -> Any:
-    dims = tensor._dims
-    if depth > 1:
-        tensor = reshape(tensor, [*dims[:at], math.prod(dims[at : at + depth]), *dims[at + depth :]])
-    chosen = wrap(np.flatnonzero(mask._array), dtypes.int64)
-    return GatherV2(tensor, chosen, wrap(np.array(at, np.int32), dtypes.int32))
-
-
-def _mask_later(tensor: Any, mask: Any, at: int, depth: int) -> Any:
-    count = raw.Prod(shape(tensor)[at : at + depth], [0])
-    rows = reshape(tensor, concat([shape(tensor)[:at], [count], shape(tensor)[at + depth :]], 0))
-    chosen = raw.Squeeze(Where(reshape(mask, [-1])), squeeze_dims=[1])
-    return GatherV2(rows, chosen, at)
-
-
-def boolean_mask_v1(tensor, mask, name="boolean_mask", axis=None):
-    """Return the elements (or slices) of `tensor` where `mask`, along its first axes or from `axis` on, holds."""
-    return boolean_mask(tensor, mask, axis, name)
-
-
-provide_boolean_mask(boolean_mask)
-
-
-def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+def one_hot(
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return vectors of length `depth` that are `on_value` at each index and `off_value` elsewhere.
 
     >>> one_hot([0, 2], 3, dtype=dtypes.int32).numpy().tolist()
@@ -529,41 +513,7 @@ def _hot_value(value: Any, kind: Any, label: str) -> Any:
     return tensor
 
 
-def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
-    """Return, for each length n, `maxlen` numbers of which the first n are true.
-
-    >>> sequence_mask([1, 3], 3).numpy().astype(int).tolist()
-    [[1, 0, 0], [1, 1, 1]]
-    """
-    with name_scope(name, "SequenceMask", [lengths, maxlen]):
-        lengths = convert(lengths)
-        if maxlen is None:
-            axes = (
-                constant(np.arange(len(lengths._dims), dtype=np.int32))
-                if lengths._dims is not None
-                else raw.Range(0, raw.Rank(lengths), 1)
-            )
-            longest = raw.Max(lengths, axes) if not _is_empty(lengths) else constant(0, lengths.dtype)
-            maxlen = raw.Maximum(constant(0, longest.dtype), longest)
-        else:
-            maxlen = convert(maxlen)
-        if maxlen._dims not in (None, ()):
-            raise ValueError(
-                f"Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = {maxlen} with shape "
-                f"'{maxlen.shape}' instead"
-            )
-        row = raw.Range(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
-        ends = raw.Cast(raw.ExpandDims(lengths, -1), DstT=maxlen.dtype)
-        result = raw.Less(row, ends)
-        kind = as_dtype(dtype)
-        return result if kind is dtypes.bool else raw.Cast(result, DstT=kind)
-
-
-def _is_empty(x: Any) -> bool:
-    return x.__class__ is EagerTensor and not x._array.size
-
-
-def meshgrid(*args, **kwargs):
+def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     """Return the coordinates of a grid over the vectors given, one tensor each (`indexing` "xy" or "ij").
 
     >>> [g.numpy().tolist() for g in meshgrid([1, 2], [3, 4])]

@@ -7,6 +7,7 @@ and by the tape.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, TensorShape, from_dims, merge_dims
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.creation import building, zeros_like
 from ebbflow.ops.arrays.shaping import checked_scalar
@@ -455,7 +457,7 @@ provide_pack(pack_list)
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def concat(values, axis, name="concat"):
+def concat(values: TensorLike, axis: Axis, name: str = "concat") -> Tensor:
     """Return the tensors set behind each other along `axis`.
 
     >>> concat([[1, 2], [3]], 0).numpy().tolist()
@@ -488,7 +490,7 @@ def _concat_now(values: Any, axis: int) -> Tensor:
     return result_of(ConcatV2, (*values, int32(axis)), array, dtype, attrs)
 
 
-def stack(values, axis=0, name="stack"):
+def stack(values: TensorLike, axis: int = 0, name: str = "stack") -> Tensor:
     """Return the tensors as slices of one, along a new axis.
 
     >>> stack([[1, 2], [3, 4]], axis=1).numpy().tolist()
@@ -535,7 +537,7 @@ def _dims_of(value: Any) -> Dims:
     return shape._dims if isinstance(shape, TensorShape) else tuple(shape)
 
 
-def unstack(value, num=None, axis=0, name="unstack"):
+def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
     """Return the slices of `value` along `axis`, as a list.
 
     >>> [int(x) for x in unstack([1, 2])]
@@ -552,11 +554,11 @@ def unstack(value, num=None, axis=0, name="unstack"):
             raise ValueError(f"Cannot infer argument `num` from shape {from_dims(dims)}")
         if value.__class__ is EagerTensor and not context.graph_scopes:
             arrays = Unpack.kernel_fn(np, value._array, num=num, axis=axis)
-            return results_of(Unpack, (value,), arrays, value._dtype, {"num": num, "T": value._dtype, "axis": axis})
+            return [*results_of(Unpack, (value,), arrays, value._dtype, {"num": num, "T": value._dtype, "axis": axis})]
     return Unpack(value, num=num, axis=axis, name=name or "unstack")
 
 
-def parallel_stack(values, name="parallel_stack"):
+def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -> Tensor:
     """Return the tensors, whose shapes must be known, as slices of one along a new first axis. (Graphs only.)"""
     if building() is None:
         raise RuntimeError("tf.parallel_stack() is not compatible with eager execution.")
@@ -568,7 +570,9 @@ def parallel_stack(values, name="parallel_stack"):
         return ParallelConcat(rows, shape=(len(values), *first._dims))
 
 
-def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+def split(
+    value: TensorLike, num_or_size_splits: TensorLike, axis: Axis = 0, num: int | None = None, name: str = "split"
+) -> list[Tensor]:
     """Return `value` in that many equal parts along `axis`, or in parts of the sizes given (one may be -1, the rest).
 
     >>> [p.numpy().tolist() for p in split([1, 2, 3, 4], [1, 3])]
@@ -588,12 +592,12 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
     if sizes._dims == ():
         raise ValueError(
             "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
-            f"Argument provided: {num_or_size_splits}"
+            f"Argument provided: {num_or_size_splits!s}"
         )
     if num is None:
         num = None if sizes._dims is None else sizes._dims[-1 if len(sizes._dims) > 1 else 0]
         if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits!s}")
     return SplitV(value, sizes, axis, num_split=num, name=name)
 
 

@@ -15,6 +15,7 @@ from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, from_dims
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.creation import filled
 from ebbflow.ops.arrays.shaping import reshape
@@ -296,7 +297,7 @@ def _(call, grad):
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def tile(input, multiples, name=None):
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Return `input` repeated `multiples[i]` times along axis i.
 
     >>> tile([1, 2], [2]).numpy().tolist()
@@ -305,7 +306,13 @@ def tile(input, multiples, name=None):
     return Tile(input, multiples, name=name)
 
 
-def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
+def pad(
+    tensor: TensorLike,
+    paddings: TensorLike,
+    mode: str = "CONSTANT",
+    constant_values: TensorLike = 0,
+    name: str | None = None,
+) -> Tensor:
     """Return `tensor` with `paddings[i]` elements before and after it along axis i: a value, or its own mirror image.
 
     >>> pad([1, 2], [[1, 0]], constant_values=9).numpy().tolist()
@@ -324,12 +331,18 @@ def pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
     )
 
 
-def pad_v1(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
+def pad_v1(
+    tensor: TensorLike,
+    paddings: TensorLike,
+    mode: str = "CONSTANT",
+    name: str | None = None,
+    constant_values: TensorLike = 0,
+) -> Tensor:
     """Return `tensor` with `paddings[i]` elements before and after it along axis i."""
     return pad(tensor, paddings, mode, constant_values, name)
 
 
-def repeat(input, repeats, axis=None, name=None):
+def repeat(input: TensorLike, repeats: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """Return `input` with its elements along `axis` (all of them, flat, without one) repeated `repeats` times each.
 
     >>> repeat([1, 2], [1, 2]).numpy().tolist()
@@ -393,7 +406,9 @@ def _repeat_each(data: Any, times: Any, axis: int) -> Any:
     return raw.GatherV2(data, rows, axis)
 
 
-def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
+def required_space_to_batch_paddings(
+    input_shape: TensorLike, block_shape: TensorLike, base_paddings: TensorLike | None = None, name: str | None = None
+) -> tuple[Any, Any]:
     """Return (paddings, crops) that make each length of `input_shape` a multiple of its block."""
     with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
         sizes = convert(input_shape, None, dtypes.int32, "input_shape")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw, show
 from ebbflow.ops.shape_rules import agreed
 from ebbflow.ops.sizes import invalid, room_for, shape_of
@@ -106,7 +109,9 @@ def _(call, grad):
     return [None] * call.N + [raw.GatherV2(grad, places, 0) for places in call.indices]
 
 
-def dynamic_partition(data, partitions, num_partitions, name=None):
+def dynamic_partition(
+    data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None
+) -> list[Tensor]:
     """Return a list of tensors: rows of `data` that `partitions` gives the same number, in order.
 
     >>> [part.numpy().tolist() for part in dynamic_partition([10, 20, 30], [1, 0, 1], 2)]
@@ -115,7 +120,7 @@ def dynamic_partition(data, partitions, num_partitions, name=None):
     return DynamicPartition(data, partitions, num_partitions=num_partitions, name=name)
 
 
-def dynamic_stitch(indices, data, name=None):
+def dynamic_stitch(indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Return the rows of all `data`, each at the place its index names; of two at one place the last counts.
 
     >>> dynamic_stitch([[1], [0, 2]], [[20], [10, 30]]).numpy().tolist()

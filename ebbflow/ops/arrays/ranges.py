@@ -18,6 +18,7 @@ from ebbflow.core.op import op, tagged
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.source import short
 from ebbflow.core.tensor import Tensor, wrap
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.arrays.creation import building, zeros_like
 from ebbflow.ops.declare import FLAT, raw
 from ebbflow.ops.sizes import INT64_MAX, invalid, is_static, room_for, scalar_value
@@ -107,7 +108,13 @@ def spaced(xp: Any, start: Any, stop: Any, count: int) -> Any:
 _WIDENING = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 
-def range(start, limit=None, delta=1, dtype=None, name="range"):
+def range(
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str = "range",
+) -> Tensor:
     """Return the numbers from `start` (0 when only one number is given) on, `delta` apart, before `limit`.
 
     >>> range(3).numpy().tolist(), range(1, 6, 2).numpy().tolist()
@@ -152,7 +159,7 @@ def lin_space(start, stop, num, name=None):
     return LinSpace(start, stop, num, name=name)
 
 
-def linspace(start, stop, num, name=None, axis=0):
+def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
     """Return `num` numbers from `start` to `stop`, both included, along a new axis.
 
     >>> linspace(0.0, 1.0, 3).numpy().tolist()

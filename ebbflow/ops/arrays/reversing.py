@@ -7,6 +7,8 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.core.shape import is_compatible
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.declare import raw, show
 from ebbflow.ops.sizes import invalid, vector
 
@@ -183,7 +185,7 @@ def _(call, grad):
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def reverse(tensor, axis, name=None):
+def reverse(tensor: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
     """Return `tensor` with its elements along each axis named in `axis` in reverse order.
 
     >>> reverse([1, 2, 3], [0]).numpy().tolist()
@@ -192,7 +194,13 @@ def reverse(tensor, axis, name=None):
     return ReverseV2(tensor, axis, name=name)
 
 
-def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None):
+def reverse_sequence(
+    input: TensorLike,
+    seq_lengths: TensorLike,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return `input` with the first `seq_lengths[i]` elements of batch entry i in reverse order along `seq_axis`.
 
     >>> reverse_sequence([[1, 2, 3]], [2], seq_axis=1).numpy().tolist()
@@ -204,14 +212,14 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
 
 
 def reverse_sequence_v1(
-    input,
-    seq_lengths,
-    seq_axis=None,
-    batch_axis=None,
-    name=None,
-    seq_dim=None,
-    batch_dim=None,
-):
+    input: TensorLike,
+    seq_lengths: TensorLike,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+    seq_dim: int | None = None,
+    batch_dim: int | None = None,
+) -> Tensor:
     """Return `input` with the first elements of each batch entry reversed (`seq_dim`, `batch_dim`: the old names)."""
     for new, old, names in (
         (seq_axis, seq_dim, "'seq_dim' and 'seq_axis'"),
@@ -223,7 +231,7 @@ def reverse_sequence_v1(
     return reverse_sequence(input, seq_lengths, seq, batch_dim if batch_axis is None else batch_axis, name)
 
 
-def roll(input, shift, axis, name=None):
+def roll(input: TensorLike, shift: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
     """Return `input` with its elements moved by `shift` along `axis`; what falls off one end comes in at the other.
 
     >>> roll([1, 2, 3], 1, 0).numpy().tolist()

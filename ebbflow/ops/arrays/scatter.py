@@ -15,6 +15,8 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import Op, op
 from ebbflow.core.shape import Dims, is_compatible
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import filled, zeros_like
 from ebbflow.ops.arrays.indexing import ignores, outside
 from ebbflow.ops.declare import dense, raw, show
@@ -232,7 +234,9 @@ ScatterNdNonAliasingAdd = _tensor_scatter("ScatterNdNonAliasingAdd", "add", _add
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
+def scatter_nd(
+    indices: TensorLike, updates: TensorLike, shape: ShapeLike, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
     """Return zeros of `shape` with `updates` added in at the index tuples in the last axis of `indices`.
 
     >>> scatter_nd([[0], [2], [0]], [1, 2, 3], [4]).numpy().tolist()
@@ -241,7 +245,9 @@ def scatter_nd(indices, updates, shape, bad_indices_policy="", name=None):
     return ScatterNd(indices, updates, shape, bad_indices_policy=bad_indices_policy, name=name)
 
 
-def tensor_scatter_nd_update(tensor, indices, updates, name=None):
+def tensor_scatter_nd_update(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """Return `tensor` with `updates` in place of what the index tuples name.
 
     >>> tensor_scatter_nd_update([1, 2, 3], [[1]], [9]).numpy().tolist()
@@ -250,21 +256,29 @@ def tensor_scatter_nd_update(tensor, indices, updates, name=None):
     return TensorScatterUpdate(tensor, indices, updates, name=name)
 
 
-def tensor_scatter_nd_add(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_add(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
     """Return `tensor` with `updates` added to what the index tuples name."""
     return TensorScatterAdd(tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
-def tensor_scatter_nd_sub(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_sub(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
     """Return `tensor` with `updates` subtracted from what the index tuples name."""
     return TensorScatterSub(tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
-def tensor_scatter_nd_min(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_min(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
     """Return `tensor` with the smaller of `updates` and what the index tuples name."""
     return TensorScatterMin(tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
-def tensor_scatter_nd_max(tensor, indices, updates, bad_indices_policy="", name=None):
+def tensor_scatter_nd_max(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
     """Return `tensor` with the larger of `updates` and what the index tuples name."""
     return TensorScatterMax(tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)

@@ -7,6 +7,7 @@ static shape is known, as in TensorFlow. Imports `creation`; imported by `array`
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,11 @@ from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
+from ebbflow.core.typing import Axis, DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import building
 from ebbflow.ops.declare import FLAT, raw, show, spelled_out
 from ebbflow.ops.quick import int32, int32s, result_of
-from ebbflow.ops.sizes import (
-    INT64_MAX,
-    invalid,
-    is_static,
-    like,
-    product,
-    scalar_value,
-    vector,
-)
+from ebbflow.ops.sizes import INT64_MAX, invalid, is_static, like, product, scalar_value, vector
 
 # --- asking for it ----------------------------------------------------------------------------------------------------
 
@@ -364,7 +358,7 @@ def _check_permutation(x: np.ndarray, count: int) -> None:
 # --- public: asking for it --------------------------------------------------------------------------------------------
 
 
-def shape(input, out_type=None, name=None):
+def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return the shape of `input` as an integer vector.
 
     >>> shape([[1, 2, 3]]).numpy().tolist()
@@ -385,17 +379,17 @@ def shape(input, out_type=None, name=None):
         return Shape(tensor, out_type=kind, name=scope)
 
 
-def shape_v1(input, name=None, out_type=None):
+def shape_v1(input: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """Return the shape of `input` as an integer vector."""
     return shape(input, out_type, name)
 
 
-def shape_n(input, out_type=dtypes.int32, name=None):
+def shape_n(input: Sequence[TensorLike], out_type: DTypeLike = dtypes.int32, name: str | None = None) -> list[Tensor]:
     """Return the shapes of several tensors."""
     return ShapeN(list(input), out_type=out_type, name=name)
 
 
-def size(input, out_type=None, name=None):
+def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return how many elements `input` has.
 
     >>> int(size([[1, 2, 3]]))
@@ -414,12 +408,12 @@ def size(input, out_type=None, name=None):
         return Size(tensor, out_type=kind, name=scope)
 
 
-def size_v1(input, name=None, out_type=None):
+def size_v1(input: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """Return how many elements `input` has."""
     return size(input, out_type, name)
 
 
-def rank(input, name=None):
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """Return how many axes `input` has.
 
     >>> int(rank([[1, 2, 3]]))
@@ -440,7 +434,7 @@ def rank(input, name=None):
 # --- public: changing it ----------------------------------------------------------------------------------------------
 
 
-def reshape(tensor, shape, name=None):
+def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Return the elements of `tensor` in another shape; one length may be -1 and is then found.
 
     >>> reshape([1, 2, 3, 4], [2, -1]).numpy().tolist()
@@ -466,7 +460,7 @@ def _reshaped(op: Any, x: Any, how: Any, array: Any) -> Any:
     return result_of(op, (x, how), array, x._dtype, {"T": x._dtype, attr: how._dtype})
 
 
-def expand_dims(input, axis, name=None):
+def expand_dims(input: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
     """Return `input` with an axis of length 1 put in at `axis`.
 
     >>> expand_dims([1, 2], 0).numpy().tolist()
@@ -480,7 +474,7 @@ def expand_dims(input, axis, name=None):
     return ExpandDims(input, axis, name=name)
 
 
-def expand_dims_v1(input, axis=None, name=None, dim=None):
+def expand_dims_v1(input: TensorLike, axis: Axis = None, name: str | None = None, dim: Axis = None) -> Tensor:
     """Return `input` with an axis of length 1 put in at `axis` (once called `dim`)."""
     if axis is None and dim is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
@@ -489,7 +483,7 @@ def expand_dims_v1(input, axis=None, name=None, dim=None):
     return ExpandDims(input, dim if axis is None else axis, name=name)
 
 
-def squeeze(input, axis=None, name=None):
+def squeeze(input: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """Return `input` without its axes of length 1, or without those of them that `axis` names.
 
     >>> squeeze([[1], [2]]).numpy().tolist()
@@ -505,14 +499,16 @@ def squeeze(input, axis=None, name=None):
     return Squeeze(input, squeeze_dims=axes, name=name)
 
 
-def squeeze_v1(input, axis=None, name=None, squeeze_dims=None):
+def squeeze_v1(input: TensorLike, axis: Axis = None, name: str | None = None, squeeze_dims: Axis = None) -> Tensor:
     """Return `input` without its axes of length 1 (`squeeze_dims` is the old name of `axis`)."""
     if axis is not None and squeeze_dims is not None:
         raise ValueError("Cannot specify both 'squeeze_dims' and 'axis'.")
     return squeeze(input, squeeze_dims if axis is None else axis, name)
 
 
-def transpose(a, perm=None, conjugate=False, name="transpose"):
+def transpose(
+    a: TensorLike, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose"
+) -> Tensor:
     """Return `a` with its axes in the order `perm` (reversed when none is given).
 
     >>> transpose([[1, 2], [3, 4]]).numpy().tolist()
@@ -524,7 +520,7 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
             perm = int32s(tuple(range(a._array.ndim - 1, -1, -1)))
         elif (perm.__class__ is list or perm.__class__ is tuple) and all([n.__class__ is int for n in perm]):
             perm = int32s(tuple(perm))
-        if conjugate and a._dtype.is_complex:
+        if conjugate and a.dtype.is_complex:
             return ConjugateTranspose(a, perm)
         if perm.__class__ is EagerTensor:
             try:
@@ -550,12 +546,14 @@ def _reversed_axes(rank: Any) -> Any:
     return raw.Range(last, -1, -1)
 
 
-def transpose_v1(a, perm=None, name="transpose", conjugate=False):
+def transpose_v1(
+    a: TensorLike, perm: TensorLike | None = None, name: str = "transpose", conjugate: bool = False
+) -> Tensor:
     """Return `a` with its axes in the order `perm` (reversed when none is given)."""
     return transpose(a, perm, conjugate, name)
 
 
-def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+def matrix_transpose(a: TensorLike, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """Return `a` with its last two axes exchanged.
 
     >>> matrix_transpose([[1, 2], [3, 4]]).numpy().tolist()
@@ -576,7 +574,7 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
         return transpose(a, [*range(axes - 2), axes - 1, axes - 2], conjugate)
 
 
-def invert_permutation(x, name=None):
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the permutation that undoes `x`."""
     return InvertPermutation(x, name=name)
 

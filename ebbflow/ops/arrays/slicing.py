@@ -2,7 +2,7 @@
 
 One function, `numpy_index`, turns TensorFlow's begin/end/strides and their five bit masks into NumPy's index; the
 kernels of slicing, of its gradient and of updating all stand on it. `__getitem__` is put on the tensor classes here:
-on an eager tensor plain ints and slices are NumPy views at once; a boolean mask goes to `indexing.boolean_mask`.
+on an eager tensor plain ints and slices are NumPy views at once; a boolean mask goes to `masks.boolean_mask`.
 Variables slice by `slice_helper` too.
 """
 
@@ -19,6 +19,7 @@ from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dimension, Dims
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, is_tensor, ndarray, wrap
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.creation import building, constant, filled, ones_like_v1, zeros_like
 from ebbflow.ops.arrays.joining import stack
@@ -322,7 +323,7 @@ def _(call, grad):
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def slice_(input_, begin, size, name=None):
+def slice_(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """Return the part of `input_` that starts at `begin` and has the shape `size` (-1: all that is left).
 
     >>> slice_([1, 2, 3], [1], [-1]).numpy().tolist()
@@ -332,18 +333,18 @@ def slice_(input_, begin, size, name=None):
 
 
 def strided_slice(
-    input_,
-    begin,
-    end,
-    strides=None,
-    begin_mask=0,
-    end_mask=0,
-    ellipsis_mask=0,
-    new_axis_mask=0,
-    shrink_axis_mask=0,
-    var=None,
-    name=None,
-):
+    input_: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike | None = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Tensor:
     """Return every stride-th element from `begin` to `end`, axis by axis; bits of the masks change what a place means.
 
     >>> strided_slice([1, 2, 3, 4], [0], [4], [2]).numpy().tolist()

@@ -18,6 +18,7 @@ from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, is_compatible
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops.arrays.shaping import rank as rank_of
 from ebbflow.ops.arrays.shaping import reshape, shape
 from ebbflow.ops.declare import FLAT, dense, raw, show
@@ -280,7 +281,13 @@ def _(xp, input, *, boundaries):
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def top_k(input, k=1, sorted=True, index_type=dtypes.int32, name=None):
+def top_k(
+    input: TensorLike,
+    k: TensorLike = 1,
+    sorted: bool = True,
+    index_type: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Any:
     """Return (values, indices) of the `k` largest elements along the last axis.
 
     >>> top_k([1, 3, 2], 2).values.numpy().tolist()
@@ -294,7 +301,7 @@ def top_k_v1(input, k=1, sorted=True, name=None):
     return TopKV2(input, k, sorted=sorted, name=name)
 
 
-def in_top_k(targets, predictions, k, name=None):
+def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """Return, for each row of `predictions`, whether its target is among the `k` largest.
 
     >>> in_top_k([1], [[0.2, 0.8]], 1).numpy().tolist()
@@ -304,7 +311,7 @@ def in_top_k(targets, predictions, k, name=None):
         return InTopKV2(predictions, targets, k)
 
 
-def in_top_k_v1(predictions, targets, k, name=None):
+def in_top_k_v1(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """Return, for each row of `predictions`, whether its target is among the `k` largest."""
     return in_top_k(targets, predictions, k, name)
 
@@ -318,7 +325,7 @@ def nth_element(input, n, reverse=False, name=None):
     return NthElement(input, n, reverse=reverse, name=name)
 
 
-def sort(values, axis=-1, direction="ASCENDING", name=None):
+def sort(values: TensorLike, axis: Axis = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """Return `values` in order along `axis`.
 
     >>> sort([3, 1, 2]).numpy().tolist()
@@ -328,7 +335,9 @@ def sort(values, axis=-1, direction="ASCENDING", name=None):
         return _ordered(values, axis, direction, want_values=True)
 
 
-def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+def argsort(
+    values: TensorLike, axis: Axis = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+) -> Tensor:
     """Return the indices that put `values` in order along `axis`; equal elements keep their order.
 
     >>> argsort([3, 1, 2]).numpy().tolist()
@@ -376,7 +385,13 @@ def _from_largest(values: Any, at: int, want_values: bool) -> Any:
     return raw.Transpose(found, order)
 
 
-def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
+def searchsorted(
+    sorted_sequence: TensorLike,
+    values: TensorLike,
+    side: str = "left",
+    out_type: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """Return where each of `values` would go into the sorted last axis: before equal elements, or behind them.
 
     >>> searchsorted([1, 3, 5], [0, 3, 6]).numpy().tolist()

@@ -15,6 +15,8 @@ from ebbflow.core import errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Padding, Sizes, TensorLike
 from ebbflow.ops.declare import dense, raw, show
 from ebbflow.ops.sizes import invalid, room_for, shape_of, vector
 
@@ -391,70 +393,99 @@ def _(call, grad):
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def space_to_depth(input, block_size, data_format="NHWC", name=None):
+def space_to_depth(input: TensorLike, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """Return images with each block of `block_size` × `block_size` pixels laid into the channels of one."""
     return SpaceToDepth(input, block_size=block_size, data_format=data_format, name=name)
 
 
-def space_to_depth_v1(input, block_size, name=None, data_format="NHWC"):
+def space_to_depth_v1(input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
     """Return images with each block of `block_size` × `block_size` pixels laid into the channels of one."""
     return SpaceToDepth(input, block_size=block_size, data_format=data_format, name=name)
 
 
-def depth_to_space(input, block_size, data_format="NHWC", name=None):
+def depth_to_space(input: TensorLike, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """Return images with the channels of each pixel laid out as a block of `block_size` × `block_size`."""
     return DepthToSpace(input, block_size=block_size, data_format=data_format, name=name)
 
 
-def depth_to_space_v1(input, block_size, name=None, data_format="NHWC"):
+def depth_to_space_v1(input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
     """Return images with the channels of each pixel laid out as a block of `block_size` × `block_size`."""
     return DepthToSpace(input, block_size=block_size, data_format=data_format, name=name)
 
 
-def space_to_batch(input, block_shape, paddings, name=None):
+def space_to_batch(input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None) -> Tensor:
     """Return `input`, padded, with the blocks of its spatial axes moved into the batch axis."""
     return SpaceToBatchND(input, block_shape, paddings, name=name)
 
 
-def space_to_batch_v1(input, paddings, block_size=None, name=None, block_shape=None):
+def space_to_batch_v1(
+    input: TensorLike,
+    paddings: TensorLike,
+    block_size: int | None = None,
+    name: str | None = None,
+    block_shape: TensorLike | None = None,
+) -> Tensor:
     """Return images with their blocks moved into the batch axis (`block_size` for square ones)."""
     if block_size is not None and block_shape is not None:
         raise ValueError("Cannot specify both 'block_size' and 'block_shape'.")
-    block_size = block_shape if block_size is None else block_size
-    square = [block_size, block_size] if isinstance(block_size, int) else block_size
+    block = block_shape if block_size is None else block_size
+    square = [block, block] if isinstance(block, int) else block
     return SpaceToBatchND(input, square, paddings, name=name)
 
 
-def batch_to_space(input, block_shape, crops, name=None):
+def batch_to_space(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
     """Return `input` with blocks of its batch axis laid out in its spatial axes, which are then cropped."""
     return BatchToSpaceND(input, block_shape, crops, name=name)
 
 
-def batch_to_space_v1(input, crops, block_size, name=None, block_shape=None):
+def batch_to_space_v1(
+    input: TensorLike,
+    crops: TensorLike,
+    block_size: int,
+    name: str | None = None,
+    block_shape: TensorLike | None = None,
+) -> Tensor:
     """Return images with blocks of the batch axis laid out in space (`block_size` for square ones)."""
     if block_size is not None and block_shape is not None:
         raise ValueError("Cannot specify both 'block_size' and 'block_shape'.")
-    block_size = block_shape if block_size is None else block_size
-    square = [block_size, block_size] if isinstance(block_size, int) else block_size
+    block = block_shape if block_size is None else block_size
+    square = [block, block] if isinstance(block, int) else block
     return BatchToSpaceND(input, square, crops, name=name)
 
 
-def space_to_batch_nd(input, block_shape, paddings, name=None):
+def space_to_batch_nd(
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
+) -> Tensor:
     """Return `input`, padded, with the blocks of its spatial axes moved into the batch axis."""
     return SpaceToBatchND(input, block_shape, paddings, name=name)
 
 
-def batch_to_space_nd(input, block_shape, crops, name=None):
+def batch_to_space_nd(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
     """Return `input` with blocks of its batch axis laid out in its spatial axes, which are then cropped."""
     return BatchToSpaceND(input, block_shape, crops, name=name)
 
 
-def extract_patches(images, sizes, strides, rates, padding, name=None):
+def extract_patches(
+    images: TensorLike,
+    sizes: Sizes | None,
+    strides: Sizes | None,
+    rates: Sizes | None,
+    padding: Padding | None,
+    name: str | None = None,
+) -> Tensor:
     """Return the patches of images, each flattened into the channels of one pixel."""
     return ExtractImagePatches(images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name)
 
 
-def extract_image_patches(images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None):
+def extract_image_patches(
+    images: TensorLike,
+    ksizes: Sizes | None = None,
+    strides: Sizes | None = None,
+    rates: Sizes | None = None,
+    padding: Padding | None = None,
+    name: str | None = None,
+    sizes: Sizes | None = None,
+) -> Tensor:
     """Return the patches of images, each flattened into the channels of one pixel (`sizes` or `ksizes`)."""
     if ksizes is not None and sizes is not None:
         raise ValueError("Cannot specify both 'ksizes' and 'sizes'.")

@@ -8,7 +8,7 @@ each comparison therefore stands here twice, as TF 2 and as TF 1 call it. Assert
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -19,6 +19,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.ops.arrays.shaping import reshape
 from ebbflow.ops.checks.type_asserts import is_numeric_tensor
 from ebbflow.ops.checks.value_text import opening
@@ -49,7 +50,7 @@ def _(xp, condition, data, *, summarize):
     return ()
 
 
-def Assert(condition, data, summarize=None, name=None):
+def Assert(condition: TensorLike, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Effect:
     """Fail, showing `data`, unless `condition` holds: at once where ops run at once, else when the operation runs.
 
     >>> Assert(1 < 2, ["never shown"])
@@ -172,10 +173,19 @@ def _comparison(scope: str, sign: str, of_tensors: Any, of_arrays: Any) -> tuple
     """Return an assertion as TF 2 and as TF 1 call it."""
     test = _Test(sign, of_tensors, of_arrays)
 
-    def second(x, y, message=None, summarize=None, name=None):
+    def second(
+        x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> Effect:
         return _compare(scope, test, x, y, None, summarize, message, name)
 
-    def first(x, y, data=None, summarize=None, message=None, name=None):
+    def first(
+        x: TensorLike,
+        y: TensorLike,
+        data: Sequence[Any] | None = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Effect:
         return _compare(scope, test, x, y, data, summarize, message, name)
 
     return _named(scope, f"Assert that `x {sign} y` everywhere.", second, first)
@@ -198,7 +208,9 @@ _, assert_none_equal_v1 = _comparison("assert_none_equal", "!=", not_equal, np.n
 _, _assert_equal = _comparison("assert_equal", "==", equal, np.equal)
 
 
-def assert_none_equal(x, y, summarize=None, message=None, name=None):
+def assert_none_equal(
+    x: TensorLike, y: TensorLike, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Effect:
     """Assert that `x != y` everywhere.
 
     >>> assert_none_equal([1, 2], [2, 1])
@@ -206,7 +218,14 @@ def assert_none_equal(x, y, summarize=None, message=None, name=None):
     return assert_none_equal_v1(x, y, summarize=summarize, message=message, name=name)
 
 
-def assert_equal_v1(x, y, data=None, summarize=None, message=None, name=None):
+def assert_equal_v1(
+    x: TensorLike,
+    y: TensorLike,
+    data: Sequence[Any] | None = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Effect:
     """Assert that `x == y` everywhere.
 
     >>> assert_equal_v1([1, 2], [1, 2])
@@ -217,7 +236,9 @@ def assert_equal_v1(x, y, data=None, summarize=None, message=None, name=None):
     return _assert_equal(x, y, data=data, summarize=summarize, message=message, name=name)
 
 
-def assert_equal(x, y, message=None, summarize=None, name=None):
+def assert_equal(
+    x: TensorLike, y: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
+) -> Effect:
     """Assert that `x == y` everywhere.
 
     >>> assert_equal([1, 2], [1, 2])
@@ -231,14 +252,22 @@ def assert_equal(x, y, message=None, summarize=None, name=None):
 def _signed(scope: str, sign: str, assertion: Callable[..., Any], zero_first: bool) -> tuple[Any, Any]:
     """Return an assertion about the sign of numbers, as TF 2 and as TF 1 call it."""
 
-    def first(x, data=None, summarize=None, message=None, name=None):
+    def first(
+        x: TensorLike,
+        data: Sequence[Any] | None = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Effect:
         with name_scope(name, scope, [x, data]):
             x = convert(x, name="x")
             data = _told_of_sign(sign, x, message) if data is None else data
             zero = convert(0, x.dtype.base_dtype)
             return assertion(*((zero, x) if zero_first else (x, zero)), data=data, summarize=summarize)
 
-    def second(x, message=None, summarize=None, name=None):
+    def second(
+        x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> Effect:
         return first(x, summarize=summarize, message=message, name=name)
 
     return _named(scope, f"Assert that `x {sign} 0` everywhere.", second, first)
@@ -258,7 +287,16 @@ assert_non_positive, assert_non_positive_v1 = _signed("assert_non_positive", "<=
 # --- nearness and order -----------------------------------------------------------------------------------------------
 
 
-def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
+def assert_near_v1(
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
+    data: Sequence[Any] | None = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Effect:
     """Assert that `|x - y| < atol + rtol * |y|` everywhere; each tolerance is ten times the precision unless given.
 
     >>> assert_near_v1([1.0], [1.0000001])
@@ -285,7 +323,15 @@ def _distance(x: Any) -> Any:
     return raw.Abs(x)
 
 
-def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=None):
+def assert_near(
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
+    message: str | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Effect:
     """Assert that `|x - y| < atol + rtol * |y|` everywhere; each tolerance is ten times the precision unless given.
 
     >>> assert_near(1.0, 1.1, atol=0.2)
@@ -293,7 +339,7 @@ def assert_near(x, y, rtol=None, atol=None, message=None, summarize=None, name=N
     return assert_near_v1(x, y, rtol=rtol, atol=atol, summarize=summarize, message=message, name=name)
 
 
-def is_non_decreasing(x, name=None):
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Return whether no element (of a matrix, row by row) is below the one before it.
 
     >>> bool(is_non_decreasing([1, 2, 2]))
@@ -302,7 +348,7 @@ def is_non_decreasing(x, name=None):
     return _ordered(less_equal, x, name, "is_non_decreasing")
 
 
-def is_strictly_increasing(x, name=None):
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Return whether every element (of a matrix, row by row) is above the one before it.
 
     >>> bool(is_strictly_increasing([1, 2, 2]))
@@ -320,7 +366,7 @@ def _ordered(test: Callable[..., Any], x: Any, name: str | None, scope: str) -> 
         return reduce_all(test(row[:-1], row[1:]))
 
 
-def add_check_numerics_ops():
+def add_check_numerics_ops() -> Effect:
     """Return an operation that checks every tensor of floats in the default graph for NaN and infinity, in order."""
     if context.executing_eagerly():
         raise RuntimeError(

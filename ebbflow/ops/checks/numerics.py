@@ -8,6 +8,8 @@ from ebbflow.core import context, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import dense, raw, same
 
 _CHECK = "(tensor:T) -> (output:T) | T: floats; message: string | stateful"
@@ -41,7 +43,7 @@ def _(call, grad):
     )
 
 
-def check_numerics(tensor, message, name=None):
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Return `tensor` if all its numbers are finite, else raise with `message`.
 
     >>> check_numerics([1.0, 2.0], "in the example").numpy().tolist()
@@ -50,7 +52,7 @@ def check_numerics(tensor, message, name=None):
     return CheckNumerics(tensor, message=message, name=name or "CheckNumerics")
 
 
-def assert_all_finite(x, message, name=None):
+def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Return `x` if all its numbers are finite, else raise with `message`.
 
     >>> assert_all_finite([1.0], "in the example").numpy().tolist()
@@ -66,7 +68,13 @@ def assert_all_finite(x, message, name=None):
             return raw.Identity(x, name="control_dependency")
 
 
-def verify_tensor_all_finite(t=None, msg=None, name=None, x=None, message=None):
+def verify_tensor_all_finite(
+    t: TensorLike | None = None,
+    msg: str | None = None,
+    name: str | None = None,
+    x: TensorLike | None = None,
+    message: str | None = None,
+) -> Tensor:
     """`assert_all_finite` under its name and arguments of TensorFlow 1."""
     tensor, text = (t if x is None else x), (msg if message is None else message)
     if tensor is None or text is None:

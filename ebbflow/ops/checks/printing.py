@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import pprint
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ebbflow.core import dtypes, errors, nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor, is_tensor
+from ebbflow.core.typing import Effect, Nested, TensorLike
 from ebbflow.ops.checks.value_text import edges, opening
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
@@ -62,7 +64,9 @@ def boxed(text: bytes) -> np.ndarray:
     return box
 
 
-def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
+def string_format(
+    template: str | Sequence[str], inputs: Nested, placeholder: str = "{}", summarize: int = 3, name: str | None = None
+) -> Tensor:
     """Return `template` with each placeholder replaced by the next input, of which long dimensions are cut.
 
     >>> string_format("{} of {}", (1.5, [1, 2, 3])).numpy()
@@ -126,11 +130,7 @@ def _(xp, input, *, output_stream, end):
     return ()
 
 
-LEVELS = {
-    "log(info)": logging.INFO,
-    "log(warning)": logging.WARN,
-    "log(error)": logging.ERROR,
-}
+LEVELS = {"log(info)": logging.INFO, "log(warning)": logging.WARN, "log(error)": logging.ERROR}
 
 
 def _write(stream: Any, text: str) -> None:
@@ -148,7 +148,14 @@ def _log(level: int, text: str) -> None:
     logger.handle(logger.makeRecord(logger.name, level, "tf.print", 0, text, (), None))
 
 
-def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
+def Print(
+    input_: TensorLike,
+    data: Sequence[Any],
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return `input_`; the first elements of each of `data` are printed to standard error on the way.
 
     >>> Print([1, 2], []).numpy().tolist()
@@ -157,7 +164,7 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
     return PrintOp(input_, list(data), message=message, first_n=first_n, summarize=summarize, name=name)
 
 
-def print(*inputs, **kwargs):
+def print(*inputs: Any, **kwargs: Any) -> Effect:
     """Print the inputs: text as it is, tensors with long dimensions cut, nested structures with their tensors' values.
 
     Returns the operation that prints, which a graph has to run; eagerly None. Keywords: `output_stream` (`sys.stdout`,

@@ -6,14 +6,15 @@ for the shapes of the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dimension, dims_str
-from ebbflow.core.tensor import Reference
+from ebbflow.core.tensor import Reference, Tensor
+from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.ops.arrays.shaping import rank as rank_of
 from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.checks.asserts import Assert, label, prefix
@@ -78,12 +79,19 @@ def _after(operations: list[Any], tensor: Any) -> Any:
         return raw.Identity(tensor, name="control_dependency")
 
 
-def assert_rank_v1(x, rank, data=None, summarize=None, message=None, name=None):
+def assert_rank_v1(
+    x: TensorLike,
+    rank: TensorLike,
+    data: Sequence[Any] | None = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Effect:
     """Assert that `x` has rank `rank`."""
     return _check_rank(_EXACTLY, "assert_rank", x, [rank], data, summarize, message, name)
 
 
-def assert_rank(x, rank, message=None, name=None):
+def assert_rank(x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None) -> Effect:
     """Assert that `x` has rank `rank`.
 
     >>> assert_rank([[1, 2]], 2)
@@ -91,12 +99,21 @@ def assert_rank(x, rank, message=None, name=None):
     return assert_rank_v1(x, rank, message=message, name=name)
 
 
-def assert_rank_at_least_v1(x, rank, data=None, summarize=None, message=None, name=None):
+def assert_rank_at_least_v1(
+    x: TensorLike,
+    rank: TensorLike,
+    data: Sequence[Any] | None = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Effect:
     """Assert that `x` has rank `rank` or a larger one."""
     return _check_rank(_AT_LEAST, "assert_rank_at_least", x, [rank], data, summarize, message, name)
 
 
-def assert_rank_at_least(x, rank, message=None, name=None):
+def assert_rank_at_least(
+    x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None
+) -> Effect:
     """Assert that `x` has rank `rank` or a larger one.
 
     >>> assert_rank_at_least([[1, 2]], 1)
@@ -104,12 +121,21 @@ def assert_rank_at_least(x, rank, message=None, name=None):
     return assert_rank_at_least_v1(x, rank, message=message, name=name)
 
 
-def assert_rank_in_v1(x, ranks, data=None, summarize=None, message=None, name=None):
+def assert_rank_in_v1(
+    x: TensorLike,
+    ranks: Sequence[TensorLike],
+    data: Sequence[Any] | None = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Effect:
     """Assert that the rank of `x` is one of `ranks`."""
     return _check_rank(_ONE_OF, "assert_rank_in", x, list(ranks), data, summarize, message, name)
 
 
-def assert_rank_in(x, ranks, message=None, name=None):
+def assert_rank_in(
+    x: TensorLike, ranks: Sequence[TensorLike], message: str | None = None, name: str | None = None
+) -> Effect:
     """Assert that the rank of `x` is one of `ranks`.
 
     >>> assert_rank_in([[1, 2]], (1, 2))
@@ -117,7 +143,7 @@ def assert_rank_in(x, ranks, message=None, name=None):
     return assert_rank_in_v1(x, ranks, message=message, name=name)
 
 
-def assert_scalar_v1(tensor, name=None, message=None):
+def assert_scalar_v1(tensor: TensorLike, name: str | None = None, message: str | None = None) -> Tensor:
     """Return `tensor`, which must be a scalar.
 
     >>> int(assert_scalar_v1(3))
@@ -132,7 +158,7 @@ def assert_scalar_v1(tensor, name=None, message=None):
         return tensor
 
 
-def assert_scalar(tensor, message=None, name=None):
+def assert_scalar(tensor: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Assert that `tensor` is a scalar.
 
     >>> assert_scalar(3)
@@ -167,7 +193,13 @@ class _Spec(NamedTuple):
         return i - len(self.entries) if self.open_start else i
 
 
-def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+def assert_shapes(
+    shapes: Mapping[Any, Any] | Sequence[Any],
+    data: Sequence[Any] | None = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Effect:
     """Assert that tensors have the shapes given for them, in which a symbol stands for the same size everywhere.
 
     `shapes` is a list of pairs (or a dictionary) of a tensor and its shape: numbers, symbols, None for any size; `...`

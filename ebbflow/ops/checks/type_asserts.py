@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor, is_tensor
+from ebbflow.core.typing import DTypeLike, Effect, TensorLike
 from ebbflow.ops.declare import raw
 
 
@@ -23,22 +25,23 @@ def _called(tensor: Any) -> str:
     return "tensor" if context.executing_eagerly() else tensor.name
 
 
-def assert_type(tensor, tf_type, message=None, name=None):
+def assert_type(tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None) -> Effect:
     """Assert that `tensor` is of dtype `tf_type`.
 
     >>> assert_type([1, 2], dtypes.int32)
     """
     wanted = dtypes.as_dtype(tf_type)
     with name_scope(name, "assert_type", [tensor]):
+        typed: Any = tensor
         if not hasattr(tensor, "dtype") or not is_tensor(tensor):
-            tensor = convert(tensor, name="tensor")
-        if tensor.dtype.base_dtype is not wanted.base_dtype:
-            found = f"{_called(tensor)} must be of type {wanted!r}; got {tensor.dtype.base_dtype!r}"
+            typed = convert(tensor, name="tensor")
+        if typed.dtype.base_dtype is not wanted.base_dtype:
+            found = f"{_called(typed)} must be of type {wanted!r}; got {typed.dtype.base_dtype!r}"
             raise TypeError(_said(message) + found)
         return raw.NoOp(name="statically_determined_correct_type")
 
 
-def assert_integer(x, message=None, name=None):
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> Effect:
     """Assert that `x` is of an integer dtype.
 
     >>> assert_integer([1, 2])
@@ -54,7 +57,7 @@ def assert_integer(x, message=None, name=None):
 assert_integer_v1, assert_type_v1 = assert_integer, assert_type
 
 
-def assert_proper_iterable(values):
+def assert_proper_iterable(values: TensorLike) -> None:
     """Assert that `values` is a collection, and neither a tensor, an array nor a string.
 
     >>> assert_proper_iterable([1, 2])
@@ -65,7 +68,7 @@ def assert_proper_iterable(values):
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
-def assert_same_float_dtype(tensors=None, dtype=None):
+def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLike | None = None) -> DType:
     """Return the one float dtype of `tensors` and `dtype` (float32 where neither says).
 
     >>> assert_same_float_dtype([convert(1.0)])
@@ -99,7 +102,7 @@ def _shown(tensor: Any) -> str:
     return str(tensor) if context.executing_eagerly() and isinstance(tensor, Tensor) else tensor.name
 
 
-def is_numeric_tensor(tensor):
+def is_numeric_tensor(tensor: TensorLike) -> bool:
     """Return whether `tensor` is a tensor of numbers.
 
     >>> is_numeric_tensor(convert(1.0)), is_numeric_tensor(1.0), is_numeric_tensor(convert("1"))

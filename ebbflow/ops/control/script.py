@@ -22,6 +22,7 @@ from ebbflow.core.convert import convert, to_array
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Op, op
 from ebbflow.core.source import PACKAGE
+from ebbflow.core.typing import Nested
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
 
@@ -165,7 +166,9 @@ def _users_traceback(error: BaseException) -> str:
 # --- calling from Python ----------------------------------------------------------------------------------------------
 
 
-def py_func(func, inp, Tout, stateful=True, name=None):
+def py_func(
+    func: Callable[..., Any], inp: Sequence[Any], Tout: Nested, stateful: bool = True, name: str | None = None
+) -> Any:
     """Return what `func` gives for the values of `inp` as NumPy arrays; `Tout` says the dtypes of its results.
 
     >>> py_func(lambda x, y: x + y, [1.5, 2.0], dtypes.float32).numpy()
@@ -176,7 +179,13 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     return in_graph(PyFunc if stateful else PyFuncStateless, Function(func), inp, Tout, name)
 
 
-def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
+def numpy_function(
+    func: Callable[..., Any] | None = None,
+    inp: Sequence[Any] | None = None,
+    Tout: Nested = None,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
     """Return what `func` gives for the values of `inp` as NumPy arrays; without `func`, a decorator that does so.
 
     >>> numpy_function(np.sum, [[1.0, 2.0]], dtypes.float32).numpy()
@@ -184,7 +193,7 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
     """
     if func is None:
         return decorator(numpy_function, Tout=Tout, stateful=stateful, name=name)
-    return py_func(func, inp, Tout, stateful=stateful, name=name)
+    return py_func(func, inp or (), Tout, stateful=stateful, name=name)
 
 
 def decorator(call: Callable[..., Any], **settings: Any) -> Callable[..., Any]:

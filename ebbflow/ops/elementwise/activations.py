@@ -16,6 +16,8 @@ from ebbflow.core import context
 from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.declare import dense, in_float32, merged, quick_binary, quick_unary, raw, same, unary
 from ebbflow.ops.elementwise.binary import pow
 from ebbflow.ops.elementwise.unary import exp, one_shape, sigmoid, slope_op, tanh
@@ -154,7 +156,7 @@ softplus = quick_unary(Softplus, "softplus", "Return log(1 + exp(`features`)).",
 softsign = quick_unary(Softsign, "softsign", "Return `features` over 1 + |features|.", "features")
 
 
-def leaky_relu(features, alpha=0.2, name=None):
+def leaky_relu(features: TensorLike, alpha: TensorLike = 0.2, name: str | None = None) -> Tensor:
     """Return `features`, scaled by `alpha` where they are negative.
 
     >>> leaky_relu([-1.0, 2.0]).numpy().tolist()
@@ -169,7 +171,7 @@ def leaky_relu(features, alpha=0.2, name=None):
         return LeakyRelu(features, alpha=alpha, name=scope or None)
 
 
-def log_sigmoid(x, name=None):
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the logarithm of `sigmoid(x)`, exact for large negative `x` too.
 
     >>> log_sigmoid(-1000.0).numpy()
@@ -180,7 +182,7 @@ def log_sigmoid(x, name=None):
         return raw.Neg(softplus(-x), name=scope or None)
 
 
-def crelu(features, axis=-1, name=None):
+def crelu(features: TensorLike, axis: Axis = -1, name: str | None = None) -> Tensor:
     """Return the positive parts of `features` and of `-features`, side by side along `axis`.
 
     >>> crelu([1.0, -2.0]).numpy().tolist()
@@ -192,12 +194,12 @@ def crelu(features, axis=-1, name=None):
         return relu(both)
 
 
-def crelu_v1(features, name=None, axis=-1):
+def crelu_v1(features: TensorLike, name: str | None = None, axis: Axis = -1) -> Tensor:
     """`crelu` with TensorFlow 1's order of arguments."""
     return crelu(features, axis=axis, name=name)
 
 
-def silu(features, beta=1.0):
+def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """Return `features * sigmoid(beta * features)`, also known as swish.
 
     >>> float(silu(0.0))
@@ -209,7 +211,7 @@ def silu(features, beta=1.0):
     return _kept_together(value, features, beta)
 
 
-def swish_tf1(features):
+def swish_tf1(features: TensorLike) -> Tensor:
     """`silu` as TensorFlow 1 has it, without `beta`."""
     features = convert(features, name="features")
     return _kept_together(features * sigmoid(features), features)
@@ -226,7 +228,7 @@ def _kept_together(value: Any, *inputs: Any) -> Any:
 swish = silu
 
 
-def gelu(features, approximate=False, name=None):
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """Return `features` times the probability that a normal number lies below them.
 
     >>> print(gelu([-1.0, 0.0, 1.0]).numpy().round(4))

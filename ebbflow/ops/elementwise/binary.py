@@ -7,7 +7,8 @@ by `declare`. Python's arithmetic operators are installed here, and the public f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import typing
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_dims, is_compatible, merge_dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import ones_like_v1, zeros_like
 from ebbflow.ops.declare import (
     FLAT,
@@ -346,7 +348,7 @@ def _(call, grad):
     return [grad] * len(call.inputs)
 
 
-def add_n(inputs, name=None):
+def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Return the sum of tensors of one shape and dtype; IndexedSlices among them count as the tensors they stand for.
 
     >>> add_n([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]).numpy().tolist()
@@ -363,7 +365,12 @@ def add_n(inputs, name=None):
     return raw.Identity(only, name=name) if name else only
 
 
-def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+def accumulate_n(
+    inputs: Sequence[TensorLike],
+    shape: ShapeLike = None,
+    tensor_dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the sum of tensors, each of which must fit `shape` and have `tensor_dtype` where those are given.
 
     >>> accumulate_n([[1, 2], [3, 4]]).numpy().tolist()
@@ -372,7 +379,12 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     return add_n(_to_accumulate(inputs, shape, tensor_dtype)[0], name=name)
 
 
-def accumulate_n_tf1(inputs, shape=None, tensor_dtype=None, name=None):
+def accumulate_n_tf1(
+    inputs: Sequence[TensorLike],
+    shape: ShapeLike = None,
+    tensor_dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """`accumulate_n` as TensorFlow 1 puts it into a graph: an AccumulateNV2 node."""
     tensors, dims = _to_accumulate(inputs, shape, tensor_dtype)
     if len(tensors) == 1:
@@ -426,7 +438,7 @@ mod = floormod
 divide_no_nan = div_no_nan
 
 
-def add(x, y, name=None):
+def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return `x + y`; of strings, one behind the other.
 
     >>> add([1, 2], 3).numpy().tolist(), add("a", "b").numpy()
@@ -444,7 +456,7 @@ def _add(x, y, name=None):
     return add_v2(x, y, name=name)
 
 
-def pow(x, y, name=None):
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return `x` to the power `y`.
 
     >>> pow([2, 3], 2).numpy().tolist()
@@ -459,7 +471,7 @@ _REAL_OF |= dict.fromkeys((dtypes.uint32, dtypes.int32, dtypes.uint64, dtypes.in
 _REAL_OF |= dict.fromkeys((dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, *dtypes.COMPLEX))
 
 
-def truediv(x, y, name=None):
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return `x / y` as Python 3 divides: of integers, a fraction (float64, or float32 for the 8 and 16 bit ones).
 
     >>> truediv([3, 4], 2).numpy().tolist()
@@ -476,7 +488,7 @@ def truediv(x, y, name=None):
         return realdiv(x, y, name=scope)
 
 
-def _both_sides(x, y):
+def _both_sides(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     hint = y.dtype.base_dtype if isinstance(y, Tensor) and not isinstance(x, Tensor) else None
     x = convert(x, None, hint, name="x")
     y = convert(y, None, x.dtype.base_dtype, name="y")
@@ -485,7 +497,7 @@ def _both_sides(x, y):
     return x, y
 
 
-def div(x, y, name=None):
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return `x / y` as Python 2 divides: of integers, the floor.
 
     >>> div(7, 2).numpy(), div(7.0, 2.0).numpy()
@@ -497,7 +509,7 @@ def div(x, y, name=None):
         return (realdiv if real else floor_div)(x, y, name=scope)
 
 
-def divide(x, y, name=None):
+def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return `x / y`, as the operator does.
 
     >>> divide(3, 2).numpy()
@@ -505,10 +517,10 @@ def divide(x, y, name=None):
     """
     if not isinstance(x, Tensor) and not isinstance(y, Tensor):
         x = operand(x, name="x")
-    return truediv(x, y, name=name) if name is not None else x / y
+    return truediv(x, y, name=name) if name is not None else typing.cast(Any, x) / y
 
 
-def scalar_mul(scalar, x, name=None):
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Return `x` times a scalar; IndexedSlices stay IndexedSlices.
 
     >>> scalar_mul(2.0, [1.0, 2.0]).numpy().tolist()
@@ -519,11 +531,12 @@ def scalar_mul(scalar, x, name=None):
     if scalar._dims is not None and scalar._dims != ():
         raise ValueError(f"The input scalar must be a 0-D value. Received shape {show(scalar._dims)}.")
     if isinstance(x, IndexedSlices):
-        return IndexedSlices(multiply(scalar, x.values, name=name), x.indices, x.dense_shape)
+        values = multiply(scalar, x.values, name=name)
+        return IndexedSlices(values, x.indices, x.dense_shape)  # type: ignore[return-value]
     return multiply(scalar, x, name=name)
 
 
-def reciprocal_no_nan(x, name=None):
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """Return `1 / x`, and 0 where `x` is 0.
 
     >>> reciprocal_no_nan([2.0, 0.0]).numpy().tolist()
@@ -535,7 +548,7 @@ def reciprocal_no_nan(x, name=None):
         return DivNoNan(one, x, name=scope or None)
 
 
-def polyval(coeffs, x, name=None):
+def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Return the polynomial whose coefficients are `coeffs`, highest power first, at `x`.
 
     >>> polyval([1.0, 0.0, -2.0], 3.0).numpy()

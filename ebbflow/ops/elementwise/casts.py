@@ -18,6 +18,7 @@ from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.declare import FLAT, dense, raw, same
 
 Cast = op(
@@ -77,7 +78,7 @@ def _(call, grad):
 # --- public functions -------------------------------------------------------------------------------------------------
 
 
-def cast(x, dtype, name=None):
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Return `x` with its elements turned into `dtype`.
 
     >>> cast([1.8, -2.2], "int32").numpy().tolist()
@@ -95,9 +96,10 @@ def cast(x, dtype, name=None):
                 record(Cast, (x,), (result,), {"SrcT": found, "DstT": target, "Truncate": False})
             return result
     elif isinstance(x, IndexedSlices):
-        return IndexedSlices(cast(x.values, target, name), x.indices, x.dense_shape)
-    elif hasattr(x, "with_values"):  # a sparse or ragged tensor
-        return x.with_values(cast(x.values, target, name))
+        return IndexedSlices(cast(x.values, target, name), x.indices, x.dense_shape)  # type: ignore[return-value]
+    elif hasattr(x, "with_values"):
+        parts: Any = x  # a sparse or ragged tensor
+        return parts.with_values(cast(parts.values, target, name))
     else:
         with name_scope(name, "Cast", [x]) as scope:
             x = convert(x, name="x")
@@ -105,7 +107,7 @@ def cast(x, dtype, name=None):
     return x if found.base_dtype is target else Cast(x, DstT=target, name=name or "Cast")
 
 
-def saturate_cast(value, dtype, name=None):
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Return `value` in another dtype, with what does not fit set to the nearest number that does.
 
     >>> saturate_cast([-3.0, 1e9], "uint8").numpy().tolist()
@@ -113,16 +115,16 @@ def saturate_cast(value, dtype, name=None):
     """
     target = as_dtype(dtype).base_dtype
     with name_scope(name, "saturate_cast", [value]) as scope:
-        value = convert(value, name="value")
-        if value.dtype.is_complex:
+        tensor = convert(value, name="value")
+        if tensor.dtype.is_complex:
             if target.is_complex:
                 parts = [_clamped(part, target.real_dtype) for part in (raw.Real, raw.Imag)]
-                value = raw.Complex(*[part(value) for part in parts], Tout=value.dtype)
+                tensor = raw.Complex(*[part(tensor) for part in parts], Tout=tensor.dtype)
             else:
-                value = raw.Real(value, Tout=value.dtype.real_dtype)
-        if not value.dtype.is_complex:
-            value = _clamp(value, target.real_dtype)
-        return cast(value, target, name=scope or None)
+                tensor = raw.Real(tensor, Tout=tensor.dtype.real_dtype)
+        if not tensor.dtype.is_complex:
+            tensor = _clamp(tensor, target.real_dtype)
+        return cast(tensor, target, name=scope or None)
 
 
 def _clamped(part, target):
@@ -157,7 +159,7 @@ def _exactly(number: Any) -> int | float:
     return int(number) if isinstance(number, (int, np.integer)) else float(number)
 
 
-def saturate_cast_tf1(value, dtype, name=None):
+def saturate_cast_tf1(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """`saturate_cast` as TensorFlow 1 puts it into a graph: a Maximum and a Minimum before the Cast."""
     target = as_dtype(dtype).base_dtype
     with name_scope(name, "saturate_cast", [value]) as scope:
@@ -170,37 +172,37 @@ def saturate_cast_tf1(value, dtype, name=None):
         return cast(value, target, name=scope or None)
 
 
-def to_float(x, name="ToFloat"):
+def to_float(x: TensorLike, name: str = "ToFloat") -> Tensor:
     """Return `x` as float32."""
     return cast(x, dtypes.float32, name=name)
 
 
-def to_double(x, name="ToDouble"):
+def to_double(x: TensorLike, name: str = "ToDouble") -> Tensor:
     """Return `x` as float64."""
     return cast(x, dtypes.float64, name=name)
 
 
-def to_int32(x, name="ToInt32"):
+def to_int32(x: TensorLike, name: str = "ToInt32") -> Tensor:
     """Return `x` as int32."""
     return cast(x, dtypes.int32, name=name)
 
 
-def to_int64(x, name="ToInt64"):
+def to_int64(x: TensorLike, name: str = "ToInt64") -> Tensor:
     """Return `x` as int64."""
     return cast(x, dtypes.int64, name=name)
 
 
-def to_bfloat16(x, name="ToBFloat16"):
+def to_bfloat16(x: TensorLike, name: str = "ToBFloat16") -> Tensor:
     """Return `x` as bfloat16."""
     return cast(x, dtypes.bfloat16, name=name)
 
 
-def to_complex64(x, name="ToComplex64"):
+def to_complex64(x: TensorLike, name: str = "ToComplex64") -> Tensor:
     """Return `x` as complex64."""
     return cast(x, dtypes.complex64, name=name)
 
 
-def to_complex128(x, name="ToComplex128"):
+def to_complex128(x: TensorLike, name: str = "ToComplex128") -> Tensor:
     """Return `x` as complex128."""
     return cast(x, dtypes.complex128, name=name)
 
@@ -240,6 +242,6 @@ def _(xp, input, *, T, type):
     return flat.reshape(-1).view(type.np).reshape(dims)
 
 
-def bitcast(input, type, name=None):
+def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     """Return the same bits read as another type."""
     return Bitcast(input, type=type, name=name)

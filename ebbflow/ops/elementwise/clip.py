@@ -15,6 +15,7 @@ from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import constant, ones_like_v1
 from ebbflow.ops.arrays.ranges import range as number_range
 from ebbflow.ops.arrays.shaping import rank, size
@@ -58,7 +59,9 @@ def _(call, grad):
     )
 
 
-def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> Tensor:
     """Return `t` with every number cut to the range from `clip_value_min` to `clip_value_max`.
 
     >>> clip_by_value([-2.0, 0.5, 3.0], -1.0, 1.0).numpy().tolist()
@@ -70,7 +73,12 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
         _same_shape(values, cut)
         cut = maximum(cut, clip_value_min, name=scope or None)
         _same_shape(values, cut)
-        return IndexedSlices(cut, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else cut
+        return _with_values(t, cut)
+
+
+def _with_values(t: TensorLike, values: Tensor) -> Any:
+    """Return the values, as IndexedSlices where `t` is."""
+    return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
 
 
 def _same_shape(values: Any, cut: Any) -> None:
@@ -80,7 +88,7 @@ def _same_shape(values: Any, cut: Any) -> None:
         )
 
 
-def clip_by_norm(t, clip_norm, axes=None, name=None):
+def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: Axis = None, name: str | None = None) -> Tensor:
     """Return `t`, scaled down where its norm (over `axes`) is above `clip_norm`.
 
     >>> clip_by_norm([3.0, 4.0], 2.5).numpy().tolist()
@@ -96,10 +104,10 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
         scaled = values * clip_norm
         _same_shape(values, scaled)
         clipped = raw.Identity(scaled / maximum(norm, clip_norm), name=scope or None)
-        return IndexedSlices(clipped, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else clipped
+        return _with_values(t, clipped)
 
 
-def clip_by_average_norm(t, clip_norm, name=None):
+def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Tensor:
     """Return `t`, scaled down where its norm over the number of its elements is above `clip_norm`.
 
     >>> print(clip_by_average_norm([3.0, 4.0], 1.0).numpy())
@@ -112,7 +120,7 @@ def clip_by_average_norm(t, clip_norm, name=None):
         return raw.Identity(t * clip_norm * minimum(inverse * count, constant(1.0) / clip_norm), name=scope or None)
 
 
-def global_norm(t_list, name=None):
+def global_norm(t_list: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Return the norm of all tensors of a list together; None entries count for nothing.
 
     >>> global_norm([[3.0], None, [4.0]]).numpy()
@@ -129,7 +137,9 @@ def global_norm(t_list, name=None):
         return raw.Sqrt(half * constant(2.0, half.dtype), name="global_norm")
 
 
-def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+def clip_by_global_norm(
+    t_list: Sequence[TensorLike], clip_norm: TensorLike, use_norm: TensorLike | None = None, name: str | None = None
+) -> tuple[list[Any], Tensor]:
     """Return the tensors of a list, all scaled down by one factor where their norm together is above `clip_norm`.
 
     The second result is that norm (before the scaling); where it is not finite, so are the tensors.
@@ -141,7 +151,9 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     return _clip_together(t_list, clip_norm, use_norm, name, lambda scale, norm: scale + (norm - norm))
 
 
-def clip_by_global_norm_tf1(t_list, clip_norm, use_norm=None, name=None):
+def clip_by_global_norm_tf1(
+    t_list: Sequence[TensorLike], clip_norm: TensorLike, use_norm: TensorLike | None = None, name: str | None = None
+) -> tuple[list[Any], Tensor]:
     """`clip_by_global_norm` as TensorFlow 1 puts it into a graph."""
 
     def finite_or_nan(scale: Any, norm: Any) -> Any:

@@ -16,6 +16,7 @@ from ebbflow.core.op import Op, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import broadcast_dims
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.declare import (
     FLAT,
@@ -103,7 +104,7 @@ greater = quick_binary(Greater, "greater", "Return where `x > y`.")
 greater_equal = quick_binary(GreaterEqual, "greater_equal", "Return where `x >= y`.")
 
 
-def equal(x, y, name=None):
+def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x` and `y` are equal.
 
     >>> equal([1, 2, 3], 2).numpy().tolist()
@@ -112,7 +113,7 @@ def equal(x, y, name=None):
     return Equal(x, y, name=name or "Equal")
 
 
-def not_equal(x, y, name=None):
+def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Return where `x` and `y` differ.
 
     >>> not_equal(["a", "b"], "a").numpy().tolist()
@@ -186,7 +187,7 @@ logical_or = quick_binary(LogicalOr, "logical_or", "Return where `x` or `y` hold
 logical_not = quick_unary(LogicalNot, "logical_not", "Return where `x` does not hold.")
 
 
-def logical_xor(x, y, name="LogicalXor"):
+def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Return where either `x` or `y` holds, but not both.
 
     >>> logical_xor([True, True], [True, False]).numpy().tolist()
@@ -288,7 +289,9 @@ def _(call, grad):
     )
 
 
-def where(condition, x=None, y=None, name=None):
+def where(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Return `x` where the condition holds and `y` elsewhere (broadcasting), or the indices where it holds.
 
     >>> where([True, False], [1, 2], 0).numpy().tolist()
@@ -297,7 +300,9 @@ def where(condition, x=None, y=None, name=None):
     return _where(SelectV2, condition, x, y, name)
 
 
-def where_v1(condition, x=None, y=None, name=None):
+def where_v1(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """`where` of TensorFlow 1: `x` and `y` have one shape, and a vector condition chooses rows."""
     return _where(Select, condition, x, y, name)
 

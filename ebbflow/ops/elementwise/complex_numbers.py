@@ -16,6 +16,8 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import ones_like_v1, zeros_like, zeros_like_v1
 from ebbflow.ops.declare import binary_gradient, broadcast, dense, raw, same
 
@@ -118,7 +120,7 @@ def _(call, grad):
 # --- public functions -------------------------------------------------------------------------------------------------
 
 
-def complex(real, imag, name=None):
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """Return complex numbers with these parts.
 
     >>> complex([1.0, 2.0], [0.5, -1.0]).numpy().tolist()
@@ -135,7 +137,7 @@ def complex(real, imag, name=None):
         return raw.Complex(real, imag, Tout=_COMPLEX_OF[real.dtype.base_dtype], name=scope or None)
 
 
-def real(input, name=None):
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the real part.
 
     >>> real([1 + 2j]).numpy().tolist()
@@ -150,7 +152,7 @@ def real(input, name=None):
         raise TypeError(f"input must be a numeric tensor, but got tensor with dtype {input.dtype!r}")
 
 
-def imag(input, name=None):
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the imaginary part; zeros of a real tensor.
 
     >>> imag([1 + 2j]).numpy().tolist()
@@ -163,7 +165,7 @@ def imag(input, name=None):
         return zeros_like(input)
 
 
-def angle(input, name=None):
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the angle between the positive real axis and each number.
 
     >>> angle([1 + 1j, -2.0]).numpy().round(4).tolist()
@@ -176,14 +178,14 @@ def angle(input, name=None):
         return raw.Select(input < 0, math.pi * ones_like_v1(input), zeros_like_v1(input))
 
 
-def conj(x, name=None):
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the complex conjugate; a real tensor as it is.
 
     >>> conj([1 + 2j]).numpy().tolist()
     [(1-2j)]
     """
     if getattr(getattr(x, "dtype", None), "is_floating", False):
-        return x
+        return x  # type: ignore[return-value]  # a tensor, as its dtype says
     with name_scope(name, "Conj", [x]) as scope:
         x = convert(x, name="x")
         if x.dtype.is_complex or x.dtype is dtypes.variant:

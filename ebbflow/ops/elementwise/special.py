@@ -19,6 +19,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import merge_dims
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import (
     FLAT,
     binary,
@@ -344,7 +346,7 @@ erfinv = quick_unary(Erfinv, "erfinv", "Return the inverse of the error function
 ndtri = quick_unary(Ndtri, "ndtri", "Return the quantile of the standard normal distribution.", scope="ndtri")
 
 
-def betainc(a, b, x, name=None):
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Return the regularised incomplete beta function.
 
     >>> betainc(2.0, 2.0, 0.5).numpy()
@@ -353,7 +355,7 @@ def betainc(a, b, x, name=None):
     return Betainc(a, b, x, name=name or "Betainc")
 
 
-def erfcinv(x, name=None):
+def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the inverse of `erfc`.
 
     >>> float(erfcinv(2.0))
@@ -364,7 +366,7 @@ def erfcinv(x, name=None):
         return -ndtri(0.5 * x) * np.sqrt(0.5)
 
 
-def lbeta(x, name=None):
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the logarithm of the beta function of the numbers along the last axis.
 
     >>> lbeta([1.0, 2.0]).numpy().round(4)

@@ -16,7 +16,8 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert, operand
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Op, op
-from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import (
     FLAT,
     constant_like,
@@ -298,7 +299,7 @@ tanh = quick_unary(Tanh, "tanh", "Return the hyperbolic tangent of `x`.")
 _abs = quick_unary(Abs, "abs", "Return the distance of real `x` from 0.")
 
 
-def abs(x, name=None):
+def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the distance of `x` from 0.
 
     >>> abs([-1.5, 2.0]).numpy().tolist(), abs([3 + 4j]).numpy().tolist()
@@ -306,14 +307,15 @@ def abs(x, name=None):
     """
     if x.__class__ is EagerTensor and not x._dtype.is_complex:
         return _abs(x, name)
+    tensor: Any = x
     if not hasattr(x, "dtype"):
-        x = convert(x, name="Abs/x" if name is None else f"{name}/x")
-    if x.dtype.is_complex:
-        return raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=name or "Abs")
-    return _abs(x, name=name)
+        tensor = convert(x, name="Abs/x" if name is None else f"{name}/x")
+    if tensor.dtype.is_complex:
+        return raw.ComplexAbs(tensor, Tout=tensor.dtype.real_dtype, name=name or "Abs")
+    return _abs(tensor, name=name)
 
 
-def round(x, name=None):
+def round(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the nearest integers to `x`, halves to the even one; integers as they are.
 
     >>> round([0.5, 1.5, -2.7]).numpy().tolist()

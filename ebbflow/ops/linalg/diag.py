@@ -13,6 +13,7 @@ from ebbflow.core.op import tagged
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.source import short
 from ebbflow.core.tensor import Tensor, wrap
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import building, ones, plain_dims, zeros
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.declare import raw
@@ -30,7 +31,15 @@ from ebbflow.ops.linalg.diag_ops import (
 from ebbflow.ops.sizes import room_for
 
 
-def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align="RIGHT_LEFT"):
+def diag(
+    diagonal: TensorLike,
+    name: str = "diag",
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
     """Return matrices with the given diagonals and `padding_value` elsewhere.
 
     >>> diag([1, 2]).numpy().tolist()
@@ -42,7 +51,13 @@ def diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, 
     return MatrixDiagV3(diagonal, k, num_rows, num_cols, padding, align=align, name=name or "diag")
 
 
-def diag_part(input, name="diag_part", k=0, padding_value=0, align="RIGHT_LEFT"):
+def diag_part(
+    input: TensorLike,
+    name: str = "diag_part",
+    k: TensorLike = 0,
+    padding_value: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
+) -> Tensor:
     """Return the diagonals `k` (one, or from k[0] to k[1]) of matrices.
 
     >>> diag_part([[1, 2], [3, 4]]).numpy().tolist()
@@ -62,7 +77,9 @@ def _with_padding(value: Any, padding: Any) -> tuple[Any, Any]:
     return value, padding
 
 
-def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
+def set_diag(
+    input: TensorLike, diagonal: TensorLike, name: str = "set_diag", k: TensorLike = 0, align: str = "RIGHT_LEFT"
+) -> Tensor:
     """Return matrices with their diagonals `k` replaced.
 
     >>> set_diag([[1, 2], [3, 4]], [8, 9]).numpy().tolist()
@@ -73,7 +90,7 @@ def set_diag(input, diagonal, name="set_diag", k=0, align="RIGHT_LEFT"):
     return MatrixSetDiagV3(input, diagonal, k, align=align, name=name or "set_diag")
 
 
-def band_part(input, num_lower, num_upper, name=None):
+def band_part(input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None) -> Tensor:
     """Return matrices with everything outside a central band set to zero (a negative number keeps all of that side).
 
     >>> band_part([[1, 2], [3, 4]], 0, -1).numpy().tolist()
@@ -82,7 +99,7 @@ def band_part(input, num_lower, num_upper, name=None):
     return MatrixBandPart(input, num_lower, num_upper, name=name)
 
 
-def tensor_diag(diagonal, name=None):
+def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """Return the tensor of twice the rank whose diagonal is `diagonal`.
 
     >>> tensor_diag([1, 2]).numpy().tolist()
@@ -91,7 +108,7 @@ def tensor_diag(diagonal, name=None):
     return Diag(diagonal, name=name)
 
 
-def tensor_diag_part(input, name=None):
+def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the diagonal of a tensor whose shape is one shape twice.
 
     >>> tensor_diag_part([[1, 2], [3, 4]]).numpy().tolist()
@@ -100,7 +117,13 @@ def tensor_diag_part(input, name=None):
     return DiagPart(input, name=name)
 
 
-def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+def eye(
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    batch_shape: ShapeLike = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
     """Return the identity matrix, or a batch of them.
 
     >>> eye(2).numpy().tolist()

@@ -20,6 +20,7 @@ from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import is_static
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import building
 from ebbflow.ops.arrays.joining import concat, stack
 from ebbflow.ops.arrays.ranges import range as range_of
@@ -323,7 +324,7 @@ def _positions(firsts, term, like):
 # --- einsum -----------------------------------------------------------------------------------------------------------
 
 
-def einsum(equation, *inputs, **kwargs):
+def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Tensor:
     """Return the contraction of the inputs that the equation spells out.
 
     >>> einsum("ij,jk->ik", [[1., 2.]], [[3.], [4.]]).numpy().tolist()
@@ -344,7 +345,7 @@ def einsum(equation, *inputs, **kwargs):
         return raw.Einsum(tensors, equation=f"{','.join(terms)}->{output}")
 
 
-def einsum_tf1(equation, *inputs, **kwargs):
+def einsum_tf1(equation: str, *inputs: TensorLike, **kwargs: Any) -> Tensor:
     """Return `einsum(equation, …)`; a transposition or a plain product is that node, as TensorFlow 1 has it."""
     terms, arrow, output = equation.replace(" ", "").partition("->")
     plain = building() is not None and arrow and len(set(output)) == len(output) and "." not in equation
@@ -402,7 +403,7 @@ def _cheapest(tensors: list[Any], terms: list[str], output: str) -> tuple[int, i
 # --- tensordot --------------------------------------------------------------------------------------------------------
 
 
-def tensordot(a, b, axes, name=None):
+def tensordot(a: TensorLike, b: TensorLike, axes: Axis, name: str | None = None) -> Tensor:
     """Return the sum of products of `a` and `b` over the given axes: a number of them, or a list for each.
 
     >>> tensordot([[1., 2.]], [[3.], [4.]], 1).numpy().tolist()
@@ -411,7 +412,7 @@ def tensordot(a, b, axes, name=None):
     return _tensordot(a, b, axes, name, tidy=True)
 
 
-def tensordot_tf1(a, b, axes, name=None):
+def tensordot_tf1(a: TensorLike, b: TensorLike, axes: Axis, name: str | None = None) -> Tensor:
     """Return `tensordot(a, b, axes)` as TensorFlow 1 puts it into a graph: no step is left out, needed or not."""
     return _tensordot(a, b, axes, name, tidy=building() is None)
 

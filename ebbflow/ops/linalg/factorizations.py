@@ -7,10 +7,14 @@ phases of columns are LAPACK's; gradients take them as they are.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ebbflow.core import context
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.complex_numbers import real
 from ebbflow.ops.linalg.matmul import adjoint
@@ -320,7 +324,7 @@ def _(call, grad_e, grad_v):
 # --- public functions -------------------------------------------------------------------------------------------------
 
 
-def cholesky(input, name=None):
+def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the lower triangle L with L·L* = input.
 
     >>> cholesky([[4., 2.], [2., 5.]]).numpy().tolist()
@@ -329,18 +333,18 @@ def cholesky(input, name=None):
     return Cholesky(input, name=name)
 
 
-def qr(input, full_matrices=False, name=None):
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Any:
     """Return q with orthonormal columns and an upper triangle r with q·r = input."""
     return Qr(input, full_matrices=full_matrices, name=name)
 
 
-def svd(tensor, full_matrices=False, compute_uv=True, name=None):
+def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
     """Return the singular values and, where asked for, u and v with tensor = u·diag(s)·v*."""
     s, u, v = Svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     return (real(s), u, v) if compute_uv else real(s)
 
 
-def eigh(tensor, name=None):
+def eigh(tensor: TensorLike, name: str | None = None) -> Any:
     """Return the eigenvalues, in rising order, and the eigenvectors of self-adjoint matrices.
 
     >>> [round(float(e), 5) for e in eigh([[2., 1.], [1., 2.]])[0]]
@@ -349,7 +353,7 @@ def eigh(tensor, name=None):
     return SelfAdjointEigV2(tensor, compute_v=True, name=name)
 
 
-def eigvalsh(tensor, name=None):
+def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Return the eigenvalues of self-adjoint matrices, in rising order."""
     values, _ = SelfAdjointEigV2(tensor, compute_v=False, name=name)
     return values

@@ -18,6 +18,7 @@ from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, is_static
 from ebbflow.core.tensor import EagerTensor, Tensor, _new
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.shaping import expand_dims, matrix_transpose, squeeze
 from ebbflow.ops.declare import raw, show, spelled_out
@@ -307,7 +308,7 @@ def _(call, grad):
     return raw.Cross(call.b, grad), raw.Cross(grad, call.a)
 
 
-def cross(a, b, name=None):
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """Return the pairwise cross product of the 3-vectors along the last axis.
 
     >>> cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).numpy().tolist()
@@ -327,19 +328,19 @@ _ENGINES_FROM = 1 << 18  # multiplications; smaller products never pay for looki
 
 
 def matmul(
-    a,
-    b,
-    transpose_a=False,
-    transpose_b=False,
-    adjoint_a=False,
-    adjoint_b=False,
-    a_is_sparse=False,
-    b_is_sparse=False,
-    output_type=None,
-    grad_a=False,
-    grad_b=False,
-    name=None,
-):
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: DTypeLike | None = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Return the matrix product a·b, or of every pair of matrices in two batches.
 
     >>> matmul([[1., 2.], [3., 4.]], [[1.], [1.]]).numpy().tolist()
@@ -429,7 +430,15 @@ def _quick_operator(x, y):
 EagerTensor.__matmul__ = _quick_operator  # type: ignore[method-assign]
 
 
-def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
+def matvec(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Return the matrix `a` times the vector `b`, or every matrix of a batch times its vector.
 
     >>> matvec([[1., 2.], [3., 4.]], [1., 1.]).numpy().tolist()
@@ -447,7 +456,7 @@ def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_spa
         return squeeze(output, axis=-1)
 
 
-def adjoint(matrix, name=None):
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Return the conjugate transpose of the last two axes.
 
     >>> adjoint([[1 + 2j]]).numpy().tolist()
@@ -462,7 +471,7 @@ def diagonal(x):
     return raw.MatrixDiagPart(x, name="diag_part") if context.switches.tf1 else diag_part(x)
 
 
-def trace(x, name=None):
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """Return the sum of the diagonal of every matrix.
 
     >>> trace([[1, 2], [3, 4]]).numpy()

@@ -9,6 +9,8 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import identity
 from ebbflow.ops.arrays.shaping import expand_dims, size, squeeze, transpose
 from ebbflow.ops.declare import raw
@@ -23,7 +25,13 @@ from ebbflow.ops.reduce.reductions import one_of, reduce_max, reduce_sum
 _MATRIX_NORMS = ("euclidean", "fro", 1, 2, np.inf)
 
 
-def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
+def norm(
+    tensor: TensorLike,
+    ord: str | float = "euclidean",
+    axis: Axis = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the norm of vectors (one axis, or all elements) or of matrices (two axes).
 
     >>> norm([3., 4.]).numpy()
@@ -44,7 +52,14 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
         return result if keepdims else squeeze(result, axis)
 
 
-def norm_v1(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
+def norm_v1(
+    tensor: TensorLike,
+    ord: str | float = "euclidean",
+    axis: Axis = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
     """Return the norm of vectors (one axis, or all elements) or of matrices (two axes)."""
     return norm(tensor, ord, axis, one_of("keepdims", keepdims, "keep_dims", keep_dims), name)
 
@@ -91,7 +106,9 @@ def _largest_singular_value(x: Any, axis: Any) -> Any:
     return transpose(expand_dims(values, -1), np.argsort(order).tolist())
 
 
-def normalize(tensor, ord="euclidean", axis=None, name=None):
+def normalize(
+    tensor: TensorLike, ord: str | float = "euclidean", axis: Axis = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Return the tensor divided by its norm, and the norm.
 
     >>> normalize([3., 4.])[0].numpy().tolist()
@@ -104,7 +121,9 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
         return tensor / length, length
 
 
-def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+def l2_normalize(
+    x: TensorLike, axis: Axis = None, epsilon: TensorLike = 1e-12, name: str | None = None, dim: Axis = None
+) -> Tensor:
     """Return `x` scaled to length one along `axis`; vectors shorter than √epsilon only that far.
 
     >>> [round(float(v), 4) for v in l2_normalize([3., 4.])]
@@ -122,7 +141,7 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
         return math_ops.multiply(x, rsqrt(math_ops.maximum(total, epsilon)), name=scope or None)
 
 
-def zero_fraction(value, name=None):
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """Return how much of `value` is zero, between 0 and 1.
 
     >>> zero_fraction([0., 1., 0., 0.]).numpy()

@@ -6,11 +6,15 @@ refused, in TensorFlow's words.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.shaping import matrix_transpose
 from ebbflow.ops.declare import raw, show
 from ebbflow.ops.elementwise import complex_numbers, unary
@@ -327,7 +331,7 @@ def _gram_factor(gram, penalty, more):
 # --- public functions -------------------------------------------------------------------------------------------------
 
 
-def inv(input, adjoint=False, name=None):
+def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Return the inverse of every square matrix.
 
     >>> inv([[2., 0.], [0., 4.]]).numpy().tolist()
@@ -336,7 +340,7 @@ def inv(input, adjoint=False, name=None):
     return MatrixInverse(input, adjoint=adjoint, name=name)
 
 
-def det(input, name=None):
+def det(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the determinant of every square matrix.
 
     >>> det([[2., 0.], [0., 4.]]).numpy()
@@ -345,12 +349,12 @@ def det(input, name=None):
     return MatrixDeterminant(input, name=name)
 
 
-def slogdet(input, name=None):
+def slogdet(input: TensorLike, name: str | None = None) -> Any:
     """Return the sign of the determinant of every square matrix, and the logarithm of its absolute value."""
     return LogMatrixDeterminant(input, name=name)
 
 
-def logdet(matrix, name=None):
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Return the logarithm of the determinant of every hermitian positive definite matrix.
 
     >>> round(float(logdet([[2., 0.], [0., 4.]])), 4)
@@ -361,7 +365,7 @@ def logdet(matrix, name=None):
         return 2.0 * reductions.reduce_sum(unary.log(complex_numbers.real(diagonal(factor))), axis=[-1])
 
 
-def solve(matrix, rhs, adjoint=False, name=None):
+def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Return x with matrix·x = rhs.
 
     >>> solve([[2., 0.], [0., 4.]], [[2.], [2.]]).numpy().tolist()
@@ -370,13 +374,15 @@ def solve(matrix, rhs, adjoint=False, name=None):
     return MatrixSolve(matrix, rhs, adjoint=adjoint, name=name)
 
 
-def triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
+def triangular_solve(
+    matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """Return x with matrix·x = rhs, reading only the lower (or upper) triangle of `matrix`."""
     with name_scope(name, "triangular_solve", [matrix, rhs]):
         return MatrixTriangularSolve(matrix, rhs, lower=lower, adjoint=adjoint)
 
 
-def cholesky_solve(chol, rhs, name=None):
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """Return x with A·x = rhs, given the Cholesky factor of A."""
     with name_scope(name, "cholesky_solve", [chol, rhs]):
         chol = convert(chol)
@@ -385,7 +391,9 @@ def cholesky_solve(chol, rhs, name=None):
         )
 
 
-def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+def lstsq(
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: TensorLike = 0.0, fast: bool = True, name: str | None = None
+) -> Tensor:
     """Return the x that brings matrix·x nearest to rhs, with l2_regularizer·|x|² added to what is to be small."""
     if l2_regularizer is None:
         l2_regularizer = 0.0

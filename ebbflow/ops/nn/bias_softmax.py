@@ -16,6 +16,7 @@ from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import EagerTensor, Tensor, _new
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import building
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.arrays.ranges import range as range_of
@@ -121,7 +122,7 @@ def _(call, grad):
     return raw.BroadcastTo(grad, shape_of(x))
 
 
-def bias_add(value, bias, data_format=None, name=None):
+def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None) -> Tensor:
     """Return `value` with `bias` added along its channel axis.
 
     >>> bias_add([[1., 2.], [3., 4.]], [10., 20.]).numpy().tolist()
@@ -143,7 +144,7 @@ def bias_add(value, bias, data_format=None, name=None):
         return raw.BiasAdd(value, bias, data_format=data_format, name=scope or None)
 
 
-def xw_plus_b(x, weights, biases, name=None):
+def xw_plus_b(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
     """Return matmul(x, weights) + biases.
 
     >>> xw_plus_b([[1., 2.]], [[1.], [1.]], [5.]).numpy().tolist()
@@ -154,7 +155,7 @@ def xw_plus_b(x, weights, biases, name=None):
         return bias_add(product, convert(biases, None, None, "biases"), name=scope or None)
 
 
-def relu_layer(x, weights, biases, name=None):
+def relu_layer(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
     """Return relu(matmul(x, weights) + biases).
 
     >>> relu_layer([[1., 2.]], [[1.], [1.]], [-5.]).numpy().tolist()
@@ -211,7 +212,7 @@ def _(call, grad):
     return grad - raw.Sum(grad, -1, keep_dims=True) * raw.Exp(call.logsoftmax)
 
 
-def softmax(logits, axis=None, name=None):
+def softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """Return exp(logits) scaled to sum to one along an axis, the last one if none is named.
 
     >>> softmax([0., 0.]).numpy().tolist()
@@ -220,7 +221,7 @@ def softmax(logits, axis=None, name=None):
     return _along_axis(Softmax, logits, -1 if axis is None else axis, name)
 
 
-def log_softmax(logits, axis=None, name=None):
+def log_softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """Return the logarithm of `softmax(logits)`.
 
     >>> log_softmax([0.]).numpy().tolist()
@@ -229,12 +230,12 @@ def log_softmax(logits, axis=None, name=None):
     return _along_axis(LogSoftmax, logits, -1 if axis is None else axis, name)
 
 
-def softmax_v1(logits, axis=None, name=None, dim=None):
+def softmax_v1(logits: TensorLike, axis: Axis = None, name: str | None = None, dim: Axis = None) -> Tensor:
     """Return exp(logits) scaled to sum to one along an axis."""
     return softmax(logits, one_of("axis", axis, "dim", dim), name)
 
 
-def log_softmax_v1(logits, axis=None, name=None, dim=None):
+def log_softmax_v1(logits: TensorLike, axis: Axis = None, name: str | None = None, dim: Axis = None) -> Tensor:
     """Return the logarithm of `softmax(logits)`."""
     return log_softmax(logits, one_of("axis", axis, "dim", dim), name)
 
@@ -306,7 +307,7 @@ def _(call, grad):
     return call.t * grad
 
 
-def l2_loss(t, name=None):
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Return half the sum of the squares.
 
     >>> l2_loss([3., 4.]).numpy()

@@ -15,6 +15,7 @@ import numpy as np
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Padding, ShapeLike, Sizes, TensorLike
 from ebbflow.ops.arrays.creation import building
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.arrays.shaping import expand_dims, reshape, squeeze
@@ -94,7 +95,15 @@ def over_flat_batch(x: Any, op: Callable[[Any], Any], inner: int, name: Any) -> 
 # --- conv1d, conv2d, conv3d -------------------------------------------------------------------------------------------
 
 
-def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
+def conv2d(
+    input: TensorLike,
+    filters: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return images convolved with filters of shape [height, width, channels in, channels out].
 
     >>> conv2d([[[[1.], [2.], [3.]]]], [[[[1.]], [[1.]]]], 1, "VALID").numpy().ravel().tolist()
@@ -104,16 +113,16 @@ def conv2d(input, filters, strides, padding, data_format="NHWC", dilations=None,
 
 
 def conv2d_v1(
-    input,
-    filter=None,
-    strides=None,
-    padding=None,
-    use_cudnn_on_gpu=True,
-    data_format="NHWC",
-    dilations=[1, 1, 1, 1],  # noqa: B006
-    name=None,
-    filters=None,
-):
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sizes | None = None,
+    padding: Padding | None = None,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC",
+    dilations: Sizes = [1, 1, 1, 1],  # noqa: B006
+    name: str | None = None,
+    filters: TensorLike | None = None,
+) -> Tensor:
     """Return images convolved with filters of shape [height, width, channels in, channels out]."""
     filters = one_of("filter", filter, "filters", filters)
     return _conv2d(input, filters, strides, padding, use_cudnn_on_gpu, data_format or "NHWC", dilations, name)
@@ -134,7 +143,15 @@ def _conv2d(input, filters, strides, padding, cudnn, data_format, dilations, nam
     return raw.Conv2D(input, filters, name=name, **attrs)
 
 
-def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None, name=None):
+def conv3d(
+    input: TensorLike,
+    filters: TensorLike,
+    strides: Sizes | None,
+    padding: Padding | None,
+    data_format: str = "NDHWC",
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return volumes convolved with filters of shape [depth, height, width, channels in, channels out]."""
     data_format = data_format or "NDHWC"
     attrs = {
@@ -149,20 +166,28 @@ def conv3d(input, filters, strides, padding, data_format="NDHWC", dilations=None
 
 
 def conv3d_v1(
-    input,
-    filter=None,
-    strides=None,
-    padding=None,
-    data_format="NDHWC",
-    dilations=[1, 1, 1, 1, 1],  # noqa: B006
-    name=None,
-    filters=None,
-):
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sizes | None = None,
+    padding: Padding | None = None,
+    data_format: str = "NDHWC",
+    dilations: Sizes = [1, 1, 1, 1, 1],  # noqa: B006
+    name: str | None = None,
+    filters: TensorLike | None = None,
+) -> Tensor:
     """Return volumes convolved with filters of shape [depth, height, width, channels in, channels out]."""
     return conv3d(input, one_of("filter", filter, "filters", filters), strides, padding, data_format, dilations, name)
 
 
-def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, name=None):
+def conv1d(
+    input: TensorLike,
+    filters: TensorLike,
+    stride: Sizes,
+    padding: Padding,
+    data_format: str = "NWC",
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return sequences convolved with filters of shape [width, channels in, channels out].
 
     >>> conv1d([[[1.], [2.], [3.]]], [[[1.]], [[1.]]], 1, "VALID").numpy().ravel().tolist()
@@ -172,16 +197,16 @@ def conv1d(input, filters, stride, padding, data_format="NWC", dilations=None, n
 
 
 def conv1d_v1(
-    value=None,
-    filters=None,
-    stride=None,
-    padding=None,
-    use_cudnn_on_gpu=None,
-    data_format=None,
-    name=None,
-    input=None,
-    dilations=None,
-):
+    value: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    stride: Sizes | None = None,
+    padding: Padding | None = None,
+    use_cudnn_on_gpu: bool | None = None,
+    data_format: str | None = None,
+    name: str | None = None,
+    input: TensorLike | None = None,
+    dilations: Sizes | None = None,
+) -> Tensor:
     """Return sequences convolved with filters of shape [width, channels in, channels out]."""
     value = one_of("value", value, "input", input)
     return _conv1d(value, filters, stride, padding, use_cudnn_on_gpu, data_format, dilations, name)
@@ -220,22 +245,30 @@ def _with_height(values: Sequence[int], line: str) -> list[int]:
 # --- any number of axes -----------------------------------------------------------------------------------------------
 
 
-def convolution(input, filters, strides=None, padding="VALID", data_format=None, dilations=None, name=None):
+def convolution(
+    input: TensorLike,
+    filters: TensorLike,
+    strides: Sizes | None = None,
+    padding: Padding = "VALID",
+    data_format: str | None = None,
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the convolution over as many axes as the filters have."""
     return _convolution(input, filters, strides, padding, data_format, dilations, name)
 
 
 def convolution_v1(
-    input,
-    filter,
-    padding,
-    strides=None,
-    dilation_rate=None,
-    name=None,
-    data_format=None,
-    filters=None,
-    dilations=None,
-):
+    input: TensorLike,
+    filter: TensorLike,
+    padding: Padding,
+    strides: Sizes | None = None,
+    dilation_rate: Sizes | None = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    filters: TensorLike | None = None,
+    dilations: Sizes | None = None,
+) -> Tensor:
     """Return the convolution over as many axes as the filters have."""
     rate = one_of("dilation_rate", dilation_rate, "dilations", dilations)
     return _convolution(input, filter if filter is not None else filters, strides, padding, data_format, rate, name)
@@ -319,7 +352,9 @@ def _block_paddings(sizes, steps, base, padding):
     return pads, crops
 
 
-def atrous_conv2d(value, filters, rate, padding, name=None):
+def atrous_conv2d(
+    value: TensorLike, filters: TensorLike, rate: int, padding: Padding, name: str | None = None
+) -> Tensor:
     """Return images convolved with filters whose elements lie `rate` apart."""
     return _convolution(value, filters, None, padding, None, [int(rate)] * 2, name)
 
@@ -328,15 +363,15 @@ def atrous_conv2d(value, filters, rate, padding, name=None):
 
 
 def conv2d_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format="NHWC",
-    dilations=None,
-    name=None,
-):
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    strides: Sizes | None,
+    padding: Padding = "SAME",
+    data_format: str = "NHWC",
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the transpose (the gradient for the input) of a `conv2d` that would give `input`."""
     data_format = data_format or "NHWC"
     with name_scope(name, "conv2d_transpose", [input, filters, output_shape]) as scope:
@@ -364,32 +399,32 @@ def _sizes(shape: Any) -> Any:
 
 
 def conv2d_transpose_v1(
-    value=None,
-    filter=None,
-    output_shape=None,
-    strides=None,
-    padding="SAME",
-    data_format="NHWC",
-    name=None,
-    input=None,
-    filters=None,
-    dilations=None,
-):
+    value: TensorLike | None = None,
+    filter: TensorLike | None = None,
+    output_shape: ShapeLike = None,
+    strides: Sizes | None = None,
+    padding: Padding = "SAME",
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: Sizes | None = None,
+) -> Tensor:
     """Return the transpose (the gradient for the input) of a `conv2d` that would give `value`."""
     value, filters = one_of("value", value, "input", input), one_of("filter", filter, "filters", filters)
     return conv2d_transpose(value, filters, output_shape, strides, padding, data_format, dilations, name)
 
 
 def conv3d_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format="NDHWC",
-    dilations=None,
-    name=None,
-):
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    strides: Sizes | None,
+    padding: Padding = "SAME",
+    data_format: str = "NDHWC",
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the transpose (the gradient for the input) of a `conv3d` that would give `input`."""
     data_format = data_format or "NDHWC"
     with name_scope(name, "conv3d_transpose", [input, filters, output_shape]) as scope:
@@ -406,32 +441,32 @@ def conv3d_transpose(
 
 
 def conv3d_transpose_v1(
-    value,
-    filter=None,
-    output_shape=None,
-    strides=None,
-    padding="SAME",
-    data_format="NDHWC",
-    name=None,
-    input=None,
-    filters=None,
-    dilations=None,
-):
+    value: TensorLike,
+    filter: TensorLike | None = None,
+    output_shape: ShapeLike = None,
+    strides: Sizes | None = None,
+    padding: Padding = "SAME",
+    data_format: str = "NDHWC",
+    name: str | None = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: Sizes | None = None,
+) -> Tensor:
     """Return the transpose (the gradient for the input) of a `conv3d` that would give `value`."""
     value, filters = one_of("value", value, "input", input), one_of("filter", filter, "filters", filters)
     return conv3d_transpose(value, filters, output_shape, strides, padding, data_format, dilations, name)
 
 
 def conv1d_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format="NWC",
-    dilations=None,
-    name=None,
-):
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    strides: Sizes,
+    padding: Padding = "SAME",
+    data_format: str = "NWC",
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the transpose (the gradient for the input) of a `conv1d` that would give `input`."""
     if data_format not in _WITH_HEIGHT:
         raise ValueError(f'`data_format` must be "NWC" or "NCW". Received: data_format={data_format}')
@@ -451,27 +486,34 @@ def conv1d_transpose(
 
 
 def conv_transpose(
-    input,
-    filters,
-    output_shape,
-    strides,
-    padding="SAME",
-    data_format=None,
-    dilations=None,
-    name=None,
-):
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    strides: Sizes,
+    padding: Padding = "SAME",
+    data_format: str | None = None,
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the transpose of a convolution over as many axes as `output_shape` has between batch and channels."""
     with name_scope(name, "conv_transpose", [input, filters, output_shape]) as scope:
-        shape = output_shape
+        shape: Any = output_shape
         n = (shape._dims[0] if isinstance(shape, Tensor) else len(shape)) - 2
         if n not in _FORMATS:
-            raise ValueError(f"`output_shape` must be of length 3, 4 or 5. Received: output_shape={output_shape}")
+            raise ValueError(f"`output_shape` must be of length 3, 4 or 5. Received: output_shape={output_shape!s}")
         function = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}[n]
         form = data_format or _FORMATS[n][0]
         return function(input, filters, output_shape, strides, padding, form, dilations, scope or None)
 
 
-def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
+def atrous_conv2d_transpose(
+    value: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    rate: int,
+    padding: Padding,
+    name: str | None = None,
+) -> Tensor:
     """Return the transpose of an `atrous_conv2d` that would give `value`."""
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]):
         value, filters = convert(value, None, None, "value"), convert(filters, None, None, "filters")
@@ -486,17 +528,17 @@ _ONES = [1, 1, 1, 1]
 
 
 def conv2d_backprop_input(
-    input_sizes,
-    filter=None,
-    out_backprop=None,
-    strides=None,
-    padding=None,
-    use_cudnn_on_gpu=True,
-    data_format="NHWC",
-    dilations=_ONES,
-    name=None,
-    filters=None,
-):
+    input_sizes: TensorLike,
+    filter: TensorLike | None = None,
+    out_backprop: TensorLike | None = None,
+    strides: Sizes | None = None,
+    padding: Padding | None = None,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC",
+    dilations: Sizes = _ONES,
+    name: str | None = None,
+    filters: TensorLike | None = None,
+) -> Tensor:
     """Return the gradient of `conv2d` for its input."""
     filters = one_of("filter", filter, "filters", filters)
     return _conv2d_back(
@@ -505,16 +547,16 @@ def conv2d_backprop_input(
 
 
 def conv2d_backprop_filter(
-    input,
-    filter_sizes,
-    out_backprop,
-    strides,
-    padding,
-    use_cudnn_on_gpu=True,
-    data_format="NHWC",
-    dilations=_ONES,
-    name=None,
-):
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC",
+    dilations: Sizes = _ONES,
+    name: str | None = None,
+) -> Tensor:
     """Return the gradient of `conv2d` for its filters."""
     kind, explicit = padding_of(padding)
     return raw.Conv2DBackpropFilter(
@@ -532,15 +574,15 @@ def conv2d_backprop_filter(
 
 
 def conv3d_backprop_filter(
-    input,
-    filter_sizes,
-    out_backprop,
-    strides,
-    padding,
-    data_format="NDHWC",
-    dilations=[1, 1, 1, 1, 1],  # noqa: B006
-    name=None,
-):
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NDHWC",
+    dilations: Sizes = [1, 1, 1, 1, 1],  # noqa: B006
+    name: str | None = None,
+) -> Tensor:
     """Return the gradient of `conv3d` for its filters."""
     return raw.Conv3DBackpropFilterV2(
         input,

@@ -17,7 +17,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import is_compatible
-from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import building, ones_like_v1, stop_gradient, zeros_like_v1
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.arrays.ranges import range as range_of
@@ -228,21 +229,36 @@ def _as_rows(x: Any) -> Any:
     return rows
 
 
-def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None, dim=None):
+def softmax_cross_entropy_with_logits_v2(
+    labels: TensorLike, logits: TensorLike, axis: Axis = None, name: str | None = None, dim: Axis = None
+) -> Tensor:
     """Return the cross entropy of softmax(logits) with `labels` (TF 1's name for what lets gradients into labels)."""
     axis = one_of("axis", axis, "dim", dim)
     return softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis, name)
 
 
-def softmax_cross_entropy_with_logits_v1(labels=None, logits=None, dim=-1, name=None, axis=None):
+def softmax_cross_entropy_with_logits_v1(
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    dim: Axis = -1,
+    name: str | None = None,
+    axis: Axis = None,
+) -> Tensor:
     """Return the cross entropy of softmax(logits) with `labels`, into which no gradient flows."""
     _both("softmax_cross_entropy_with_logits", labels, logits)
     with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as scope:
-        labels = stop_gradient(labels, name="labels_stop_gradient")
+        labels = stop_gradient(labels, name="labels_stop_gradient")  # type: ignore[arg-type]  # _both saw to it
         return softmax_cross_entropy_with_logits(labels, logits, dim if axis is None else axis, scope)
 
 
-def softmax_cross_entropy_with_logits_tf1(_sentinel=None, labels=None, logits=None, dim=-1, name=None, axis=None):
+def softmax_cross_entropy_with_logits_tf1(
+    _sentinel: Any = None,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    dim: Axis = -1,
+    name: str | None = None,
+    axis: Axis = None,
+) -> Tensor:
     """Return the cross entropy of softmax(logits) with `labels`; bare arguments are (logits, labels), as before 1.0."""
     if _sentinel is not None and logits is None:
         logits = _sentinel
@@ -254,7 +270,9 @@ def _both(function: str, labels: Any, logits: Any) -> None:
         raise ValueError(f"Both `labels` and `logits` must be provided to {function}.")
 
 
-def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
+def sparse_softmax_cross_entropy_with_logits(
+    labels: TensorLike | None, logits: TensorLike | None, name: str | None = None
+) -> Tensor:
     """Return the cross entropy of softmax(logits) with classes given by number.
 
     >>> round(float(sparse_softmax_cross_entropy_with_logits(1, [0., 0.])), 4)
@@ -271,12 +289,16 @@ def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):
         return cast(_sparse_cost(precise, labels, name), dtype)
 
 
-def sparse_softmax_cross_entropy_with_logits_v1(labels=None, logits=None, name=None):
+def sparse_softmax_cross_entropy_with_logits_v1(
+    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Return the cross entropy of softmax(logits) with classes given by number."""
     return sparse_softmax_cross_entropy_with_logits(labels, logits, name)
 
 
-def sparse_softmax_cross_entropy_with_logits_tf1(_sentinel=None, labels=None, logits=None, name=None):
+def sparse_softmax_cross_entropy_with_logits_tf1(
+    _sentinel: Any = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Return the cross entropy of softmax(logits) with classes; bare arguments are (logits, labels), as before 1.0."""
     if _sentinel is not None and logits is None:
         logits = _sentinel
@@ -331,7 +353,9 @@ def _sparse_cost(logits: Any, labels: Any, name: Any) -> Any:
 # --- sigmoid and Poisson ----------------------------------------------------------------------------------------------
 
 
-def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
+def sigmoid_cross_entropy_with_logits(
+    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Return the cross entropy of sigmoid(logits) with `labels`, element by element.
 
     >>> round(float(sigmoid_cross_entropy_with_logits(labels=1., logits=0.)), 4)
@@ -340,7 +364,9 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
     return _logistic(labels, logits, name, math_ops.add)
 
 
-def sigmoid_cross_entropy_with_logits_tf1(_sentinel=None, labels=None, logits=None, name=None):
+def sigmoid_cross_entropy_with_logits_tf1(
+    _sentinel: Any = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Return the cross entropy of sigmoid(logits) with `labels`; bare arguments are (logits, targets)."""
     if _sentinel is not None and logits is None:
         logits = _sentinel
@@ -366,17 +392,31 @@ def _same_shape(name: str, x: Any, other_name: str, y: Any) -> None:
         raise ValueError(f"`{name}` and `{other_name}` must have the same shape, received ({x.shape} vs {y.shape}).")
 
 
-def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
+def weighted_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: str | None = None
+) -> Tensor:
     """Return sigmoid cross entropy with the positive part weighted by `pos_weight`."""
     return _weighted(labels, logits, pos_weight, name, math_ops.add)
 
 
-def weighted_cross_entropy_with_logits_v1(labels=None, logits=None, pos_weight=None, name=None, targets=None):
+def weighted_cross_entropy_with_logits_v1(
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    pos_weight: TensorLike | None = None,
+    name: str | None = None,
+    targets: TensorLike | None = None,
+) -> Tensor:
     """Return sigmoid cross entropy with the positive part weighted (`targets` is an older name of `labels`)."""
     return _weighted(one_of("labels", labels, "targets", targets), logits, pos_weight, name, math_ops.add)
 
 
-def weighted_cross_entropy_with_logits_tf1(labels=None, logits=None, pos_weight=None, name=None, targets=None):
+def weighted_cross_entropy_with_logits_tf1(
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    pos_weight: TensorLike | None = None,
+    name: str | None = None,
+    targets: TensorLike | None = None,
+) -> Tensor:
     """Return sigmoid cross entropy with the positive part weighted (as TensorFlow 1 puts it into a graph)."""
     return _weighted(one_of("labels", labels, "targets", targets), logits, pos_weight, name, math_ops.add_tf1)
 
@@ -391,7 +431,9 @@ def _weighted(labels: Any, logits: Any, pos_weight: Any, name: Any, add: Any) ->
         return add(loss, weight * (log1p(exp(-abs(logits))) + relu(-logits)), name=scope or None)
 
 
-def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+def log_poisson_loss(
+    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
+) -> Tensor:
     """Return the negative log-likelihood of `targets` under Poisson distributions with log-rates `log_input`.
 
     >>> log_poisson_loss([1.], [0.]).numpy().tolist()

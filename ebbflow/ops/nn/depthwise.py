@@ -8,6 +8,8 @@ import numpy as np
 
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Padding, Sizes, TensorLike
 from ebbflow.ops.arrays.creation import building
 from ebbflow.ops.arrays.shaping import shape as shape_of_tensor
 from ebbflow.ops.declare import raw
@@ -17,7 +19,15 @@ from ebbflow.ops.reduce.reductions import one_of
 _ONES = [1, 1, 1, 1]
 
 
-def depthwise_conv2d(input, filter, strides, padding, data_format=None, dilations=None, name=None):
+def depthwise_conv2d(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str | None = None,
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return every channel convolved with filters of its own, [height, width, channels, multiplier].
 
     >>> depthwise_conv2d([[[[1., 2.]]]], [[[[3.], [4.]]]], [1, 1, 1, 1], "SAME").numpy().ravel().tolist()
@@ -62,30 +72,30 @@ def _rates(rate: Any) -> list[int]:
 
 
 def depthwise_conv2d_v1(
-    input,
-    filter,
-    strides,
-    padding,
-    rate=None,
-    name=None,
-    data_format=None,
-    dilations=None,
-):
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    rate: Sizes | None = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    dilations: Sizes | None = None,
+) -> Tensor:
     """Return every channel convolved with filters of its own, [height, width, channels, multiplier]."""
     rate = one_of("rate", rate, "dilations", dilations)
     return depthwise_conv2d(input, filter, strides, padding, data_format, rate, name)
 
 
 def separable_conv2d(
-    input,
-    depthwise_filter,
-    pointwise_filter,
-    strides,
-    padding,
-    data_format=None,
-    dilations=None,
-    name=None,
-):
+    input: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str | None = None,
+    dilations: Sizes | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return `depthwise_conv2d` followed by a convolution of 1×1 that mixes the channels."""
     data_format = data_format or "NHWC"
     with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
@@ -99,44 +109,44 @@ def separable_conv2d(
 
 
 def separable_conv2d_v1(
-    input,
-    depthwise_filter,
-    pointwise_filter,
-    strides,
-    padding,
-    rate=None,
-    name=None,
-    data_format=None,
-    dilations=None,
-):
+    input: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    rate: Sizes | None = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    dilations: Sizes | None = None,
+) -> Tensor:
     """Return `depthwise_conv2d` followed by a convolution of 1×1 that mixes the channels."""
     rate = one_of("rate", rate, "dilations", dilations)
     return separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, data_format, rate, name)
 
 
 def depthwise_conv2d_native(
-    input,
-    filter,
-    strides,
-    padding,
-    data_format="NHWC",
-    dilations=_ONES,
-    name=None,
-):
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    dilations: Sizes = _ONES,
+    name: str | None = None,
+) -> Tensor:
     """Return the op itself: every channel convolved with filters of its own."""
     return _native(raw.DepthwiseConv2dNative, (input, filter), strides, padding, data_format, dilations, name)
 
 
 def depthwise_conv2d_backprop_input(
-    input_sizes,
-    filter,
-    out_backprop,
-    strides,
-    padding,
-    data_format="NHWC",
-    dilations=_ONES,
-    name=None,
-):
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    dilations: Sizes = _ONES,
+    name: str | None = None,
+) -> Tensor:
     """Return the gradient of `depthwise_conv2d` for its input."""
     inputs = (input_sizes, filter, out_backprop)
     op = raw.DepthwiseConv2dNativeBackpropInput
@@ -144,15 +154,15 @@ def depthwise_conv2d_backprop_input(
 
 
 def depthwise_conv2d_backprop_filter(
-    input,
-    filter_sizes,
-    out_backprop,
-    strides,
-    padding,
-    data_format="NHWC",
-    dilations=_ONES,
-    name=None,
-):
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    dilations: Sizes = _ONES,
+    name: str | None = None,
+) -> Tensor:
     """Return the gradient of `depthwise_conv2d` for its filters."""
     inputs = (input, filter_sizes, out_backprop)
     op = raw.DepthwiseConv2dNativeBackpropFilter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import context
@@ -10,6 +11,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_dims
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import building, constant
 from ebbflow.ops.arrays.shaping import shape as shape_of_tensor
 from ebbflow.ops.declare import raw
@@ -19,7 +21,9 @@ from ebbflow.ops.random.stateless import stateless_random_uniform
 from ebbflow.ops.reduce.reductions import one_of
 
 
-def dropout(x, rate, noise_shape=None, seed=None, name=None):
+def dropout(
+    x: TensorLike, rate: TensorLike, noise_shape: ShapeLike = None, seed: int | None = None, name: str | None = None
+) -> Tensor:
     """Return `x` with a share `rate` of its elements zero and the others divided by 1 - rate.
 
     >>> set(dropout([1.0] * 100, 0.5).numpy().tolist()) <= {0.0, 2.0}
@@ -32,14 +36,27 @@ def dropout(x, rate, noise_shape=None, seed=None, name=None):
     return _dropped(x, rate, noise_shape, draw, name, "dropout")
 
 
-def general_dropout(x, rate, uniform_sampler, noise_shape=None, name=None):
+def general_dropout(
+    x: TensorLike,
+    rate: TensorLike,
+    uniform_sampler: Callable[..., Any],
+    noise_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
     """Return `dropout(x, rate)` with random numbers from `uniform_sampler(shape=, dtype=)`."""
     return _dropped(
         x, rate, noise_shape, lambda shape, dtype: uniform_sampler(shape=shape, dtype=dtype), name, "general_dropout"
     )
 
 
-def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
+def stateless_dropout(
+    x: TensorLike,
+    rate: TensorLike,
+    seed: TensorLike,
+    rng_alg: str | None = None,
+    noise_shape: ShapeLike = None,
+    name: str | None = None,
+) -> Tensor:
     """Return `dropout(x, rate)`, the same for the same `seed` every time."""
     more = {} if rng_alg is None else {"alg": rng_alg}
 
@@ -49,12 +66,26 @@ def stateless_dropout(x, rate, seed, rng_alg=None, noise_shape=None, name=None):
     return _dropped(x, rate, noise_shape, draw, name, "stateless_dropout")
 
 
-def dropout_v1(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+def dropout_v1(
+    x: TensorLike,
+    keep_prob: TensorLike | None = None,
+    noise_shape: ShapeLike = None,
+    seed: int | None = None,
+    name: str | None = None,
+    rate: TensorLike | None = None,
+) -> Tensor:
     """Return `x` with a share `rate` (or all but `keep_prob`) of its elements zero and the others grown instead."""
     return dropout(x, _rate_of(keep_prob, rate), noise_shape, seed, name)
 
 
-def dropout_tf1(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+def dropout_tf1(
+    x: TensorLike,
+    keep_prob: TensorLike | None = None,
+    noise_shape: ShapeLike = None,
+    seed: int | None = None,
+    name: str | None = None,
+    rate: TensorLike | None = None,
+) -> Tensor:
     """Return `dropout_v1` as TensorFlow 1 puts it into a graph: a mask is multiplied with."""
     rate = _rate_of(keep_prob, rate)
     if building() is None:
@@ -109,7 +140,7 @@ def _check_rate(rate: Any) -> None:
         raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
 
 
-def _floating(x: Any) -> Any:
+def _floating(x: TensorLike) -> Tensor:
     x = convert(x, None, None, "x")
     if not x.dtype.is_floating:
         raise ValueError(

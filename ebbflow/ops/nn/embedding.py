@@ -17,6 +17,7 @@ from ebbflow.core.convert import convert, operand
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import num_elements
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import building, constant, identity
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.arrays.joining import concat, stack
@@ -30,7 +31,9 @@ from ebbflow.ops.elementwise.clip import clip_by_norm
 from ebbflow.ops.reduce.reductions import reduce_sum
 
 
-def embedding_lookup(params, ids, max_norm=None, name=None):
+def embedding_lookup(
+    params: TensorLike, ids: TensorLike, max_norm: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Return the rows of `params` that `ids` name; a list of tables is one, cut into runs of rows.
 
     >>> embedding_lookup([[1., 2.], [3., 4.]], [1, 0]).numpy().tolist()
@@ -39,7 +42,14 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     return _lookup(params, ids, "div", name, max_norm)
 
 
-def embedding_lookup_v1(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
+def embedding_lookup_v1(
+    params: TensorLike,
+    ids: TensorLike,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    validate_indices: bool = True,
+    max_norm: TensorLike | None = None,
+) -> Tensor:
     """Return the rows of `params` that `ids` name; a list of tables is one, cut up as `partition_strategy` says."""
     return _lookup(params, ids, partition_strategy, name, max_norm)
 
@@ -139,7 +149,7 @@ def _runs(flat: Any, shards: list[Any]) -> tuple[Any, Any]:
 
 
 def _total_rows(shards: list[Any], dtype: Any) -> Any:
-    lengths = [s.shape.as_list()[0] if s.shape.rank is not None else None for s in shards]
+    lengths: list[Any] = [s.shape.as_list()[0] if s.shape.rank is not None else None for s in shards]
     if None not in lengths:
         return constant(sum(lengths), dtype)
     found = []

@@ -12,6 +12,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.shaping import expand_dims
 from ebbflow.ops.declare import raw
@@ -25,8 +26,14 @@ COMBINERS = ("mean", "sqrtn", "sum")
 
 
 def embedding_lookup_sparse(
-    params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None, allow_fast_lookup=False
-):  # fmt: skip
+    params: TensorLike,
+    sp_ids: TensorLike,
+    sp_weights: TensorLike | None,
+    combiner: str | None = None,
+    max_norm: TensorLike | None = None,
+    name: str | None = None,
+    allow_fast_lookup: bool = False,
+) -> Tensor:
     """Return, for each row of `sp_ids`, the sum, mean or square-root-weighted mean of the rows of `params` it names.
 
     >>> ids = SparseTensor([[0, 0], [0, 1]], [0, 1], [1, 2])
@@ -37,15 +44,15 @@ def embedding_lookup_sparse(
 
 
 def embedding_lookup_sparse_v1(
-    params,
-    sp_ids,
-    sp_weights,
-    partition_strategy="mod",
-    name=None,
-    combiner=None,
-    max_norm=None,
-    allow_fast_lookup=False,
-):
+    params: TensorLike,
+    sp_ids: TensorLike,
+    sp_weights: TensorLike | None,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    combiner: str | None = None,
+    max_norm: TensorLike | None = None,
+    allow_fast_lookup: bool = False,
+) -> Tensor:
     """`embedding_lookup_sparse` with TensorFlow 1's arguments."""
     return _combined(params, sp_ids, sp_weights, partition_strategy, name, combiner, max_norm)
 
@@ -87,15 +94,15 @@ def _weighted(found: Any, weights: Any, rows: Any, combiner: str) -> Any:
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights,
-    sparse_ids,
-    sparse_weights=None,
-    combiner="mean",
-    default_id=None,
-    max_norm=None,
-    name=None,
-    allow_fast_lookup=False,
-):
+    embedding_weights: TensorLike,
+    sparse_ids: TensorLike,
+    sparse_weights: TensorLike | None = None,
+    combiner: str = "mean",
+    default_id: TensorLike | None = None,
+    max_norm: TensorLike | None = None,
+    name: str | None = None,
+    allow_fast_lookup: bool = False,
+) -> Tensor:
     """Return what `embedding_lookup_sparse` gives for the ids that can be looked up; a row without any gets the row of
     `default_id`, or zeros.
     """
@@ -105,16 +112,16 @@ def safe_embedding_lookup_sparse(
 
 
 def safe_embedding_lookup_sparse_v1(
-    embedding_weights,
-    sparse_ids,
-    sparse_weights=None,
-    combiner="mean",
-    default_id=None,
-    name=None,
-    partition_strategy="div",
-    max_norm=None,
-    allow_fast_lookup=False,
-):
+    embedding_weights: TensorLike,
+    sparse_ids: TensorLike,
+    sparse_weights: TensorLike | None = None,
+    combiner: str = "mean",
+    default_id: TensorLike | None = None,
+    name: str | None = None,
+    partition_strategy: str = "div",
+    max_norm: TensorLike | None = None,
+    allow_fast_lookup: bool = False,
+) -> Tensor:
     """`safe_embedding_lookup_sparse` with TensorFlow 1's arguments."""
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")

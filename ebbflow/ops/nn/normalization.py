@@ -10,6 +10,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import constant, stop_gradient, zeros_like_v1
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.arrays.shaping import shape as shape_of_tensor
@@ -23,7 +24,9 @@ from ebbflow.ops.reduce.reductions import one_of, reduce_mean, reduce_prod, redu
 _SHORT = frozenset([dtypes.float16, dtypes.bfloat16])
 
 
-def moments(x, axes, shift=None, keepdims=False, name=None):
+def moments(
+    x: TensorLike, axes: Axis, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Return the mean and the variance of `x` over `axes`.
 
     >>> [float(m) for m in moments([1., 3.], [0])]
@@ -48,12 +51,21 @@ def _dropped(x: Any, axes: Any) -> Any:
     return squeeze(x, axes if axes is None or isinstance(axes, int) else [int(a) for a in axes])
 
 
-def moments_v1(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
+def moments_v1(
+    x: TensorLike,
+    axes: Axis,
+    shift: TensorLike | None = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the mean and the variance of `x` over `axes`."""
     return moments(x, axes, shift, bool(one_of("keepdims", keepdims, "keep_dims", keep_dims)), name)
 
 
-def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
+def weighted_moments(
+    x: TensorLike, axes: Axis, frequency_weights: TensorLike, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Return the mean and the variance of `x` over `axes`, elements counted as often as their weights say.
 
     >>> [float(m) for m in weighted_moments([1., 3.], [0], [3., 1.])]
@@ -71,13 +83,27 @@ def _multiplied(weights: Any) -> Any:
     return lambda total: math_ops.multiply(total, inverse)
 
 
-def weighted_moments_v1(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
+def weighted_moments_v1(
+    x: TensorLike,
+    axes: Axis,
+    frequency_weights: TensorLike,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the mean and the variance of `x` over `axes`, elements counted as often as their weights say."""
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     return _weighted_moments(x, axes, frequency_weights, keepdims, name, _divided)
 
 
-def weighted_moments_tf1(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
+def weighted_moments_tf1(
+    x: TensorLike,
+    axes: Axis,
+    frequency_weights: TensorLike,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the weighted mean and variance (as TensorFlow 1 puts them into a graph)."""
     keepdims = bool(one_of("keepdims", keepdims, "keep_dims", keep_dims))
     return _weighted_moments(x, axes, frequency_weights, keepdims, name, _multiplied)
@@ -102,7 +128,9 @@ def _weighted_moments(x, axes, frequency_weights, keepdims, name, scaling):
         return cast(mean, dtype), cast(variance, dtype)
 
 
-def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
+def sufficient_statistics(
+    x: TensorLike, axes: Axis, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Return the count, the sum, the sum of squares of `x` over `axes`, and the shift subtracted before."""
     axes = list(dict.fromkeys(axes)) if isinstance(axes, (list, tuple)) else axes
     with name_scope(name, "sufficient_statistics", [x, shift]):
@@ -124,17 +152,28 @@ def _count(x: Any, axes: Any) -> Any:
     return reduce_prod(gather(cast(shape_of_tensor(x), x.dtype), axes), name="count")
 
 
-def sufficient_statistics_v1(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
+def sufficient_statistics_v1(
+    x: TensorLike,
+    axes: Axis,
+    shift: TensorLike | None = None,
+    keep_dims: bool | None = None,
+    name: str | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Return the count, the sum, the sum of squares of `x` over `axes`, and the shift subtracted before."""
     return sufficient_statistics(x, axes, shift, bool(one_of("keepdims", keepdims, "keep_dims", keep_dims)), name)
 
 
-def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
+def normalize_moments(
+    counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Return mean and variance from what `sufficient_statistics` gave."""
     return _normalize_moments(counts, mean_ss, variance_ss, shift, name, math_ops.add)
 
 
-def normalize_moments_tf1(counts, mean_ss, variance_ss, shift, name=None):
+def normalize_moments_tf1(
+    counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Return mean and variance from sufficient statistics (as TensorFlow 1 puts them into a graph)."""
     return _normalize_moments(counts, mean_ss, variance_ss, shift, name, math_ops.add_tf1)
 
@@ -153,7 +192,15 @@ def _normalize_moments(counts, mean_ss, variance_ss, shift, name, add):
 # --- normalising ------------------------------------------------------------------------------------------------------
 
 
-def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+def batch_normalization(
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike | None,
+    scale: TensorLike | None,
+    variance_epsilon: TensorLike | None,
+    name: str | None = None,
+) -> Tensor:
     """Return (x - mean)/√(variance + ε), scaled and shifted.
 
     >>> batch_normalization([3.], [1.], [4.], [10.], [5.], 0.).numpy().tolist()
@@ -172,22 +219,22 @@ _SMALLEST_EPSILON = 1.001e-5  # what cuDNN takes; TensorFlow raises smaller ones
 
 
 def fused_batch_norm(
-    x,
-    scale,
-    offset,
-    mean=None,
-    variance=None,
-    epsilon=0.001,
-    data_format="NHWC",
-    is_training=True,
-    name=None,
-    exponential_avg_factor=1.0,
-):
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike | None = None,
+    variance: TensorLike | None = None,
+    epsilon: float = 0.001,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+    name: str | None = None,
+    exponential_avg_factor: float = 1.0,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return x normalised over all axes but the channels', and the mean and variance (to be) used for that."""
     if (not is_training or exponential_avg_factor != 1.0) and (mean is None or variance is None):
         raise ValueError(
             "Both `mean` and `variance` must be specified when not training or when `exponential_avg_factor` is not "
-            f"1.0. Received: mean={mean} and variance={variance}"
+            f"1.0. Received: mean={mean!s} and variance={variance!s}"
         )
     x = convert(x, None, None, "input")
     scale, offset = convert(scale, None, None, "scale"), convert(offset, None, None, "offset")
@@ -210,39 +257,46 @@ def fused_batch_norm(
 
 
 def batch_norm_with_global_normalization(
-    input,
-    mean,
-    variance,
-    beta,
-    gamma,
-    variance_epsilon,
-    scale_after_normalization,
-    name=None,
-):
+    input: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    beta: TensorLike | None,
+    gamma: TensorLike | None,
+    variance_epsilon: TensorLike | None,
+    scale_after_normalization: bool | None,
+    name: str | None = None,
+) -> Tensor:
     """Return `batch_normalization(input, mean, variance, beta, gamma, ...)`, gamma only where asked for."""
     scale = gamma if scale_after_normalization else None
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon, name)
 
 
 def batch_norm_with_global_normalization_v1(
-    t=None,
-    m=None,
-    v=None,
-    beta=None,
-    gamma=None,
-    variance_epsilon=None,
-    scale_after_normalization=None,
-    name=None,
-    input=None,
-    mean=None,
-    variance=None,
-):
+    t: TensorLike | None = None,
+    m: TensorLike | None = None,
+    v: TensorLike | None = None,
+    beta: TensorLike | None = None,
+    gamma: TensorLike | None = None,
+    variance_epsilon: TensorLike | None = None,
+    scale_after_normalization: bool | None = None,
+    name: str | None = None,
+    input: TensorLike | None = None,
+    mean: TensorLike | None = None,
+    variance: TensorLike | None = None,
+) -> Tensor:
     """Return `batch_normalization(t, m, v, beta, gamma, variance_epsilon)`, gamma only where asked for."""
     t, m, v = one_of("t", t, "input", input), one_of("m", m, "mean", mean), one_of("v", v, "variance", variance)
     return batch_norm_with_global_normalization(t, m, v, beta, gamma, variance_epsilon, scale_after_normalization, name)
 
 
-def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
+def local_response_normalization(
+    input: TensorLike,
+    depth_radius: int = 5,
+    bias: float = 1,
+    alpha: float = 1,
+    beta: float = 0.5,
+    name: str | None = None,
+) -> Tensor:
     """Return x / (bias + α Σ x²)^β with the sum over the channels at most `depth_radius` away."""
     return raw.LRN(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, Padding, Sizes, TensorLike
 from ebbflow.ops.arrays.padding import required_space_to_batch_paddings
 from ebbflow.ops.arrays.shaping import expand_dims, squeeze
 from ebbflow.ops.arrays.shaping import shape as shape_of_tensor
@@ -19,7 +21,14 @@ from ebbflow.ops.nn.windows import spatial, spatial_axes
 from ebbflow.ops.reduce.reductions import one_of
 
 
-def max_pool(input, ksize, strides, padding, data_format=None, name=None):
+def max_pool(
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the largest element of every window, over the axes between batch and channels.
 
     >>> max_pool([[[[1.], [5.]], [[3.], [2.]]]], 2, 2, "VALID").numpy().ravel().tolist()
@@ -30,7 +39,14 @@ def max_pool(input, ksize, strides, padding, data_format=None, name=None):
     return {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}[n](input, ksize, strides, padding, form, name)
 
 
-def avg_pool(input, ksize, strides, padding, data_format=None, name=None):
+def avg_pool(
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the mean of every window, over the axes between batch and channels.
 
     >>> avg_pool([[[[1.], [5.]], [[4.], [2.]]]], 2, 2, "VALID").numpy().ravel().tolist()
@@ -61,13 +77,28 @@ def _axes_of(x: Any, data_format: Any) -> int:
 # --- two axes ---------------------------------------------------------------------------------------------------------
 
 
-def max_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+def max_pool_v1(
+    value: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
     """Return the largest element of every window of images."""
     value = one_of("value", value, "input", input)
     return _max_pool(value, ksize, strides, padding, data_format or "NHWC", name, "MaxPool")
 
 
-def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+def max_pool2d(
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Tensor:
     """Return the largest element of every window of images."""
     return _max_pool(input, ksize, strides, padding, data_format or "NHWC", name, "MaxPool2d")
 
@@ -90,7 +121,15 @@ def _max_pool(value, ksize, strides, padding, data_format, name, default):
         )
 
 
-def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
+def avg_pool_v1(
+    value: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    name: str | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
     """Return the mean of every window of images."""
     value = one_of("value", value, "input", input)
     return avg_pool2d(value, ksize, strides, padding, data_format, name)
@@ -99,7 +138,14 @@ def avg_pool_v1(value, ksize, strides, padding, data_format="NHWC", name=None, i
 avg_pool2d_v1 = avg_pool_v1
 
 
-def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+def avg_pool2d(
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Tensor:
     """Return the mean of every window of images."""
     data_format = data_format or "NHWC"
     with name_scope(name, "AvgPool", [input]) as scope:
@@ -114,15 +160,15 @@ def avg_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
 
 
 def max_pool_with_argmax(
-    input,
-    ksize,
-    strides,
-    padding,
-    data_format="NHWC",
-    output_dtype=dtypes.int64,
-    include_batch_in_index=False,
-    name=None,
-):
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    output_dtype: DTypeLike = dtypes.int64,
+    include_batch_in_index: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return the largest element of every window of images, and where each stands in its flattened image."""
     if data_format != "NHWC":
         raise ValueError(
@@ -140,16 +186,16 @@ def max_pool_with_argmax(
 
 
 def max_pool_with_argmax_v1(
-    input,
-    ksize,
-    strides,
-    padding,
-    data_format="NHWC",
-    Targmax=None,
-    name=None,
-    output_dtype=None,
-    include_batch_in_index=False,
-):
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NHWC",
+    Targmax: DTypeLike | None = None,
+    name: str | None = None,
+    output_dtype: DTypeLike | None = None,
+    include_batch_in_index: bool = False,
+) -> Any:
     """Return the largest element of every window of images, and where each stands in its flattened image."""
     kind = one_of("Targmax", Targmax, "output_dtype", output_dtype) or dtypes.int64
     return max_pool_with_argmax(
@@ -160,14 +206,18 @@ def max_pool_with_argmax_v1(
 # --- one axis and three -----------------------------------------------------------------------------------------------
 
 
-def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+def max_pool1d(
+    input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NWC", name: str | None = None
+) -> Tensor:
     """Return the largest element of every window of sequences."""
     if isinstance(padding, (list, tuple)):
         raise ValueError("`padding` as a list is for images; pad the sequence first")
     return _pool1d(raw.MaxPool, input, ksize, strides, padding, data_format, name, "MaxPool1d")
 
 
-def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+def avg_pool1d(
+    input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NWC", name: str | None = None
+) -> Tensor:
     """Return the mean of every window of sequences."""
     return _pool1d(raw.AvgPool, input, ksize, strides, padding, data_format, name, "AvgPool1D")
 
@@ -188,12 +238,26 @@ def _pool1d(op, x, ksize, strides, padding, data_format, name, default):
         return squeeze(result, at)
 
 
-def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+def max_pool3d(
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Tensor:
     """Return the largest element of every window of volumes."""
     return _pool3d(raw.MaxPool3D, input, ksize, strides, padding, data_format, name)
 
 
-def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+def avg_pool3d(
+    input: TensorLike,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Tensor:
     """Return the mean of every window of volumes."""
     return _pool3d(raw.AvgPool3D, input, ksize, strides, padding, data_format, name)
 
@@ -215,15 +279,15 @@ def _pool3d(op, x, ksize, strides, padding, data_format, name):
 
 
 def pool(
-    input,
-    window_shape,
-    pooling_type,
-    strides=None,
-    padding="VALID",
-    data_format=None,
-    dilations=None,
-    name=None,
-):
+    input: TensorLike,
+    window_shape: Sequence[int],
+    pooling_type: str,
+    strides: Sequence[int] | None = None,
+    padding: Padding = "VALID",
+    data_format: str | None = None,
+    dilations: Sequence[int] | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return the largest element ("MAX") or the mean ("AVG") of windows that may be dilated."""
     n = len(window_shape)
     if n not in _FORMATS:
@@ -231,7 +295,7 @@ def pool(
     if pooling_type not in ("MAX", "AVG"):
         raise ValueError(f"`pooling_type` must be 'MAX' or 'AVG'. Received: pooling_type={pooling_type}")
     data_format = data_format or _FORMATS[n]
-    functions = {
+    functions: Any = {
         "MAX": {1: max_pool1d, 2: max_pool_v1, 3: max_pool3d},
         "AVG": {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d},
     }
@@ -275,16 +339,16 @@ def _dilated_pool(function, x, window_shape, steps, padding, data_format, rates,
 
 
 def pool_v1(
-    input,
-    window_shape,
-    pooling_type,
-    padding,
-    dilation_rate=None,
-    strides=None,
-    name=None,
-    data_format=None,
-    dilations=None,
-):
+    input: TensorLike,
+    window_shape: Sequence[int],
+    pooling_type: str,
+    padding: Padding,
+    dilation_rate: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    name: str | None = None,
+    data_format: str | None = None,
+    dilations: Sequence[int] | None = None,
+) -> Tensor:
     """Return the largest element ("MAX") or the mean ("AVG") of windows that may be dilated."""
     rates = one_of("dilation_rate", dilation_rate, "dilations", dilations)
     return pool(input, window_shape, pooling_type, strides, padding, data_format, rates, name)

@@ -10,6 +10,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import rows as ragged_rows
 from ebbflow.ops.ragged.forms import RaggedTensor, as_splits
@@ -18,11 +19,11 @@ from ebbflow.ops.ragged.value import RaggedTensorValue
 
 def constant(
     pylist: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
-    inner_shape: Any = None,
+    inner_shape: ShapeLike = None,
     name: str | None = None,
-    row_splits_dtype: Any = dtypes.int64,
+    row_splits_dtype: DTypeLike = dtypes.int64,
 ) -> Any:
     """Return nested lists as a ragged tensor (as a tensor, if they are not nested)."""
     splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
@@ -36,7 +37,7 @@ def constant(
 
 def constant_value(
     pylist: Any,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
     inner_shape: Any = None,
     row_splits_dtype: Any = "int64",
@@ -47,7 +48,7 @@ def constant_value(
     [[1, 2], [3]]
     """
     splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
-    flat = np.asarray(values, dtype)
+    flat = np.asarray(values, dtype)  # type: ignore[arg-type]  # NumPy's own types, as TensorFlow has it
     flat = flat.reshape((0, *rest)) if not flat.size else flat
     kind = dtypes.as_dtype(row_splits_dtype).np
     return RaggedTensorValue.of_parts([flat, *[np.asarray(s, kind) for s in splits]])
@@ -93,7 +94,7 @@ def ragged_range(
     starts: Any,
     limits: Any = None,
     deltas: Any = 1,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,
 ) -> Any:
@@ -104,7 +105,7 @@ def ragged_range(
     """
     if limits is None:
         starts, limits = 0, starts
-    limits = convert(limits, dtype)
+    limits = convert(limits, None if dtype is None else dtypes.as_dtype(dtype))
     starts, deltas = convert(starts, limits.dtype), convert(deltas, limits.dtype)
     steps = raw.Ceil(raw.Cast(limits - starts, DstT=dtypes.float64) / raw.Cast(deltas, DstT=dtypes.float64))
     lengths = raw.Cast(raw.Maximum(steps, convert(0.0, dtypes.float64)), DstT=dtypes.as_dtype(row_splits_dtype))
@@ -121,7 +122,7 @@ def ragged_range(
     return empty.with_values(of_row(starts) + inside * of_row(deltas))
 
 
-def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
+def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Return the values as rows of a ragged tensor; they need not be of the same shape.
 
     >>> stack([[1, 2], [3]])
@@ -130,7 +131,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     return ragged_rows.stack([v if isinstance(v, RaggedTensor) else convert(v) for v in values], axis)
 
 
-def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: DTypeLike | None = None) -> Any:
     """Return the number of the row of each value, from where rows begin."""
     splits = as_splits(splits)
     found = RaggedTensor(raw.Range(0, raw.Cast(splits[-1], DstT=dtypes.int32), 1), splits).value_rowids()
@@ -138,7 +139,10 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 
 
 def segment_ids_to_row_splits(
-    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Any:
     """Return where rows begin, from the number of the row of each value."""
     made = RaggedTensor.from_value_rowids(raw.Range(0, raw.Size(convert(segment_ids)), 1), segment_ids, num_segments)

@@ -44,7 +44,7 @@ _random_nodes: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def set_random_seed(seed):
+def set_random_seed(seed: int | None) -> None:
     """Set the seed of the default graph or, where ops run at once, of the program; None takes it away."""
     if not context.executing_eagerly():
         context.current_graph().seed = seed
@@ -67,7 +67,7 @@ def global_seed() -> Any:
     return _program.seed if context.executing_eagerly() else context.current_graph().seed
 
 
-def get_seed(op_seed):
+def get_seed(op_seed: int | None) -> tuple[Any, Any]:
     """Return the two seeds for an op that was asked for with `op_seed` (or None); (None, None): it is not seeded.
 
     >>> get_seed(3)
@@ -86,7 +86,7 @@ def get_seed(op_seed):
     return (0, _MAXINT32) if seeds == (0, 0) else seeds  # two zeros would mean: not seeded
 
 
-def seed_attrs(op_seed) -> dict[str, int]:
+def seed_attrs(op_seed: int | None) -> dict[str, Any]:
     """Return the attrs `seed` and `seed2` for an op asked for with `op_seed`."""
     first, second = get_seed(op_seed)
     return {} if first is None else {"seed": int(first), "seed2": int(second)}

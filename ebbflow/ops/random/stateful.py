@@ -15,7 +15,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.op import Op, eager_run
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.tensor import EagerTensor, wrap
+from ebbflow.core.tensor import EagerTensor, Tensor, wrap
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.broadcasting import broadcast_dynamic_shape, broadcast_to
 from ebbflow.ops.arrays.creation import building, zeros_like_v1
 from ebbflow.ops.arrays.shaping import shape as shape_of
@@ -73,7 +74,14 @@ def shape_array(shape: Any) -> np.ndarray | None:
     return sizes._array if usable else None
 
 
-def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+def random_normal(
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return normal numbers of that mean and standard deviation.
 
     >>> random_normal([2, 3]).shape.as_list()
@@ -82,7 +90,14 @@ def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, 
     return _spread(RandomStandardNormal, "random_normal", shape, mean, stddev, dtype, seed, name)
 
 
-def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+def truncated_normal(
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return normal numbers, drawn again where they are two standard deviations or more from the mean."""
     return _spread(TruncatedNormal, "truncated_normal", shape, mean, stddev, dtype, seed, name)
 
@@ -96,7 +111,7 @@ def _spread(op: Op, default: str, shape: Any, mean: Any, stddev: Any, dtype: Any
         shape = shape_tensor(shape)
         mean = convert(mean, dtype, None, "mean")
         stddev = convert(stddev, dtype, None, "stddev")
-        drawn = op(shape, dtype=dtype, **seed_attrs(seed))  # type: ignore[arg-type]
+        drawn = op(shape, dtype=dtype, **seed_attrs(seed))
         return added(raw.Mul(drawn, stddev, name="mul"), mean, scope)
 
 
@@ -109,7 +124,14 @@ def scaled(array: np.ndarray, factor: Any, offset: Any) -> np.ndarray:
     return array
 
 
-def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
+def random_uniform(
+    shape: ShapeLike,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return numbers from [minval, maxval): real ones (up to 1 by default), or integers.
 
     >>> bool(random_uniform([], 3, 4, dtypes.int32) == 3)
@@ -138,7 +160,7 @@ def _uniform(shape: Any, minval: Any, maxval: Any, dtype: DType, seed: Any, scop
         maxval = convert(maxval, dtype, None, "max")
     if dtype.is_integer:
         return RandomUniformInt(shape, minval, maxval, name=scope or None, **seed_attrs(seed))
-    drawn = RandomUniform(shape, dtype=dtype, **seed_attrs(seed))  # type: ignore[arg-type]
+    drawn = RandomUniform(shape, dtype=dtype, **seed_attrs(seed))
     if from_zero:
         return drawn if to_one else raw.Mul(drawn, maxval)
     span = raw.Sub(maxval, minval, name="sub")
@@ -157,18 +179,30 @@ def parameterized_truncated_normal(
         return ParameterizedTruncatedNormal(shape, *parameters, **seed_attrs(seed))
 
 
-def random_shuffle(value, seed=None, name=None):
+def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """Return the rows of `value` (its entries along the first axis) in random order."""
     return RandomShuffle(value, name=name, **seed_attrs(seed))
 
 
-def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+def categorical(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    dtype: DTypeLike | None = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return for each row of unnormalised log-chances `num_samples` categories drawn by them."""
     with name_scope(name, "categorical", [logits]):
         return _categories(logits, num_samples, dtype, seed)
 
 
-def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
+def multinomial(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: int | None = None,
+    name: str | None = None,
+    output_dtype: DTypeLike | None = None,
+) -> Tensor:
     """Return for each row of unnormalised log-chances `num_samples` categories drawn by them."""
     with name_scope(name, "multinomial", [logits]):
         return _categories(logits, num_samples, output_dtype, seed)
@@ -176,7 +210,7 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
 
 def _categories(logits: Any, num_samples: Any, dtype: Any, seed: Any) -> Any:
     logits = convert(logits, None, None, "logits")
-    return Multinomial(logits, num_samples, output_dtype=category_type(dtype), **seed_attrs(seed))  # type: ignore[arg-type]
+    return Multinomial(logits, num_samples, output_dtype=category_type(dtype), **seed_attrs(seed))
 
 
 def category_type(dtype: Any) -> DType:
@@ -188,7 +222,14 @@ def category_type(dtype: Any) -> DType:
     return dtype
 
 
-def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+def random_gamma(
+    shape: ShapeLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return gamma numbers of shape `alpha` and rate `beta`: `shape` of them for each pair of these."""
     dtype = as_dtype(dtype)
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
@@ -210,14 +251,26 @@ def at_least_tiny(drawn: Any) -> Any:
     return raw.Maximum(np.finfo(drawn.dtype.as_numpy_dtype).tiny, drawn)
 
 
-def random_poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
+def random_poisson(
+    shape: ShapeLike,
+    lam: TensorLike,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return Poisson numbers of rate `lam`: `shape` of them for each rate."""
     with name_scope(name, "random_poisson", [lam, shape]):
         shape = convert(shape, dtypes.int32, None, "shape")
         return RandomPoissonV2(shape, lam, dtype=dtype, **seed_attrs(seed))
 
 
-def random_poisson_v1(lam, shape, dtype=dtypes.float32, seed=None, name=None):
+def random_poisson_v1(
+    lam: TensorLike,
+    shape: ShapeLike,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return Poisson numbers of rate `lam`: `shape` of them for each rate."""
     return random_poisson(shape, lam, dtype, seed, name)
 
@@ -225,7 +278,7 @@ def random_poisson_v1(lam, shape, dtype=dtypes.float32, seed=None, name=None):
 # --- crops ------------------------------------------------------------------------------------------------------------
 
 
-def random_crop(value, size, seed=None, name=None):
+def random_crop(value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """Return a part of `value` of that size, from a random place.
 
     >>> random_crop([[1, 2], [3, 4]], [1, 2]).shape.as_list()

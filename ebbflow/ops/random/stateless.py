@@ -19,6 +19,7 @@ from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.op import Op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import building
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random import distributions
@@ -127,7 +128,15 @@ def _at_once(
 # --- uniform ----------------------------------------------------------------------------------------------------------
 
 
-def stateless_random_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"):
+def stateless_random_uniform(
+    shape: ShapeLike,
+    seed: TensorLike,
+    minval: TensorLike | None = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Tensor:
     """Return the numbers from [minval, maxval) that belong to a pair of seeds.
 
     >>> stateless_random_uniform([2], [1, 2], 0, 10, dtypes.int32).numpy().tolist()
@@ -194,13 +203,29 @@ def _drawn(first: Op, second: Op, shape: Any, seed: Any, dtype: DType, alg: Any)
 # --- normal -----------------------------------------------------------------------------------------------------------
 
 
-def stateless_random_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"):
+def stateless_random_normal(
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Tensor:
     """Return the normal numbers that belong to a pair of seeds."""
     ops = StatelessRandomNormal, StatelessRandomNormalV2
     return _spread(ops, distributions.normal, "stateless_random_normal", shape, seed, mean, stddev, dtype, name, alg)
 
 
-def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.float32, name=None, alg="auto_select"):
+def stateless_truncated_normal(
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Tensor:
     """Return the normal numbers, none of them two deviations or more from the mean, that belong to a pair of seeds."""
     ops, draw = (StatelessTruncatedNormal, StatelessTruncatedNormalV2), distributions.truncated_normal
     return _spread(ops, draw, "stateless_truncated_normal", shape, seed, mean, stddev, dtype, name, alg)
@@ -221,7 +246,15 @@ def _spread(
         return added(raw.Mul(drawn, stddev, name="mul"), mean, scope)
 
 
-def stateless_parameterized_truncated_normal(shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None):
+def stateless_parameterized_truncated_normal(
+    shape: ShapeLike,
+    seed: TensorLike,
+    means: TensorLike = 0.0,
+    stddevs: TensorLike = 1.0,
+    minvals: TensorLike = -2.0,
+    maxvals: TensorLike = 2.0,
+    name: str | None = None,
+) -> Tensor:
     """Return the normal numbers between bounds that belong to a pair of seeds."""
     named = {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals}
     with name_scope(name, "stateless_parameterized_truncated_normal", [shape, *named.values()]):
@@ -233,7 +266,14 @@ def stateless_parameterized_truncated_normal(shape, seed, means=0.0, stddevs=1.0
 # --- others -----------------------------------------------------------------------------------------------------------
 
 
-def stateless_random_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, name=None):
+def stateless_random_gamma(
+    shape: ShapeLike,
+    seed: TensorLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
     """Return the gamma numbers that belong to a pair of seeds; `shape` ends with that of the parameters."""
     dtype = as_dtype(dtype)
     with name_scope(name, "stateless_random_gamma", [shape, seed, alpha, beta]):
@@ -246,13 +286,22 @@ def stateless_random_gamma(shape, seed, alpha, beta=None, dtype=dtypes.float32, 
         return at_least_tiny(raw.RealDiv(drawn, beta, name="truediv"))
 
 
-def stateless_random_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):
+def stateless_random_poisson(
+    shape: ShapeLike, seed: TensorLike, lam: TensorLike, dtype: DTypeLike = dtypes.int32, name: str | None = None
+) -> Tensor:
     """Return the Poisson numbers that belong to a pair of seeds; `shape` ends with that of the rates."""
     with name_scope(name, "stateless_random_poisson", [shape, seed, lam]):
         return StatelessRandomPoisson(shape_tensor(shape), _plain_seed(seed), lam, dtype=dtype)
 
 
-def stateless_random_binomial(shape, seed, counts, probs, output_dtype=dtypes.int32, name=None):
+def stateless_random_binomial(
+    shape: ShapeLike,
+    seed: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    output_dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """Return the binomial numbers that belong to a pair of seeds; `shape` ends with that of the parameters."""
     with name_scope(name, "stateless_random_binomial", [shape, seed, counts, probs]):
         shape = shape_tensor(shape)
@@ -261,13 +310,25 @@ def stateless_random_binomial(shape, seed, counts, probs, output_dtype=dtypes.in
         return StatelessRandomBinomial(shape, _plain_seed(seed), counts, probs, dtype=output_dtype)
 
 
-def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=None):
+def stateless_categorical(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
     """Return the categories that belong to a pair of seeds, drawn by unnormalised log-chances."""
     with name_scope(name, "stateless_categorical", [logits, seed]):
         return _categories(logits, num_samples, seed, dtype)
 
 
-def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64, name=None):
+def stateless_multinomial(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    output_dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
     """Return the categories that belong to a pair of seeds, drawn by unnormalised log-chances."""
     with name_scope(name, "stateless_multinomial", [logits, seed]):
         return _categories(logits, num_samples, seed, output_dtype)
@@ -279,7 +340,7 @@ def _categories(logits: Any, num_samples: Any, seed: Any, dtype: Any) -> Any:
     return StatelessMultinomial(logits, num_samples, seed, output_dtype=category_type(dtype))
 
 
-def stateless_shuffle(value, seed, alg="auto_select", name=None):
+def stateless_shuffle(value: TensorLike, seed: TensorLike, alg: str = "auto_select", name: str | None = None) -> Tensor:
     """Return the rows of `value` in the order that belongs to a pair of seeds."""
     with name_scope(name, "stateless_shuffle", [value, seed]):
         alg = algorithm_number(alg)
@@ -287,7 +348,7 @@ def stateless_shuffle(value, seed, alg="auto_select", name=None):
         return StatelessShuffle(value, key, counter, alg)
 
 
-def stateless_random_crop(value, size, seed, name=None):
+def stateless_random_crop(value: TensorLike, size: TensorLike, seed: TensorLike, name: str | None = None) -> Tensor:
     """Return the part of `value` of that size whose place belongs to a pair of seeds."""
 
     def draw(shape: Any) -> Any:
@@ -296,13 +357,13 @@ def stateless_random_crop(value, size, seed, name=None):
     return cropped(value, size, name, draw)
 
 
-def split(seed, num=2, alg="auto_select"):
+def split(seed: TensorLike, num: TensorLike = 2, alg: str = "auto_select") -> Tensor:
     """Return `num` pairs of seeds made of one, as the rows of a matrix."""
     seed = convert(seed)
     return stateless_random_uniform([num, 2], seed, None, None, seed.dtype, alg=alg)
 
 
-def fold_in(seed, data, alg="auto_select"):
+def fold_in(seed: TensorLike, data: TensorLike, alg: str = "auto_select") -> Tensor:
     """Return a pair of seeds made of another and an integer."""
     data = convert(data)
     first = stateless_random_uniform([], seed, None, None, data.dtype, alg=alg)

@@ -11,6 +11,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops.arrays.shaping import reshape, shape, size
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.elementwise.binary import truediv
@@ -129,15 +131,15 @@ def _(xp, values, value_range, nbins, *, dtype):
 
 
 def bincount(
-    arr,
-    weights=None,
-    minlength=None,
-    maxlength=None,
-    dtype=dtypes.int32,
-    name=None,
-    axis=None,
-    binary_output=False,
-):
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+    axis: Axis = None,
+    binary_output: bool = False,
+) -> Tensor:
     """Return how often each integer from 0 on occurs in `arr`, or the sum of its `weights`.
 
     With `axis=-1` each row is counted for itself; with `binary_output` it is only noted whether an integer occurs.
@@ -164,7 +166,13 @@ def bincount(
         return DenseBincount(arr, count, weights, binary_output=binary_output)
 
 
-def bincount_tf1(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
+def bincount_tf1(
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+) -> Tensor:
     """`bincount` as TensorFlow 1 puts it into a graph: a Bincount node."""
     with name_scope("bincount", None, [arr, weights]):
         arr = convert(arr, dtypes.int32, name="arr")
@@ -174,7 +182,13 @@ def bincount_tf1(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes
         return raw.UnsortedSegmentSum(convert(weights, name="weights"), arr, count)
 
 
-def bincount_v1(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
+def bincount_v1(
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+) -> Tensor:
     """`bincount` with TensorFlow 1's arguments."""
     return bincount(arr, weights, minlength, maxlength, dtype)
 
@@ -189,7 +203,13 @@ def _output_size(arr, nonempty, minlength, maxlength):
     return count
 
 
-def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+def histogram_fixed_width(
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """Return how many values fall into each of `nbins` equal bins; those outside the range count in the end bins.
 
     >>> histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy().tolist()
@@ -198,7 +218,13 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
     return HistogramFixedWidth(values, value_range, nbins, dtype=as_dtype(dtype), name=name or "histogram_fixed_width")
 
 
-def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+def histogram_fixed_width_bins(
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
     """Return for each value the number of its bin, as `histogram_fixed_width` puts it.
 
     >>> histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy().tolist()

@@ -22,6 +22,7 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
+from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.shaping import rank
 from ebbflow.ops.declare import FLAT, axes_tensor, dense, raw, spelled_out
@@ -297,7 +298,9 @@ def _reducer(op: Op, name: str, doc: str) -> Callable[..., Any]:
     """Return the public function of a reduction, which over plain axes of an eager tensor is quick."""
     quick, engines, learnt = op.quick, op.engines, set()  # type: ignore[attr-defined]
 
-    def function(input_tensor, axis=None, keepdims=False, name=None):
+    def function(
+        input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+    ) -> Tensor:
         if input_tensor.__class__ is EagerTensor and not context.graph_scopes and not engines:
             dtype = input_tensor._dtype
             if dtype in learnt and (axis is None or axis.__class__ is int or axis.__class__ is tuple):
@@ -354,7 +357,14 @@ def all_axes_or(x: Any, axis: Any) -> Any:
 def _v1(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a reduction with TensorFlow 1's arguments."""
 
-    def function_v1(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
+    def function_v1(
+        input_tensor: TensorLike,
+        axis: Axis = None,
+        keepdims: bool | None = None,
+        name: str | None = None,
+        reduction_indices: Axis = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor:
         axis = one_of("axis", axis, "reduction_indices", reduction_indices)
         keepdims = one_of("keepdims", keepdims, "keep_dims", keep_dims)
         return function(input_tensor, axis, keepdims is not None and keepdims, name)
@@ -389,7 +399,9 @@ reduce_max_v1, reduce_min_v1 = _v1(reduce_max), _v1(reduce_min)
 reduce_all_v1, reduce_any_v1 = _v1(reduce_all), _v1(reduce_any)
 
 
-def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_logsumexp(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Return log(sum(exp(x))) over `axis`, without overflow on the way.
 
     >>> print(reduce_logsumexp([1000.0, 1000.0]).numpy().round(2))
@@ -405,7 +417,14 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
         return raw.AddV2(result, largest, name=scope or None)
 
 
-def reduce_logsumexp_tf1(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
+def reduce_logsumexp_tf1(
+    input_tensor: TensorLike,
+    axis: Axis = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Axis = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
     """`reduce_logsumexp` as TensorFlow 1 puts it into a graph."""
     axis = one_of("axis", axis, "reduction_indices", reduction_indices)
     keepdims = one_of("keepdims", keepdims, "keep_dims", keep_dims) or False
@@ -430,7 +449,9 @@ def _zeros_like(x: Any) -> Any:
 reduce_logsumexp_v1 = _v1(reduce_logsumexp)
 
 
-def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_variance(
+    input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """Return the variance over `axis`: the mean squared distance from the mean.
 
     >>> reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
@@ -452,7 +473,7 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
         return reduce_mean(squares, axis=axis, keepdims=keepdims)
 
 
-def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+def reduce_std(input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None) -> Tensor:
     """Return the standard deviation over `axis`.
 
     >>> reduce_std([1.0, 3.0]).numpy()
@@ -463,7 +484,13 @@ def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
         return raw.Sqrt(reduce_variance(input_tensor, axis=axis, keepdims=keepdims))
 
 
-def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None):
+def count_nonzero(
+    input: TensorLike,
+    axis: Axis = None,
+    keepdims: bool | None = None,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
     """Return how many elements over `axis` are not zero (of strings: not empty).
 
     >>> count_nonzero([[0, 1], [2, 0]], axis=1).numpy().tolist()
@@ -479,15 +506,15 @@ def count_nonzero(input, axis=None, keepdims=None, dtype=dtypes.int64, name=None
 
 
 def count_nonzero_v1(
-    input_tensor=None,
-    axis=None,
-    keepdims=None,
-    dtype=dtypes.int64,
-    name=None,
-    reduction_indices=None,
-    keep_dims=None,
-    input=None,
-):
+    input_tensor: TensorLike | None = None,
+    axis: Axis = None,
+    keepdims: bool | None = None,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+    reduction_indices: Axis = None,
+    keep_dims: bool | None = None,
+    input: TensorLike | None = None,
+) -> Tensor:
     """`count_nonzero` with TensorFlow 1's arguments."""
     keepdims = one_of("keepdims", keepdims, "keep_dims", keep_dims)
     input_tensor = one_of("input", input, "input_tensor", input_tensor)

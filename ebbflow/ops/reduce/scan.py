@@ -15,6 +15,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.declare import dense, raw, show
 from ebbflow.ops.reduce.reductions import is_narrow
 
@@ -125,7 +127,9 @@ def _(call, grad):
 # --- public functions -------------------------------------------------------------------------------------------------
 
 
-def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumsum(
+    x: TensorLike, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
     """Return the running sum along `axis`.
 
     >>> cumsum([1, 2, 3]).numpy().tolist(), cumsum([1, 2, 3], exclusive=True).numpy().tolist()
@@ -134,7 +138,9 @@ def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
     return _named(Cumsum, "Cumsum", x, axis, exclusive, reverse, name)
 
 
-def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumprod(
+    x: TensorLike, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
     """Return the running product along `axis`.
 
     >>> cumprod([2, 3, 4]).numpy().tolist()
@@ -143,7 +149,9 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
     return _named(Cumprod, "Cumprod", x, axis, exclusive, reverse, name)
 
 
-def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+def cumulative_logsumexp(
+    x: TensorLike, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
     """Return the running log(sum(exp(x))) along `axis`.
 
     >>> print(cumulative_logsumexp([0.0, 0.0]).numpy().round(4))

@@ -16,6 +16,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, Op, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import ones
 from ebbflow.ops.arrays.shaping import rank, shape
 from ebbflow.ops.declare import dense, raw, show
@@ -289,7 +291,7 @@ UnsortedSegmentMin = _unsorted_op("UnsortedSegmentMin", REALS, np.minimum, finit
 
 
 def _sorted_function(op: Op, name: str, doc: str) -> Callable[..., Any]:
-    def function(data, segment_ids, name=None):
+    def function(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
         return op(data, segment_ids, name=name or op.name)
 
     function.__name__ = function.__qualname__ = name
@@ -298,7 +300,9 @@ def _sorted_function(op: Op, name: str, doc: str) -> Callable[..., Any]:
 
 
 def _unsorted_function(op: Op, name: str, doc: str) -> Callable[..., Any]:
-    def function(data, segment_ids, num_segments, name=None):
+    def function(
+        data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+    ) -> Tensor:
         return op(data, segment_ids, num_segments, name=name or op.name)
 
     function.__name__ = function.__qualname__ = name
@@ -325,7 +329,9 @@ unsorted_segment_min = _unsorted_function(
 )
 
 
-def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Return the mean of the rows of each segment, 0 for a segment without rows.
 
     >>> unsorted_segment_mean([1.0, 5.0, 2.0], [0, 1, 0], 3).numpy().tolist()
@@ -337,7 +343,9 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
         return unsorted_segment_sum(data, segment_ids, num_segments) / members
 
 
-def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """Return the sum of the rows of each segment over the square root of their number.
 
     >>> unsorted_segment_sqrt_n([1.0, 5.0, 2.0, 3.0, 2.0], [0, 1, 0, 0, 0], 2).numpy().tolist()

@@ -6,6 +6,7 @@ TensorFlow 1 (`sparse_reduce_sum(sp_input, axis, keep_dims)`, `sparse_add(a, b, 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import is_static
+from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue, is_sparse
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import ones, zeros, zeros_like
 from ebbflow.ops.arrays.shaping import expand_dims as expand_dense
 from ebbflow.ops.arrays.shaping import shape as dense_shape
@@ -33,7 +36,9 @@ def as_sparse(value: Any) -> SparseTensor:
     return value
 
 
-def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+def convert_to_tensor_or_sparse_tensor(
+    value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None
+) -> Any:
     """Return a sparse tensor (or the value of one) as a SparseTensor, anything else as a tensor."""
     if is_sparse(value):
         sp = as_sparse(value)
@@ -62,7 +67,7 @@ def _like(sp: SparseTensor, indices: Any, values: Any, shape: Any = None) -> Spa
 # --- to and from dense ------------------------------------------------------------------------------------------------
 
 
-def from_dense(tensor, name=None):
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """Return the elements of a dense tensor that are not zero (of strings: not empty).
 
     >>> from_dense([[0, 5], [6, 0]]).indices.numpy().tolist()
@@ -76,7 +81,12 @@ def from_dense(tensor, name=None):
         return SparseTensor(places, values, dense_shape(tensor, dtypes.int64))
 
 
-def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
+def to_dense(
+    sp_input: SparseTensor,
+    default_value: TensorLike | None = None,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """Return a sparse tensor as a dense one, with `default_value` (0, or "") where nothing stands.
 
     >>> to_dense(SparseTensor([[0, 1]], [5], [1, 3])).numpy().tolist()
@@ -94,8 +104,13 @@ def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
 
 
 def sparse_to_dense(
-    sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None
-):  # fmt: skip
+    sparse_indices: TensorLike,
+    output_shape: ShapeLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike = 0,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """Return a dense tensor of `output_shape` that has `sparse_values` at `sparse_indices`.
 
     >>> sparse_to_dense([1], [3], 7).numpy().tolist()
@@ -106,7 +121,7 @@ def sparse_to_dense(
     )
 
 
-def to_indicator(sp_input, vocab_size, name=None):
+def to_indicator(sp_input: SparseTensor, vocab_size: TensorLike, name: str | None = None) -> Tensor:
     """Return a bool tensor that says which numbers below `vocab_size` stand in each row of a sparse tensor.
 
     >>> to_indicator(SparseTensor([[0, 0], [0, 1]], [2, 0], [1, 2]), 3).numpy().tolist()
@@ -122,7 +137,12 @@ def to_indicator(sp_input, vocab_size, name=None):
         return to_dense(made, default_value=False, validate_indices=False, name=scope or None)
 
 
-def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
+def eye(
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> SparseTensor:
     """Return a sparse matrix with ones on its diagonal.
 
     >>> to_dense(eye(2)).numpy().tolist()
@@ -140,7 +160,7 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
 # --- places -----------------------------------------------------------------------------------------------------------
 
 
-def reorder(sp_input, name=None):
+def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Return the same sparse tensor with its places in row-major order.
 
     >>> reorder(SparseTensor([[1, 0], [0, 1]], [1, 2], [2, 2])).values.numpy().tolist()
@@ -150,7 +170,7 @@ def reorder(sp_input, name=None):
     return _like(sp, *raw.SparseReorder(sp.indices, sp.values, sp.dense_shape, name=name))
 
 
-def reshape(sp_input, shape, name=None):
+def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -> SparseTensor:
     """Return a sparse tensor in another shape; one length may be -1 and is then found.
 
     >>> reshape(SparseTensor([[1, 0]], [7], [2, 3]), [3, -1]).indices.numpy().tolist()
@@ -172,7 +192,7 @@ def reshape(sp_input, shape, name=None):
     return made
 
 
-def transpose(sp_input, perm=None, name=None):
+def transpose(sp_input: SparseTensor, perm: TensorLike | None = None, name: str | None = None) -> SparseTensor:
     """Return a sparse tensor with its axes in the order `perm` (reversed when none is given).
 
     >>> transpose(SparseTensor([[0, 2]], [7], [2, 3])).indices.numpy().tolist()
@@ -192,7 +212,7 @@ def transpose(sp_input, perm=None, name=None):
         return reorder(SparseTensor(places, sp.values, lengths))
 
 
-def expand_dims(sp_input, axis=None, name=None):
+def expand_dims(sp_input: SparseTensor, axis: int | Tensor | None = None, name: str | None = None) -> SparseTensor:
     """Return a sparse tensor with an axis of length 1 put in at `axis` (-1: at the end).
 
     >>> expand_dims(SparseTensor([[2]], [7], [3]), 0).dense_shape.numpy().tolist()
@@ -220,7 +240,7 @@ def expand_dims(sp_input, axis=None, name=None):
         return SparseTensor(places, sp.values, raw.ConcatV2([sp.dense_shape[:at], one, sp.dense_shape[at:]], 0))
 
 
-def slice(sp_input, start, size, name=None):
+def slice(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
     """Return the part of a sparse tensor that starts at `start` and is `size` long, cut where the whole ends.
 
     >>> slice(SparseTensor([[0, 2], [1, 1]], [7, 8], [2, 3]), [0, 1], [2, 1]).values.numpy().tolist()
@@ -232,7 +252,9 @@ def slice(sp_input, start, size, name=None):
         return SparseTensor(*raw.SparseSlice(sp.indices, sp.values, sp.dense_shape, start, size, name=scope or None))
 
 
-def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
+def concat(
+    axis: int, sp_inputs: Sequence[SparseTensor], expand_nonconcat_dims: bool = False, name: str | None = None
+) -> SparseTensor:
     """Return sparse tensors one behind the other along `axis`; `expand_nonconcat_dims` lets other axes differ.
 
     >>> concat(0, [SparseTensor([[1]], [7], [2]), SparseTensor([[0]], [8], [1])]).indices.numpy().tolist()
@@ -253,8 +275,13 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
 
 
 def concat_v1(
-    axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat_dim=None, expand_nonconcat_dims=None
-):  # fmt: skip
+    axis: int,
+    sp_inputs: Sequence[SparseTensor],
+    name: str | None = None,
+    expand_nonconcat_dim: bool = False,
+    concat_dim: int | None = None,
+    expand_nonconcat_dims: bool | None = None,
+) -> SparseTensor:
     """`concat` with TensorFlow 1's arguments."""
     expand = one_of(
         "expand_nonconcat_dims", expand_nonconcat_dims, "expand_nonconcat_dim", expand_nonconcat_dim or None
@@ -262,7 +289,9 @@ def concat_v1(
     return concat(concat_dim if concat_dim is not None else axis, sp_inputs, bool(expand), name)
 
 
-def split(sp_input=None, num_split=None, axis=None, name=None):
+def split(
+    sp_input: SparseTensor | None = None, num_split: int | None = None, axis: Axis = None, name: str | None = None
+) -> list[SparseTensor]:
     """Return a sparse tensor in `num_split` pieces along `axis`; the first may be one longer than the last.
 
     >>> [sp.shape[1] for sp in split(SparseTensor([[0, 4]], [7], [1, 5]), 2, 1)]
@@ -277,7 +306,14 @@ def split(sp_input=None, num_split=None, axis=None, name=None):
     return [SparseTensor(*parts) for parts in zip(*found, strict=True)]
 
 
-def split_v1(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):
+def split_v1(
+    keyword_required: Any = None,
+    sp_input: SparseTensor | None = None,
+    num_split: int | None = None,
+    axis: Axis = None,
+    name: str | None = None,
+    split_dim: Axis = None,
+) -> list[SparseTensor]:
     """`split` with TensorFlow 1's arguments, all by keyword."""
     if keyword_required is not None:
         raise ValueError("Keyword arguments are required for this function.")
@@ -286,7 +322,7 @@ def split_v1(keyword_required=None, sp_input=None, num_split=None, axis=None, na
     return split(sp_input, num_split, one_of("axis", axis, "split_dim", split_dim), name)
 
 
-def retain(sp_input, to_retain):
+def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """Return the elements of a sparse tensor for which `to_retain` holds.
 
     >>> retain(SparseTensor([[0], [2]], [7, 8], [3]), [False, True]).values.numpy().tolist()
@@ -301,7 +337,7 @@ def retain(sp_input, to_retain):
     return _like(sp, raw.GatherV2(sp.indices, where, 0), raw.GatherV2(sp.values, where, 0))
 
 
-def mask(a, mask_indices, name=None):
+def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """Return IndexedSlices without the rows that `mask_indices` names.
 
     >>> from ebbflow.core.slices import IndexedSlices
@@ -313,7 +349,7 @@ def mask(a, mask_indices, name=None):
         return type(a)(raw.GatherV2(a.values, where, 0), kept, a.dense_shape)
 
 
-def reset_shape(sp_input, new_shape=None):
+def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike = None) -> SparseTensor:
     """Return the same elements in a tight shape, or in `new_shape`, which must have room for the old one.
 
     >>> reset_shape(SparseTensor([[0, 1]], [7], [9, 9])).dense_shape.numpy().tolist()
@@ -347,7 +383,9 @@ def reset_shape(sp_input, new_shape=None):
         return SparseTensor(indices, values, raw.Identity(wanted))
 
 
-def fill_empty_rows(sp_input, default_value, name=None):
+def fill_empty_rows(
+    sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
+) -> tuple[SparseTensor, Tensor]:
     """Return a sparse tensor in which rows without elements have `default_value` first, and which rows those were.
 
     >>> filled, empty = fill_empty_rows(SparseTensor([[1, 0]], [7], [2, 3]), 0)
@@ -364,7 +402,13 @@ def fill_empty_rows(sp_input, default_value, name=None):
 # --- arithmetic -------------------------------------------------------------------------------------------------------
 
 
-def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+def sparse_dense_matmul(
+    sp_a: SparseTensor | TensorLike,
+    b: SparseTensor | TensorLike,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Return the product of a sparse matrix and a dense one, in either order; each may be taken adjoint.
 
     >>> sparse_dense_matmul(SparseTensor([[0, 1]], [3.0], [2, 2]), [[1.0], [2.0]]).numpy().tolist()
@@ -383,7 +427,7 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
         )
 
 
-def add(a, b, threshold=0):
+def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Any:
     """Return the sum of two tensors of which at least one is sparse; sums smaller than `threshold` are left out.
 
     >>> add(SparseTensor([[0]], [1.0], [2]), [10.0, 20.0]).numpy().tolist()
@@ -403,18 +447,18 @@ def add(a, b, threshold=0):
     return raw.SparseTensorDenseAdd(sp.indices, sp.values, sp.dense_shape, dense)
 
 
-def add_v1(a, b, threshold=None, thresh=None):
+def add_v1(a: TensorLike, b: TensorLike, threshold: TensorLike | None = None, thresh: TensorLike | None = None) -> Any:
     """`add` with TensorFlow 1's arguments."""
     threshold = one_of("threshold", threshold, "thresh", thresh)
     return add(a, b, 0 if threshold is None else threshold)
 
 
-def maximum(sp_a, sp_b, name=None):
+def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """Return the larger of two sparse tensors, place by place; where one has nothing, it counts as 0."""
     return _extreme(raw.SparseSparseMaximum, "SparseSparseMaximum", sp_a, sp_b, name)
 
 
-def minimum(sp_a, sp_b, name=None):
+def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """Return the smaller of two sparse tensors, place by place; where one has nothing, it counts as 0."""
     return _extreme(raw.SparseSparseMinimum, "SparseSparseMinimum", sp_a, sp_b, name)
 
@@ -426,7 +470,7 @@ def _extreme(op: Any, default: str, sp_a: Any, sp_b: Any, name: Any) -> SparseTe
     return _like(a, *parts)
 
 
-def softmax(sp_input, name=None):
+def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Return the softmax of each row over the elements that are there.
 
     >>> softmax(SparseTensor([[0, 0], [0, 2]], [1.0, 1.0], [1, 3])).values.numpy().tolist()
@@ -437,7 +481,7 @@ def softmax(sp_input, name=None):
         return _like(sp, sp.indices, raw.SparseSoftmax(sp.indices, sp.values, sp.dense_shape))
 
 
-def map_values(op, *args, **kwargs):
+def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return what `op` gives for the values of sparse tensors that have the same places.
 
     >>> map_values(lambda x: x + 1, SparseTensor([[0]], [7], [2])).values.numpy().tolist()
@@ -457,7 +501,13 @@ def _axes(sp: SparseTensor, axis: Any) -> Any:
     return raw.Range(0, raw.Size(sp.dense_shape), 1)
 
 
-def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+def reduce_sum(
+    sp_input: SparseTensor,
+    axis: Axis = None,
+    keepdims: bool | None = None,
+    output_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return the sum of a sparse tensor over `axis` (all axes where it is None), dense or sparse.
 
     >>> reduce_sum(SparseTensor([[0, 1], [0, 2]], [7, 8], [1, 3]), 1).numpy().tolist()
@@ -466,7 +516,13 @@ def reduce_sum(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=
     return _reduce("SparseReduceSum", sp_input, axis, keepdims, output_is_sparse, name)
 
 
-def reduce_max(sp_input, axis=None, keepdims=None, output_is_sparse=False, name=None):
+def reduce_max(
+    sp_input: SparseTensor,
+    axis: Axis = None,
+    keepdims: bool | None = None,
+    output_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return the largest of a sparse tensor's elements over `axis` (all axes where it is None), dense or sparse.
 
     >>> reduce_max(SparseTensor([[0, 1], [0, 2]], [7, 8], [1, 3]), 1).numpy().tolist()
@@ -485,7 +541,13 @@ def _reduce(kind: str, sp_input: Any, axis: Any, keepdims: Any, sparse: bool, na
 
 
 def _v1_reduction(kind: str, sparse: bool, doc: str) -> Any:
-    def function(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+    def function(
+        sp_input: SparseTensor,
+        axis: Axis = None,
+        keepdims: bool | None = None,
+        reduction_axes: Axis = None,
+        keep_dims: bool | None = None,
+    ) -> Any:
         keepdims = one_of("keepdims", keepdims, "keep_dims", keep_dims)
         axis = one_of("axis", axis, "reduction_axes", reduction_axes)
         return _reduce(kind, sp_input, axis, keepdims, sparse, None)
@@ -498,26 +560,6 @@ reduce_sum_v1 = _v1_reduction("SparseReduceSum", False, "`reduce_sum` with Tenso
 reduce_sum_sparse = _v1_reduction("SparseReduceSum", True, "Return the sum over `axis` as a sparse tensor.")
 reduce_max_v1 = _v1_reduction("SparseReduceMax", False, "`reduce_max` with TensorFlow 1's arguments.")
 reduce_max_sparse = _v1_reduction("SparseReduceMax", True, "Return the largest over `axis` as a sparse tensor.")
-
-
-def merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False):
-    """Return a sparse tensor that has `sp_values` at the places whose last index is the id in `sp_ids`.
-
-    >>> merge(SparseTensor([[0, 0]], [4], [1, 1]), SparseTensor([[0, 0]], [0.5], [1, 1]), 9).indices.numpy().tolist()
-    [[0, 4]]
-    """
-    ids = [sp_ids] if is_sparse(sp_ids) else list(sp_ids)
-    sizes = [vocab_size] if is_sparse(sp_ids) else list(vocab_size)
-    if len(ids) != len(sizes):
-        raise ValueError("sp_ids and vocab_size have to have equal lengths.")
-    values = as_sparse(sp_values)
-    with name_scope(name, "SparseMerge", [values.values]):
-        first = as_sparse(ids[0])
-        columns = [expand_dense(raw.Cast(as_sparse(sp).values, DstT=dtypes.int64), 1) for sp in ids]
-        places = raw.ConcatV2([first.indices[:, :-1], *columns], 1)
-        lengths = [raw.Reshape(raw.Cast(n, DstT=dtypes.int64), [1]) for n in sizes]
-        made = SparseTensor(places, values.values, raw.ConcatV2([first.dense_shape[:-1], *lengths], 0))
-        return made if already_sorted else reorder(made)
 
 
 # --- operators --------------------------------------------------------------------------------------------------------

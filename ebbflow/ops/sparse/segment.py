@@ -14,6 +14,8 @@ from ebbflow.core import errors
 from ebbflow.core.op import Known, Op, op
 from ebbflow.core.shape import Dims
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import dense, raw, show
 from ebbflow.ops.reduce.reductions import is_narrow
 from ebbflow.ops.reduce.segment import checked_ids, fold_rows
@@ -135,11 +137,11 @@ def _forward_ops(kind: str, power: Any) -> tuple[Op, Op]:
 def _backward_ops(kind: str, power: Any) -> tuple[Op, Op]:
     back = op(
         f"SparseSegment{kind}Grad(grad:T, indices:Tidx, segment_ids:Tsegmentids, output_dim0:int32) -> (output:T) | "
-        f"T: floats; {_INDICES}",
+        f"T: floats; {_INDICES}"
     )
     back_sparse = op(
         f"SparseSegment{kind}GradV2(grad:T, indices:Tidx, segment_ids:Tsegmentids, dense_output_dim0:int32) -> "
-        f"(output:T, sorted_unique_indices:Tidx) | T: floats; {_INDICES}",
+        f"(output:T, sorted_unique_indices:Tidx) | T: floats; {_INDICES}"
     )
 
     @back.kernel
@@ -214,7 +216,14 @@ def _applied(kind, data, indices, segment_ids, num_segments, sparse_gradient, na
     return op(data, indices, segment_ids, num_segments, sparse_gradient=sparse_gradient, name=name or op.name)
 
 
-def sparse_segment_sum(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+def sparse_segment_sum(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
     """Return the sum of the chosen rows of each segment.
 
     >>> sparse_segment_sum([[1.0], [2.0], [4.0]], [0, 2], [0, 0]).numpy().tolist()
@@ -223,7 +232,14 @@ def sparse_segment_sum(data, indices, segment_ids, num_segments=None, name=None,
     return _applied("Sum", data, indices, segment_ids, num_segments, sparse_gradient, name)
 
 
-def sparse_segment_mean(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+def sparse_segment_mean(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
     """Return the mean of the chosen rows of each segment.
 
     >>> sparse_segment_mean([[1.0], [2.0], [4.0]], [0, 2], [0, 0]).numpy().tolist()
@@ -232,7 +248,14 @@ def sparse_segment_mean(data, indices, segment_ids, num_segments=None, name=None
     return _applied("Mean", data, indices, segment_ids, num_segments, sparse_gradient, name)
 
 
-def sparse_segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=None, sparse_gradient=False):
+def sparse_segment_sqrt_n(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
     """Return the sum of the chosen rows of each segment over the square root of their number.
 
     >>> sparse_segment_sqrt_n([[1.0], [2.0], [7.0]], [0, 2, 1, 1], [0, 0, 0, 0]).numpy().tolist()
@@ -241,16 +264,37 @@ def sparse_segment_sqrt_n(data, indices, segment_ids, num_segments=None, name=No
     return _applied("SqrtN", data, indices, segment_ids, num_segments, sparse_gradient, name)
 
 
-def sparse_segment_sum_v1(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False):
+def sparse_segment_sum_v1(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
     """`sparse_segment_sum` with TensorFlow 1's order of arguments."""
     return sparse_segment_sum(data, indices, segment_ids, num_segments, name, sparse_gradient)
 
 
-def sparse_segment_mean_v1(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False):
+def sparse_segment_mean_v1(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
     """`sparse_segment_mean` with TensorFlow 1's order of arguments."""
     return sparse_segment_mean(data, indices, segment_ids, num_segments, name, sparse_gradient)
 
 
-def sparse_segment_sqrt_n_v1(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False):
+def sparse_segment_sqrt_n_v1(
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
     """`sparse_segment_sqrt_n` with TensorFlow 1's order of arguments."""
     return sparse_segment_sqrt_n(data, indices, segment_ids, num_segments, name, sparse_gradient)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import op
 from ebbflow.core.shape import is_compatible
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import FLAT, same, show
 from ebbflow.ops.sizes import invalid
 
@@ -103,7 +106,15 @@ def _(xp, inputs, *, separator):
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
+def as_string(
+    input: TensorLike,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
     """Return each number as text.
 
     >>> as_string([1.5, 2.0], precision=1).numpy().tolist()
@@ -114,7 +125,7 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
     )
 
 
-def string_join(inputs, separator="", name=None):
+def string_join(inputs: Sequence[TensorLike], separator: str = "", name: str | None = None) -> Tensor:
     """Return the texts of all `inputs` joined, element by element; a scalar goes with every element.
 
     >>> string_join([["a", "b"], "z"], "-").numpy().tolist()

@@ -13,6 +13,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike
 from ebbflow.functions.trackable_resource import TrackableResource
 from ebbflow.graph import collections, scopes
 from ebbflow.graph.collections import GraphKeys
@@ -94,7 +95,7 @@ def initialize_all_tables(name: str = "init_all_tables") -> Any:
     return tables_initializer(name)
 
 
-def check_table_dtypes(table: Any, key_dtype: Any, value_dtype: Any) -> None:
+def check_table_dtypes(table: Any, key_dtype: DTypeLike, value_dtype: DTypeLike) -> None:
     """Refuse dtypes that are not the table's."""
     if as_dtype(key_dtype).base_dtype is not table.key_dtype:
         raise TypeError(f"Invalid key dtype for table, expected {table.key_dtype} but got {key_dtype}.")

@@ -9,6 +9,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, PathLike, TensorLike
 from ebbflow.ops.arrays.ranges import range as numbers
 from ebbflow.ops.arrays.shaping import size
 from ebbflow.ops.declare import raw
@@ -74,7 +75,7 @@ def index_table_from_tensor(
     num_oov_buckets: int = 0,
     default_value: int = -1,
     hasher_spec: Any = FastHashSpec,
-    dtype: Any = dtypes.string,
+    dtype: DTypeLike = dtypes.string,
     name: str | None = None,
 ) -> Any:
     """Return the table from words (or integers) to their places in a list.
@@ -105,9 +106,9 @@ def index_table_from_tensor(
 
 
 def index_to_string_table_from_file(
-    vocabulary_file: Any,
+    vocabulary_file: PathLike,
     vocab_size: int | None = None,
-    default_value: Any = "UNK",
+    default_value: TensorLike = "UNK",
     name: str | None = None,
     key_column_index: int = LINE_NUMBER,
     value_column_index: int = WHOLE_LINE,
@@ -130,7 +131,9 @@ def index_to_string_table_from_file(
         return StaticHashTableV1(init, default_value)
 
 
-def index_to_string_table_from_tensor(vocabulary_list: Any, default_value: Any = "UNK", name: str | None = None) -> Any:
+def index_to_string_table_from_tensor(
+    vocabulary_list: Any, default_value: TensorLike = "UNK", name: str | None = None
+) -> Any:
     """Return the table from places in a list to its words.
 
     >>> index_to_string_table_from_tensor(["a", "b"]).lookup(convert([1, 2], dtypes.int64)).numpy().tolist()
@@ -153,7 +156,7 @@ def contrib_index_table_from_tensor(
     num_oov_buckets: int = 0,
     default_value: int = -1,
     hasher_spec: Any = FastHashSpec,
-    dtype: Any = dtypes.string,
+    dtype: DTypeLike = dtypes.string,
     name: str | None = None,
 ) -> Any:
     """Return the table from words to their places in `mapping`."""
@@ -162,7 +165,9 @@ def contrib_index_table_from_tensor(
     return index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, dtype, name)
 
 
-def contrib_index_to_string_table_from_tensor(mapping: Any, default_value: Any = "UNK", name: str | None = None) -> Any:
+def contrib_index_to_string_table_from_tensor(
+    mapping: Any, default_value: TensorLike = "UNK", name: str | None = None
+) -> Any:
     """Return the table from places in `mapping` to its words."""
     if mapping is None:
         raise ValueError("mapping must be specified.")
@@ -170,7 +175,7 @@ def contrib_index_to_string_table_from_tensor(mapping: Any, default_value: Any =
 
 
 def string_to_index_table_from_file(
-    vocabulary_file: Any = None,
+    vocabulary_file: PathLike | None = None,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: int = -1,
@@ -194,13 +199,15 @@ def string_to_index_table_from_tensor(
     return contrib_index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, dtypes.string, name)
 
 
-def string_to_index(tensor: Any, mapping: Any, default_value: int = -1, name: str | None = None) -> Any:
+def string_to_index(tensor: TensorLike, mapping: Any, default_value: int = -1, name: str | None = None) -> Any:
     """Return the places of words in `mapping`."""
     table = contrib_index_table_from_tensor(mapping, default_value=default_value, name=name)
     return table.lookup(convert(tensor, dtypes.string))
 
 
-def index_to_string(tensor: Any, mapping: Any, default_value: Any = "UNK", name: str | None = None) -> Any:
+def index_to_string(
+    tensor: TensorLike, mapping: Any, default_value: TensorLike = "UNK", name: str | None = None
+) -> Any:
     """Return the words at places of `mapping`."""
     table = contrib_index_to_string_table_from_tensor(mapping, default_value, name)
     return table.lookup(convert(tensor))
