@@ -8,6 +8,10 @@ queue.: FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue
 """
 
 V1 = """
+[state.queues.accumulators]
+ConditionalAccumulator
+ConditionalAccumulatorBase
+SparseConditionalAccumulator sparse.SparseConditionalAccumulator
 [data.readers_v1]
 FixedLengthRecordReader
 IdentityReader
@@ -40,7 +44,18 @@ RandomShuffleQueue
 V2 = """
 """
 
+CONTRIB = """
+[state.queues.staging]
+contrib.staging.: StagingArea
+"""
+
 INSIDE = """
+[state.queues.accumulators]
+python.ops.data_flow_ops.: ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator
+[state.queues.barrier]
+python.ops.data_flow_ops.Barrier
+[state.queues.staging]
+python.ops.data_flow_ops.: BaseStagingArea MapStagingArea StagingArea
 [data.readers_v1]
 python.ops.io_ops.: FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader TextLineReader WholeFileReader
 [tf1.input_batches]

@@ -73,7 +73,7 @@ class Queue:
     def _joined(self, component: int, arrays: list[np.ndarray]) -> np.ndarray:
         """Return one component of several rows as a batch."""
         if arrays:
-            return _stacked(arrays)
+            return stacked(arrays)
         dims = self.shapes[component] or ()
         return np.empty((0, *(n or 0 for n in dims)), self.types[component].np)
 
@@ -323,7 +323,7 @@ def _scalar(array: np.ndarray, index: int) -> np.ndarray:
     return array[index : index + 1].reshape(())
 
 
-def _stacked(arrays: list[np.ndarray]) -> np.ndarray:
+def stacked(arrays: list[np.ndarray]) -> np.ndarray:
     """Return arrays of one shape as one; strings, which NumPy would take for sequences, included."""
     first = arrays[0]
     if first.ndim == 0:

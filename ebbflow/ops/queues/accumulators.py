@@ -1,0 +1,216 @@
+"""Accumulators of gradients: sums of what several workers give, taken when enough have given.
+
+A gradient is dropped where it was computed for a step that the accumulator has left behind. Taking waits until enough
+have come, gives their mean (or sum), and goes on to the next step. A sparse one sums rows; the mean of a row is over
+the gradients that had it. Resources of the session, as queues are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import stopping
+from ebbflow.core.op import op
+from ebbflow.core.shape import Dims, dims_str, is_compatible
+from ebbflow.ops.declare import FLAT, scalar
+from ebbflow.ops.queues.queue_ops import HANDLE, NAMED, REFERENCE, shared
+from ebbflow.ops.sizes import invalid
+from ebbflow.ops.state.storage import held
+
+_TYPES = "float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,"
+DTYPE = f"dtype: type in [{_TYPES}complex128,half,uint32,uint64]"
+
+
+class Accumulator:
+    """Sums gradients of one shape."""
+
+    def __init__(self, name: str, dims: Dims, reduction: str):
+        self.name, self.dims, self._mean = name, dims, reduction == "MEAN"
+        self._changed = threading.Condition()
+        self._step = 0
+        self.count = 0
+        self._sum: Any = None
+
+    def set_step(self, step: int) -> None:
+        """Go on to a step; gradients of earlier ones are dropped from now on."""
+        with self._changed:
+            self._step = step
+
+    def apply(self, step: int, gradient: Any) -> None:
+        """Add a gradient that was computed for a step, or drop it where that step has passed."""
+        self._check(gradient)
+        with self._changed:
+            if step < self._step:
+                return
+            self._add(gradient)
+            self.count += 1
+            self._changed.notify_all()
+
+    def take(self, required: int, stop: stopping.Stop) -> Any:
+        """Return the mean of the gradients, when at least so many have come, and start anew."""
+        if required <= 0:
+            raise invalid(f"num_required of accumulator '{self.name}' must be at least 1, got {required}")
+        with self._changed:
+            if self.count < required:
+                stop.wait_for(self._changed, lambda: self.count >= required, "TakeGrad operation was cancelled")
+            taken = self._result()
+            self.count, self._sum = 0, None
+            self._step += 1
+            return taken
+
+    def _check(self, gradient: Any) -> None:
+        if not is_compatible(self.dims, gradient.shape):
+            raise invalid(
+                f"Shape mismatch: accumulator '{self.name}' has shape {dims_str(self.dims)}, the gradient "
+                f"{list(gradient.shape)}"
+            )
+        if self._sum is not None and self._sum.shape != gradient.shape:
+            raise invalid(
+                f"Shape mismatch: accumulator '{self.name}' has summed {list(self._sum.shape)}, the gradient is "
+                f"{list(gradient.shape)}"
+            )
+
+    def _add(self, gradient: Any) -> None:
+        self._sum = gradient.copy() if self._sum is None else self._sum + gradient
+
+    def _result(self) -> Any:
+        return (self._sum / self.count).astype(self._sum.dtype) if self._mean else self._sum
+
+
+class SparseAccumulator(Accumulator):
+    """Sums rows: a gradient is indices, values, and the shape of the whole (empty where it is not said)."""
+
+    def _check(self, gradient: Any) -> None:
+        indices, values, shape = gradient
+        if indices.ndim != 1 or not values.ndim or len(indices) != len(values):
+            raise invalid(
+                f"accumulator '{self.name}': gradient_indices must be a vector with an entry for each row of "
+                f"gradient_values, got shapes {list(indices.shape)} and {list(values.shape)}"
+            )
+        if shape.size and not is_compatible(self.dims, tuple(shape.tolist())):
+            raise invalid(f"Shape mismatch: accumulator '{self.name}' has shape {dims_str(self.dims)}, got {shape}")
+        if self.dims is not None and not is_compatible(self.dims[1:], values.shape[1:]):
+            raise invalid(
+                f"Shape mismatch: rows of accumulator '{self.name}' have shape {dims_str(self.dims[1:])}, those of "
+                f"the gradient {list(values.shape[1:])}"
+            )
+        rows = self.dims[0] if self.dims else None
+        if len(indices) and (indices.min() < 0 or (rows is not None and indices.max() >= rows)):
+            raise invalid(f"accumulator '{self.name}': indices {indices.tolist()} are not all in [0, {rows})")
+
+    def _add(self, gradient: Any) -> None:
+        indices, values, _ = gradient
+        self._sum = [] if self._sum is None else self._sum
+        self._sum.append((indices, values))
+
+    def _result(self) -> Any:
+        indices = np.concatenate([i for i, _ in self._sum])
+        values = np.concatenate([v for _, v in self._sum])
+        rows, place = np.unique(indices, return_inverse=True)
+        total = np.zeros((len(rows), *values.shape[1:]), values.dtype)
+        np.add.at(total, place.reshape(-1), values)
+        if self._mean:
+            counts = np.zeros(len(rows), np.int64)
+            for given, _ in self._sum:
+                counts[np.searchsorted(rows, np.unique(given))] += 1
+            total = (total / counts.reshape(-1, *[1] * (total.ndim - 1))).astype(values.dtype)
+        shape = [-1 if n is None else n for n in self.dims] if self.dims is not None else []
+        shape[1:] = values.shape[1:]
+        return rows.astype(np.int64), total, np.array(shape or [-1, *values.shape[1:]], np.int64)
+
+
+# --- ops --------------------------------------------------------------------------------------------------------------
+
+
+def _making(kind: type[Accumulator]) -> Callable[..., Any]:
+    def kernel(
+        xp: Any, *, dtype: Any, shape: Any, container: str, shared_name: str, reduction_type: str, run: Any
+    ) -> Any:
+        return shared(run, container, shared_name, "accumulator", lambda name: kind(name, shape, reduction_type))
+
+    return kernel
+
+
+_ATTRS = f'{DTYPE}; shape: shape; {NAMED}; reduction_type: string in ["MEAN","SUM"] = "MEAN"'
+for _name, _kind, _made in (
+    ("ConditionalAccumulator", REFERENCE, Accumulator),
+    ("ResourceConditionalAccumulator", HANDLE, Accumulator),
+    ("SparseConditionalAccumulator", REFERENCE, SparseAccumulator),
+):
+    op(
+        f"{_name}() -> (handle:{_kind}) | {_ATTRS} | stateful",
+        shape=scalar if _kind == HANDLE else lambda: (2,),
+        kernel=_making(_made),
+        gradient=FLAT,
+    )
+
+
+def _accumulator(handle: np.ndarray) -> Accumulator:
+    accumulator = held(handle)
+    if not isinstance(accumulator, Accumulator):
+        raise invalid(f"handle is not of an accumulator, but of {type(accumulator).__name__}")
+    return accumulator
+
+
+def _apply(xp: Any, handle: Any, local_step: Any, gradient: Any) -> tuple[()]:
+    _accumulator(handle).apply(int(local_step), gradient)
+    return ()
+
+
+def _take(xp: Any, handle: Any, num_required: Any, *, run: Any) -> Any:
+    return _accumulator(handle).take(int(num_required), stopping.current(run.session))
+
+
+def _set_step(xp: Any, handle: Any, new_global_step: Any) -> tuple[()]:
+    _accumulator(handle).set_step(int(new_global_step))
+    return ()
+
+
+_USES: dict[str, tuple[str, Callable[..., Any], Callable[..., Any], bool]] = {
+    "AccumulatorApplyGradient": (
+        f", local_step:int64, gradient:dtype) -> () | {DTYPE}", _apply, lambda h, s, g: [], False,
+    ),
+    "AccumulatorTakeGradient": (
+        f", num_required:int32) -> (average:dtype) | {DTYPE}", _take, lambda h, n: None, True,
+    ),
+    "AccumulatorSetGlobalStep": (", new_global_step:int64) -> ()", _set_step, lambda h, s: [], False),
+    "AccumulatorNumAccumulated": (
+        ") -> (num_accumulated:int32)",
+        lambda xp, handle: np.array(_accumulator(handle).count, np.int32),
+        scalar,
+        False,
+    ),
+}  # fmt: skip
+"""What can be done with an accumulator: the rest of the interface, kernel, shape rule, whether it waits."""
+
+for _name, (_rest, _kernel, _shape, _waits) in _USES.items():
+    for _form, _kind, _flags in ((_name, REFERENCE, ""), (f"Resource{_name}", HANDLE, " | stateful")):
+        op(f"{_form}(handle:{_kind}{_rest}{_flags}", shape=_shape, kernel=_kernel, gradient=FLAT, waits=_waits)
+
+SparseAccumulatorApplyGradient = op(
+    "SparseAccumulatorApplyGradient(handle:Ref(string), local_step:int64, gradient_indices:int64, "
+    f"gradient_values:dtype, gradient_shape:int64) -> () | {DTYPE}; has_known_shape: bool",
+    shape=lambda handle, step, indices, values, shape: [],
+    gradient=FLAT,
+)
+
+
+@SparseAccumulatorApplyGradient.kernel
+def _(xp, handle, local_step, gradient_indices, gradient_values, gradient_shape, *, has_known_shape):
+    shape = gradient_shape if has_known_shape else gradient_shape[:0]
+    _accumulator(handle).apply(int(local_step), (gradient_indices, gradient_values, shape))
+    return ()
+
+
+SparseAccumulatorTakeGradient = op(
+    "SparseAccumulatorTakeGradient(handle:Ref(string), num_required:int32) -> (indices:int64, values:dtype, "
+    f"shape:int64) | {DTYPE}",
+    shape=lambda handle, num_required: [(None,), None, (None,)],
+    kernel=_take,
+    gradient=FLAT,
+    waits=True,
+)
