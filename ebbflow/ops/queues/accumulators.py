@@ -170,26 +170,26 @@ def _set_step(xp: Any, handle: Any, new_global_step: Any) -> tuple[()]:
     return ()
 
 
-_USES: dict[str, tuple[str, Callable[..., Any], Callable[..., Any], bool]] = {
+_USES: dict[str, tuple[str, Callable[..., Any], Callable[..., Any], str]] = {
     "AccumulatorApplyGradient": (
-        f", local_step:int64, gradient:dtype) -> () | {DTYPE}", _apply, lambda h, s, g: [], False,
+        f", local_step:int64, gradient:dtype) -> () | {DTYPE}", _apply, lambda h, s, g: [], "",
     ),
     "AccumulatorTakeGradient": (
-        f", num_required:int32) -> (average:dtype) | {DTYPE}", _take, lambda h, n: None, True,
+        f", num_required:int32) -> (average:dtype) | {DTYPE}", _take, lambda h, n: None, "waits",
     ),
-    "AccumulatorSetGlobalStep": (", new_global_step:int64) -> ()", _set_step, lambda h, s: [], False),
+    "AccumulatorSetGlobalStep": (", new_global_step:int64) -> ()", _set_step, lambda h, s: [], ""),
     "AccumulatorNumAccumulated": (
         ") -> (num_accumulated:int32)",
         lambda xp, handle: np.array(_accumulator(handle).count, np.int32),
         scalar,
-        False,
+        "",
     ),
 }  # fmt: skip
-"""What can be done with an accumulator: the rest of the interface, kernel, shape rule, whether it waits."""
+"""What can be done with an accumulator: the rest of the interface, kernel, shape rule, facts."""
 
-for _name, (_rest, _kernel, _shape, _waits) in _USES.items():
+for _name, (_rest, _kernel, _shape, _facts) in _USES.items():
     for _form, _kind, _flags in ((_name, REFERENCE, ""), (f"Resource{_name}", HANDLE, " | stateful")):
-        op(f"{_form}(handle:{_kind}{_rest}{_flags}", shape=_shape, kernel=_kernel, gradient=FLAT, waits=_waits)
+        op(f"{_form}(handle:{_kind}{_rest}{_flags}", shape=_shape, kernel=_kernel, gradient=FLAT, facts=_facts)
 
 SparseAccumulatorApplyGradient = op(
     "SparseAccumulatorApplyGradient(handle:Ref(string), local_step:int64, gradient_indices:int64, "
@@ -212,5 +212,5 @@ SparseAccumulatorTakeGradient = op(
     shape=lambda handle, num_required: [(None,), None, (None,)],
     kernel=_take,
     gradient=FLAT,
-    waits=True,
+    facts="waits",
 )

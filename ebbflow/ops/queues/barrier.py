@@ -170,38 +170,41 @@ def _close(xp: Any, handle: Any, *, cancel_pending_enqueues: bool) -> tuple[()]:
     return ()
 
 
-_USES: dict[str, tuple[str, Callable[..., Any], Callable[..., Any]]] = {
+_USES: dict[str, tuple[str, str, Callable[..., Any], Callable[..., Any]]] = {
     "BarrierInsertMany": (
         ", keys:string, values:T) -> () | T: type; component_index: int",
+        "keeps",
         _insert,
         lambda handle, keys, values: [],
     ),
     "BarrierTakeMany": (
         ", num_elements:int32) -> (indices:int64, keys:string, values:list(component_types)) | component_types: "
         "list(type) >= 1; allow_small_batch: bool = false; wait_for_incomplete: bool = false; timeout_ms: int = -1",
+        "waits",
         _take,
         lambda handle, n, *, component_types: [(None,), (None,), *[None] * len(component_types)],
     ),
-    "BarrierClose": (") -> () | cancel_pending_enqueues: bool = false", _close, lambda handle: []),
+    "BarrierClose": (") -> () | cancel_pending_enqueues: bool = false", "", _close, lambda handle: []),
     "BarrierReadySize": (
         ") -> (size:int32)",
+        "",
         lambda xp, handle: np.array(_barrier(handle).ready_size(), np.int32),
         scalar,
     ),
     "BarrierIncompleteSize": (
         ") -> (size:int32)",
+        "",
         lambda xp, handle: np.array(_barrier(handle).incomplete_size(), np.int32),
         scalar,
     ),
 }
-"""What can be done with a barrier: the rest of the interface, the kernel, the shape rule."""
+"""What can be done with a barrier: the rest of the interface, facts, the kernel, the shape rule."""
 
-for _name, (_rest, _kernel, _shape) in _USES.items():
+for _name, (_rest, _facts, _kernel, _shape) in _USES.items():
     op(
         f"{_name}(handle:Ref(string){_rest}",
         shape=_shape,
         kernel=_kernel,
         gradient=FLAT,
-        waits=_name == "BarrierTakeMany",
-        keeps=_name == "BarrierInsertMany",
+        facts=_facts,
     )

@@ -178,7 +178,7 @@ def _stage(run: Any, container: str, shared_name: str, capacity: int, memory_lim
     return find_or_make((container, name, "stage"), run, lambda: Stage(capacity, memory_limit))
 
 
-def _areas_op(text: str, shape: Any, use: Callable[..., Any], waits: bool) -> None:
+def _areas_op(text: str, shape: Any, use: Callable[..., Any], facts: str) -> None:
     """Declare an op of the plain area: `use(area, stop, *inputs)`."""
 
     def kernel(
@@ -187,7 +187,7 @@ def _areas_op(text: str, shape: Any, use: Callable[..., Any], waits: bool) -> No
         area = _stage(run, container, shared_name, capacity, memory_limit)
         return use(area, stopping.current(run.session), *inputs)
 
-    op(text, shape=shape, kernel=kernel, gradient=FLAT, waits=waits, keeps=text.startswith("Stage("))
+    op(text, shape=shape, kernel=kernel, gradient=FLAT, facts=facts)
 
 
 def _unknown(*inputs: Any, dtypes: Any) -> list[Any]:
@@ -202,20 +202,20 @@ _areas_op(
     f"Stage(values:list(dtypes)) -> () | {_ONE}",
     lambda values: [],
     lambda area, stop, values: area.put(values, stop) or (),
-    True,
+    "waits keeps",
 )
-_areas_op(f"Unstage() -> (values:list(dtypes)) | {_ONE}", _unknown, lambda area, stop: area.take(stop), True)
+_areas_op(f"Unstage() -> (values:list(dtypes)) | {_ONE}", _unknown, lambda area, stop: area.take(stop), "waits")
 _areas_op(
     f"StagePeek(index:int32) -> (values:list(dtypes)) | {_ONE}",
     _unknown,
     lambda area, stop, index: area.peek(int(index), stop),
-    True,
+    "waits",
 )
-_areas_op(f"StageSize() -> (size:int32) | {_ANY}", scalar, lambda area, stop: _number(area.size()), False)
-_areas_op(f"StageClear() -> () | {_ANY}", lambda: [], lambda area, stop: area.clear() or (), False)
+_areas_op(f"StageSize() -> (size:int32) | {_ANY}", scalar, lambda area, stop: _number(area.size()), "")
+_areas_op(f"StageClear() -> () | {_ANY}", lambda: [], lambda area, stop: area.clear() or (), "")
 
 
-def _map_op(text: str, ordered: bool, shape: Any, use: Callable[..., Any], waits: bool) -> None:
+def _map_op(text: str, ordered: bool, shape: Any, use: Callable[..., Any], facts: str) -> None:
     """Declare an op of an area by key: `use(area, stop, *inputs)`."""
 
     def kernel(
@@ -226,7 +226,7 @@ def _map_op(text: str, ordered: bool, shape: Any, use: Callable[..., Any], waits
         area = find_or_make(key, run, lambda: MapStage(capacity, memory_limit, len(dtypes), ordered))
         return use(area, stopping.current(run.session), *inputs)
 
-    op(text, shape=shape, kernel=kernel, gradient=FLAT, waits=waits, keeps="values:list(fake_dtypes)" in text)
+    op(text, shape=shape, kernel=kernel, gradient=FLAT, facts=facts)
 
 
 def _map_take(area: MapStage, stop: Any, key: Any, indices: Any) -> Tuple:
@@ -255,23 +255,23 @@ for _prefix, _ordered in (("Map", False), ("OrderedMap", True)):
         _ordered,
         lambda key, indices, values: [],
         _map_put,
-        True,
+        "waits keeps",
     )
-    _map_op(f"{_prefix}Unstage{_KEYED}", _ordered, _unknown, _map_take, True)
-    _map_op(f"{_prefix}Peek{_KEYED}", _ordered, _unknown, _map_peek, True)
+    _map_op(f"{_prefix}Unstage{_KEYED}", _ordered, _unknown, _map_take, "waits")
+    _map_op(f"{_prefix}Peek{_KEYED}", _ordered, _unknown, _map_peek, "waits")
     _map_op(
         f"{_prefix}UnstageNoKey(indices:int32) -> (key:int64, values:list(dtypes)) | {_ONE}",
         _ordered,
         lambda indices, *, dtypes: [(), *[None] * len(dtypes)],
         _map_take_any,
-        True,
+        "waits",
     )
-    _map_op(f"{_prefix}Size() -> (size:int32) | {_ANY}", _ordered, scalar, lambda a, s: _number(a.size()), False)
+    _map_op(f"{_prefix}Size() -> (size:int32) | {_ANY}", _ordered, scalar, lambda a, s: _number(a.size()), "")
     _map_op(
         f"{_prefix}IncompleteSize() -> (size:int32) | {_ANY}",
         _ordered,
         scalar,
         lambda a, s: _number(a.incomplete()),
-        False,
+        "",
     )
-    _map_op(f"{_prefix}Clear() -> () | {_ANY}", _ordered, lambda: [], lambda a, s: a.clear() or (), False)
+    _map_op(f"{_prefix}Clear() -> () | {_ANY}", _ordered, lambda: [], lambda a, s: a.clear() or (), "")
