@@ -23,7 +23,10 @@ from ebbflow.state.variables import Variable
 
 def is_variable(x: Any) -> bool:
     """Return whether this is a variable, or the tensor of one."""
-    return isinstance(x, Variable) or (isinstance(x, Tensor) and hasattr(x, "op") and "Variable" in x.op.type)
+    if isinstance(x, Variable) or not isinstance(x, Tensor) or not hasattr(x, "op"):
+        return isinstance(x, Variable)
+    facts = x.op._op.facts
+    return facts.variable or facts.reads == "whole"
 
 
 def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Any) -> None:

@@ -20,8 +20,7 @@ from ebbflow.state.variables import RefVariable, ResourceVariable, Variable
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import VARIABLE_VALUE_KEY
 
-_REFERENCES = ("Variable", "VariableV2", "AutoReloadVariable")
-_VARIABLES = (*_REFERENCES, "VarHandleOp", "ReadVariableOp")
+_REFERENCES = ("Variable", "VariableV2")
 
 
 class SaveSpec:
@@ -222,7 +221,10 @@ def _as_tensor(op: Any) -> Any:
 
 
 def _comes_from_variable(tensor: Any) -> bool:
-    return isinstance(tensor, Tensor) and tensor.op.type in _VARIABLES
+    if not isinstance(tensor, Tensor):
+        return False
+    facts = tensor.op._op.facts
+    return facts.variable or facts.reads == "whole"
 
 
 def op_list_to_dict(op_list: Any, convert_variable_to_tensor: bool = True) -> dict[str, Any]:

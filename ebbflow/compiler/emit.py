@@ -180,7 +180,7 @@ class Writer:
         looked_into = self._named[whole]
         planned = looked_into in self.source.places or looked_into in self.source.views
         whole_lies_flat = looked_into in self.source.places or looked_into in self._flat
-        if node.op.name not in ("Transpose", "StridedSlice", "Slice", "Split", "SplitV", "Unpack"):
+        if any(".reshape" in text for text in texts):
             planned = planned and whole_lies_flat  # NumPy copies what it cannot reshape in place
         for value, text in zip(node.outputs, texts, strict=True):
             name = self._name(value, f"{node.name}_{value.index}" if value.index else node.name)

@@ -84,6 +84,10 @@ class Facts:
     """Gives a variable, not what is in it: it keeps state, and changes none."""
     reads: str = ""
     """Takes a variable and leaves it as it is: it gives the `whole` value, a `part`, or something about it."""
+    copyable: bool = False
+    """It keeps state, but may be copied into another function: it only speaks, or makes what it keeps anew there."""
+    unchecked: bool = False
+    """Infinities and NaN among its results mean nothing: it promises no numbers, or looks for them itself."""
     complains: bool = False
     """There for the error that it may raise, even if nobody takes its result."""
     waits: bool = False

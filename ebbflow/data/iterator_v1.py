@@ -141,9 +141,7 @@ def _factory(variant: Any) -> FuncGraph:
 def _may_be_copied(op: Op) -> bool:
     if op.name in ("Placeholder", "PlaceholderV2"):
         return False
-    if op.name in ("Assert", "Print", "PrintV2"):
-        return True
-    return not op.keeps_state or op.name.rstrip("V234567890").endswith(("Dataset", "SeedGenerator", "MemoryCache"))
+    return not op.keeps_state or op.facts.copyable
 
 
 def get_output_types(dataset_or_iterator: Any) -> Any:

@@ -54,6 +54,7 @@ ReduceDataset = op(
     f'{TYPED}; use_inter_op_parallelism: bool = true; metadata: string = "" | stateful',
     shape=lambda *given, output_shapes: list(output_shapes),
     gradient=FLAT,
+    facts="copyable",
 )
 _GROUPS = ("key_func", "reduce_func", "window_size_func")
 GroupByWindowDataset = dataset_op(

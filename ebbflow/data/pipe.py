@@ -48,7 +48,7 @@ class Pipe:
 
 def dataset_op(text: str) -> Op:
     """Declare an op that makes a dataset."""
-    return op(text, shape=scalar, gradient=FLAT)
+    return op(text, "copyable", shape=scalar, gradient=FLAT)
 
 
 def made(start: Start, size: int = UNKNOWN, source: Pipe | None = None, rows: int | None = None) -> np.ndarray:

@@ -39,7 +39,9 @@ def seeds_of(seed: int, seed2: int, anew: bool) -> Seeds:
     return Seeds(seed, seed2, anew)
 
 
-DummySeedGenerator = op("DummySeedGenerator() -> (handle:resource) | stateful", shape=scalar, gradient=FLAT)
+DummySeedGenerator = op(
+    "DummySeedGenerator() -> (handle:resource) | stateful", shape=scalar, gradient=FLAT, facts="copyable"
+)
 
 
 @DummySeedGenerator.kernel

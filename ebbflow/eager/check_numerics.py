@@ -15,15 +15,12 @@ from ebbflow.core import context, errors
 from ebbflow.core.recorder import Recorder
 from ebbflow.core.tensor import EagerTensor
 
-IGNORED = frozenset(["Empty", "EmptyLike", "CheckNumerics", "CheckNumericsV2", "ImmutableConst"])
-"""Ops whose results may be anything, and those that look for themselves."""
-
 
 class _Checking(Recorder):
     sees_all = True
 
     def record(self, op: Any, inputs: Sequence[Any], outputs: Sequence[Any], attrs: dict[str, Any]) -> None:
-        if op.name in IGNORED:
+        if op.facts.unchecked:
             return
         for i, tensor in enumerate(outputs):
             if tensor.__class__ is EagerTensor:

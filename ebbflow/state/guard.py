@@ -13,7 +13,6 @@ from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 
 _VARIABLES = ("Variable", "VariableV2")
-_LEFT_ALONE = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp")
 
 
 def guarded(name: str, value: Any) -> Any:
@@ -30,7 +29,7 @@ def guarded(name: str, value: Any) -> Any:
             variable = _variable_of(graph, node)
             if variable is not None:
                 replaced[id(node._outputs[0])] = variable.initialized_value()
-        elif node.type not in _LEFT_ALONE and any(id(t) in replaced for t in node._inputs):
+        elif not node._op.facts.reads and any(id(t) in replaced for t in node._inputs):
             again = _made_again(
                 node, [replaced.get(id(t), t) for t in node._inputs], f"{node.name}_{name}".replace(":", "_")
             )

@@ -129,7 +129,7 @@ class GreedyLoadBalancingStrategy:
 
 def byte_size_load_fn(op: Any) -> int:
     """Return how many bytes a variable takes."""
-    if op.type not in ("Variable", "VariableV2", "VarHandleOp"):
+    if not op._op.facts.variable:
         raise ValueError(f"Expected a variable op, got {op.type}")
     size = op.get_attr("dtype").size
     shape = TensorShape(op.get_attr("shape"))

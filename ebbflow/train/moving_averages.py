@@ -171,7 +171,7 @@ class ExponentialMovingAverage:
     def _shadow(self, item: Any) -> Any:
         with init_scope():
             if not isinstance(item, Variable):
-                together = item.op.type in ("Variable", "VariableV2", "VarHandleOp")
+                together = item.op._op.facts.variable
                 return slots.create_zeros_slot(item, self._name, colocate_with_primary=together)
             shadow = slots.create_slot(item, item.initialized_value(), self._name)
             context.default_graph().add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, item)

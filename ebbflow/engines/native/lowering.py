@@ -40,6 +40,9 @@ OPS: dict[str, Row] = {}
 SERIAL: set[str] = set()
 """Ops whose rows have code for one thread only."""
 
+LIMITS: dict[str, Callable[[Any], bool]] = {}
+"""By op: whether its row serves a node (`preconditions`); rows that are not here serve all."""
+
 RECOMPUTED = 6
 """What costs no more than so many additions is computed wherever it is used."""
 
@@ -51,12 +54,14 @@ class Refused(Exception):  # noqa: N818 (it tells why the host goes on, it is no
     """A region cannot be lowered: says why."""
 
 
-def lowers(*names: str, serial: bool = False) -> Callable[[Row], Row]:
-    """Declare how the ops named are lowered; `serial`: for one thread only."""
+def lowers(*names: str, serial: bool = False, where: Callable[[Any], bool] | None = None) -> Callable[[Row], Row]:
+    """Declare how the ops named are lowered; `serial`: for one thread only, `where`: for which nodes."""
 
     def declare(fn: Row) -> Row:
         OPS.update(dict.fromkeys(names, fn))
         SERIAL.update(names if serial else ())
+        if where is not None:
+            LIMITS.update(dict.fromkeys(names, where))
         return named(fn, f"{names[0]}.native")
 
     return declare

@@ -1,17 +1,17 @@
 """Where the rows of `OPS` do not serve, said before a region is made: one node that is refused would spoil all of it.
 
-A node here has `op`, `attrs`, `inputs` and `outputs`; all shapes are known. What a row refuses beyond this is rare.
+A row names one of these with `lowers(…, where=…)`. A node here has `op`, `attrs`, `inputs` and `outputs`; all shapes
+are known. Which inputs must be known is a fact of the op. What a row refuses beyond this is rare.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ebbflow.engines.native.arithmetic.division import divides
+from ebbflow.engines.native.lowering import LIMITS
 from ebbflow.engines.native.values import size_of
 
 
@@ -38,45 +38,58 @@ def _places(op: Any, names: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(i - len(args) if lists and i > lists[0] else i for i in places)
 
 
-def _floats(node: Any) -> bool:
+def floats(node: Any) -> bool:
+    """Return whether it computes with floats."""
     return node.inputs[0].dtype.is_floating
 
 
-def _product(node: Any) -> bool:
+def product(node: Any) -> bool:
+    """Return whether a product is of floats, and of matrices that are alike but for their last two axes."""
     a, b = (v.dims for v in node.inputs)
     inner = a[-2 if node.attrs.get("transpose_a", node.attrs.get("adj_x")) else -1]
-    return _floats(node) and inner > 0 and a[:-2] == b[:-2] and (len(a) > 2 or node.op.name == "MatMul")
+    return floats(node) and inner > 0 and a[:-2] == b[:-2] and (len(a) > 2 or node.op.name == "MatMul")
 
 
-def _softmax(node: Any) -> bool:
+def softmax(node: Any) -> bool:
+    """Return whether there are logits at all, and labels of their shape where they are probabilities."""
     dims = [v.dims for v in node.inputs]
     alike = node.op.name != "SoftmaxCrossEntropyWithLogits" or dims[0] == dims[1]
-    return _floats(node) and size_of(dims[0]) > 0 and alike
+    return floats(node) and size_of(dims[0]) > 0 and alike
 
 
-def _slice(node: Any) -> bool:
+def inside(node: Any) -> bool:
+    """Return whether a slice lies inside of what it is taken from."""
     begin, taken, whole = node.inputs[1].known, node.outputs[0].dims, node.inputs[0].dims
     return all(0 <= b <= b + n <= m for b, n, m in zip(begin.tolist(), taken, whole, strict=True))
 
 
-def _channels_last(node: Any) -> bool:
+def channels_last(node: Any) -> bool:
+    """Return whether channels come last."""
     return node.attrs["data_format"] == "NHWC"
 
 
-def _main_diagonal(node: Any) -> bool:
+def main_diagonal(node: Any) -> bool:
+    """Return whether only the main diagonal is meant."""
     k = node.inputs[1].known if len(node.inputs) > 1 else 0
-    square = not node.op.name.startswith("MatrixDiagPart") and node.outputs[0].dims
-    return k is not None and not np.any(k) and (not square or square[-2] == square[-1] == node.inputs[0].dims[-1])
+    return k is not None and not np.any(k)
 
 
-def _band(node: Any) -> bool:
+def square(node: Any) -> bool:
+    """Return whether a diagonal becomes a square matrix."""
+    dims = node.outputs[0].dims
+    return main_diagonal(node) and dims[-2] == dims[-1] == node.inputs[0].dims[-1]
+
+
+def band(node: Any) -> bool:
+    """Return whether a band is no wider than the matrix."""
     lower, upper = (int(v.known) for v in node.inputs[1:])
     rows, columns = node.inputs[0].dims[-2:]
     return lower <= rows and upper <= columns
 
 
-def _cast(node: Any) -> bool:
-    return not node.attrs["Truncate"] and (cuts_like_c() or not (_floats(node) and node.outputs[0].dtype.is_integer))
+def cast(node: Any) -> bool:
+    """Return whether NumPy casts as the machine does."""
+    return not node.attrs["Truncate"] and (cuts_like_c() or not (floats(node) and node.outputs[0].dtype.is_integer))
 
 
 @functools.cache
@@ -90,18 +103,3 @@ def cuts_like_c() -> bool:
             for target in (np.int32, np.int64)
             for times in (1, 20)
         )
-
-
-LIMITS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(["MatMul", "BatchMatMul", "BatchMatMulV2"], _product),
-    **dict.fromkeys(["Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits"], _softmax),
-    "SparseSoftmaxCrossEntropyWithLogits": _softmax,
-    **dict.fromkeys(["Mean", "L2Loss", "EuclideanNorm"], _floats),
-    **dict.fromkeys(["BiasAdd", "BiasAddGrad"], _channels_last),
-    **dict.fromkeys(["FloorDiv", "FloorMod", "TruncateDiv", "TruncateMod", "Mod", "Div"], divides),
-    **dict.fromkeys(["MatrixDiag", "MatrixDiagV3", "MatrixDiagPart", "MatrixDiagPartV3"], _main_diagonal),
-    **dict.fromkeys(["ArgMax", "ArgMin"], lambda node: not node.inputs[0].dtype.is_bool),
-    "MatrixBandPart": _band,
-    "Slice": _slice,
-    "Cast": _cast,
-}

@@ -32,7 +32,11 @@ from ebbflow.ops.reduce.reductions import reduce_sum
 def differentiate(call: Any, *grads: Any) -> list[Any]:
     """Return the gradients of the inputs of one of the ops, from those of its outputs (None where there is none)."""
     written = _Written(call)
-    found = _gradients(written.backwards if "Grad" in call.op.name else written.forwards, call.inputs[1:], grads)
+    found = _gradients(
+        written.backwards if call.op.name in ("BlockLSTMGrad", "BlockLSTMGradV2") else written.forwards,
+        call.inputs[1:],
+        grads,
+    )
     return [None, *found]
 
 

@@ -18,7 +18,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.rule_names import named
 from ebbflow.core.shape import is_static
-from ebbflow.ops.declare import merged, raw
+from ebbflow.ops.declare import raw
 
 
 class NoRule(Exception):  # noqa: N818  (a finding, not a failure)
@@ -161,7 +161,7 @@ def axis_of(axis: int, rank: int) -> int:
 
 def _elementwise(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     whole = max(rank_of(t) for t in node._inputs)
-    if node._op.shape_fn is merged or node.type in ("Select", "AddN"):
+    if len(inputs) > 1 and not node._op.facts.broadcasts:
         inputs = [rows.stack(x) for x in inputs]
     given = [
         lifted(x.value, whole - rank_of(t)) if isinstance(x, Stacked) else x

@@ -257,7 +257,11 @@ def _(call, grad):
     return None, raw.Sum(grad, all_axes(grad))
 
 
-Empty = op("Empty(shape:int32) -> (output:dtype) | dtype: type; init: bool = false | stateful", gradient=FLAT)
+Empty = op(
+    "Empty(shape:int32) -> (output:dtype) | dtype: type; init: bool = false | stateful",
+    gradient=FLAT,
+    facts="unchecked",
+)
 
 
 @Empty.shape

@@ -13,8 +13,8 @@ from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import dense, raw, same
 
 _CHECK = "(tensor:T) -> (output:T) | T: floats; message: string | stateful"
-CheckNumerics = op("CheckNumerics" + _CHECK, shape=same, facts="complains")
-CheckNumericsV2 = op("CheckNumericsV2" + _CHECK, shape=same, facts="complains")
+CheckNumerics = op("CheckNumerics" + _CHECK, shape=same, facts="complains unchecked")
+CheckNumericsV2 = op("CheckNumericsV2" + _CHECK, shape=same, facts="complains unchecked")
 
 
 @CheckNumerics.kernel

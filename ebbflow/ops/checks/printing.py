@@ -88,13 +88,13 @@ PrintOp = op(
     'Print(input:T, data:list(U)) -> (output:T) | T: type; U: list(type) >= 0; message: string = ""; '
     "first_n: int = -1; summarize: int = 3 | stateful",
     shape=lambda input, data: input.dims,
-    facts="forgets",
+    facts="forgets copyable",
 )
 PrintV2 = op(
     'PrintV2(input:string) -> () | output_stream: string = "stderr"; end: string = "\\n" | stateful',
     shape=lambda input: [],
     gradient=FLAT,
-    facts="forgets",
+    facts="forgets copyable",
 )
 
 

@@ -295,7 +295,7 @@ NextAfter = op(
     shape=broadcast,
     kernel=lambda xp, x1, x2: xp.nextafter(x1, x2),
     gradient=binary_gradient(lambda g, x, y, z: g, lambda g, x, y, z: raw.ZerosLike(g)),
-    facts="elementwise",
+    facts="elementwise broadcasts",
 )
 
 # --- sums of many -----------------------------------------------------------------------------------------------------

@@ -23,7 +23,9 @@ from ebbflow.ops.declare import dense, raw, reduce_to, show
 from ebbflow.ops.elementwise.binary import maximum, minimum
 from ebbflow.ops.reduce.reductions import reduce_sum
 
-ClipByValue = op("ClipByValue(t:T, clip_value_min:T, clip_value_max:T) -> (output:T) | T: numbers", facts="elementwise")
+ClipByValue = op(
+    "ClipByValue(t:T, clip_value_min:T, clip_value_max:T) -> (output:T) | T: numbers", facts="elementwise broadcasts"
+)
 
 
 @ClipByValue.shape

@@ -165,14 +165,14 @@ LogicalAnd = op(
     shape=broadcast,
     kernel=lambda xp, x, y: xp.logical_and(x, y),
     gradient=FLAT,
-    facts="elementwise static",
+    facts="elementwise static broadcasts",
 )
 LogicalOr = op(
     "LogicalOr(x:bool, y:bool) -> (z:bool) | commutative",
     shape=broadcast,
     kernel=lambda xp, x, y: xp.logical_or(x, y),
     gradient=FLAT,
-    facts="elementwise static",
+    facts="elementwise static broadcasts",
 )
 LogicalNot = op(
     "LogicalNot(x:bool) -> (y:bool)",
@@ -220,7 +220,7 @@ install_unary("invert", lambda x: logical_not(x) if x.dtype.base_dtype is dtypes
 # --- choice -----------------------------------------------------------------------------------------------------------
 
 Select = op("Select(condition:bool, t:T, e:T) -> (output:T) | T: type", checks_first=True, facts="elementwise static")
-SelectV2 = op("SelectV2(condition:bool, t:T, e:T) -> (output:T) | T: type", facts="elementwise static")
+SelectV2 = op("SelectV2(condition:bool, t:T, e:T) -> (output:T) | T: type", facts="elementwise static broadcasts")
 
 
 @Select.shape

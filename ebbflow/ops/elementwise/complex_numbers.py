@@ -40,7 +40,7 @@ Complex = op(
     "Complex(real:T, imag:T) -> (out:Tout) | T: type in [float,double] = float; Tout: complexes = complex64",
     shape=broadcast,
     gradient=binary_gradient(lambda g, x, y, z: _real(g), lambda g, x, y, z: _imag(g)),
-    facts="elementwise",
+    facts="elementwise broadcasts",
 )
 
 

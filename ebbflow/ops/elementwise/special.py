@@ -205,7 +205,7 @@ Polygamma = binary(
     facts="one_core=50",
 )
 
-Betainc = op("Betainc(a:T, b:T, x:T) -> (z:T) | T: type in [float,double]", facts="elementwise one_core=50")
+Betainc = op("Betainc(a:T, b:T, x:T) -> (z:T) | T: type in [float,double]", facts="elementwise one_core=50 broadcasts")
 
 
 @Betainc.shape

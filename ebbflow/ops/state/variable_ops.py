@@ -177,6 +177,7 @@ IsVariableInitialized = op(
     shape=scalar,
     kernel=lambda xp, ref: np.array(held(ref).is_set()),
     gradient=FLAT,
+    facts="reads=part",
 )
 DisableCopyOnRead = op(
     "DisableCopyOnRead(resource:resource) -> () | stateful",

@@ -34,7 +34,7 @@ SIGNLESS_ZERO = {"Maximum", "Minimum", "Relu", "Relu6", "LeakyRelu"}
 ALIKE = ("Grad", "AddN", "BiasAdd", "SelectV2")
 """Ops (by how their names end) whose inputs must be of one shape."""
 
-ELEMENTWISE = sorted({*elementwise.ROWS, *elementwise.FLOATS})
+ELEMENTWISE = sorted({*elementwise.ROWS, *elementwise.BOOLS, *elementwise.ANY, *elementwise.FLOATS})
 
 
 def calls(names, dtype):

@@ -60,7 +60,7 @@ _INTEGERS = {
 }
 
 
-@lowers(*_INTEGERS)
+@lowers(*_INTEGERS, where=lambda node: divides(node))
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     name = node.op.name
     if not divides(node):

@@ -211,3 +211,7 @@ def rsqrt(x: Scalar) -> Scalar:
 def exponent(x: Scalar) -> Scalar:
     """Return the integer n of |x| = 2ⁿ m with m from 1 to 2, for a normal x; -bias for 0 and what is smaller."""
     return (x.abs().bits() >> MANTISSA[x.type]) - BIAS[x.type]
+
+
+FUNCTIONS = (exp, expm1, log, log1p, tanh, sigmoid, softplus, erf, erfc, rsqrt, sinh, cosh, asinh, acosh, atanh)
+"""What a module may ask for, by name."""

@@ -19,30 +19,9 @@ from ebbflow.engines.native.scalar import TYPES, Scalar, allow_ldexp
 
 __all__ = ["BINARY", "NAMES", "UNARY", "allow_ldexp", "function"]
 
-UNARY = {
-    "exp": exponential.exp,
-    "expm1": exponential.expm1,
-    "log": exponential.log,
-    "log1p": exponential.log1p,
-    "tanh": exponential.tanh,
-    "sigmoid": exponential.sigmoid,
-    "softplus": exponential.softplus,
-    "erf": exponential.erf,
-    "erfc": exponential.erfc,
-    "rsqrt": exponential.rsqrt,
-    "sinh": exponential.sinh,
-    "cosh": exponential.cosh,
-    "asinh": exponential.asinh,
-    "acosh": exponential.acosh,
-    "atanh": exponential.atanh,
-    "sin": trigonometry.sin,
-    "cos": trigonometry.cos,
-    "tan": trigonometry.tan,
-    "asin": trigonometry.asin,
-    "acos": trigonometry.acos,
-    "atan": trigonometry.atan,
-}
-BINARY = {"atan2": trigonometry.atan2, "pow": power.pow}
+_ALL = (*exponential.FUNCTIONS, *trigonometry.FUNCTIONS, *power.FUNCTIONS)
+UNARY = {fn.__name__: fn for fn in _ALL if fn.__code__.co_argcount == 1}
+BINARY = {fn.__name__: fn for fn in _ALL if fn.__code__.co_argcount == 2}
 NAMES = {kind: frozenset(UNARY) | frozenset(BINARY) for kind in TYPES}
 
 

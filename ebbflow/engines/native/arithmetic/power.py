@@ -93,3 +93,7 @@ def ordered_sum(large: Scalar, small: Scalar) -> tuple[Scalar, Scalar]:
     """Return large + small as it is rounded, and what the rounding took away, for |large| >= |small| or large = 0."""
     total = large + small
     return total, small - (total - large)
+
+
+FUNCTIONS = (pow,)
+"""What a module may ask for, by name."""

@@ -166,3 +166,7 @@ def acos(x: Scalar) -> Scalar:
     double = angle + angle
     outer = (x < 0).choose(2 * high - (double - 2 * low), double)
     return large.choose(outer, high - (angle.with_sign_of(x) - low))
+
+
+FUNCTIONS = (sin, cos, tan, asin, acos, atan, atan2)
+"""What a module may ask for, by name."""

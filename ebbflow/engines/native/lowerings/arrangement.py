@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.engines.native import preconditions
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.lowerings.elementwise import cast
 from ebbflow.engines.native.lowerings.reductions import guard_range
@@ -185,7 +186,7 @@ def _number(body: Body, index: Index) -> Num:
     return Num(body, "i64", str(index))
 
 
-@lowers("MatrixBandPart")
+@lowers("MatrixBandPart", where=preconditions.band)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     x, (lower, upper) = held[0], (int(known(node, i)) for i in (1, 2))
     if lower > x.dims[-2] or upper > x.dims[-1]:
@@ -200,7 +201,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return Lazy(x.kind, x.dims, element, reads_of([x], x.dims), x.cost + 2)
 
 
-@lowers("MatrixDiagPart", "MatrixDiagPartV3")
+@lowers("MatrixDiagPart", "MatrixDiagPartV3", where=preconditions.main_diagonal)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     _need_main_diagonal(node)
     x = held[0]
@@ -210,7 +211,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return viewed(x, (*x.dims[:-2], n), lambda body, index: [*index, index[-1]])
 
 
-@lowers("MatrixDiag", "MatrixDiagV3")
+@lowers("MatrixDiag", "MatrixDiagV3", where=preconditions.square)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     _need_main_diagonal(node)
     x, dims = held[0], tuple(node.outputs[0].dims)

@@ -15,8 +15,6 @@ from ebbflow.engines.native.lowerings.structure import transposed
 from ebbflow.engines.native.lowerings.winograd import Convolution, FromSlopes, Shape, Slopes
 from ebbflow.engines.native.values import Buffer, Held
 
-NAMES = frozenset(["Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "_Fused"])
-
 FEWEST, MOST = 32, 256
 """Channels between which it pays: fewer make no products to speak of, more make filters that no cache holds."""
 
@@ -30,6 +28,8 @@ _OPERANDS: dict[str, Callable[..., tuple[Any, Any, Any]]] = {
     "Conv2DBackpropFilter": lambda x, sizes, y, f: (x, f, y),
 }
 """Input, filter and result, among the inputs of a node and its output."""
+
+NAMES = frozenset([*_OPERANDS, "_Fused"])
 
 
 def serves(node: Any) -> bool:

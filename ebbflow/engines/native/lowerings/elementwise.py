@@ -45,17 +45,24 @@ ROWS: dict[str, Callable[..., Num]] = {
     "ClipByValue": lambda t, low, high: larger(smaller(t, high), low),
     "Round": lambda x: x.call("roundeven") if x.is_float else x,
     "AddN": lambda first, *others: sum(others, first),
-    "Equal": lambda x, y: x.compare("eq", y),
-    "NotEqual": lambda x, y: x.compare("ne", y),
     "Less": lambda x, y: x < y,
     "LessEqual": lambda x, y: x.compare("le", y),
     "Greater": lambda x, y: x > y,
     "GreaterEqual": lambda x, y: x.compare("ge", y),
+}
+
+BOOLS: dict[str, Callable[..., Num]] = {
     "LogicalAnd": lambda x, y: x & y,
     "LogicalOr": lambda x, y: x | y,
     "LogicalNot": lambda x: ~x,
+}
+
+ANY: dict[str, Callable[..., Num]] = {
+    "Equal": lambda x, y: x.compare("eq", y),
+    "NotEqual": lambda x, y: x.compare("ne", y),
     "SelectV2": lambda condition, t, e: condition.where(t, e),
 }
+"""Rows for numbers and truth values alike."""
 
 FLOATS: dict[str, Callable[..., Num]] = {
     "RealDiv": costing(4, lambda x, y: x / y),
@@ -190,8 +197,12 @@ def _whole(x: Num, kind: str) -> Num:
 
 def row(name: str, attrs: dict[str, Any], kinds: list[str]) -> Callable[..., Num] | None:
     """Return how an op is computed for inputs of these kinds, or None where it cannot be."""
+    if name in ANY:
+        return ANY[name]
     if name in ROWS:
-        return ROWS[name] if name.startswith("Logical") == (kinds[0] == "bool") or name in _ANY else None
+        return ROWS[name] if kinds[0] != "bool" else None
+    if name in BOOLS:
+        return BOOLS[name] if kinds[0] == "bool" else None
     if name in FLOATS:
         return FLOATS[name] if kinds[0][0] == "f" else None
     if name in LEAKY and kinds[0][0] == "f":
@@ -208,6 +219,3 @@ LEAKY: dict[str, Callable[..., Num]] = {
     "LeakyReluGrad": lambda alpha, gradients, features: (features > 0).where(gradients, gradients * alpha),
 }
 """Rows that take the op's `alpha` first."""
-
-
-_ANY = frozenset(["SelectV2", "Equal", "NotEqual"])

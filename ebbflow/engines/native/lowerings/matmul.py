@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ebbflow.engines.native import library, threads
+from ebbflow.engines.native import library, preconditions, threads
 from ebbflow.engines.native.lowering import Lowering, Refused, lowers
 from ebbflow.engines.native.lowerings.structure import transposed
 from ebbflow.engines.native.nest_steps import Block, Step
@@ -28,7 +28,7 @@ TURNED = 8
 """So many rows and columns of a matrix are turned at a time."""
 
 
-@lowers("MatMul")
+@lowers("MatMul", where=preconditions.product)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     a, b = (low.in_memory(h) for h in held)
     if node.attrs["transpose_a"]:
@@ -40,7 +40,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return out
 
 
-@lowers("BatchMatMulV2", "BatchMatMul")
+@lowers("BatchMatMulV2", "BatchMatMul", where=preconditions.product)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     a, b = (low.in_memory(h) for h in held)
     rank = len(a.dims)

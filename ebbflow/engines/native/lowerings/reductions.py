@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.engines.native import preconditions
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.lowerings.elementwise import cast
 from ebbflow.engines.native.lowerings.structure import known, reshaped
@@ -14,7 +15,8 @@ from ebbflow.engines.native.text import Body, Index
 from ebbflow.engines.native.values import Buffer, Held, Lazy, Num, limited, size_of
 
 
-@lowers("Sum", "Max", "Min", "Prod", "Mean")
+@lowers("Mean", where=preconditions.floats)
+@lowers("Sum", "Max", "Min", "Prod")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     x = held[0]
     axes = sorted({int(a) % len(x.dims) for a in known(node, 1).reshape(-1)}) if x.dims else []
@@ -30,21 +32,21 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return low.map(lambda total: total / count, folded)
 
 
-@lowers("BiasAddGrad")
+@lowers("BiasAddGrad", where=preconditions.channels_last)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     if node.attrs["data_format"] != "NHWC":
         raise Refused("BiasAddGrad is lowered for NHWC")
     return low.reduce("sum", held[0], range(len(held[0].dims) - 1))
 
 
-@lowers("BiasAdd")
+@lowers("BiasAdd", where=preconditions.channels_last)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     if node.attrs["data_format"] != "NHWC":
         raise Refused("BiasAdd is lowered for NHWC")
     return low.map(lambda value, bias: value + bias, *held)
 
 
-@lowers("L2Loss")
+@lowers("L2Loss", where=preconditions.floats)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     squares = low.map(lambda t: t * t, held[0])
     return low.map(lambda total: total * 0.5, low.reduce("sum", squares, range(len(held[0].dims))))
@@ -64,7 +66,7 @@ def shifted(low: Lowering, logits: Held) -> tuple[Held, Buffer, Buffer]:
     return less, powers, low.reduce("sum", powers, last, keep=True)
 
 
-@lowers("Softmax", "LogSoftmax")
+@lowers("Softmax", "LogSoftmax", where=preconditions.softmax)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     _need_floats(held[0])
     less, powers, sums = shifted(low, held[0])
@@ -74,7 +76,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return low.map(lambda x, s: x - s, less, logs)
 
 
-@lowers("SoftmaxCrossEntropyWithLogits")
+@lowers("SoftmaxCrossEntropyWithLogits", where=preconditions.softmax)
 def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     logits, labels = held
     if logits.dims != labels.dims:
@@ -88,7 +90,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     return [low.reduce("sum", terms, [1]), slope]
 
 
-@lowers("SparseSoftmaxCrossEntropyWithLogits")
+@lowers("SparseSoftmaxCrossEntropyWithLogits", where=preconditions.softmax)
 def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     logits, labels = held
     _need_floats(logits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ebbflow.engines.native import preconditions
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.lowerings.elementwise import cast
 from ebbflow.engines.native.lowerings.structure import known
@@ -44,7 +45,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return out
 
 
-@lowers("ArgMax", "ArgMin", serial=True)
+@lowers("ArgMax", "ArgMin", serial=True, where=lambda node: not node.inputs[0].dtype.is_bool)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     x = held[0]
     if x.kind == "bool":
@@ -79,7 +80,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return low.map(lambda n: n.compare("eq" if every else "ne", 0), count, kind="bool")
 
 
-@lowers("EuclideanNorm")
+@lowers("EuclideanNorm", where=preconditions.floats)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     if held[0].kind[0] != "f":
         raise Refused("lengths are lowered for floats")

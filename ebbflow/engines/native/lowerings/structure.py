@@ -104,7 +104,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return low.full(int(node.op.name == "OnesLike"), kind_of(node.outputs[0]), tuple(node.outputs[0].dims))
 
 
-@lowers("Cast")
+@lowers("Cast", where=preconditions.cast)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     kind = kind_of(node.outputs[0])
     if not preconditions.LIMITS["Cast"](node):
@@ -129,7 +129,7 @@ def sliced(held: Held, begin: Sequence[int], sizes: Sequence[int], steps: Sequen
     return viewed(held, dims, where, [*stays, False].index(False))
 
 
-@lowers("Slice")
+@lowers("Slice", where=preconditions.inside)
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     begin = [int(b) for b in known(node, 1)]
     dims = tuple(node.outputs[0].dims)

@@ -7,7 +7,7 @@ becomes the body of a loop. A formula that asks what a number is cannot be writt
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,15 +93,28 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return held[0]
 
 
-@lowers("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp", "AssignAdd", "AssignSub")
+@lowers("AssignAddVariableOp", "AssignAdd")
 def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
+    return _assigned(low, node, held, lambda old, change: old + change)
+
+
+@lowers("AssignSubVariableOp", "AssignSub")
+def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
+    return _assigned(low, node, held, lambda old, change: old - change)
+
+
+@lowers("AssignVariableOp")
+def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
+    return _assigned(low, node, held)
+
+
+def _assigned(low: Lowering, node: Any, held: list[Held], change: Callable[..., Num] | None = None) -> list[Held]:
     variable, value = held
     assert isinstance(variable, Buffer)
     if value.dims != variable.dims:
         raise Refused("a variable is assigned a value of another shape")
-    name = node.op.name
-    if "Add" in name or "Sub" in name:
-        value = low.map(lambda v, x: v + x if "Add" in name else v - x, variable, value)
+    if change is not None:
+        value = low.map(change, variable, value)
     low.before_writing(variable.memory)
     low.write(variable, _apart(low, value, [variable]))
     return [variable] if node.outputs else []
