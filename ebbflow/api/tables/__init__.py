@@ -20,6 +20,7 @@ from ebbflow.api.tables import (
     distribute,
     functions,
     graphs,
+    images,
     keras,
     lookup,
     math,
@@ -41,7 +42,7 @@ FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
     platform, data, trackables, lookup, queues,
     keras, distribute,
-    signal, strings,
     checkpoints,
+    signal, strings, images,
 )  # fmt: skip
 """The families that have tables for both doors."""

@@ -12,6 +12,8 @@ INNER_MIRRORS = {
     "python.framework.errors_impl": "errors",
     "python.ops.nn": "nn",
     "python.ops.signal.signal": "signal",
+    "python.ops.image_ops": "image",
+    "python.ops.image_ops_impl": "image",
     "python.ops.metrics": "metrics",
     "python.ops.metrics_impl": "metrics",
     "python.ops.rnn_cell": "nn.rnn_cell",

@@ -1,0 +1,58 @@
+"""The names of images."""
+
+BOTH = """
+[ops.image.colour]
+image.: adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation convert_image_dtype
+image.: grayscale_to_rgb hsv_to_rgb rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb
+[ops.image.encodings]
+encode_png_image as image.encode_png io.encode_png
+encode_wav_audio as audio.encode_wav
+[ops.image.layout]
+image.: central_crop crop_to_bounding_box flip_left_right flip_up_down pad_to_bounding_box rot90 transpose
+resize_with_crop_or_pad as image.resize_with_crop_or_pad
+"""
+
+V1 = """
+[ops.image.colour]
+per_image_standardization_v1 as image.per_image_standardization
+[ops.image.layout]
+resize_with_crop_or_pad as image.resize_image_with_crop_or_pad
+transpose as image.transpose_image
+[ops.image.resize]
+ResizeMethodV1 as image.ResizeMethod
+image.: resize_area resize_bicubic resize_bilinear resize_nearest_neighbor
+resize_image_with_pad_v1 as image.resize_image_with_pad
+resize_images_v1 as image.resize image.resize_images
+[ops.image.warp]
+crop_and_resize_v1 as image.crop_and_resize
+"""
+
+V2 = """
+[ops.image.colour]
+image.per_image_standardization
+[ops.image.resize]
+image.: ResizeMethod resize resize_with_pad
+[ops.image.warp]
+image.crop_and_resize
+"""
+
+CONTRIB = """
+[ops.image.warp]
+contrib.image.: angles_to_projective_transforms compose_transforms flat_transforms_to_matrices
+contrib.image.: matrices_to_flat_transforms rotate transform translate translations_to_projective_transforms
+contrib.image.python.ops.image_ops.: angles_to_projective_transforms compose_transforms rotate transform translate
+"""
+"""`tf.contrib.image`, at the TF 1 door."""
+
+INSIDE = """
+[ops.image.resize]
+ResizeMethodV1 as python.ops.image_ops_impl.ResizeMethodV1 python.ops.image_ops.ResizeMethodV1
+ResizeMethod as python.ops.image_ops_impl.ResizeMethod python.ops.image_ops.ResizeMethod
+resize as python.ops.image_ops.resize_images_v2 python.ops.image_ops_impl.resize_images_v2
+resize_with_pad as python.ops.image_ops.resize_image_with_pad_v2 python.ops.image_ops_impl.resize_image_with_pad_v2
+resize_image_with_pad_v1 as python.ops.image_ops.resize_image_with_pad_v1
+[ops.image.warp]
+crop_and_resize_v1 as python.ops.image_ops.crop_and_resize_v1 python.ops.image_ops_impl.crop_and_resize_v1
+crop_and_resize as python.ops.image_ops.crop_and_resize_v2 python.ops.image_ops_impl.crop_and_resize_v2
+"""
+"""What the modules of images inside TensorFlow show besides their public names."""
