@@ -25,6 +25,7 @@ ROOMS = (
     "data",
     "checkpoint",
     "distribute",
+    "savedmodel",
     "train",
     "layers",
     "summary",

@@ -29,6 +29,7 @@ from ebbflow.api.tables import (
     nets,
     platform,
     queues,
+    saved_models,
     signal,
     sparse,
     state,
@@ -42,7 +43,7 @@ FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
     platform, data, trackables, lookup, queues,
     keras, distribute,
-    checkpoints,
+    checkpoints, saved_models,
     signal, strings, images,
 )  # fmt: skip
 """The families that have tables for both doors."""

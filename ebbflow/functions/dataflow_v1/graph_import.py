@@ -8,7 +8,7 @@ the declared ops and `functionalize`; knows nothing of files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ebbflow import messages
@@ -202,11 +202,12 @@ class Library:
         self._open: set[str] = set()
         self._known_attrs: dict[Any, dict[str, Any]] = {}
 
-    def check_ops(self, nodes: Sequence[Any]) -> None:
-        """Refuse ops that nobody has declared, in nodes or in functions: all of them at once."""
+    def check_ops(self, nodes: Sequence[Any], names: Collection[str] | None = None) -> None:
+        """Refuse ops that nobody has declared, in nodes or in functions (those of `names`): all of them at once."""
         unknown: dict[str, str] = {}
         checked: set[str] = set()
-        for owner, body in [("", nodes), *((f.signature.name, f.node_def) for f in self._functions.values())]:
+        functions = [f for name, f in self._functions.items() if names is None or name in names]
+        for owner, body in [("", nodes), *((f.signature.name, f.node_def) for f in functions)]:
             for node in body:
                 if node.op in checked:
                     continue

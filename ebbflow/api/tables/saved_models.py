@@ -1,0 +1,124 @@
+"""The names of SavedModels: saving, loading, signatures, constants."""
+
+_CONSTANTS = """
+saved_model.: ASSETS_DIRECTORY ASSETS_KEY CLASSIFY_INPUTS CLASSIFY_METHOD_NAME CLASSIFY_OUTPUT_CLASSES
+saved_model.: CLASSIFY_OUTPUT_SCORES DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB DEFAULT_SERVING_SIGNATURE_DEF_KEY GPU
+saved_model.: PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS
+saved_model.: SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT SAVED_MODEL_SCHEMA_VERSION SERVING TPU TRAINING
+saved_model.: VARIABLES_DIRECTORY VARIABLES_FILENAME
+"""
+
+BOTH = f"""
+[savedmodel.constants]
+{_CONSTANTS}
+[savedmodel.load]
+load as saved_model.load_v2
+[savedmodel.reading]
+saved_model.contains_saved_model
+[savedmodel.options]
+saved_model.: LoadOptions SaveOptions
+VariablePolicy as saved_model.experimental.VariablePolicy
+"""
+
+V1 = """
+[savedmodel.builder]
+SavedModelBuilder as saved_model.Builder saved_model.builder.SavedModelBuilder
+saved_model.simple_save
+[savedmodel.constants]
+LEGACY_INIT_OP_KEY as saved_model.LEGACY_INIT_OP_KEY saved_model.constants.LEGACY_INIT_OP_KEY
+MAIN_OP_KEY as saved_model.MAIN_OP_KEY saved_model.constants.MAIN_OP_KEY
+saved_model.constants.: ASSETS_DIRECTORY ASSETS_KEY SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT
+saved_model.constants.: SAVED_MODEL_SCHEMA_VERSION VARIABLES_DIRECTORY VARIABLES_FILENAME
+saved_model.signature_constants.: CLASSIFY_INPUTS CLASSIFY_METHOD_NAME CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES
+saved_model.signature_constants.: DEFAULT_SERVING_SIGNATURE_DEF_KEY PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS
+saved_model.signature_constants.: REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS
+saved_model.tag_constants.: GPU SERVING TPU TRAINING
+[savedmodel.loader]
+load as saved_model.load saved_model.loader.load
+[savedmodel.main_op]
+main_op as saved_model.main_op.main_op
+main_op_with_restore as saved_model.main_op_with_restore saved_model.main_op.main_op_with_restore
+[savedmodel.reading]
+contains_saved_model as saved_model.maybe_saved_model_directory saved_model.loader.maybe_saved_model_directory
+[savedmodel.signature_defs]
+build_signature_def as saved_model.build_signature_def saved_model.signature_def_utils.build_signature_def
+build_tensor_info as saved_model.build_tensor_info saved_model.utils.build_tensor_info
+classification_signature_def as saved_model.classification_signature_def
+classification_signature_def as saved_model.signature_def_utils.classification_signature_def
+get_tensor_from_tensor_info as saved_model.get_tensor_from_tensor_info saved_model.utils.get_tensor_from_tensor_info
+is_valid_signature as saved_model.is_valid_signature saved_model.signature_def_utils.is_valid_signature
+predict_signature_def as saved_model.predict_signature_def saved_model.signature_def_utils.predict_signature_def
+regression_signature_def as saved_model.regression_signature_def
+regression_signature_def as saved_model.signature_def_utils.regression_signature_def
+"""
+
+V2 = """
+[savedmodel.load]
+saved_model.load
+"""
+
+INSIDE = """
+[savedmodel.builder]
+SavedModelBuilder as python.saved_model.builder.SavedModelBuilder python.saved_model.builder_impl.SavedModelBuilder
+SavedModelBuilder as python.saved_model.builder_impl._SavedModelBuilder
+python.saved_model.simple_save.simple_save
+[savedmodel.constants]
+python.saved_model.constants.: ASSETS_DIRECTORY ASSETS_KEY DEBUG_DIRECTORY DEBUG_INFO_FILENAME_PB
+python.saved_model.constants.: EXTRA_ASSETS_DIRECTORY FINGERPRINT_FILENAME INIT_OP_SIGNATURE_KEY LEGACY_INIT_OP_KEY
+python.saved_model.constants.: MAIN_OP_KEY SAVED_MODEL_FILENAME_CPB SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT
+python.saved_model.constants.: SAVED_MODEL_FILENAME_PREFIX SAVED_MODEL_SCHEMA_VERSION TRAIN_OP_KEY
+python.saved_model.constants.: TRAIN_OP_SIGNATURE_KEY VARIABLES_DIRECTORY VARIABLES_FILENAME
+python.saved_model.signature_constants.: CLASSIFY_INPUTS CLASSIFY_METHOD_NAME CLASSIFY_OUTPUT_CLASSES
+python.saved_model.signature_constants.: CLASSIFY_OUTPUT_SCORES DEFAULT_EVAL_SIGNATURE_DEF_KEY
+python.saved_model.signature_constants.: DEFAULT_SERVING_SIGNATURE_DEF_KEY DEFAULT_TRAIN_SIGNATURE_DEF_KEY
+python.saved_model.signature_constants.: PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS
+python.saved_model.signature_constants.: REGRESS_METHOD_NAME REGRESS_OUTPUTS SUPERVISED_EVAL_METHOD_NAME
+python.saved_model.signature_constants.SUPERVISED_TRAIN_METHOD_NAME
+python.saved_model.tag_constants.: EVAL GPU SERVING TPU TRAINING
+[savedmodel.load]
+python.saved_model.load.load
+[savedmodel.loader]
+python.saved_model.loader.: SavedModelLoader load
+python.saved_model.loader_impl.: SavedModelLoader load
+[savedmodel.main_op]
+python.saved_model.main_op.: main_op main_op_with_restore
+python.saved_model.main_op_impl.: main_op main_op_with_restore
+[savedmodel.objects]
+python.saved_model.revived_types.: VersionedTypeRegistration deserialize register_revived_type registered_identifiers
+python.saved_model.revived_types.serialize
+[savedmodel.options]
+python.saved_model.load_options.LoadOptions python.saved_model.save_options.SaveOptions
+python.saved_model.save_options.VariablePolicy
+[savedmodel.reading]
+contains_saved_model as python.saved_model.loader.maybe_saved_model_directory
+contains_saved_model as python.saved_model.loader_impl.maybe_saved_model_directory
+python.saved_model.loader_impl.: contains_saved_model get_asset_tensors parse_saved_model
+python.tools.saved_model_utils.: get_saved_model_tag_sets read_saved_model
+meta_graph_of as python.tools.saved_model_utils.get_meta_graph_def
+[savedmodel.signature_defs]
+python.saved_model.signature_def_utils.: build_signature_def classification_signature_def is_valid_signature
+python.saved_model.signature_def_utils.: load_op_from_signature_def op_signature_def predict_signature_def
+python.saved_model.signature_def_utils.: regression_signature_def supervised_eval_signature_def
+python.saved_model.signature_def_utils.supervised_train_signature_def
+python.saved_model.signature_def_utils_impl.: build_signature_def classification_signature_def is_valid_signature
+python.saved_model.signature_def_utils_impl.: load_op_from_signature_def op_signature_def predict_signature_def
+python.saved_model.signature_def_utils_impl.: regression_signature_def supervised_eval_signature_def
+python.saved_model.signature_def_utils_impl.supervised_train_signature_def
+python.saved_model.utils.: build_tensor_info build_tensor_info_from_op get_element_from_tensor_info
+python.saved_model.utils.get_tensor_from_tensor_info
+python.saved_model.utils_impl.: build_tensor_info build_tensor_info_from_op get_element_from_tensor_info
+python.saved_model.utils_impl.get_tensor_from_tensor_info
+[savedmodel.structures]
+NotEncodableError as python.saved_model.nested_structure_coder.NotEncodableError
+python.saved_model.nested_structure_coder.: can_encode decode_proto encode_structure
+"""
+
+CONTRIB = """
+[savedmodel.predictor]
+contrib.predictor.from_saved_model
+[savedmodel.reading]
+contrib.saved_model.python.saved_model.reader.: get_saved_model_tag_sets read_saved_model
+contrib.saved_model.reader.: get_saved_model_tag_sets read_saved_model
+[savedmodel.signature_defs]
+contrib.saved_model.get_signature_def_by_key
+"""

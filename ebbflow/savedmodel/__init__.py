@@ -1,0 +1,1 @@
+"""SavedModels of both eras: graphs and objects with their variables and files, as folders that TensorFlow reads."""

@@ -1,0 +1,334 @@
+"""`tf.saved_model.load`: the objects of a SavedModel, rebuilt.
+
+Every node of the object graph becomes an object: a variable with its value from the checkpoint, a table made and
+filled by the functions that came with it, a function with its recorded traces. Functions are built when they are first
+called. Models without an object graph (TF 1's) are for `load_v1`. Nothing of a model runs before `safety` has looked
+at it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ebbflow import messages
+from ebbflow.core import dtypes, errors
+from ebbflow.core.shape import is_compatible
+from ebbflow.core.tensor import EagerTensor
+from ebbflow.functions.concrete import ConcreteFunction
+from ebbflow.functions.dataflow_v1.graph_import import Library
+from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.functions.signature import FunctionSignature
+from ebbflow.functions.trackable_resource import Asset, RestoredResource
+from ebbflow.graph.scopes import init_scope
+from ebbflow.io.bundle import BundleReader
+from ebbflow.messages.tensors import make_ndarray, shape_dims
+from ebbflow.savedmodel import reading, safety
+from ebbflow.savedmodel.load_v1 import load_v1
+from ebbflow.savedmodel.objects import SignatureMap, attach, revived
+from ebbflow.savedmodel.options import LoadOptions
+from ebbflow.savedmodel.restored_function import (
+    RestoredConcreteFunction,
+    RestoredFunction,
+    bound_body,
+    kind_of,
+    python_signature,
+    stub,
+)
+from ebbflow.savedmodel.structures import decode_proto
+from ebbflow.state.variables import Variable, VariableAggregation, VariableSynchronization
+
+OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+
+def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None, allow: Any = None) -> Any:
+    """Return the root object of the SavedModel in a folder; its signatures are `.signatures`.
+
+    A model that writes files, calls Python or uses the network is refused, unless `allow` names those ops.
+    """
+    folder = os.fspath(export_dir)
+    folder = folder.decode() if isinstance(folder, bytes) else folder
+    if isinstance(tags, str):
+        tags = [tags]
+    saved = reading.parse_saved_model(folder)
+    with init_scope():
+        if len(saved.meta_graphs) == 1 and saved.meta_graphs[0].HasField("object_graph_def"):
+            meta = reading.get_meta_graph_def(saved, tags, folder) if tags is not None else saved.meta_graphs[0]
+            safety.check(meta, f"SavedModel {folder}", allow)
+            return Loader(meta, folder, options or LoadOptions()).load()
+        meta = reading.get_meta_graph_def(saved, tags, folder)
+        safety.check(meta, f"SavedModel {folder}", allow)
+        return load_v1(meta, folder, options or LoadOptions())
+
+
+class Loader:
+    """One SavedModel on its way to objects."""
+
+    def __init__(self, meta: Any, folder: str, options: LoadOptions):
+        self._meta, self._folder, self._options = meta, folder, options
+        self._nodes = meta.object_graph_def.nodes
+        self._saved = meta.object_graph_def.concrete_functions
+        self._library = Library(meta.graph_def.library, FuncGraph("library"))
+        self._constants = {node.name: node for node in meta.graph_def.node if node.op == "Const"}
+        self._assets = reading.asset_file_defs(meta, folder)
+        self._bare: dict[str, Any] = {}  # by the name of a function: what is known of it as a concrete function
+        self._concrete: dict[str, ConcreteFunction] = {}
+        self._objects: list[Any] = []
+
+    def load(self) -> Any:
+        """Return the root, with all that belongs to it."""
+        if not self._nodes:
+            raise errors.DataLossError(None, None, f"SavedModel {self._folder} has an object graph without objects")
+        functions = {function.signature.name: function for function in self._meta.graph_def.library.function}
+        self._library.check_ops((), safety.reachable(functions, self._saved))
+        self._check_references()
+        for node in self._nodes:
+            if node.WhichOneof("kind") == "bare_concrete_function":
+                self._bare[node.bare_concrete_function.concrete_function_name] = node.bare_concrete_function
+        values = _Values(self._folder, self._nodes, self._options)
+        self._objects = [self._made(i, node, values) for i, node in enumerate(self._nodes)]
+        for whole in (False, True):  # concrete functions last: what they capture is complete by then
+            for parent, node in zip(self._objects, self._nodes, strict=True):
+                for child in node.children:
+                    if (self._nodes[child.node_id].WhichOneof("kind") == "bare_concrete_function") is whole:
+                        self._attach(parent, child.local_name, self._objects[child.node_id])
+        self._fill_resources(values)
+        root = self._objects[0]
+        info = self._meta.meta_info_def
+        root.__dict__["tensorflow_version"] = info.tensorflow_version
+        root.__dict__["tensorflow_git_version"] = info.tensorflow_git_version
+        if not hasattr(root, "signatures"):
+            root.signatures = SignatureMap({})
+        return root
+
+    def _check_references(self) -> None:
+        """Refuse numbers of objects that there are not, and functions that are not in the library."""
+        count = len(self._nodes)
+        for i, node in enumerate(self._nodes):
+            saveables = [n for s in node.saveable_objects.values() for n in (s.save_function, s.restore_function)]
+            for number in [*(child.node_id for child in node.children), *saveables]:
+                if not 0 <= number < count:
+                    raise self._broken(f"object {i} refers to object {number} of {count}")
+            names = list(node.function.concrete_functions) if node.WhichOneof("kind") == "function" else []
+            for name in [name for name in names if name not in self._saved]:
+                raise self._broken(f"object {i} has the trace '{name}', which is not described")
+        for name, saved in self._saved.items():
+            if any(not 0 <= number < count for number in saved.bound_inputs):
+                raise self._broken(f"function '{name}' captures an object that there is not")
+
+    def _broken(self, what: str) -> errors.DataLossError:
+        return errors.DataLossError(None, None, f"SavedModel {self._folder}: {what}")
+
+    # --- objects ------------------------------------------------------------------------------------------------------
+
+    def _made(self, number: int, node: Any, values: _Values) -> Any:
+        kind = node.WhichOneof("kind")
+        if kind == "user_object":
+            return revived(node)
+        if kind == "variable":
+            return self._variable(number, node.variable, values)
+        if kind == "function":
+            return self._function(node.function)
+        if kind == "bare_concrete_function":
+            return _Later(functools.partial(self.build, node.bare_concrete_function.concrete_function_name))
+        if kind == "asset":
+            return self._asset(node.asset.asset_file_def_index)
+        if kind == "constant":
+            return self._constant(node.constant.operation)
+        if kind == "resource":
+            return RestoredResource(device=node.resource.device if self._options.keeps_devices else "")
+        raise self._broken(f"object {number} is of a kind that is not read here: {kind}")
+
+    def _variable(self, number: int, saved: Any, values: _Values) -> Any:
+        dims = shape_dims(saved.shape)
+        value = values.variable(number, saved, dims)
+        return Variable(
+            value, trainable=saved.trainable, name=saved.name or None, dtype=dtypes.as_dtype(saved.dtype), shape=dims,
+            synchronization=VariableSynchronization(saved.synchronization),
+            aggregation=VariableAggregation(saved.aggregation),
+        )  # fmt: skip
+
+    def _asset(self, index: int) -> Asset:
+        if not 0 <= index < len(self._assets):
+            raise self._broken(f"there is no asset number {index}")
+        return Asset(reading.asset_path(self._folder, self._assets[index].filename))
+
+    def _constant(self, name: str) -> EagerTensor:
+        node = self._constants.get(name)
+        if node is None:
+            raise self._broken(f"the constant '{name}' is not in the graph")
+        proto = node.attr["value"].tensor
+        return EagerTensor(make_ndarray(proto), dtypes.as_dtype(proto.dtype))
+
+    def _attach(self, parent: Any, name: str, child: Any) -> None:
+        if isinstance(parent, (RestoredFunction, _Later, EagerTensor)):
+            return  # its traces, and what they capture: known already
+        if isinstance(child, _Later) and not isinstance(parent, SignatureMap):
+            child = child.make()
+        attach(parent, name, child.make if isinstance(child, _Later) else child)
+
+    def _fill_resources(self, values: _Values) -> None:
+        """Make and fill tables, then give them what the checkpoint holds."""
+        for made in self._objects:
+            if isinstance(made, RestoredResource):
+                made.resource_handle  # noqa: B018  (made when asked for)
+                if callable(made._initialize):
+                    made._initialize()
+        if self._options.experimental_skip_checkpoint:
+            return
+        for number, node in enumerate(self._nodes):
+            for name, functions in node.saveable_objects.items():
+                save, restore = (self._objects[n].make() for n in (functions.save_function, functions.restore_function))
+                self._objects[number]._saved_saveables = {
+                    **getattr(self._objects[number], "_saved_saveables", {}), name: (save, restore)
+                }  # fmt: skip
+                values.restore_saveable(number, name, save, restore)
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    def _function(self, saved: Any) -> RestoredFunction:
+        traces = [(self._saved[name], functools.partial(self.build, name)) for name in saved.concrete_functions]
+        return RestoredFunction(_own_name(saved.concrete_functions), saved.function_spec, traces)
+
+    def build(self, name: str) -> ConcreteFunction:
+        """Return the concrete function of a name, built once."""
+        if name not in self._concrete:
+            saved = self._saved.get(name)
+            if saved is None:
+                raise self._broken(f"function '{name}' is not described")
+            captures = [self._captured(number, name) for number in saved.bound_inputs]
+            body = self._library.body(name, {})
+            if len(body.inputs) < len(captures):
+                raise self._broken(f"function '{name}' has {len(body.inputs)} arguments and {len(captures)} captures")
+            bare = self._bare.get(name)
+            keywords = list(bare.argument_keywords) if bare is not None else None
+            positional = bare.allowed_positional_arguments if bare is not None else 0
+            signature = None
+            if bare is not None and bare.function_spec.HasField("fullargspec") and saved.HasField("output_signature"):
+                signature = FunctionSignature(stub(name, python_signature(bare.function_spec)))
+            kind = kind_of(saved, _fitting(signature, saved), keywords or ())
+            graph = bound_body(body, captures, decode_proto(saved.output_signature), name)
+            if len(kind.flat_types()) != len(graph.inputs) - len(captures):
+                raise self._broken(f"function '{name}' takes other arguments than its signature says")
+            self._concrete[name] = RestoredConcreteFunction(graph, kind, keywords, positional)
+        return self._concrete[name]
+
+    def _captured(self, number: int, name: str) -> Any:
+        """Return the tensor by which an object goes into a function."""
+        made = self._objects[number]
+        if isinstance(made, RestoredResource):
+            return made.resource_handle
+        if isinstance(made, Asset):
+            return made.asset_path
+        if isinstance(made, EagerTensor):
+            return made
+        handle = getattr(made, "_tape_handle", None)
+        if handle is None:
+            raise self._broken(
+                f"function '{name}' captures object {number}, a {type(made).__name__}, which has no tensor"
+            )
+        return handle
+
+
+class _Later(NamedTuple):
+    """A concrete function that is built when somebody needs it."""
+
+    make: Callable[[], ConcreteFunction]
+
+
+def _fitting(signature: FunctionSignature | None, saved: Any) -> FunctionSignature | None:
+    """Return a Python signature where a trace's arguments are those it has parameters for."""
+    if signature is None:
+        return None
+    args, kwargs = decode_proto(saved.canonicalized_input_signature)
+    try:
+        bound = signature.python.bind(*args, **kwargs)
+    except TypeError:
+        return None
+    return signature if len(bound.args) == len(args) else None
+
+
+def _own_name(names: Sequence[str]) -> str:
+    """Return what a function was called, from its traces: `__inference_f_12` is `f`."""
+    if not names:
+        return "function"
+    return names[0].removeprefix("__inference_").rpartition("_")[0] or names[0]
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+class _Values:
+    """The checkpoint beside a SavedModel, and which of its keys belong to which object."""
+
+    def __init__(self, folder: str, nodes: Sequence[Any], options: LoadOptions):
+        self._folder = folder
+        self._skips = options.experimental_skip_checkpoint
+        self._reader: BundleReader | None = None
+        self._keys: dict[int, dict[str, str]] = {}
+        if self._skips:
+            return
+        if not reading.has_variables(folder):
+            if any(node.WhichOneof("kind") == "variable" for node in nodes):
+                raise errors.NotFoundError(None, None, f"SavedModel {folder} has no variables/variables.index")
+            return
+        self._reader = BundleReader(reading.variables_path(folder))
+        if OBJECT_GRAPH_KEY in self._reader:
+            data = self._reader.read(OBJECT_GRAPH_KEY).item()
+            graph = messages.parse(messages.TrackableObjectGraph, data, f"{reading.variables_path(folder)}.index")
+            self._keys = _keys_by_object(nodes, graph.nodes)
+
+    def variable(self, number: int, saved: Any, dims: Any) -> Any:
+        """Return the value of a variable, checked against what the object graph says of it."""
+        if self._skips:
+            dtype = dtypes.as_dtype(saved.dtype)
+            return EagerTensor(np.zeros([n or 0 for n in dims or ()], dtype.np), dtype)
+        key = self._keys.get(number, {}).get("VARIABLE_VALUE")
+        if key is None or self._reader is None or key not in self._reader:
+            raise errors.NotFoundError(
+                None,
+                None,
+                f"SavedModel {self._folder}: the checkpoint has no value for variable '{saved.name}' ({key})",
+            )
+        dtype, shape = self._reader.dtype_of(key), self._reader.shape_of(key)
+        if dtype.as_datatype_enum != saved.dtype or not is_compatible(tuple(shape), dims):
+            told = f"{dtypes.as_dtype(saved.dtype).name} {dims} in the object graph"
+            raise errors.DataLossError(
+                None, None, f"SavedModel {self._folder}: variable '{saved.name}' is {told}, and {dtype.name} {shape} "
+                f"in the checkpoint ({key})",
+            )  # fmt: skip
+        return EagerTensor(self._reader.read(key), dtype)
+
+    def restore_saveable(self, number: int, name: str, save: Any, restore: Any) -> None:
+        """Give an object that saves and restores by functions what the checkpoint holds for it."""
+        key = self._keys.get(number, {}).get(name)
+        if key is None or self._reader is None:
+            return
+        specs = save(EagerTensor(np.array(key.encode(), object), dtypes.string))
+        tensors = []
+        for spec in specs:
+            full = spec["name"].numpy().decode()
+            tensors.append(EagerTensor(self._reader.read(full), self._reader.dtype_of(full)))
+        restore(*tensors)
+
+
+def _keys_by_object(nodes: Sequence[Any], checkpointed: Sequence[Any]) -> dict[int, dict[str, str]]:
+    """Return the checkpoint's keys by object and attribute: both graphs are walked along the same names."""
+    found: dict[int, dict[str, str]] = {}
+    stack, seen = [(0, 0)], {(0, 0)}
+    while stack:
+        mine, theirs = stack.pop()
+        if not 0 <= theirs < len(checkpointed):
+            raise errors.DataLossError(None, None, f"the checkpoint's object graph has no object {theirs}")
+        found.setdefault(mine, {}).update({a.name: a.checkpoint_key for a in checkpointed[theirs].attributes})
+        children = {child.local_name: child.node_id for child in checkpointed[theirs].children}
+        for child in nodes[mine].children:
+            pair = (child.node_id, children.get(child.local_name, -1))
+            if pair[1] >= 0 and pair not in seen:
+                seen.add(pair)
+                stack.append(pair)
+    return found

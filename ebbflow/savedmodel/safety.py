@@ -1,0 +1,94 @@
+"""What a model would do to files, processes or the network besides computing: found before anything of it runs.
+
+A SavedModel is a program. One that writes files or calls Python needs the caller's word for it (`allow=`). What a
+model's own saver does is left out of account: it runs when the caller saves. Messages in, names out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ebbflow.core import errors
+from ebbflow.graph.graph_util import reached
+from ebbflow.graph.scope_names import node_name
+
+PYTHON = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
+WRITES = frozenset(
+    ["WriteFile", "Save", "SaveSlices", "SaveV2", "MergeV2Checkpoints", "CreateSummaryFileWriter", "SummaryWriter",
+     "DatasetToTFRecord", "SaveDataset", "SaveDatasetV2", "SnapshotDataset", "SnapshotDatasetV2",
+     "CollectiveDistributedSave", "DebugIdentity", "DebugIdentityV2", "DebugIdentityV3"]
+)  # fmt: skip
+CALLS_OUT = frozenset(
+    ["DataServiceDataset", "DataServiceDatasetV2", "DataServiceDatasetV3", "DataServiceDatasetV4", "RegisterDataset",
+     "RegisterDatasetV2", "RpcClient", "RpcCall", "RpcServer", "ConfigureDistributedTPU", "CloudBigtableClient"]
+)  # fmt: skip
+KINDS = {**dict.fromkeys(PYTHON, "calls Python"), **dict.fromkeys(WRITES, "writes files"),
+         **dict.fromkeys(CALLS_OUT, "uses the network")}  # fmt: skip
+
+
+def effect_of(node: Any) -> str:
+    """Return what a node does outside of the model, or nothing."""
+    if node.op == "PrintV2":
+        return "writes files" if node.attr["output_stream"].s.startswith(b"file://") else ""
+    if node.op in ("CacheDataset", "CacheDatasetV2"):
+        return ""  # where to is a tensor, and empty unless somebody asked for a file
+    return KINDS.get(node.op, "")
+
+
+class Effect(NamedTuple):
+    """A node that does more than compute: its op, where it stands, what it does."""
+
+    op: str
+    place: str
+    what: str
+
+
+def effects(meta_graph_def: Any) -> list[Effect]:
+    """Return the nodes of a graph and of its functions that do more than compute; savers left out."""
+    graph_def = meta_graph_def.graph_def
+    saver = meta_graph_def.saver_def
+    ends = [node_name(name) for name in (saver.save_tensor_name, saver.restore_op_name) if name]
+    saving = reached({node.name: node for node in graph_def.node}, ends) if ends else set()
+    kept = [node for node in graph_def.node if node.name not in saving]
+    functions = {function.signature.name: function for function in graph_def.library.function}
+    offered = reachable(functions, [*called(kept), *meta_graph_def.object_graph_def.concrete_functions])
+    bodies = [("", kept), *((f"{name}/", functions[name].node_def) for name in sorted(offered))]
+    places = ((prefix + node.name, node) for prefix, body in bodies for node in body)
+    return [Effect(node.op, place, effect_of(node)) for place, node in places if effect_of(node)]
+
+
+def called(nodes: Iterable[Any]) -> set[str]:
+    """Return the names of functions that nodes call, or hand to an op that does."""
+    found: set[str] = set()
+    for node in nodes:
+        found.add(node.op)
+        for value in node.attr.values():
+            found.update(function.name for function in [value.func, *value.list.func] if function.name)
+    return found
+
+
+def reachable(functions: dict[str, Any], roots: Iterable[str]) -> set[str]:
+    """Return the names of the functions that some call, themselves included."""
+    found: set[str] = set()
+    stack = [name for name in roots if name in functions]
+    while stack:
+        name = stack.pop()
+        if name not in found:
+            found.add(name)
+            stack.extend(other for other in called(functions[name].node_def) if other in functions)
+    return found
+
+
+def check(meta_graph_def: Any, where: str, allow: Any = None) -> None:
+    """Refuse a graph that does more than compute, unless its ops are allowed: names, or True for all."""
+    if allow is True or allow == "all":
+        return
+    permitted = {allow} if isinstance(allow, str) else set(allow or ())
+    refused = [effect for effect in effects(meta_graph_def) if effect.op not in permitted]
+    if refused:
+        shown = ", ".join(f"{effect.op} ('{effect.place}', {effect.what})" for effect in refused[:8])
+        ops = sorted({effect.op for effect in refused})
+        raise errors.PermissionDeniedError(
+            None, None, f"{where} does more than compute: {shown}. If you trust it, load it with allow={ops!r}."
+        )

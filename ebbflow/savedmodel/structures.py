@@ -1,0 +1,244 @@
+"""Nested structures of specs and plain Python values as StructuredValue messages, and back.
+
+What a SavedModel says of the arguments and results of a function is written so. Depth is bounded on the way in: a
+message from a stranger may be nested as deep as protobuf allows. Knows specs by table; knows nothing of functions.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import importlib
+import keyword
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ebbflow import messages
+from ebbflow.core import dtypes, errors
+from ebbflow.core.composite import TypeSpec
+from ebbflow.core.shape import TensorShape
+from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.messages.tensors import make_ndarray, make_tensor_proto, shape_dims, shape_proto
+
+DEEPEST = 60
+"""So deep may a structure be nested; protobuf itself stops near a hundred messages."""
+
+
+class SpecRow(NamedTuple):
+    """How a spec is written: its number in the message, its home, the attributes that make it again."""
+
+    number: int
+    home: str
+    fields: tuple[str, ...]
+
+
+SPECS = {
+    "SparseTensorSpec": SpecRow(1, "core.sparse", ("_shape", "_dtype")),
+    "IndexedSlicesSpec": SpecRow(
+        2, "core.slices", ("_shape", "_dtype", "_indices_dtype", "_dense_shape_dtype", "_indices_shape")
+    ),
+    "RaggedTensorSpec": SpecRow(3, "ops.ragged.tensor", ("_shape", "_dtype", "_ragged_rank", "_splits_dtype")),
+    "DatasetSpec": SpecRow(5, "data.dataset", ("_element_spec", "_dataset_shape")),
+    "IteratorSpec": SpecRow(6, "data.iterator", ("_element_spec",)),
+    "OptionalSpec": SpecRow(7, "data.optional", ("_element_spec",)),
+    "VariableSpec": SpecRow(9, "state.variable_spec", ("shape", "dtype", "trainable", "alias_id")),
+}
+_BY_NUMBER = {row.number: name for name, row in SPECS.items()}
+
+
+class NotEncodableError(Exception):
+    """A value has no form in a StructuredValue."""
+
+
+def can_encode(nested_structure: Any) -> bool:
+    """Return whether a structure can be written."""
+    try:
+        encode_structure(nested_structure)
+    except NotEncodableError:
+        return False
+    return True
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def encode_structure(nested_structure: Any) -> Any:
+    """Return a structure as a StructuredValue.
+
+    >>> encode_structure([1, "a"]).list_value.values[0].int64_value
+    1
+    """
+    result = messages.StructuredValue()
+    _encode(nested_structure, result)
+    return result
+
+
+def _encode(value: Any, into: Any) -> None:
+    """Write a value; the order of the rows matters: a bool is an int, and a named tuple a tuple."""
+    if value is None:
+        into.none_value.SetInParent()
+    elif isinstance(value, (bool, np.bool_)):
+        into.bool_value = bool(value)
+    elif isinstance(value, int):
+        into.int64_value = value
+    elif isinstance(value, float):
+        into.float64_value = value
+    elif isinstance(value, str):
+        into.string_value = value
+    elif isinstance(value, dtypes.DType):
+        into.tensor_dtype_value = value.as_datatype_enum
+    elif isinstance(value, TensorShape):
+        into.tensor_shape_value.CopyFrom(shape_proto(value))
+    elif isinstance(value, (Tensor, np.ndarray, np.generic)):
+        _encode_array(value, into)
+    elif isinstance(value, TypeSpec):
+        _encode_spec(value, into)
+    elif not _encode_container(value, into):
+        raise NotEncodableError(f"No encoder for object {value} of type {type(value)}.")
+
+
+def _encode_array(value: Any, into: Any) -> None:
+    if isinstance(value, EagerTensor):
+        into.tensor_value.CopyFrom(make_tensor_proto(value.numpy(), value.dtype))
+    elif isinstance(value, Tensor):
+        raise NotEncodableError(f"No encoder for {value!r}: it has no value yet")
+    else:
+        into.numpy_value.CopyFrom(make_tensor_proto(value))
+
+
+def _encode_container(value: Any, into: Any) -> bool:
+    value = getattr(value, "__wrapped__", value)  # a dict or tuple that tracks what is in it
+    if isinstance(value, Mapping):
+        into.dict_value.SetInParent()
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise NotEncodableError(f"No encoder for a dict with the key {key!r}: keys must be text")
+            _encode(item, into.dict_value.fields[key])
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        into.named_tuple_value.name = type(value).__name__
+        for key in value._fields:
+            _encode(getattr(value, key), into.named_tuple_value.values.add(key=key).value)
+    elif isinstance(value, tuple):
+        into.tuple_value.SetInParent()
+        for item in value:
+            _encode(item, into.tuple_value.values.add())
+    elif isinstance(value, list):
+        into.list_value.SetInParent()
+        for item in value:
+            _encode(item, into.list_value.values.add())
+    else:
+        return False
+    return True
+
+
+def _encode_spec(spec: Any, into: Any) -> None:
+    name = type(spec).__name__
+    if isinstance(spec, TensorSpec):
+        into.tensor_spec_value.shape.CopyFrom(shape_proto(spec.shape))
+        into.tensor_spec_value.dtype = spec.dtype.as_datatype_enum
+        into.tensor_spec_value.name = spec.name or ""
+        return
+    row = SPECS.get(name)
+    if row is None:
+        raise NotEncodableError(f"No encoder for {spec!r}: specs with one are TensorSpec, {', '.join(SPECS)}")
+    into.type_spec_value.type_spec_class = row.number
+    into.type_spec_value.type_spec_class_name = name
+    into.type_spec_value.num_flat_components = 1
+    _encode(tuple(getattr(spec, field) for field in row.fields), into.type_spec_value.type_state)
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def decode_proto(proto: Any, depth: int = 0) -> Any:
+    """Return the structure that a StructuredValue holds."""
+    if depth > DEEPEST:
+        raise errors.InvalidArgumentError(None, None, f"a structure is nested more than {DEEPEST} deep")
+    kind = proto.WhichOneof("kind")
+    decode = _DECODERS.get(kind)
+    if decode is None:
+        raise errors.InvalidArgumentError(None, None, f"a StructuredValue has no kind known here: {kind}")
+    return decode(getattr(proto, kind), depth + 1)
+
+
+def _plain(value: Any, depth: int) -> Any:
+    return value
+
+
+def _decode_list(value: Any, depth: int) -> list[Any]:
+    return [decode_proto(item, depth) for item in value.values]
+
+
+def _decode_tuple(value: Any, depth: int) -> tuple[Any, ...]:
+    return tuple(decode_proto(item, depth) for item in value.values)
+
+
+def _decode_dict(value: Any, depth: int) -> dict[str, Any]:
+    return {key: decode_proto(value.fields[key], depth) for key in sorted(value.fields)}
+
+
+def _decode_named_tuple(value: Any, depth: int) -> Any:
+    items = [(pair.key, decode_proto(pair.value, depth)) for pair in value.values]
+    return named_tuple_class(value.name, tuple(key for key, _ in items))(*[item for _, item in items])
+
+
+@functools.cache
+def named_tuple_class(name: str, fields: tuple[str, ...]) -> Any:
+    """Return the class of a named tuple; the same one for the same name and fields."""
+    usable = [text for text in (name, *fields) if text.isidentifier() and not keyword.iskeyword(text)]
+    if len(usable) != len(fields) + 1 or len(set(fields)) != len(fields):
+        raise errors.InvalidArgumentError(None, None, f"no named tuple can be {name!r} with fields {list(fields)}")
+    return collections.namedtuple(name, fields, rename=any(f.startswith("_") for f in fields))
+
+
+def _decode_dtype(value: Any, depth: int) -> Any:
+    try:
+        return dtypes.as_dtype(value)
+    except TypeError:
+        raise errors.InvalidArgumentError(None, None, f"a StructuredValue has the unknown dtype {value}") from None
+
+
+def _decode_tensor_spec(value: Any, depth: int) -> TensorSpec:
+    return TensorSpec(shape_dims(value.shape), _decode_dtype(value.dtype, depth), value.name or None)
+
+
+def _decode_type_spec(value: Any, depth: int) -> Any:
+    name = _BY_NUMBER.get(value.type_spec_class)
+    if name is None:
+        raise errors.UnimplementedError(
+            None, None, f"the type {value.type_spec_class_name or value.type_spec_class} has no counterpart here"
+        )
+    state = decode_proto(value.type_state, depth)
+    row = SPECS[name]
+    spec = getattr(importlib.import_module(f"ebbflow.{row.home}"), name)  # the rooms of specs are loaded on use
+    try:
+        return spec(*state[: len(row.fields)])
+    except (TypeError, ValueError) as error:
+        raise errors.InvalidArgumentError(None, None, f"{name} cannot be made from {state}: {error}") from None
+
+
+def _decode_tensor(value: Any, depth: int) -> EagerTensor:
+    return EagerTensor(make_ndarray(value), dtypes.as_dtype(value.dtype))
+
+
+_DECODERS: dict[str | None, Any] = {
+    "none_value": lambda value, depth: None,
+    "bool_value": _plain,
+    "int64_value": _plain,
+    "float64_value": _plain,
+    "string_value": _plain,
+    "list_value": _decode_list,
+    "tuple_value": _decode_tuple,
+    "dict_value": _decode_dict,
+    "named_tuple_value": _decode_named_tuple,
+    "tensor_dtype_value": _decode_dtype,
+    "tensor_shape_value": lambda value, depth: TensorShape(shape_dims(value)),
+    "tensor_spec_value": _decode_tensor_spec,
+    "bounded_tensor_spec_value": _decode_tensor_spec,
+    "type_spec_value": _decode_type_spec,
+    "tensor_value": _decode_tensor,
+    "numpy_value": lambda value, depth: make_ndarray(value),
+}

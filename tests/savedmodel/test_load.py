@@ -1,0 +1,276 @@
+"""SavedModels that TensorFlow 2.21 wrote, of both eras: they load, compute what they computed, and train again."""
+
+import pathlib
+import shutil
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from ebbflow import messages
+
+GOLDEN = pathlib.Path(__file__).parent.parent / "golden" / "tf221"
+
+
+def expected(name):
+    return dict(np.load(GOLDEN / f"{name}.expected.npz", allow_pickle=True))
+
+
+def close(ours, theirs):
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def known():
+    return expected("saved_model_tf2")
+
+
+@pytest.fixture
+def model():
+    return tf.saved_model.load(str(GOLDEN / "saved_model_tf2"))
+
+
+def test_objects_and_values(model, known):
+    close(model.layers[0].w, known["ckpt:layers/0/w/.ATTRIBUTES/VARIABLE_VALUE"])
+    close(model.extra["scale"], known["ckpt:extra/scale/.ATTRIBUTES/VARIABLE_VALUE"])
+    assert model.steps.dtype == tf.int64 and not model.steps.trainable and model.layers[1].b.trainable
+    assert model.tensorflow_version == "2.21.0"
+
+
+def test_signatures(model, known):
+    assert sorted(model.signatures) == ["bump", "iterate", "lookup", "serving_default"]
+    close(model.signatures["serving_default"](x=tf.constant(known["x"]))["output_0"], known["y"])
+    for k in range(3):
+        given = {name: tf.constant(known[f"iterate{k}/{name}"]) for name in ("x", "n")}
+        result = model.signatures["iterate"](**given)
+        close(result["z"], known[f"iterate{k}/z"])
+        assert int(result["count"]) == int(known[f"iterate{k}/count"])
+    found = model.signatures["lookup"](words=tf.constant(known["lookup/words"].tolist()))
+    assert found["index"].numpy().tolist() == known["lookup/index"].tolist()
+    assert found["m"].numpy().tolist() == known["lookup/m"].tolist()
+    spec = model.signatures["serving_default"].structured_input_signature
+    assert spec == ((), {"x": tf.TensorSpec([None, 3], tf.float32, name="x")})
+
+
+def test_functions_change_state(model, known):
+    model.bump(tf.constant(3, tf.int64))
+    assert int(model.steps) == int(known["bump/steps_after_k3"])
+
+
+def test_the_object_is_called_and_trained(model, known):
+    x = tf.constant(known["x"])
+    close(model(x), known["y"])
+    variables = [model.layers[0].w, model.layers[0].b, model.layers[1].w, model.layers[1].b]
+    losses = []
+    for _ in range(5):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(x) - 1.0))
+        losses.append(float(loss))
+        for variable, grad in zip(variables, tape.gradient(loss, variables), strict=True):
+            variable.assign_sub(0.05 * grad)
+    assert losses[-1] < losses[0] * 0.9
+
+
+def test_a_loop_is_differentiated(model, known):
+    x = tf.constant(known["iterate2/x"])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        z = model.iterate(x, tf.constant(2))["z"]
+    grad = tape.gradient(z, x)
+    assert grad.shape == x.shape and float(tf.reduce_sum(tf.abs(grad))) > 0
+
+
+def test_traces_are_chosen_by_arguments(model):
+    a = tf.constant([1.0, 2.0])
+    assert len(model.poly.concrete_functions) == 3
+    first = model.poly(a)
+    close(model.poly(np.array([1.0, 2.0], np.float32)), first)
+    close(model.poly(a, 2.0, False), first)
+    assert not np.allclose(model.poly(a, training=True), first)
+    with pytest.raises(ValueError, match="Could not find matching concrete function"):
+        model.poly(a, b=99.0)
+    with pytest.raises(TypeError, match="nonsense"):
+        model.poly(a, nonsense=1)
+
+
+def test_inside_a_function(model, known):
+    @tf.function
+    def twice(x):
+        return model(x) * 2.0
+
+    close(twice(tf.constant(known["x"])), known["y"] * 2)
+
+
+def test_a_keras_export():
+    known = expected("keras_export")
+    model = tf.saved_model.load(str(GOLDEN / "keras_export"))
+    name, result = str(known["input_name"]), str(known["output_name"])
+    close(model.signatures["serving_default"](**{name: tf.constant(known["input"])})[result], known["output"])
+    close(model.serve(tf.constant(known["input"])), known["output"])
+
+
+# --- TF 1 -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_tf1_model_as_objects():
+    known = expected("saved_model_tf1")
+    model = tf.saved_model.load(str(GOLDEN / "saved_model_tf1"), tags=["serve"])
+    close(model.signatures["serving_default"](x=tf.constant(known["x"]))["y"], known["y"])
+    words = tf.constant(known["words"].tolist())
+    assert model.signatures["lookup"](words=words)["index"].numpy().tolist() == known["index"].tolist()
+    by_name = {v.name: v for v in model.variables}
+    close(by_name["w:0"], known["var:w"])
+    with tf.GradientTape() as tape:
+        y = model.signatures["serving_default"](x=tf.constant(known["x"]))["y"]
+    assert all(g is not None for g in tape.gradient(y, [by_name["w:0"], by_name["b:0"]]))
+
+
+def test_several_graphs_need_tags():
+    with pytest.raises(ValueError, match="requires a `tags=` argument"):
+        tf.saved_model.load(str(GOLDEN / "saved_model_tf1"))
+    with pytest.raises(RuntimeError, match="could not be found in SavedModel"):
+        tf.saved_model.load(str(GOLDEN / "saved_model_tf1"), tags=["nope"])
+
+
+@pytest.mark.parametrize("scope", [None, "inner"])
+def test_a_tf1_model_in_a_session(scope):
+    known = expected("saved_model_tf1")
+    prefix = f"{scope}/" if scope else ""
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session(graph=graph) as session:
+        meta = tf.compat.v1.saved_model.load(session, ["serve"], str(GOLDEN / "saved_model_tf1"), import_scope=scope)
+        signature = meta.signature_def["serving_default"]
+        y = session.run(prefix + signature.outputs["y"].name, {prefix + signature.inputs["x"].name: known["x"]})
+        close(y, known["y"])
+        signature = meta.signature_def["lookup"]
+        index = session.run(
+            prefix + signature.outputs["index"].name, {prefix + signature.inputs["words"].name: known["words"].tolist()}
+        )
+        assert index.tolist() == known["index"].tolist()
+
+
+@pytest.mark.parametrize("name", ["saved_model_tf2", "keras_export"])
+def test_tf2_models_in_a_session(name):
+    known = expected(name)
+    x, y = ("x", "y") if "x" in known else ("input", "output")
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session(graph=graph) as session:
+        meta = tf.compat.v1.saved_model.load(session, ["serve"], str(GOLDEN / name))
+        signature = meta.signature_def["serving_default"]
+        given, gives = str(known.get("input_name", "x")), str(known.get("output_name", "output_0"))
+        close(session.run(signature.outputs[gives].name, {signature.inputs[given].name: known[x]}), known[y])
+
+
+# --- files that are not what they should be ---------------------------------------------------------------------------
+
+
+def changed(tmp_path, change, name="saved_model_tf2"):
+    """Return a copy of a model with a change made to its message."""
+    folder = tmp_path / "model"
+    shutil.copytree(GOLDEN / name, folder)
+    path = folder / "saved_model.pb"
+    saved = messages.SavedModel.FromString(path.read_bytes())
+    change(saved.meta_graphs[0], folder)
+    path.write_bytes(saved.SerializeToString())
+    return str(folder)
+
+
+def out_of_the_folder(meta, folder):
+    meta.asset_file_def[0].filename = "../../secret.txt"
+
+
+def absolute(meta, folder):
+    meta.asset_file_def[0].filename = "/etc/passwd"
+
+
+def unknown_child(meta, folder):
+    meta.object_graph_def.nodes[0].children[0].node_id = 999
+
+
+def unknown_capture(meta, folder):
+    next(iter(meta.object_graph_def.concrete_functions.values())).bound_inputs.append(-1)
+
+
+def missing_function(meta, folder):
+    meta.object_graph_def.nodes[6].function.concrete_functions[0] = "nowhere"
+
+
+def no_values(meta, folder):
+    shutil.rmtree(folder / "variables")
+
+
+def other_shape(meta, folder):
+    meta.object_graph_def.nodes[33].variable.shape.dim[0].size = 7
+
+
+def unknown_ops(meta, folder):
+    for i, function in enumerate(f for f in meta.graph_def.library.function if "poly" in f.signature.name):
+        function.node_def[0].op = f"NoSuchOp{i}"
+
+
+def huge_constant(meta, folder):
+    node = next(n for n in meta.graph_def.node if n.name == "Const_2")
+    tensor = node.attr["value"].tensor
+    tensor.Clear()
+    tensor.dtype = 1
+    tensor.tensor_shape.dim.add(size=10**12)
+    tensor.float_val.append(1.0)
+
+
+def calls_itself(meta, folder):
+    for function in meta.graph_def.library.function:
+        if "signature_wrapper___call__" in function.signature.name:
+            call = next(n for n in function.node_def if n.op == "StatefulPartitionedCall")
+            call.attr["f"].func.name = function.signature.name
+
+
+def writes_a_file(meta, folder):
+    function = next(f for f in meta.graph_def.library.function if "poly" in f.signature.name)
+    node = function.node_def.add(name="steal", op="WriteFile")
+    node.input.extend(["name:output:0", "name:output:0"])
+
+
+def calls_python(meta, folder):
+    node = meta.graph_def.node.add(name="run", op="PyFunc")
+    node.attr["token"].s = b"pyfunc_0"
+
+
+BROKEN = [
+    (out_of_the_folder, tf.errors.InvalidArgumentError, "does not stay inside its folder"),
+    (absolute, tf.errors.InvalidArgumentError, "does not stay inside its folder"),
+    (unknown_child, tf.errors.DataLossError, "object 0 refers to object 999 of 49"),
+    (unknown_capture, tf.errors.DataLossError, "captures an object that there is not"),
+    (missing_function, tf.errors.DataLossError, "has the trace 'nowhere', which is not described"),
+    (no_values, tf.errors.NotFoundError, "has no variables/variables.index"),
+    (other_shape, tf.errors.DataLossError, r"variable 'w' is float32 \(7, 5\) in the object graph"),
+    (unknown_ops, tf.errors.NotFoundError, "'NoSuchOp0'.*'NoSuchOp1'.*'NoSuchOp2'"),
+    (huge_constant, tf.errors.InvalidArgumentError, "1000000000000 elements"),
+    (calls_itself, tf.errors.InvalidArgumentError, "calls itself"),
+    (writes_a_file, tf.errors.PermissionDeniedError, r"WriteFile .*allow=\['WriteFile'\]"),
+    (calls_python, tf.errors.PermissionDeniedError, "PyFunc .*calls Python"),
+]
+
+
+@pytest.mark.parametrize(("change", "error", "says"), BROKEN, ids=[change.__name__ for change, *_ in BROKEN])
+def test_broken_and_hostile_models(tmp_path, change, error, says):
+    folder = changed(tmp_path, change)
+    with pytest.raises(error, match=says):
+        model = tf.saved_model.load(folder)
+        model.signatures["serving_default"](x=tf.zeros([1, 3]))
+
+
+def test_what_is_allowed_is_loaded(tmp_path):
+    model = tf.saved_model.load(changed(tmp_path, calls_python), allow=["PyFunc"])
+    assert "serving_default" in model.signatures
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xff\xff", b"\x0a\xff\xff\xff\xff\x0f"])
+def test_files_that_are_no_models(tmp_path, data):
+    (tmp_path / "saved_model.pb").write_bytes(data)
+    with pytest.raises((tf.errors.DataLossError, ValueError)):
+        tf.saved_model.load(str(tmp_path))
+
+
+def test_folders_without_a_model(tmp_path):
+    with pytest.raises(OSError, match="SavedModel file does not exist at"):
+        tf.saved_model.load(str(tmp_path))
+    assert not tf.saved_model.contains_saved_model(str(tmp_path))
+    assert tf.saved_model.contains_saved_model(GOLDEN / "keras_export")
