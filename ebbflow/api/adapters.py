@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ebbflow.core import convert
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.tensor import is_tensor as is_tensor_now
 from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.eager.tape import UnconnectedGradients
@@ -80,5 +81,14 @@ def make_ndarray(tensor: TensorLike) -> Any:
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """Return the value of a tensor as an array if it is known before anything runs, else None."""
     if not is_tensor_now(tensor):
-        raise TypeError(f"{tensor!r} is not a tensor")
+        return tensor
+    if not isinstance(tensor, Tensor) or _is_chosen(tensor):
+        return None
     return tensor.constant_value()
+
+
+def _is_chosen(tensor: Any) -> bool:
+    """Return whether a tensor is what `tf.where` gave in a graph: TensorFlow never says its value, and programs that
+    are told one go on as if they had a number in hand.
+    """
+    return not isinstance(tensor, EagerTensor) and tensor.op.type in ("Select", "SelectV2")

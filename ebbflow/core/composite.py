@@ -46,6 +46,20 @@ class TypeSpec:
         """The value again from what `_to_components` gave."""
         raise NotImplementedError(f"{type(self).__name__} must define `_from_components`.")
 
+    def _serialize(self) -> tuple[Any, ...]:
+        """What the class needs to make this spec again, as it stands in files."""
+        raise NotImplementedError(f"{type(self).__name__} must define `_serialize` to be written to a file.")
+
+    @classmethod
+    def _deserialize(cls, serialization: Any) -> TypeSpec:
+        """The spec again from what `_serialize` gave."""
+        return cls(*serialization)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a value of the other type can stand where this one is asked for."""
+        other = spec_or_value if isinstance(spec_or_value, TypeSpec) else getattr(spec_or_value, "_type_spec", None)
+        return type(other) is type(self) and _compatible(self._serialize(), other._serialize())
+
     def most_specific_common_supertype(self, others: Sequence[Any]) -> TypeSpec | None:
         """The narrowest type that this and all `others` belong to, or None. Here: this one, if all are equal to it."""
         return self if all(type(other) is type(self) and other == self for other in others) else None
@@ -54,3 +68,14 @@ class TypeSpec:
 def spec_of(value: Any) -> TypeSpec:
     """The spec of a composite value; a spec is its own."""
     return value if isinstance(value, TypeSpec) else value._type_spec
+
+
+def _compatible(a: Any, b: Any) -> bool:
+    """Whether what two specs are made of goes together, part by part."""
+    if hasattr(a, "is_compatible_with"):
+        return bool(a.is_compatible_with(b))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and list(a) == list(b) and all(_compatible(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(_compatible, a, b))
+    return bool(a == b)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 _FIRST_CHOICE = {float: dtypes.float32, int: dtypes.int32, bool: dtypes.bool, complex: dtypes.complex128}
+_FROM_BOOL = (dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64)
+"""What TF 2 makes of Python's True and False where it is asked for; of arrays of them it makes any numbers."""
 _PYTHON_TEXT = (str, bytes, bytearray)
 LARGEST_CONSTANT = 2**31
 """Bytes of an array that no message can hold any more."""
@@ -255,7 +257,7 @@ def _scalar(value: Any, kind: type, dtype: DType | None) -> tuple[np.ndarray, DT
 def _fits(kind: type, dtype: DType) -> bool:
     """Return whether a Python number of this kind may become `dtype`."""
     if kind is bool:
-        return dtype is dtypes.bool
+        return dtype is dtypes.bool or (dtype in _FROM_BOOL and not context.switches.tf1)
     if kind is int:
         return dtype.is_integer or dtype.is_floating or dtype.is_complex or dtype.is_quantized
     if kind is float:
@@ -285,6 +287,10 @@ def _range(dtype: DType) -> tuple[int, int]:
 
 
 def _may_cast(source: DType, target: DType) -> bool:
+    if source is dtypes.bool:
+        return target.is_numeric or target.is_quantized
+    if target is dtypes.bool:
+        return source.is_numeric
     if target.is_complex:
         return source.is_complex or source.is_floating or source.is_integer
     if target.is_floating:
@@ -348,7 +354,7 @@ def _from_sequence(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
         raise errors.ConversionError(
             "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
         )
-    if bool in kinds and len(kinds) > 1 and kinds <= set(_FIRST_CHOICE):
+    if bool in kinds and len(kinds) > 1 and kinds <= set(_FIRST_CHOICE) and (dtype is None or not _fits(bool, dtype)):
         raise errors.ConversionError(f"Can't convert Python sequence with mixed types to Tensor: {_shown(value)}")
     if Dimension in kinds or TensorShape in kinds:
         value = _plain_sizes(value)

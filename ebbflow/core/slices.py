@@ -138,6 +138,9 @@ class IndexedSlicesSpec(TypeSpec):
     def _from_components(self, components: Any) -> IndexedSlices:
         return IndexedSlices(*components)
 
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._fields()
+
     def _fields(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
 

@@ -16,6 +16,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import Tensor
 
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
@@ -154,6 +155,7 @@ def is_sparse(x: Any) -> bool:
     return isinstance(x, (SparseTensor, SparseTensorValue))
 
 
+@register("tf.SparseTensorSpec")
 class SparseTensorSpec(TypeSpec):
     """The type of a SparseTensor.
 
@@ -234,8 +236,11 @@ class SparseTensorSpec(TypeSpec):
     def __hash__(self) -> int:
         return hash((self._shape._dims, self._dtype))
 
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._shape, self._dtype)
+        return type(self), self._serialize()
 
     def __repr__(self) -> str:
         return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"

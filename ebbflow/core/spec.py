@@ -9,9 +9,11 @@ from ebbflow.core import dtypes
 from ebbflow.core.composite import TypeSpec
 from ebbflow.core.convert import convert_to_tensor
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import Tensor
 
 
+@register("tf.TensorSpec")
 class TensorSpec(TypeSpec):
     """The type of a tensor: its shape, as far as it is known, and its dtype.
 
@@ -96,8 +98,11 @@ class TensorSpec(TypeSpec):
     def __hash__(self) -> int:
         return hash((self._shape._dims, self._dtype))
 
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._name
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._shape, self._dtype, self._name)
+        return type(self), self._serialize()
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"

@@ -209,6 +209,9 @@ class DatasetSpec(TypeSpec):
     def _from_components(self, components: Any) -> Any:
         return DatasetV2(components[0], self._element_spec, "_VariantDataset")
 
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._element_spec, self._dataset_shape
+
     def is_compatible_with(self, other: Any) -> bool:
         """Return whether a dataset of the other type can stand where this one is asked for."""
         spec = other if isinstance(other, DatasetSpec) else getattr(other, "_type_spec", None)

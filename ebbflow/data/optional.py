@@ -85,6 +85,9 @@ class OptionalSpec(TypeSpec):
     def _from_components(self, components: Any) -> Any:
         return Optional(components[0], self._element_spec)
 
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._element_spec,)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OptionalSpec) and repr(self) == repr(other)
 

@@ -18,6 +18,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, TensorShape, from_dims
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.spec_registry import register as register_name
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 
 
@@ -74,6 +75,7 @@ register(
 )
 
 
+@register_name("tf.NoneTensorSpec")
 class NoneTensorSpec(TypeSpec):
     """The type of None, which elements may hold. No tensor stands for it."""
 
@@ -89,6 +91,9 @@ class NoneTensorSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> None:
         return None
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return ()
 
     def is_compatible_with(self, other: Any) -> bool:
         """Return whether the other is None, too."""

@@ -239,6 +239,11 @@ def variable_of(tensor: Any) -> Any:
     return None
 
 
+def inside_function() -> bool:
+    """Return whether a function is being traced here."""
+    return isinstance(context.current_graph(), FuncGraph)
+
+
 def build(
     name: str, function: Callable[..., Any], outer: Graph | None, arguments: Sequence[tuple[Any, Any, str]] = ()
 ) -> FuncGraph:

@@ -78,5 +78,6 @@ def test_small_ones():
     with Graph().as_default():
         assert tf.get_static_value(tf.constant([3])).tolist() == [3]
         assert tf.get_static_value(tf1.placeholder(tf.int32)) is None
-    with pytest.raises(TypeError):
-        tf.get_static_value([1])
+        assert tf.get_static_value(tf.size(tf.zeros([2, 3]))) == 6
+        assert tf.get_static_value(tf.where(True, 1, 2)) is None
+    assert tf.get_static_value([1]) == [1] and tf.get_static_value(tf.Variable(1)) is None

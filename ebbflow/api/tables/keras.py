@@ -15,6 +15,9 @@ compat.alias.: install installed uninstall
 keras
 [functions.func_graph]
 __internal__.FuncGraph
+inside_function
+[ops.ragged.partition]
+experimental.: DynamicRaggedShape RowPartition
 [layers.smart_cond]
 __internal__.smart_cond.smart_cond
 [platform.early_eager]
@@ -24,6 +27,8 @@ tf2_enabled as __internal__.tf2.enabled
 """
 
 INSIDE = """
+[core.spec_registry]
+python.framework.type_spec_registry.: get_name lookup register
 [api.gen_ops]
 gen_ops as python.ops.linalg.sparse.sparse_csr_matrix_ops
 [ops.arrays.dynamic_update]

@@ -18,6 +18,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, TensorShape, as_dims, dims_str, from_dims, is_compatible, is_static, merge_dims
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
 
@@ -146,6 +147,7 @@ class TensorArray(CompositeTensor):
         return self._type_spec
 
 
+@register("tf.TensorArraySpec")
 class TensorArraySpec(TypeSpec):
     """The type of a TensorArray."""
 
@@ -187,6 +189,9 @@ class TensorArraySpec(TypeSpec):
         if not isinstance(value, TensorArray):
             raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`")
         return value._type_spec
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return TensorShape(self._element.dims), self._dtype, self._dynamic_size, self._infer_shape
 
     def is_subtype_of(self, other: Any) -> bool:
         """Return whether every array of this type is of the other type too."""

@@ -367,6 +367,8 @@ def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None
     kind = dtypes.int32 if out_type is None else as_dtype(out_type)
     if isinstance(input, SparseTensor):
         return raw.Cast(input.dense_shape, DstT=kind)
+    if hasattr(type(input), "_dynamic_shape"):
+        return input._dynamic_shape(out_type)
     graph = building()
     if graph is None:
         if kind is dtypes.int32 and input.__class__ is EagerTensor:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes
-from ebbflow.core.convert import convert, operand
+from ebbflow.core.convert import operand
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Op, op
 from ebbflow.core.tensor import EagerTensor, Tensor
@@ -308,8 +308,8 @@ def abs(x: TensorLike, name: str | None = None) -> Tensor:
     if x.__class__ is EagerTensor and not x._dtype.is_complex:
         return _abs(x, name)
     tensor: Any = x
-    if not hasattr(x, "dtype"):
-        tensor = convert(x, name="Abs/x" if name is None else f"{name}/x")
+    if not isinstance(getattr(x, "dtype", None), DType):  # arrays, and variables whose dtype is a word
+        tensor = operand(x, name="Abs/x" if name is None else f"{name}/x")
     if tensor.dtype.is_complex:
         return raw.ComplexAbs(tensor, Tout=tensor.dtype.real_dtype, name=name or "Abs")
     return _abs(tensor, name=name)

@@ -19,6 +19,7 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import index, reduce
 from ebbflow.ops.ragged import rows as ragged_rows
 from ebbflow.ops.ragged.elementwise import elementwise
+from ebbflow.ops.ragged.partition import DynamicRaggedShape
 from ebbflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec, as_splits
 
 __all__ = ["RaggedTensor", "RaggedTensorSpec", "as_splits"]
@@ -139,6 +140,7 @@ _METHODS: dict[str, Any] = {
     "__getitem__": index.getitem,
     "_reduce": reduce.reduced,
     "_op_form": staticmethod(form),
+    "_dynamic_shape": lambda rows, dtype: DynamicRaggedShape.from_tensor(rows, dtype),
     "__neg__": lambda x: x.with_flat_values(-x.flat_values),
     "__abs__": lambda x: x.with_flat_values(abs(x.flat_values)),
     "__invert__": lambda x: x.with_flat_values(~x.flat_values),

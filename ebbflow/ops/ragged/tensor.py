@@ -19,6 +19,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.value import RaggedTensorValue
@@ -417,6 +418,7 @@ class RaggedTensor(CompositeTensor):
         return RaggedTensorSpec.from_value(self)
 
 
+@register("tf.RaggedTensorSpec")
 class RaggedTensorSpec(TypeSpec):
     """The type of a RaggedTensor.
 
@@ -517,8 +519,11 @@ class RaggedTensorSpec(TypeSpec):
     def __hash__(self) -> int:
         return hash(self._key())
 
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, *self._key()[1:]
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._shape, *self._key()[1:])
+        return type(self), self._serialize()
 
     def __repr__(self) -> str:
         return f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank}, {self._splits_dtype!r})"
