@@ -117,6 +117,8 @@ def type_spec_from_value(value: Any) -> TypeSpec:
     spec = getattr(value, "_type_spec", None)
     if spec is not None:
         return spec
+    if isinstance(value, Tensor):
+        return TensorSpec(value.shape, value.dtype)
     try:
         tensor = convert_to_tensor(value)
     except (ValueError, TypeError):

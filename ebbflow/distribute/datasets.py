@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
+
+from ebbflow.core import nest
+from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.convert import convert
+from ebbflow.core.spec import TensorSpec
+from ebbflow.distribute.values import PerReplica, PerReplicaSpec
+from ebbflow.ops.declare import raw
 
 
 class InputReplicationMode(enum.Enum):
@@ -68,44 +76,159 @@ class InputOptions:
         self.experimental_per_replica_buffer_size = experimental_per_replica_buffer_size
 
 
-class DistributedIterator:
+class Dealing(NamedTuple):
+    """How an element goes to replicas: each tensor cut into one part for each of them, or one whole tensor each."""
+
+    replicas: int
+    whole: bool = False
+
+    def deal(self, element: Any) -> Any:
+        """Return an element as values for each replica."""
+        return nest.map_structure(self._deal_tensor, element)
+
+    def _deal_tensor(self, tensor: Any) -> PerReplica:
+        tensor = convert(tensor)
+        if self.whole:
+            return PerReplica([tensor[i] for i in range(self.replicas)])
+        rows = raw.Shape(tensor)[0]
+        ends = [rows * i // self.replicas for i in range(self.replicas, -1, -1)]
+        ends = [rows - end for end in ends]  # the first parts are the larger ones
+        return PerReplica([tensor[a:b] for a, b in itertools.pairwise(ends)])
+
+    def spec(self, element_spec: Any) -> Any:
+        """Return the type of such a value."""
+        return nest.map_structure(self._spec_of_tensor, element_spec)
+
+    def _spec_of_tensor(self, spec: Any) -> PerReplicaSpec:
+        rows = spec.shape[0] if not self.whole and spec.shape.rank else None
+        rows = rows // self.replicas if rows is not None and rows % self.replicas == 0 else None
+        part = spec if self.whole else TensorSpec([rows, *spec.shape[1:]], spec.dtype)
+        return PerReplicaSpec(*[part] * self.replicas)
+
+
+class DistributedIterator(CompositeTensor):
     """Goes over the elements of a dataset of several replicas."""
 
-    def __init__(self, iterator: Any, element_spec: Any, split: Any):
-        self._iterator, self._spec, self._split = iterator, element_spec, split
+    def __init__(self, iterator: Any, how: Dealing):
+        self._iterator, self._how = iterator, how
 
     @property
     def element_spec(self) -> Any:
-        return self._spec
+        """The type of an element: a value for each replica."""
+        return self._how.spec(self._iterator.element_spec)
+
+    @property
+    def _type_spec(self) -> DistributedIteratorSpec:
+        return DistributedIteratorSpec(self._iterator._type_spec, self._how)
 
     def __iter__(self) -> DistributedIterator:
         return self
 
     def __next__(self) -> Any:
-        return self._split(next(self._iterator))
+        return self._how.deal(next(self._iterator))
 
     def get_next(self) -> Any:
         """Return the next element, one value for each replica; behind the last, `tf.errors.OutOfRangeError`."""
-        return self._split(self._iterator.get_next())
+        return self._how.deal(self._iterator.get_next())
+
+    def get_next_as_optional(self) -> Any:
+        """Return the next element as an optional, which is empty behind the last."""
+        return DistributedOptional(self._iterator.get_next_as_optional(), self._how)
+
+
+class DistributedIteratorSpec(TypeSpec):
+    """The type of such an iterator."""
+
+    __slots__ = ("_how", "_inner")
+
+    def __init__(self, inner: TypeSpec, how: Dealing):
+        self._inner, self._how = inner, how
+
+    @property
+    def value_type(self) -> type:
+        return DistributedIterator
+
+    @property
+    def _component_specs(self) -> Any:
+        return self._inner._component_specs
+
+    def _to_components(self, value: Any) -> Any:
+        return self._inner._to_components(value._iterator)
+
+    def _from_components(self, components: Any) -> DistributedIterator:
+        return DistributedIterator(self._inner._from_components(components), self._how)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DistributedIteratorSpec) and (self._inner, self._how) == (other._inner, other._how)
+
+    def __hash__(self) -> int:
+        return hash((self._inner, self._how))
+
+
+class DistributedOptional(CompositeTensor):
+    """An element for several replicas, or none."""
+
+    def __init__(self, optional: Any, how: Dealing):
+        self._optional, self._how = optional, how
+
+    @property
+    def element_spec(self) -> Any:
+        return self._how.spec(self._optional.element_spec)
+
+    @property
+    def _type_spec(self) -> DistributedOptionalSpec:
+        return DistributedOptionalSpec(self._optional._type_spec, self._how)
+
+    def has_value(self, name: str | None = None) -> Any:
+        """Return whether there is an element."""
+        return self._optional.has_value(name)
+
+    def get_value(self, name: str | None = None) -> Any:
+        """Return the element, a value for each replica."""
+        return self._how.deal(self._optional.get_value(name))
+
+
+class DistributedOptionalSpec(DistributedIteratorSpec):
+    """The type of such an optional."""
+
+    __slots__ = ()
+
+    @property
+    def value_type(self) -> type:
+        return DistributedOptional
+
+    def _to_components(self, value: Any) -> Any:
+        return self._inner._to_components(value._optional)
+
+    def _from_components(self, components: Any) -> Any:
+        return DistributedOptional(self._inner._from_components(components), self._how)
 
 
 class DistributedDataset:
     """A dataset whose batches are divided among replicas."""
 
-    def __init__(self, dataset: Any, element_spec: Any, split: Any):
-        self._dataset, self._spec, self._split = dataset, element_spec, split
+    def __init__(self, dataset: Any, replicas: int):
+        self._dataset, self._how = dataset, Dealing(replicas)
 
     @property
     def element_spec(self) -> Any:
-        return self._spec
+        return self._how.spec(self._dataset.element_spec)
 
     @property
     def cardinality(self) -> Any:
         return self._dataset.cardinality()
 
     def __iter__(self) -> Iterator[Any]:
-        return DistributedIterator(iter(self._dataset), self._spec, self._split)
+        return DistributedIterator(iter(self._dataset), self._how)
 
 
 class DistributedDatasetsFromFunction(DistributedDataset):
-    """A dataset that a function made, whose elements are dealt to replicas in turn."""
+    """A dataset that a function made of batches for one replica each; the replicas get one in turn."""
+
+    def __init__(self, dataset: Any, replicas: int):
+        super().__init__(dataset, replicas)
+        self._batches = dataset.batch(replicas, drop_remainder=True)
+        self._how = Dealing(replicas, whole=True)
+
+    def __iter__(self) -> Iterator[Any]:
+        return DistributedIterator(iter(self._batches), self._how)

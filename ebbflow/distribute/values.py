@@ -92,10 +92,7 @@ def regroup(values: Sequence[Any]) -> Any:
         return type(first)(*(regroup(parts) for parts in zip(*values, strict=True)))
     if isinstance(first, (list, tuple)):
         return type(first)(regroup(parts) for parts in zip(*values, strict=True))
-    if all(value is first for value in values) and not hasattr(first, "dtype"):
+    if all(value is first for value in values):
         return first
-    owners = {id(getattr(value, "_distributed_container", None) or value) for value in values}
     container = getattr(first, "_distributed_container", None)
-    if container is not None and len(owners) == 1:
-        return container
-    return PerReplica(values)
+    return PerReplica(values) if container is None else container()

@@ -9,6 +9,8 @@ distribute.: InputContext InputReplicationMode
 distribute.OneDeviceStrategy
 [distribute.elsewhere]
 distribute.experimental.TPUStrategy
+[distribute.mirrored]
+distribute.MirroredStrategy
 [distribute.reduce_op]
 distribute.ReduceOp
 [distribute.replica]
@@ -48,6 +50,10 @@ python.distribute.input_lib.: DistributedDataset DistributedDatasetsFromFunction
 [distribute.default]
 python.distribute.one_device_strategy.OneDeviceStrategy
 python.distribute.distribute_lib._DefaultDistributionStrategy
+[distribute.distributed_variable]
+python.distribute.values.: DistributedVariable MirroredVariable SyncOnReadVariable
+[distribute.mirrored]
+python.distribute.mirrored_strategy.MirroredStrategy
 [distribute.reduce_op]
 python.distribute.reduce_util.ReduceOp
 [distribute.replica]

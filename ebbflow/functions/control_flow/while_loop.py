@@ -220,7 +220,7 @@ def _kept_dims(var: Any, invariant: Any) -> list[Any]:
     if invariant is None:
         return [_OWN]
     if isinstance(invariant, TypeSpec):
-        if not invariant.is_compatible_with(var):  # type: ignore[attr-defined]
+        if not invariant.is_compatible_with(var):
             raise TypeError(f"TypeSpec {invariant!r} is not compatible with {var!r}")
         return [invariant.shape._dims]  # type: ignore[attr-defined]
     if not isinstance(invariant, TensorShape):

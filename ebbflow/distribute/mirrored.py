@@ -1,0 +1,176 @@
+"""`tf.distribute.MirroredStrategy`: replicas on the devices of this process, with variables that are kept alike."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ebbflow.core import nest
+from ebbflow.core.convert import convert
+from ebbflow.core.device import canonical_name
+from ebbflow.distribute import current
+from ebbflow.distribute.current import Place
+from ebbflow.distribute.datasets import DistributedDataset, DistributedDatasetsFromFunction, InputContext
+from ebbflow.distribute.distributed_variable import MirroredVariable, SyncOnReadVariable
+from ebbflow.distribute.reduce_op import ReduceOp
+from ebbflow.distribute.replica_threads import run_replicas
+from ebbflow.distribute.strategy import Extended, Strategy
+from ebbflow.distribute.values import DistributedValues, regroup, value_of_replica
+from ebbflow.engines import devices as engine_devices
+from ebbflow.functions.autograph.status import converted_where_on
+from ebbflow.functions.function import Function
+from ebbflow.graph.scopes import device_scope
+from ebbflow.ops.declare import raw
+from ebbflow.ops.reduce import reductions
+from ebbflow.state.base import VariableAggregation, VariableSynchronization
+
+
+class MirroredStrategy(Strategy):
+    """A replica on each of some devices of this process; a step runs in each, on its share of a batch."""
+
+    def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None):
+        super().__init__(MirroredExtended(self, _device_names(devices)))
+
+
+def _device_names(devices: Sequence[str] | None) -> tuple[str, ...]:
+    if devices is None:
+        found = engine_devices.list_logical_devices("GPU") or engine_devices.list_logical_devices("CPU")[:1]
+        return tuple(device.name for device in found)
+    if isinstance(devices, str) or not devices:
+        raise ValueError(f"devices must be a list of device names, not {devices!r}")
+    names = tuple(canonical_name(device) for device in devices)
+    if len(set(names)) != len(names):
+        raise ValueError(f"Duplicates in `devices` argument: {list(devices)}")
+    return names
+
+
+class MirroredExtended(Extended):
+    """How several replicas in one process do what is asked of a strategy."""
+
+    def __init__(self, strategy: Any, devices: tuple[str, ...]):
+        super().__init__(strategy, devices[0])
+        self._devices = devices
+        self._functions: weakref.WeakKeyDictionary[Function, Function] = weakref.WeakKeyDictionary()
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        return self._devices
+
+    def non_slot_devices(self, var_list: Any) -> Any:
+        """Return where variables go that belong to no other variable: everywhere."""
+        return self._devices
+
+    # --- variables ----------------------------------------------------------------------------------------------------
+
+    def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        synchronization = kwargs.pop("synchronization", None) or VariableSynchronization.AUTO
+        aggregation = kwargs.pop("aggregation", None) or VariableAggregation.NONE
+        if synchronization is VariableSynchronization.NONE:
+            raise ValueError("`NONE` variable synchronization mode is not supported with tf.distribute strategies")
+        on_read = synchronization is VariableSynchronization.ON_READ
+        if on_read and kwargs.get("trainable") is None:
+            kwargs["trainable"] = False
+        copies: list[Any] = []
+        for i, device in enumerate(self._devices):
+            if i:
+                name = f"{copies[0]._name}/replica_{i}"
+                kwargs.update(initial_value=copies[0].value(), name=name, dtype=None, shape=None)
+            with device_scope(device):
+                copies.append(next_creator(**kwargs))
+        kind = SyncOnReadVariable if on_read else MirroredVariable
+        return kind(self._strategy, copies, aggregation)
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """Return whether a variable belongs to this strategy."""
+        return getattr(v, "distribute_strategy", None) is self._strategy
+
+    def value_container(self, value: Any) -> Any:
+        """Return the distributed value that one replica's part belongs to, or the value."""
+        container = getattr(value, "_distributed_container", None)
+        return value if container is None else container()
+
+    # --- running ------------------------------------------------------------------------------------------------------
+
+    def call_for_each_replica(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """Call `fn` once in each replica."""
+        if len(self._devices) == 1:
+            return super().call_for_each_replica(fn, args, kwargs)
+        if isinstance(fn, Function):  # one graph for all replicas, so that they can be brought together inside it
+            return self._around(fn)(tuple(args), kwargs or {})
+        return run_replicas(self._strategy, self._devices, fn, args, kwargs or {})
+
+    def _around(self, fn: Function) -> Function:
+        """Return a function of TensorFlow's kind that runs what another one runs in every replica."""
+        if fn not in self._functions:
+            inner = converted_where_on(fn.python_function, by_default=fn._autograph)
+
+            def each(args: Any, kwargs: Any) -> Any:
+                return run_replicas(self._strategy, self._devices, inner, args, kwargs)
+
+            self._functions[fn] = Function(each, fn._name, autograph=False, jit_compile=fn._jit_compile)
+        return self._functions[fn]
+
+    def _update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
+        if not isinstance(var, DistributedValues):
+            return super()._update(var, fn, args, kwargs, group)
+        results = []
+        for i, device in enumerate(self._devices):
+            own_args, own_kwargs = nest.map_structure(
+                lambda leaf, i=i: value_of_replica(leaf, i), (tuple(args), kwargs)
+            )
+            with current.entered(Place(self._strategy, None, i)), device_scope(device):
+                results.append(fn(var.values[i], *own_args, **own_kwargs))
+        if group or results[0] is None:
+            return regroup(results)
+        return nest.map_structure(self._local_results, regroup(results))
+
+    def _update_in_replica(
+        self, replica: Any, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
+    ) -> Any:
+        number = replica.replica_id_in_sync_group
+        with current.entered(Place(self._strategy, replica, number)):
+            return fn(value_of_replica(var, number), *args, **kwargs)
+
+    # --- values -------------------------------------------------------------------------------------------------------
+
+    def _reduce(self, op: ReduceOp, value: Any, axis: Any) -> Any:
+        if axis is None:
+            return self._reduce_to(op, value)
+        parts = [convert(part) for part in self._local_results(value)]
+        total = raw.AddN([reductions.reduce_sum(part, axis=axis) for part in parts])
+        if op is ReduceOp.SUM:
+            return total
+        counts = raw.AddN([raw.GatherV2(raw.Shape(part), axis, 0) for part in parts])
+        return total / raw.Cast(counts, DstT=total.dtype)
+
+    def _reduce_to(self, op: ReduceOp, value: Any) -> Any:
+        if not isinstance(value, DistributedValues):
+            return self._reduce_same(op, value)
+        parts = [_dense(part) for part in value.values]
+        total = raw.AddN(parts) if len(parts) > 1 else parts[0]
+        return total if op is ReduceOp.SUM else total / len(parts)
+
+    def _reduce_same(self, op: ReduceOp, value: Any) -> Any:
+        """Return what a value that is the same on all replicas is reduced to."""
+        if op is ReduceOp.MEAN or len(self._devices) == 1 or (isinstance(value, (int, float)) and value == 0):
+            return value
+        return value * len(self._devices)
+
+    def _gather(self, value: Any, axis: int) -> Any:
+        parts = [convert(part) for part in self._local_results(value)]
+        return raw.ConcatV2(parts, axis) if len(parts) > 1 else parts[0]
+
+    # --- data ---------------------------------------------------------------------------------------------------------
+
+    def _distribute_dataset(self, dataset: Any, options: Any) -> Any:
+        return dataset if len(self._devices) == 1 else DistributedDataset(dataset, len(self._devices))
+
+    def _datasets_from_function(self, dataset_fn: Callable[..., Any], options: Any) -> Any:
+        count = len(self._devices)
+        dataset = dataset_fn(InputContext(1, 0, count))
+        return dataset if count == 1 else DistributedDatasetsFromFunction(dataset, count)
+
+
+def _dense(part: Any) -> Any:
+    return convert(part)

@@ -1,0 +1,142 @@
+"""Several replicas in one process: two logical CPUs."""
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from ebbflow.engines import devices
+
+
+@pytest.fixture
+def strategy():
+    devices.reset()
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    yield tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    devices.reset()
+
+
+def of_each(strategy, function):
+    return strategy.experimental_distribute_values_from_function(
+        lambda context: function(context.replica_id_in_sync_group)
+    )
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_each_replica_runs_with_its_own_values(strategy, wrap):
+    with strategy.scope():
+        v = tf.Variable([1.0, 2.0])
+    assert isinstance(v, tf.Variable) and isinstance(v, tf.distribute.DistributedValues)
+
+    def replica(x):
+        return x * v + float(tf.distribute.get_replica_context().replica_id_in_sync_group)
+
+    values = of_each(strategy, lambda i: tf.constant([i + 1.0]))
+    result = wrap(lambda x: strategy.run(replica, (x,)))(values)
+    assert [r.numpy().tolist() for r in strategy.experimental_local_results(result)] == [[1.0, 2.0], [3.0, 5.0]]
+    assert strategy.reduce("SUM", result, None).numpy().tolist() == [4.0, 7.0]
+    assert strategy.reduce("MEAN", result, 0).numpy().tolist() == 2.75
+    assert strategy.gather(result, 0).numpy().tolist() == [1.0, 2.0, 3.0, 5.0]
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+@pytest.mark.parametrize("aggregation, expected", [("SUM", 4.0), ("MEAN", 2.5), ("ONLY_FIRST_REPLICA", 2.0)])
+def test_what_replicas_assign_is_brought_together(strategy, wrap, aggregation, expected):
+    with strategy.scope():
+        v = tf.Variable(1.0, aggregation=tf.VariableAggregation[aggregation])
+    deltas = of_each(strategy, lambda i: tf.constant(i + 1.0))
+    wrap(lambda d: strategy.run(lambda x: v.assign_add(x).read_value(), (d,)))(deltas)
+    assert [float(copy) for copy in v.values] == [expected, expected]
+
+
+def test_without_aggregation_each_replica_has_its_own(strategy):
+    with strategy.scope():
+        v = tf.Variable(1.0)
+        v.assign(3.0)
+    assert [float(copy) for copy in v.values] == [3.0, 3.0]
+    strategy.run(lambda x: v.assign(x), (of_each(strategy, lambda i: tf.constant(float(i))),))
+    assert [float(copy) for copy in v.values] == [0.0, 1.0]
+
+
+def test_variables_that_are_brought_together_when_read(strategy):
+    with strategy.scope():
+        total = tf.Variable(
+            0.0, synchronization=tf.VariableSynchronization.ON_READ, aggregation=tf.VariableAggregation.SUM
+        )
+    strategy.run(lambda x: total.assign_add(x), (of_each(strategy, lambda i: tf.constant(i + 1.0)),))
+    assert float(total) == 3.0 and not total.trainable
+    total.assign(5.0)
+    assert float(total) == 5.0
+
+
+def test_all_reduce_and_updates(strategy):
+    with strategy.scope():
+        v = tf.Variable([0.0])
+
+    def replica(x):
+        context = tf.distribute.get_replica_context()
+        total = context.all_reduce("SUM", [x])[0]
+        context.merge_call(
+            lambda strategy, d: strategy.extended.update(v, lambda v, d: v.assign_add(d), args=[d]), args=[total]
+        )
+        return total
+
+    strategy.run(tf.function(replica), (of_each(strategy, lambda i: tf.constant([i + 1.0])),))
+    assert [copy.numpy().tolist() for copy in v.values] == [[3.0], [3.0]]
+
+
+def test_an_error_in_one_replica_ends_all(strategy):
+    def replica():
+        if tf.distribute.get_replica_context().replica_id_in_sync_group:
+            raise KeyError("second")
+        tf.distribute.get_replica_context().merge_call(lambda strategy: None)
+
+    with pytest.raises(KeyError, match="second"):
+        strategy.run(replica)
+    assert tf.distribute.get_replica_context().strategy is tf.distribute.get_strategy()
+
+
+def test_replicas_meet_only_where_they_are(strategy):
+    inner = tf.function(lambda: tf.distribute.get_replica_context().all_reduce("SUM", tf.constant(1.0)))
+    with pytest.raises(RuntimeError, match="nested"):
+        strategy.run(lambda: inner())
+
+
+def test_batches_are_divided(strategy):
+    dataset = strategy.experimental_distribute_dataset(tf.data.Dataset.range(7).batch(4))
+    parts = [[part.numpy().tolist() for part in element.values] for element in dataset]
+    assert parts == [[[0, 1], [2, 3]], [[4, 5], [6]]]
+
+    @tf.function
+    def first(iterator):
+        return strategy.run(lambda x: tf.reduce_sum(x), (iterator.get_next(),))
+
+    assert [int(n) for n in first(iter(dataset)).values] == [1, 5]
+    made = strategy.distribute_datasets_from_function(lambda context: tf.data.Dataset.range(4).batch(1))
+    assert [[p.numpy().tolist() for p in element.values] for element in made] == [[[0], [1]], [[2], [3]]]
+
+
+def test_gradients_in_replicas(strategy):
+    with strategy.scope():
+        v = tf.Variable(3.0)
+
+    @tf.function
+    def step(x):
+        def replica(x):
+            with tf.GradientTape() as tape:
+                loss = x * v * v
+            return tape.gradient(loss, v)
+
+        return strategy.run(replica, (x,))
+
+    found = step(of_each(strategy, lambda i: tf.constant(i + 1.0)))
+    np.testing.assert_allclose([float(g) for g in found.values], [6.0, 12.0])
+
+
+def test_one_device_needs_no_threads():
+    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+    with strategy.scope():
+        v = tf.Variable(2.0)
+    assert float(strategy.run(lambda x: x * v, (3.0,))) == 6.0
+    with pytest.raises(ValueError, match="Duplicates"):
+        tf.distribute.MirroredStrategy(["CPU:0", "CPU:0"])
