@@ -367,8 +367,9 @@ def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None
     kind = dtypes.int32 if out_type is None else as_dtype(out_type)
     if isinstance(input, SparseTensor):
         return raw.Cast(input.dense_shape, DstT=kind)
-    if hasattr(type(input), "_dynamic_shape"):
-        return input._dynamic_shape(out_type)
+    ragged_shape = getattr(input, "_dynamic_shape", None)
+    if ragged_shape is not None:
+        return ragged_shape(out_type)
     graph = building()
     if graph is None:
         if kind is dtypes.int32 and input.__class__ is EagerTensor:
