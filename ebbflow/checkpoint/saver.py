@@ -21,7 +21,9 @@ from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.meta_graph import export_scoped_meta_graph, read_meta_graph_file
 from ebbflow.graph.proto_functions import register_proto_function
 from ebbflow.graph.scope_names import prepend_name_scope, strip_name_scope
+from ebbflow.io.save_ops import check_names, open_checkpoint
 from ebbflow.platform import files, logging
+from ebbflow.trackable.constants import OBJECT_GRAPH_PROTO_KEY
 
 _FIELDS = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
 
@@ -317,7 +319,17 @@ class Saver:
 
     def _restore_by_objects(self, sess: Any, save_path: str) -> bool:
         """Restore from a checkpoint whose keys are objects, by the names it has of their variables."""
-        return False
+        reader = open_checkpoint(save_path)
+        if OBJECT_GRAPH_PROTO_KEY not in reader:
+            return False
+        if self._object_restore_saver is None:
+            self._object_restore_saver = saver_from_object_based_checkpoint(save_path, self._var_list, self._builder)
+        logging.warning(
+            "Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and will "
+            "re-build the Saver. Instead, consider loading object-based checkpoints using tf.train.Checkpoint()."
+        )
+        self._object_restore_saver.restore(sess, save_path)
+        return True
 
     # --- MetaGraphs ---------------------------------------------------------------------------------------------------
 
@@ -426,6 +438,39 @@ def _saver_of(meta: Any, import_scope: str | None, variables: dict[str, Any]) ->
 
 
 register_proto_function(GraphKeys.SAVERS, lambda: messages.SaverDef, Saver.to_proto, Saver.from_proto)
+
+
+def object_graph_key_mapping(checkpoint_path: Any) -> dict[str, str]:
+    """Return the keys of an object-based checkpoint by the names its variables had when it was written."""
+    reader = open_checkpoint(files.text_of(checkpoint_path))
+    check_names(reader, [OBJECT_GRAPH_PROTO_KEY])
+    data = reader.read(OBJECT_GRAPH_PROTO_KEY).item()
+    graph = messages.parse(messages.TrackableObjectGraph, data, f"{OBJECT_GRAPH_PROTO_KEY} of {checkpoint_path}")
+    return {a.full_name: a.checkpoint_key for node in graph.nodes for a in node.attributes if a.full_name}
+
+
+def saver_from_object_based_checkpoint(
+    checkpoint_path: Any, var_list: Any = None, builder: Any = None, names_to_keys: Any = None, cached_saver: Any = None
+) -> Saver:
+    """Return a saver that finds variables in an object-based checkpoint by the names they had in it."""
+    names_to_keys = names_to_keys or object_graph_key_mapping(checkpoint_path)
+    if var_list is None:
+        var_list = saveables.all_saveables()
+    if not isinstance(var_list, dict):
+        var_list = saveables.op_list_to_dict(var_list)
+    missing, extra = sorted(set(var_list) - set(names_to_keys)), sorted(set(names_to_keys) - set(var_list))
+    if missing:
+        raise errors.NotFoundError(
+            None, None, f"Existing variables not in the checkpoint: {', '.join(missing)}\n\nVariables names when this "
+            f"checkpoint was written which don't exist now: {', '.join(extra)}\n\n"
+            f"({len(set(var_list) & set(names_to_keys))} variable name(s) did match)\n\nCould not find some variables "
+            "in the checkpoint (see names above). The checkpoint is one of objects (tf.train.Checkpoint or "
+            "tf.keras.Model.save_weights), and the saver goes by names of variables. Restore it with "
+            "tf.train.Checkpoint, or pass Saver(var_list=…) the variables it has, by their old names.",
+        )  # fmt: skip
+    if cached_saver is not None:
+        return cached_saver
+    return Saver({names_to_keys[name]: variable for name, variable in var_list.items()}, builder=builder)
 
 
 def get_saver_or_default() -> Saver:

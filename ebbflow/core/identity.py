@@ -96,7 +96,7 @@ class ObjectIdentityWeakKeyDictionary(ObjectIdentityDictionary):
     _wrap_key = _WeakKey
 
     def __len__(self) -> int:
-        return len(list(self))
+        return sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[Any]:
         for key in list(self._storage):
@@ -158,7 +158,7 @@ class ObjectIdentityWeakSet(ObjectIdentitySet):
     _wrap_key = _WeakKey
 
     def __len__(self) -> int:
-        return len(list(self))
+        return sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[Any]:
         for key in list(self._storage):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ebbflow.core import context, dtypes, errors, source
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.spec import TensorSpec
@@ -13,6 +15,7 @@ from ebbflow.data.optional import OptionalSpec
 from ebbflow.data.pipe import Position, pipe_of
 from ebbflow.functions.autograph import iteration
 from ebbflow.ops.state.storage import boxed
+from ebbflow.trackable.base import Trackable
 
 
 class IteratorBase(CompositeTensor):
@@ -60,8 +63,10 @@ class IteratorBase(CompositeTensor):
         return IteratorSpec(self._spec)
 
 
-class OwnedIterator(IteratorBase):
-    """An iterator that lives as long as somebody has it."""
+class OwnedIterator(IteratorBase, Trackable):
+    """An iterator that lives as long as somebody has it. A checkpoint keeps how many elements were taken."""
+
+    _LEGACY_SAVEABLE_NAME = "ITERATOR"
 
     def __init__(self, dataset: Any = None, components: Any = None, element_spec: Any = None):
         self._resource = None
@@ -87,6 +92,18 @@ class OwnedIterator(IteratorBase):
         if self._resource is None:
             self._resource = wrap(boxed(self._position), dtypes.resource)
         return self._resource
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return {"_COUNT": wrap(np.array(self._where().taken, np.int64), dtypes.int64)}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
+        if "_COUNT" in restored_tensors:
+            self._where().go_to(int(restored_tensors["_COUNT"]))
+
+    def _where(self) -> Position:
+        if self._position is None:
+            raise errors.UnimplementedError(None, None, "Iterators of graphs are not saved in checkpoints of objects")
+        return self._position
 
     def __iter__(self) -> OwnedIterator:
         return self

@@ -105,13 +105,14 @@ class Position:
         self.pipe: Pipe | None = None
         self._elements: Iterator[Element] | None = None
         self._streams: dict[Any, Any] = {}
+        self.taken = 0  # elements since the start: where a checkpoint says one was
         self._lock = threading.RLock()  # one who asks while being asked is told so by Python, instead of waiting
 
     def begin(self, pipe: Pipe) -> None:
         """Start over a pipe from its first element."""
         with self._lock:
             self._elements = None  # whatever the last one held goes first
-            self.pipe, self._streams = pipe, {}
+            self.pipe, self._streams, self.taken = pipe, {}, 0
             with begun_anew(self._streams):
                 self._elements = pipe.start()
 
@@ -126,9 +127,19 @@ class Position:
                     "initializer operation for this iterator before getting the next element.",
                 )
             around, iteration.streams = iteration.streams, self._streams
+            self.taken += 1
             try:
                 return next(self._elements, None)
             except MemoryError as error:
                 raise errors.ResourceExhaustedError(None, None, f"out of memory: {error}") from None
             finally:
                 iteration.streams = around
+
+    def go_to(self, taken: int) -> None:
+        """Start over, and leave out as many elements as had been taken."""
+        with self._lock:
+            if self.pipe is None:
+                raise errors.FailedPreconditionError(None, None, f"{self.name} goes over no dataset yet")
+            self.begin(self.pipe)
+            while self.taken < taken and self.take() is not None:
+                pass

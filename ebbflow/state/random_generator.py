@@ -35,6 +35,7 @@ from ebbflow.ops.random.stateless_ops import (
     StatelessTruncatedNormalV2,
 )
 from ebbflow.state.variables import Variable
+from ebbflow.trackable.auto import AutoTrackable
 
 _SIZES = {PHILOX: STATE_SIZE, AUTO_SELECT: STATE_SIZE, THREEFRY: 2}
 
@@ -75,7 +76,7 @@ def _state_tensor(value: Any) -> Any:
     return value if value.dtype is dtypes.int64 else raw.Cast(value, DstT=dtypes.int64)
 
 
-class Generator:
+class Generator(AutoTrackable):
     """A source of random numbers with a state of its own."""
 
     def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None):

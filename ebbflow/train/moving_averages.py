@@ -29,6 +29,7 @@ from ebbflow.state.functions import (
 from ebbflow.state.initializers import Zeros
 from ebbflow.state.variable_scope import get_variable, get_variable_scope, variable_scope
 from ebbflow.state.variables import Variable
+from ebbflow.trackable.base import Trackable
 from ebbflow.train import slots
 
 _AVERAGED = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
@@ -103,7 +104,7 @@ def _quotient(above: Any, below: Any, true: bool, name: str) -> Any:
     return (truediv if true else div)(convert(above), convert(below), name=name)
 
 
-class ExponentialMovingAverage:
+class ExponentialMovingAverage(Trackable):
     """Keeps moving averages of variables in shadow variables.
 
     `apply` makes the shadows and returns the operation that updates them; `average` gives a shadow;
@@ -163,7 +164,8 @@ class ExponentialMovingAverage:
                 raise TypeError(f"The variables must be half, float, or double: {item.name}")
             if _key(item) in self._averages:
                 continue
-            self._averages[_key(item)] = self._shadow(item)
+            shadow = self._averages[_key(item)] = self._shadow(item)
+            self._track_trackable(shadow, _called(item), overwrite=True)
             if self._zero_debias and not isinstance(item, Variable):
                 debiased.add(_key(item))
         return debiased
@@ -186,7 +188,7 @@ class ExponentialMovingAverage:
         found = self.average(var)
         if found is not None:
             return found._shared_name
-        base = var._shared_name if isinstance(var, Variable) else var.op.name
+        base = _called(var)
         return context.default_graph().unique_name(f"{base}/{self._name}", mark_as_used=False)
 
     def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
@@ -199,6 +201,11 @@ class ExponentialMovingAverage:
             if v.name not in averaged:
                 found.setdefault(v._shared_name, v)
         return found
+
+
+def _called(item: Any) -> str:
+    """Return the name of a variable, or of a tensor's node: checkpoints of objects know its average by it."""
+    return item._shared_name if isinstance(item, Variable) else item.op.name
 
 
 def _key(item: Any) -> Any:

@@ -27,12 +27,14 @@ from ebbflow.state.base import eager_outside_functions
 from ebbflow.state.functions import assign_add
 from ebbflow.state.variable_scope import variable_scope
 from ebbflow.state.variables import ResourceVariable, Variable, VariableV1
+from ebbflow.trackable.base import Trackable
+from ebbflow.trackable.constants import SaveType
 from ebbflow.train import slots
 
 GradsAndVars = list[tuple[Any, Any]]
 
 
-class Optimizer:
+class Optimizer(Trackable):
     """Base of the optimizers of `tf.train`."""
 
     GATE_NONE = 0
@@ -46,6 +48,7 @@ class Optimizer:
         self._name = name
         self._slots: dict[str, dict[Any, Any]] = {}
         self._non_slot_dict: dict[Any, Any] = {}
+        self._slots_to_restore: dict[tuple[str, Any], list[Any]] = {}
         self._own_scope: Any = None
         if use_own_namescope_for_non_slot_vars:
             with variable_scope(None, default_name=name) as scope:
@@ -185,6 +188,7 @@ class Optimizer:
         named, key = self._slot_dict(slot_name), variable_key(var)
         if key not in named:
             named[key] = make()
+            self._restore_slot_variable(slot_name, var, named[key])
         return named[key]
 
     def _get_or_make_slot(self, var: Any, val: Any, slot_name: str, op_name: str) -> Any:
@@ -206,9 +210,11 @@ class Optimizer:
         key = (name, None if context.executing_eagerly() else colocate_with.graph)
         if key not in self._non_slot_dict:
             with self._own_scope_open(), _beside(colocate_with):
-                self._non_slot_dict[key] = VariableV1(
+                variable = VariableV1(
                     initial_value, name=name, trainable=False, use_resource=isinstance(colocate_with, ResourceVariable)
                 )
+            self._non_slot_dict[key] = variable
+            self._handle_deferred_dependencies(name, variable)
         return self._non_slot_dict[key]
 
     def _own_scope_open(self) -> Any:
@@ -221,6 +227,38 @@ class Optimizer:
 
     def _non_slot_variables(self) -> Iterable[Any]:
         return self._non_slot_dict.values()
+
+    # --- in a checkpoint ----------------------------------------------------------------------------------------------
+
+    def _trackable_children(
+        self, save_type: SaveType = SaveType.CHECKPOINT, cache: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        own = sorted(self._non_slot_dict.items(), key=lambda item: item[0][0])
+        children = {name: variable for (name, _), variable in own if _is_here(variable)}
+        return {**children, **super()._trackable_children(save_type, cache=cache, **kwargs)}
+
+    def _lookup_dependency(self, name: str, cached_dependencies: Any = None) -> Any:
+        child = super()._lookup_dependency(name, cached_dependencies)
+        if child is not None:
+            return child
+        return self._get_non_slot_variable(name, None if context.executing_eagerly() else context.default_graph())
+
+    def _restore_slot_variable(self, slot_name: str, variable: Any, slot_variable: Any) -> None:
+        """Give a new slot what checkpoints hold for it, the latest first."""
+        waiting = self._slots_to_restore.pop((slot_name, variable_key(variable)), [])
+        for position in sorted(waiting, key=lambda each: each.restore_uid, reverse=True):
+            position.restore(slot_variable)
+
+    def _create_or_restore_slot_variable(self, slot_variable_position: Any, slot_name: str, variable: Any) -> None:
+        """Restore a slot; eagerly it is made where it is missing, in a graph its value waits for it."""
+        slot = self._slot_dict(slot_name).get(variable_key(variable))
+        if slot is None and context.executing_eagerly() and slot_variable_position.is_simple_variable():
+            slot = self._zeros_slot(variable, slot_name, self._name)
+        if slot is not None:
+            slot_variable_position.restore(slot)
+        else:
+            key = slot_name, variable_key(variable)
+            self._slots_to_restore.setdefault(key, []).append(slot_variable_position)
 
     # --- what a rule says ---------------------------------------------------------------------------------------------
 

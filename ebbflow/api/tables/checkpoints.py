@@ -3,11 +3,22 @@
 BOTH = """
 [checkpoint.management]
 train.: checkpoints_iterator get_checkpoint_state latest_checkpoint
+[checkpoint.manager]
+train.CheckpointManager
+[checkpoint.options]
+train.CheckpointOptions
 [checkpoint.reader]
 train.: list_variables load_checkpoint load_variable
 """
 
+V2 = """
+[checkpoint.checkpoint]
+train.Checkpoint
+"""
+
 V1 = """
+[checkpoint.checkpoint]
+CheckpointV1 as train.Checkpoint
 [checkpoint.initializing]
 train.init_from_checkpoint
 [checkpoint.management]
@@ -37,6 +48,31 @@ python.checkpoint.checkpoint_management.update_checkpoint_state_internal
 python.training.checkpoint_utils.: checkpoints_iterator wait_for_new_checkpoint
 python.training.saver.: checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes get_checkpoint_state
 python.training.saver.: latest_checkpoint remove_checkpoint update_checkpoint_state
+[checkpoint.checkpoint]
+python.training.tracking.util.Checkpoint python.checkpoint.checkpoint.Checkpoint
+python.training.tracking.util.CheckpointV1 python.checkpoint.checkpoint.CheckpointV1
+python.training.checkpointable.util.CheckpointV1
+CheckpointV1 as python.training.checkpointable.util.Checkpoint
+[checkpoint.manager]
+python.training.checkpoint_management.CheckpointManager python.checkpoint.checkpoint_management.CheckpointManager
+[checkpoint.object_graph]
+python.training.tracking.graph_view.ObjectGraphView python.checkpoint.graph_view.ObjectGraphView
+initializers_of as python.training.tracking.util.gather_initializers
+initializers_of as python.checkpoint.checkpoint.gather_initializers
+initializers_of as python.training.checkpointable.util.gather_initializers
+list_objects as python.checkpoint.util.list_objects python.training.tracking.util.list_objects
+[checkpoint.object_saver]
+python.training.tracking.util.TrackableSaver python.checkpoint.checkpoint.TrackableSaver
+[checkpoint.options]
+python.checkpoint.checkpoint_options.CheckpointOptions python.training.saving.checkpoint_options.CheckpointOptions
+[checkpoint.positions]
+python.training.tracking.util.object_metadata python.checkpoint.checkpoint.object_metadata
+Position as python.checkpoint.restore.CheckpointPosition python.training.tracking.base.CheckpointPosition
+[checkpoint.status]
+python.training.tracking.util.: CheckpointLoadStatus InitializationOnlyStatus NameBasedSaverStatus
+python.training.tracking.util.: get_session register_session_provider
+python.checkpoint.checkpoint.: CheckpointLoadStatus InitializationOnlyStatus NameBasedSaverStatus
+python.checkpoint.checkpoint.: get_session register_session_provider
 [checkpoint.reader]
 python.training.checkpoint_utils.: list_variables load_checkpoint load_variable
 checkpoint_filename as python.training.checkpoint_utils._get_checkpoint_filename
@@ -53,11 +89,18 @@ python.training.saving.saveable_object_util.: ReferenceVariableSaveable Resource
 on_host as python.training.saving.saveable_object_util.set_cpu0
 [checkpoint.saver]
 python.training.saver.: Saver export_meta_graph import_meta_graph
-python.training.saver.import_meta_graph_with_return_elements
+python.training.saver.: import_meta_graph_with_return_elements object_graph_key_mapping
+python.training.saver.saver_from_object_based_checkpoint
 get_saver_or_default as python.training.saver._get_saver_or_default
 """
 
 CONTRIB = """
+[checkpoint.checkpoint]
+CheckpointV1 as contrib.eager.Checkpoint
+[tf1.eager_saver]
+contrib.eager.: Saver get_optimizer_variables restore_variables_on_create
+[checkpoint.manager]
+contrib.checkpoint.CheckpointManager
 [checkpoint.initializing]
 contrib.framework.init_from_checkpoint
 [checkpoint.reader]

@@ -1,0 +1,263 @@
+"""Objects as a checkpoint has them: nodes with numbers, children by name, keys of their values, slots of optimizers.
+
+`describe(view)` gives the TrackableObjectGraph of what can be reached from a root, and the values to be saved by key.
+Nodes are numbered and keys are made as TensorFlow does. Knows trackable objects; knows nothing of files.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ebbflow import messages
+from ebbflow.checkpoint.saveables import has_tensors, saveable_objects_for_op
+from ebbflow.core import errors
+from ebbflow.core.identity import ObjectIdentityDictionary
+from ebbflow.trackable import keys
+from ebbflow.trackable.base import TrackableReference
+from ebbflow.trackable.constants import VARIABLE_VALUE_KEY, SaveType
+from ebbflow.trackable.data_structures import convert_to_trackable
+from ebbflow.trackable.view import TrackableView
+
+
+class ObjectGraphView(TrackableView):
+    """What a root holds, with more objects attached to it by name."""
+
+    def __init__(self, root: Any, attached_dependencies: Sequence[TrackableReference] | None = None):
+        self._root_ref = root if isinstance(root, weakref.ref) else weakref.ref(root)
+        if self._root_ref() is None:
+            raise ValueError("The root of an object graph is gone.")
+        self._attached_dependencies = attached_dependencies
+        self._strong = None if isinstance(root, weakref.ref) else root
+
+    @property
+    def attached_dependencies(self) -> Sequence[TrackableReference] | None:
+        """What is attached to the root beside its own children."""
+        return self._attached_dependencies
+
+    def list_children(
+        self, obj: Any, save_type: SaveType = SaveType.CHECKPOINT, **kwargs: Any
+    ) -> list[TrackableReference]:
+        """Return references to the children of an object."""
+        obj._maybe_initialize_trackable()
+        children = [
+            TrackableReference(name, convert_to_trackable(child, parent=obj))
+            for name, child in obj._trackable_children(save_type, **kwargs).items()
+        ]
+        if obj is self.root and self._attached_dependencies:
+            taken = {reference.name for reference in self._attached_dependencies}
+            children = [c for c in children if c.name not in taken] + list(self._attached_dependencies)
+        return children
+
+    def children(self, obj: Any, save_type: SaveType = SaveType.CHECKPOINT, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
+        """Return the children of an object by name."""
+        return {reference.name: reference.ref for reference in self.list_children(obj, save_type, **kwargs)}
+
+    def breadth_first_traversal(self) -> tuple[list[Any], ObjectIdentityDictionary]:
+        """Return all objects, nearest first, and the path to each."""
+        return self._descendants_with_paths()
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+class Piece(NamedTuple):
+    """One tensor of a checkpoint: its key, the slice it is ("" for a whole), and its value, or a function for it."""
+
+    key: str
+    spec: str
+    value: Any
+
+
+class Attribute(NamedTuple):
+    """What the object graph says of one value of an object, and the tensors it is."""
+
+    name: str
+    full_name: str
+    key: str
+    pieces: list[Piece]
+
+
+def attributes_of(trackable: Any, path: str) -> list[Attribute]:
+    """Return the values of an object that stands at a path."""
+    if has_tensors(trackable):
+        return _serialized(trackable, path)
+    attributes = []
+    for name, factory in trackable._gather_saveables_for_checkpoint().items():
+        key = keys.checkpoint_key(path, name)
+        saveable = factory(name=key) if callable(factory) else factory
+        pieces: list[Piece] = []
+        full_name = getattr(trackable, "_shared_name", "") if name == VARIABLE_VALUE_KEY else ""
+        for each in saveable_objects_for_op(saveable, key):
+            full_name = full_name or getattr(each, "full_name", "")
+            pieces += [Piece(spec.name, spec.slice_spec, _value_of(spec)) for spec in each.specs]
+        attributes.append(Attribute(name, full_name, key, pieces))
+    return attributes
+
+
+def _value_of(spec: Any) -> Any:
+    return lambda: spec.tensor
+
+
+def _serialized(trackable: Any, path: str) -> list[Attribute]:
+    tensors = trackable._serialize_to_tensors()
+    older = getattr(trackable, "_LEGACY_SAVEABLE_NAME", "")
+    if older:
+        key = keys.checkpoint_key(path, older)
+        pieces = [piece for name, value in tensors.items() for piece in _pieces(key + name, value)]
+        return [Attribute(older, "", key, pieces)]
+    full_name = getattr(trackable, "_shared_name", "")
+    attributes = []
+    for name, value in tensors.items():
+        key = keys.checkpoint_key(path, name)
+        known_as = full_name if name == VARIABLE_VALUE_KEY else ""
+        attributes.append(Attribute(name, known_as, key, _pieces(key, value)))
+    return attributes
+
+
+def _pieces(key: str, value: Any) -> list[Piece]:
+    if isinstance(value, Mapping):
+        return [Piece(key, spec, part) for spec, part in value.items()]
+    return [Piece(key, "", value)]
+
+
+# --- the graph --------------------------------------------------------------------------------------------------------
+
+
+class Described(NamedTuple):
+    """Objects, their message, and their values."""
+
+    objects: list[Any]
+    message: Any
+    pieces: list[Piece]
+
+
+def describe(view: ObjectGraphView, values: Callable[[Any, str], list[Attribute]] = attributes_of,
+             skip_slots: bool = False) -> Described:  # fmt: skip
+    """Return the objects below a root, the TrackableObjectGraph that describes them, and what to save of them."""
+    objects, paths = view._descendants_with_paths()
+    names = ObjectIdentityDictionary()
+    numbers = ObjectIdentityDictionary()
+    for number, each in enumerate(objects):
+        names[each], numbers[each] = keys.object_path_to_string(paths[each]), number
+    slots = {} if skip_slots else _slot_variables(objects, names, numbers)
+    message = messages.TrackableObjectGraph()
+    pieces: list[Piece] = []
+    for number, each in enumerate(objects):
+        node = message.nodes.add()
+        node.slot_variables.extend(slots.get(number, ()))
+        for reference in view.list_children(each):
+            node.children.add(node_id=numbers[reference.ref], local_name=reference.name)
+        for attribute in values(each, names[each]):
+            node.attributes.add(name=attribute.name, full_name=attribute.full_name, checkpoint_key=attribute.key)
+            pieces += attribute.pieces
+    _mark_values(message)
+    return Described(objects, message, pieces)
+
+
+def _mark_values(message: Any) -> None:
+    """Say of each node whether it, or something it leads to, has a value."""
+    parents: dict[int, list[int]] = {}
+    for number, node in enumerate(message.nodes):
+        for child in node.children:
+            parents.setdefault(child.node_id, []).append(number)
+        for slot in node.slot_variables:
+            parents.setdefault(slot.slot_variable_node_id, []).append(number)
+    waiting = [number for number, node in enumerate(message.nodes) if node.attributes]
+    marked = set(waiting)
+    while waiting:
+        for parent in parents.get(waiting.pop(), ()):
+            if parent not in marked:
+                marked.add(parent)
+                waiting.append(parent)
+    for number, node in enumerate(message.nodes):
+        node.has_checkpoint_values.value = number in marked
+
+
+def _slot_variables(objects: list[Any], names: Any, numbers: Any) -> dict[int, list[Any]]:
+    """Number the slot variables of optimizers behind all other objects; return their references by optimizer."""
+    found: dict[int, list[Any]] = {}
+    others = list(objects)
+    for number, optimizer in enumerate(others):
+        if not hasattr(optimizer, "_create_or_restore_slot_variable"):
+            continue
+        for slot_name in optimizer.get_slot_names():
+            for original, variable in enumerate(others):
+                slot = _slot(optimizer, variable, slot_name)
+                if slot is None:
+                    continue
+                if slot in numbers:
+                    raise NotImplementedError(
+                        "A slot variable was re-used as a dependency of a Trackable object. This is not currently "
+                        "allowed."
+                    )
+                slot._maybe_initialize_trackable()
+                names[slot] = keys.slot_variable_key(names[variable], names[optimizer], slot_name)
+                numbers[slot] = len(objects)
+                objects.append(slot)
+                found.setdefault(number, []).append(
+                    messages.TrackableObjectGraph.TrackableObject.SlotVariableReference(
+                        original_variable_node_id=original, slot_name=slot_name, slot_variable_node_id=numbers[slot]
+                    )
+                )
+    return found
+
+
+def _slot(optimizer: Any, variable: Any, slot_name: str) -> Any:
+    try:
+        return optimizer.get_slot(variable, slot_name)
+    except (AttributeError, KeyError, TypeError):
+        return None
+
+
+def list_objects(view: ObjectGraphView, skip_slots: bool = False) -> list[Any]:
+    """Return all objects below a root, slot variables of optimizers among them."""
+    objects, paths = view._descendants_with_paths()
+    names = ObjectIdentityDictionary()
+    numbers = ObjectIdentityDictionary()
+    for number, each in enumerate(objects):
+        names[each], numbers[each] = keys.object_path_to_string(paths[each]), number
+    if not skip_slots:
+        _slot_variables(objects, names, numbers)
+    return objects
+
+
+def node_names(message: Any) -> dict[int, str]:
+    """Return how a reader would call each node of an object graph: (root).layer.kernel."""
+    names = {0: "(root)"}
+    waiting = [0]
+    while waiting:
+        number = waiting.pop(0)
+        for child in message.nodes[number].children:
+            if child.node_id not in names and 0 <= child.node_id < len(message.nodes):
+                names[child.node_id] = f"{names[number]}.{child.local_name}"
+                waiting.append(child.node_id)
+    for number, node in enumerate(message.nodes):
+        for slot in node.slot_variables:
+            original = names.get(slot.original_variable_node_id, "(unknown)")
+            names.setdefault(
+                slot.slot_variable_node_id,
+                f"{names.get(number, '(optimizer)')}'s state '{slot.slot_name}' for {original}",
+            )
+    return names
+
+
+def initializers_of(view: ObjectGraphView) -> list[Any]:
+    """Return what initialises the objects below a root, where something does."""
+    return [each.initializer for each in list_objects(view) if getattr(each, "initializer", None) is not None]
+
+
+def check_message(message: Any, what: str) -> None:
+    """See that an object graph that was read refers only to nodes it has."""
+    count = len(message.nodes)
+    for number, node in enumerate(message.nodes):
+        references = [child.node_id for child in node.children]
+        references += [s.original_variable_node_id for s in node.slot_variables]
+        references += [s.slot_variable_node_id for s in node.slot_variables]
+        if any(not 0 <= reference < count for reference in references):
+            raise errors.DataLossError(
+                None, None, f"{what}: node {number} of the object graph refers to a node that is not there"
+            )
+    if not count:
+        raise errors.DataLossError(None, None, f"{what}: the object graph has no nodes")

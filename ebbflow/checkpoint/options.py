@@ -1,0 +1,63 @@
+"""`tf.train.CheckpointOptions`: how checkpoints of objects are written and read."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+class CheckpointOptions:
+    """How a checkpoint is written and read.
+
+    `enable_async`: write in the background; what is saved is what the variables are when `save` is called.
+    `experimental_write_callbacks`: functions called once a checkpoint is complete, with its path or without arguments.
+    `experimental_skip_slot_variables`: restore no slot variables of optimizers. Devices and shards mean nothing here:
+    everything is on one machine.
+    """
+
+    __slots__ = (
+        "enable_async",
+        "experimental_enable_async_checkpoint",
+        "experimental_io_device",
+        "experimental_sharding_callback",
+        "experimental_skip_slot_variables",
+        "experimental_write_callbacks",
+    )
+
+    def __init__(
+        self,
+        experimental_io_device: str | None = None,
+        experimental_enable_async_checkpoint: bool = False,
+        experimental_write_callbacks: Sequence[Callable[..., Any]] | None = None,
+        enable_async: bool = False,
+        experimental_sharding_callback: Any = None,
+        experimental_skip_slot_variables: bool = False,
+    ):
+        self.experimental_io_device = experimental_io_device
+        self.enable_async = experimental_enable_async_checkpoint or enable_async
+        self.experimental_enable_async_checkpoint = self.enable_async
+        for callback in experimental_write_callbacks or ():
+            if len(inspect.signature(callback).parameters) > 1:
+                raise AssertionError(f"A write callback takes the path, or nothing: {callback}")
+        self.experimental_write_callbacks = experimental_write_callbacks
+        self.experimental_sharding_callback = experimental_sharding_callback
+        self.experimental_skip_slot_variables = experimental_skip_slot_variables
+
+    def __copy__(self) -> CheckpointOptions:
+        twin = object.__new__(CheckpointOptions)
+        for name in self.__slots__:
+            setattr(twin, name, getattr(self, name))
+        return twin
+
+    def __deepcopy__(self, memo: Any) -> CheckpointOptions:
+        return copy.copy(self)
+
+    def written(self, path: str) -> None:
+        """Tell the callbacks that a checkpoint is complete."""
+        for callback in self.experimental_write_callbacks or ():
+            if inspect.signature(callback).parameters:
+                callback(path)
+            else:
+                callback()

@@ -1,0 +1,57 @@
+"""`tfe.Saver` and its kin: eager variables saved and restored by name."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from ebbflow.checkpoint.reader import CheckpointReader
+from ebbflow.checkpoint.saver import Saver as NameSaver
+from ebbflow.core import context
+from ebbflow.core.convert import convert
+from ebbflow.state.variables import variable_creator_scope
+
+
+class Saver:
+    """Saves and restores eager variables, given as a list, a dictionary or one alone."""
+
+    def __init__(self, var_list: Any):
+        if context.graph_scopes and not context.executing_eagerly():
+            raise RuntimeError("tfe.Saver is for eager execution; in graphs there is tf.train.Saver")
+        if not isinstance(var_list, (list, tuple, dict, set)):
+            var_list = [var_list]
+        self._saver = NameSaver(var_list)
+
+    def save(self, file_prefix: Any, global_step: Any = None) -> str | None:
+        """Write a checkpoint and return its prefix."""
+        return self._saver.save(None, file_prefix, write_meta_graph=False, global_step=global_step)
+
+    def restore(self, file_prefix: Any) -> None:
+        """Give the variables the values of a checkpoint."""
+        self._saver.restore(None, file_prefix)
+
+
+def get_optimizer_variables(optimizer: Any) -> list[Any]:
+    """Return the variables that an optimizer keeps."""
+    return optimizer.variables()
+
+
+@contextlib.contextmanager
+def restore_variables_on_create(save_path: Any, map_func: Any = None) -> Iterator[None]:
+    """Have variables that are made in the block start with what a checkpoint has under their names."""
+    if map_func is not None and not callable(map_func):
+        raise ValueError(f"map_func must be callable, got {map_func!r}")
+    reader = CheckpointReader(save_path) if save_path else None
+
+    def create(next_creator: Any, **kwargs: Any) -> Any:
+        variable = next_creator(**kwargs)
+        if reader is not None:
+            name = variable._shared_name
+            key = map_func(name) if map_func is not None else name
+            if reader.has_tensor(key):
+                variable.assign(convert(reader.get_tensor(key), variable.dtype.base_dtype))
+        return variable
+
+    with variable_creator_scope(create):
+        yield
