@@ -81,7 +81,7 @@ def _add(flow: Flow, origin: Any, made: dict[int, Value]) -> None:
         value = Value(node, tensor._value_index, tensor.dtype, tensor._dims, tensor)
         node.outputs.append(value)
         made.setdefault(id(tensor), value)  # what is fed stays as fed
-    _infer(node)
+    infer(node)
     flow.nodes.append(node)
 
 
@@ -137,7 +137,7 @@ def _fetched(flow: Flow, value: Value) -> Value:
 # --- shapes and small values ------------------------------------------------------------------------------------------
 
 
-def _infer(node: Node) -> None:
+def infer(node: Node) -> None:
     """Find the shapes of the outputs, and their values where they are small and decided by the inputs'."""
     for value, dims in zip(node.outputs, node.infer(), strict=True):
         try:
@@ -151,34 +151,35 @@ def _infer(node: Node) -> None:
         if is_static(dims):
             node.outputs[0].known = np.array(dims, node.outputs[0].dtype.np)
     if not node.stateful and node.outputs and (all(_small(v) for v in node.outputs) or node.op.facts.bounded):
-        compute(node)
+        for value, array in zip(node.outputs, computed(node), strict=True):
+            if array is not None:
+                value.known, value.dims = array, array.shape
 
 
 def _small(value: Value) -> bool:
     return value.is_static and value.size <= SMALL and not value.dtype._is_ref_dtype
 
 
-def compute(node: Node) -> None:
-    """Note the values of a stateless node's outputs, if its inputs' decide them."""
+def computed(node: Node) -> Sequence[np.ndarray | None]:
+    """Return the values of a stateless node's outputs, as far as its inputs' decide them."""
+    outputs = node.outputs
     if node.op.name == "Const":
-        node.outputs[0].known = np.asarray(node.attrs["value"])
-        return
+        return [np.asarray(node.attrs["value"])]
     from_dims = node.op.from_dims_fn
-    if from_dims is not None and node.outputs[0].dtype.np.kind in "fiubc":
-        for value, of in zip(node.outputs, node.inputs, strict=True):
-            result = None if of.dims is None else from_dims(of.dims, value.dtype.np)
-            value.known = None if result is None else np.array(result)
-        return
+    if from_dims is not None and outputs[0].dtype.np.kind in "fiubc":
+        pairs = zip(outputs, node.inputs, strict=True)
+        results: Any = [None if of.dims is None else from_dims(of.dims, value.dtype.np) for value, of in pairs]
+        return [None if result is None else np.array(result) for result in results]
+    nothing = [None] * len(outputs)
     inputs = [v.known for v in node.inputs]
     if not node.inputs or any(v is None for v in inputs) or node.op.needs_run or node.op.kernel_fn is None:
-        return
-    if any(v.dtype is dtypes.variant for v in node.outputs):  # a list is no constant: XLA has a form of its own for it
-        return
+        return nothing
+    if any(v.dtype is dtypes.variant for v in outputs):  # a list is no constant: XLA has a form of its own for it
+        return nothing
     try:
         with np.errstate(all="ignore"):
-            results: Any = node.op.run(node.grouped(inputs), node.attrs)
+            results = node.op.run(node.grouped(inputs), node.attrs)
     except Exception:  # running it will say what is wrong
-        return
-    for value, result in zip(node.outputs, node.op.signature.flat_results(results), strict=True):
-        value.known = np.asarray(result, value.dtype.np)
-        value.dims = value.known.shape
+        return nothing
+    flat = node.op.signature.flat_results(results)
+    return [np.asarray(result, value.dtype.np) for value, result in zip(outputs, flat, strict=True)]

@@ -2,8 +2,10 @@
 
 A `Flow` is a straight line: nodes in the order they run, each taking values that were there before it. The order of
 nodes that keep state is part of its meaning; all others may stand anywhere behind what they take. There are no control
-edges: where the order matters, it is the order in the list. Passes take a Flow and return a Flow. Knows ops and graph
-nodes (as the origin of its own); knows nothing of sessions or arrays, constants excepted.
+edges: where the order matters, it is the order in the list. Passes take a Flow and return another: once made, neither
+nodes nor values change, so a flow may share nodes with the one it was made from. A node that is to take other values is
+made anew (`Substitution`), and so is all that takes what it gives. Knows ops and graph nodes (as the origin of its
+own); knows nothing of sessions or arrays, constants excepted.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.compiler.flow_text import text_of
 from ebbflow.core import dtypes
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, Op, op
@@ -124,6 +127,15 @@ class Node:
         """Return one item per input as the op's kernel and rules take them: lists where it declares lists."""
         return self.op.signature.group_inputs(items, self.attrs)
 
+    def taking(self, inputs: Sequence[Value], attrs: dict[str, Any] | None = None) -> Node:
+        """Return the node with other inputs (and attrs), and with results of its own, like these."""
+        node = Node(self.op, inputs, self.attrs if attrs is None else attrs, self.origin)
+        for value in self.outputs:
+            like = Value(node, value.index, value.dtype, value.dims, value.tensor)
+            like.known = value.known
+            node.outputs.append(like)
+        return node
+
     def infer(self) -> list[Dims]:
         """Return what the shape rule says of the outputs."""
         if self.op.shape_fn is None:
@@ -153,10 +165,7 @@ class Flow:
         return found
 
     def __str__(self) -> str:
-        lines = [
-            f"{', '.join(map(repr, n.outputs))} = {n.op.name}({', '.join(map(repr, n.inputs))})" for n in self.nodes
-        ]
-        return "\n".join([*lines, f"return {', '.join(map(repr, self.outputs))}"])
+        return text_of(self)
 
 
 # --- making nodes -----------------------------------------------------------------------------------------------------
@@ -184,10 +193,8 @@ def copied(nodes: Sequence[Node]) -> tuple[list[Node], dict[Value, Value]]:
     instead: dict[Value, Value] = {}
     made = []
     for node in nodes:
-        copy = standing_for(node.op, [instead.get(v, v) for v in node.inputs], node.attrs, node.origin, node.outputs)
-        for old, new in zip(node.outputs, copy.outputs, strict=True):
-            new.known = old.known
-            instead[old] = new
+        copy = node.taking([instead.get(v, v) for v in node.inputs])
+        instead.update(zip(node.outputs, copy.outputs, strict=True))
         made.append(copy)
     return made, instead
 
@@ -204,13 +211,58 @@ def constant(array: np.ndarray, dtype: DType, origin: Any) -> Node:
 # --- rewriting --------------------------------------------------------------------------------------------------------
 
 
+class Substitution:
+    """Values that stand for others, and the nodes that had to be made anew because they take such values."""
+
+    def __init__(self, instead: dict[Value, Value] | None = None):
+        self._instead: dict[Value, Value] = dict(instead or ())
+        self.renewed: dict[Node, Node] = {}
+
+    def put(self, old: Sequence[Value], new: Sequence[Value]) -> None:
+        """Have new values stand for old ones."""
+        instead = self._instead
+        for before, after in zip(old, new, strict=True):
+            if before is not after:
+                instead[before] = after
+
+    def value(self, value: Value) -> Value:
+        """Return what stands for a value: itself, if nothing does."""
+        instead = self._instead
+        while value in instead:
+            value = instead[value]
+        return value
+
+    def values(self, values: Sequence[Value]) -> list[Value]:
+        instead = self._instead
+        return [self.value(v) if v in instead else v for v in values]
+
+    def node(self, node: Node) -> Node:
+        """Return the node as it is now: itself, if it takes nothing that was replaced."""
+        if self._instead.keys().isdisjoint(node.inputs):
+            return node
+        renewed = self.renewed[node] = node.taking(self.values(node.inputs))
+        self.put(node.outputs, renewed.outputs)
+        return renewed
+
+    def flow(self, flow: Flow, nodes: Iterable[Node]) -> Flow:
+        """Return the flow with these nodes (or what they become, in order) in the place of its own."""
+        nodes = [self.node(node) for node in nodes]
+        return Flow(flow.inputs, nodes, self.values(flow.outputs), map(self.now, flow.roots))
+
+    def now(self, node: Node) -> Node:
+        """Return what a node of the old flow has become."""
+        while node in self.renewed:
+            node = self.renewed[node]
+        return node
+
+
 class Rewrite:
     """One walk over a flow, front to back, that may put other values in the place of a node's results."""
 
     def __init__(self, flow: Flow):
         self.flow = flow
         self.nodes: list[Node] = []
-        self._instead: dict[Value, Value] = {}
+        self.original: Node = None  # type: ignore[assignment]  # the node that is visited, as it was before this walk
 
     def call(self, name: str, inputs: Sequence[Value], attrs: dict[str, Any], origin: Any) -> Value:
         """Add a node and return its first output."""
@@ -225,14 +277,16 @@ class Rewrite:
 
     def run(self, visit: Callable[[Node, Rewrite], Sequence[Value] | None]) -> Flow:
         """Visit every node; values returned for its outputs take their place (None: the node stays as it is)."""
-        flow, instead = self.flow, self._instead
-        for node in flow.nodes:
-            node.inputs = [instead.get(v, v) for v in node.inputs]
-            found = visit(node, self)
-            if found is None:
+        flow, substitution = self.flow, Substitution()
+        gone = set()
+        for original in flow.nodes:
+            self.original = original
+            node = substitution.node(original)
+            values = visit(node, self)
+            if values is None:
                 self.nodes.append(node)
-                continue
-            flow.roots.discard(node)
-            for old, new in zip(node.outputs, found, strict=True):
-                instead[old] = new
-        return Flow(flow.inputs, self.nodes, [instead.get(v, v) for v in flow.outputs], flow.roots)
+            else:
+                gone.add(original)
+                substitution.put(node.outputs, values)
+        roots = [substitution.now(root) for root in flow.roots if root not in gone]
+        return Flow(flow.inputs, self.nodes, substitution.values(flow.outputs), roots)

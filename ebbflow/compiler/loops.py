@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ebbflow.compiler.build import build
-from ebbflow.compiler.flow import Flow, Node, Value, is_loop
+from ebbflow.compiler.flow import Flow, Node, Rewrite, Substitution, Value, is_loop
 from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.core import dtypes
+from ebbflow.core.shape import Dims
 
 MOST_TURNS = 4096
 """Loops are counted up to so many turns."""
@@ -30,11 +31,9 @@ class Loop:
 
     def __init__(self, node: Node, known: dict[Value, np.ndarray]):
         dims = [v.dims for v in node.inputs]
-        self.test = _flow(node.attrs["cond"], dims)
-        self.step = _flow(node.attrs["body"], dims)
-        self.inner = sized(self.test) | sized(self.step)
-        for inside, loop in self.inner.items():
-            inside.attrs = {**inside.attrs, "_loop": loop}
+        self.test, tests = _with_inner(_flow(node.attrs["cond"], dims))
+        self.step, steps = _with_inner(_flow(node.attrs["body"], dims))
+        self.inner = tests | steps
         self.turns: int | None = None
         self.ends: dict[int, np.ndarray] = {}
         self.growth: dict[int, int] = {}  # by how many elements a list grows in a turn
@@ -118,22 +117,45 @@ def _needed(graph: Any) -> list[Any]:
     return [n for n in graph._nodes if n in found]
 
 
-def sized(flow: Flow) -> dict[Node, Loop]:
-    """Return the loops of a flow; note the shapes of what is made of lists whose length is known."""
+def sized(flow: Flow) -> tuple[Flow, dict[Node, Loop]]:
+    """Return the flow with the shapes of what is made of lists whose length is known, and its loops."""
+    loops: dict[Node, Loop] = {}
     if not any(is_loop(n) for n in flow.nodes):
-        return {}
+        return flow, loops
     known: dict[Value, np.ndarray] = {}
     lists: dict[Value, Sized] = {}
-    loops: dict[Node, Loop] = {}
-    for node in flow.nodes:
+
+    def visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
         if is_loop(node):
             loop = loops[node] = Loop(node, known)
             known.update({node.outputs[i]: n for i, n in loop.ends.items()})
             _through(node, loop, lists)
-        else:
-            _note_list(node, lists)
-            _note_shape(node, lists)
-    return loops
+            return None
+        _note_list(node, lists)
+        shapes = _shapes(node, lists)
+        return None if shapes is None else rewrite.add(_shaped(node, shapes)).outputs
+
+    return Rewrite(flow).run(visit), loops
+
+
+def with_loops(flow: Flow, loops: dict[Node, Loop]) -> Flow:
+    """Return the flow with loops that carry what is known of them, as the attr `_loop`."""
+    substitution = Substitution()
+    nodes = []
+    for node in flow.nodes:
+        if node in loops:
+            noted = node.taking(node.inputs, {**node.attrs, "_loop": loops[node]})
+            substitution.put(node.outputs, noted.outputs)
+            node = noted
+        nodes.append(node)
+    return substitution.flow(flow, nodes)
+
+
+def _with_inner(flow: Flow) -> tuple[Flow, dict[Node, Loop]]:
+    """Return a loop's function with its own loops noted, and these."""
+    flow, loops = sized(flow)
+    flow = with_loops(flow, loops)
+    return flow, {n: n.attrs["_loop"] for n in flow.nodes if "_loop" in n.attrs}
 
 
 class Sized(NamedTuple):
@@ -183,15 +205,21 @@ def _through(node: Node, loop: Loop, lists: dict[Value, Sized]) -> None:
                 lists[node.outputs[i]] = Sized(before.length + (after - before.length) * loop.turns, element)
 
 
-def _note_shape(node: Node, lists: dict[Value, Sized]) -> None:
-    """Note the shape of a list's elements put together."""
+def _shapes(node: Node, lists: dict[Value, Sized]) -> list[Dims] | None:
+    """Return the shapes of what a node makes of a list's elements, put together."""
     if node.op.name not in ("TensorListStack", "TensorListConcatV2") or node.inputs[0] not in lists:
-        return
+        return None
     count, element = lists[node.inputs[0]]
     if element is None:
-        return
+        return None
     if node.op.name == "TensorListStack":
-        node.outputs[0].dims = (count, *element)
-    elif element:
-        node.outputs[0].dims = (count * element[0], *element[1:])
-        node.outputs[1].dims = (count,)
+        return [(count, *element)]
+    return [(count * element[0], *element[1:]), (count,)] if element else None
+
+
+def _shaped(node: Node, shapes: Sequence[Dims]) -> Node:
+    """Return the node with results of these shapes."""
+    shaped = node.taking(node.inputs)
+    for value, dims in zip(shaped.outputs, shapes, strict=True):
+        value.dims = dims
+    return shaped

@@ -107,7 +107,9 @@ class Op:
         self.lowering_attrs: tuple[str, ...] = ()
         self.checks_first = checks_first
         self.needs_run = False
-        if not internal:  # the compiler's own: no graph can name it
+        if internal:  # the compiler's own: no graph can name it
+            registry.internal[self.name] = self
+        else:
             registry.declare(self)
 
     # --- declaring --------------------------------------------------------------------------------------------------

@@ -35,6 +35,8 @@ class Registry(dict[str, "Op"]):
     def __init__(self) -> None:
         super().__init__()
         self._waiting: dict[str, list[Callable[[Op], Any]]] = {}
+        self.internal: dict[str, Op] = {}
+        """The compiler's own ops: flows name them, graphs cannot."""
 
     def __missing__(self, name: str) -> Op:
         home = homes().get(name)

@@ -25,7 +25,7 @@ from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.rematerialise import rematerialise
 from ebbflow.compiler.passes.siblings import batch_siblings
 from ebbflow.compiler.passes.simplify import simplify
-from ebbflow.compiler.passes.verify import verify
+from ebbflow.compiler.passes.verify import picture, verify, verify_unchanged
 from ebbflow.compiler.passes.winograd import take_convolutions
 
 FOR_THE_HOST = ("layout", "native", "siblings", "entropy", "fuse", "winograd", "parallel")
@@ -68,12 +68,19 @@ def optimise(
         without = {*without, "native", *(() if greedy else ("cluster",))}
     for name, transform in PASSES.items():
         if name not in without:
-            flow = cluster_all(flow) if greedy and name == "cluster" else transform(flow)
-            if check:
-                verify(flow, name)
+            flow = _run(name, cluster_all if greedy and name == "cluster" else transform, flow, check)
     flow = prune(flow)
     if memory is not None:  # last, and on what is left: any pass behind it would share again what is there twice
-        flow = rematerialise(flow, *memory)
-        if check:
-            verify(flow, "rematerialise")
+        flow = _run("rematerialise", lambda flow: rematerialise(flow, *memory), flow, check)
     return flow
+
+
+def _run(name: str, transform: Callable[[Flow], Flow], flow: Flow, check: bool) -> Flow:
+    """Return what a pass makes of a flow; `check` looks whether that is well made, and what it was given unchanged."""
+    if not check:
+        return transform(flow)
+    before = picture(flow)
+    result = transform(flow)
+    verify_unchanged(flow, before, name)
+    verify(result, name)
+    return result

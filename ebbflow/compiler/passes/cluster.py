@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ebbflow.compiler.flow import Flow, Node, Value, is_loop, standing_for
+from ebbflow.compiler.flow import Flow, Node, Substitution, Value, is_loop, standing_for
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
@@ -42,8 +42,8 @@ def cluster(flow: Flow, greedy: bool = False) -> Flow:
     if not groups:
         return flow
     flow, groups, places = recompute(flow, groups)
-    level = {**levels, **{copy: levels[place] for copy, place in places.items()}}
-    ordered = sorted(flow.nodes, key=level.__getitem__)  # stable: what keeps state stays in order
+    levels |= {new: levels[old] for new, old in places.items()}
+    ordered = sorted(flow.nodes, key=levels.__getitem__)  # stable: what keeps state stays in order
     return replaced(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups, cluster_of)
 
 
@@ -144,32 +144,28 @@ def replaced(flow: Flow, groups: Sequence[Sequence[Node]], stand_in: StandIn) ->
     last = {group[-1]: group for group in groups}
     members = {node for group in groups for node in group}
     nodes: list[Node] = []
-    instead: dict[Value, Value] = {}
+    substitution = Substitution()
     for node in flow.nodes:
         if node not in members:
-            node.inputs = [instead.get(v, v) for v in node.inputs]
             nodes.append(node)
         elif node in last:
             made, given = stand_in(last[node], uses, fetched)
-            made.inputs = [instead.get(v, v) for v in made.inputs]
             nodes.append(made)
-            instead.update(zip(given, made.outputs, strict=True))
-    return Flow(flow.inputs, nodes, [instead.get(v, v) for v in flow.outputs], flow.roots)
+            substitution.put(given, made.outputs)
+    return substitution.flow(flow, nodes)
 
 
 def cluster_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:
     """Return the node of a group, and the values of its members that others take."""
     outside = flow_of(group, uses, fetched)
     taken = {v: Value(None, i, v.dtype, v.dims, v.tensor) for i, v in enumerate(outside.inputs)}
-    for node in group:
-        node.inputs = [taken.get(v, v) for v in node.inputs]
-    region = Flow(list(taken.values()), outside.nodes, outside.outputs)
+    region = Substitution(taken).flow(Flow(list(taken.values()), [], outside.outputs), outside.nodes)
     attrs: dict[str, Any] = {
         "region": region,
         "Tin": tuple(v.dtype for v in taken),
         "Tout": tuple(v.dtype for v in region.outputs),
     }
-    return standing_for(CLUSTER, list(taken), attrs, group[-1].origin, region.outputs), region.outputs
+    return standing_for(CLUSTER, list(taken), attrs, group[-1].origin, region.outputs), outside.outputs
 
 
 def flow_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> Flow:

@@ -26,12 +26,13 @@ def take_columns(flow: Flow) -> Flow:
     fetched = set(flow.outputs)
 
     def visit(node: Node, rewrite: Rewrite) -> Sequence[Value] | None:
-        used = [i for i, v in enumerate(node.outputs) if v in uses or v in fetched]
-        if len(used) != 1 or not node.inputs:
+        used = [i for i, v in enumerate(rewrite.original.outputs) if v in uses or v in fetched]
+        at = _WHOLE.get(node.op.name)
+        if len(used) != 1 or at is None:
             return None
-        product, span = _span(node, used[0])
-        alone = product is not None and len(uses[product.outputs[0]]) == 1 and product.outputs[0] not in fetched
-        if product is None or span is None or not alone:
+        product, span = _span(node, at, used[0])
+        whole = rewrite.original.inputs[at]
+        if product is None or span is None or len(uses[whole]) != 1 or whole in fetched:
             return None
         part = _narrowed(product, *span, rewrite)
         return [part if i == used[0] else v for i, v in enumerate(node.outputs)]
@@ -39,11 +40,14 @@ def take_columns(flow: Flow) -> Flow:
     return Rewrite(flow).run(visit)
 
 
-def _span(node: Node, used: int) -> tuple[Node | None, tuple[int, int] | None]:
+_WHOLE = {"Split": 1, "SplitV": 0, "Slice": 0}
+"""Which input ops take parts of."""
+
+
+def _span(node: Node, at: int, used: int) -> tuple[Node | None, tuple[int, int] | None]:
     """Return the product that a node takes a part of, and which columns: where they begin and how many there are."""
     name, known = node.op.name, [v.known for v in node.inputs]
-    at = {"Split": 1, "SplitV": 0, "Slice": 0}.get(name)
-    if at is None or any(k is None for i, k in enumerate(known) if i != at):
+    if any(k is None for i, k in enumerate(known) if i != at):
         return None, None
     whole, part = node.inputs[at], node.outputs[used]
     product = whole.node

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.compiler.flow import Flow, Node, Value, standing_for
+from ebbflow.compiler.flow import Flow, Node, Substitution, Value, standing_for
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.ops.nn.cross_entropy import sparse_entropy
@@ -55,9 +55,7 @@ def scale_entropies(flow: Flow) -> Flow:
     if not replaced:
         return flow
     nodes = [kept for n in flow.nodes for kept in replaced.get(n, [n])]
-    for node in nodes:
-        node.inputs = [instead.get(v, v) for v in node.inputs]
-    return Flow(flow.inputs, nodes, [instead.get(v, v) for v in flow.outputs], flow.roots)
+    return Substitution(instead).flow(flow, nodes)
 
 
 def _factor(node: Node, uses: Any, fetched: set[Value], position: dict[Node, int]) -> tuple[Node, Value] | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ebbflow.compiler.build import compute
+from collections.abc import Sequence
+from typing import Any
+
+from ebbflow.compiler.build import computed
 from ebbflow.compiler.flow import Flow, Node, Rewrite, Value, constant
 
 LARGEST = 1 << 20
@@ -17,13 +20,15 @@ def fold_constants(flow: Flow) -> Flow:
 def _visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
     if node.op.name == "Const" or node.stateful or not node.outputs:
         return None
-    if any(v.known is None for v in node.outputs):
+    arrays: Sequence[Any] = [v.known for v in node.outputs]
+    if any(a is None for a in arrays):
         if not node.inputs or any(v.known is None for v in node.inputs) or not _affordable(node):
             return None
-        compute(node)
-    if any(v.known is None for v in node.outputs):
+        arrays = computed(node)
+    if any(a is None for a in arrays):
         return None
-    return [rewrite.add(constant(v.known, v.dtype, node.origin)).outputs[0] for v in node.outputs]  # type: ignore[arg-type]
+    pairs = zip(arrays, node.outputs, strict=True)
+    return [rewrite.add(constant(array, v.dtype, node.origin)).outputs[0] for array, v in pairs]
 
 
 def _affordable(node: Node) -> bool:

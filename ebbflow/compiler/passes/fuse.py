@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ebbflow.compiler.flow import Flow, Node, Value, standing_for
+from ebbflow.compiler.flow import Flow, Node, Substitution, Value, standing_for
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.engines.onednn import conv, library, matmul
@@ -53,13 +53,8 @@ def fuse(flow: Flow) -> Flow:
             renamed.update(zip(chain.results, made.outputs, strict=True))
     if not instead:
         return flow
-    nodes = []
-    for node in flow.nodes:
-        kept = instead.get(node, None if node in gone else node)
-        if kept is not None:
-            kept.inputs = [renamed.get(v, v) for v in kept.inputs]
-            nodes.append(kept)
-    return Flow(flow.inputs, nodes, [renamed.get(v, v) for v in flow.outputs], flow.roots)
+    nodes = [instead.get(node, node) for node in flow.nodes if node in instead or node not in gone]
+    return Substitution(renamed).flow(flow, nodes)
 
 
 def _worth(node: Node) -> bool:

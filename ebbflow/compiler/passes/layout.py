@@ -167,33 +167,34 @@ class _Rearranging:
 
     def __init__(self, flow: Flow, border: _Border, chosen: set[Node]):
         self._flow, self._border, self._chosen = flow, border, chosen
-        self._taken = {n: [n.inputs[i] for i in border.forms[n].takes] for n in chosen}  # as they were called before
-        self._last: dict[Value, Value] = {}  # images with channels last, by their old names
+        self._last: dict[Value, Value] = {}  # images with channels last, by what they are in the flow before
 
     def run(self) -> Flow:
         return Rewrite(self._flow).run(self._visit)
 
     def _visit(self, node: Node, rewrite: Rewrite) -> list[Value] | None:
-        if node not in self._chosen:
+        original = rewrite.original
+        if original not in self._chosen:
             return None
-        form = self._border.forms[node]
-        inputs = self._inputs(node, form, rewrite)
+        form = self._border.forms[original]
+        inputs = self._inputs(node, original, form, rewrite)
         if node.op.name == "Transpose" and list(form.known[1]) == sorted(form.known[1]):  # channels are last by now
             made = [inputs[0]]
         else:
             made = rewrite.add(_rewritten(node, form, inputs)).outputs
         found = list(made)
         for i in form.gives:
-            value = node.outputs[i]
+            value = original.outputs[i]
             self._last[value] = made[i]
             if self._border.leaves(value, self._chosen):
                 found[i] = _arranged(made[i], to_first(len(made[i].dims or ())), node.origin, rewrite)
                 found[i].tensor = value.tensor
         return found
 
-    def _inputs(self, node: Node, form: Form, rewrite: Rewrite) -> list[Value]:
+    def _inputs(self, node: Node, original: Node, form: Form, rewrite: Rewrite) -> list[Value]:
         inputs = list(node.inputs)
-        for i, old in zip(form.takes, self._taken[node], strict=True):
+        for i in form.takes:
+            old = original.inputs[i]
             if old not in self._last:
                 self._last[old] = _arranged(inputs[i], to_last(len(old.dims or ())), node.origin, rewrite)
             inputs[i] = self._last[old]

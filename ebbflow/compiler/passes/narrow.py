@@ -7,7 +7,7 @@ numbers of the inputs and of the outputs that stay, and the attrs for them.
 
 from __future__ import annotations
 
-from ebbflow.compiler.flow import Flow, Node
+from ebbflow.compiler.flow import Flow, Node, Substitution, standing_for
 
 
 def narrow_bodies(flow: Flow) -> Flow:
@@ -15,28 +15,31 @@ def narrow_bodies(flow: Flow) -> Flow:
 
     i, x, list = While(i, x, list); return x     =>     i, x = While(i, x); return x
     """
+    if all(node.op.narrow is None for node in flow.nodes):
+        return flow
     taken = {v for node in flow.nodes for v in node.inputs} | set(flow.outputs)
-    nodes, roots = [], set(flow.roots)
+    substitution = Substitution()
+    nodes = []
     for node in flow.nodes:
-        slim = _narrowed(node, [i for i, v in enumerate(node.outputs) if v in taken])
+        narrowed = _narrowed(node, [i for i, v in enumerate(node.outputs) if v in taken])
+        if narrowed is None:
+            nodes.append(node)
+            continue
+        slim, outputs = narrowed
         nodes.append(slim)
-        if slim is not node and node in roots:
-            roots.remove(node)
-            roots.add(slim)
-    return Flow(flow.inputs, nodes, flow.outputs, roots)
+        substitution.renewed[node] = slim
+        substitution.put([node.outputs[i] for i in outputs], slim.outputs)
+    return substitution.flow(flow, nodes)
 
 
-def _narrowed(node: Node, used: list[int]) -> Node:
+def _narrowed(node: Node, used: list[int]) -> tuple[Node, list[int]] | None:
+    """Return the node that gives less, and which outputs those are; None where it gives no more than is used."""
     narrow = node.op.narrow
     if narrow is None or len(used) == len(node.outputs):
-        return node
+        return None
     found = narrow(node.attrs, used)
     if found is None:
-        return node
+        return None
     inputs, outputs, attrs = found
-    slim = Node(node.op, [node.inputs[i] for i in inputs], attrs, node.origin)
-    for number, i in enumerate(outputs):
-        value = node.outputs[i]
-        value.node, value.index = slim, number
-        slim.outputs.append(value)
-    return slim
+    given = [node.outputs[i] for i in outputs]
+    return standing_for(node.op, [node.inputs[i] for i in inputs], attrs, node.origin, given), outputs

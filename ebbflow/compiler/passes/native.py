@@ -8,10 +8,9 @@ inside. Large products and convolutions stay outside, with what their engine com
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from ebbflow.compiler.flow import Flow, Node, Value, is_loop, is_state, is_variable
-from ebbflow.compiler.loops import Loop, sized
+from ebbflow.compiler.flow import Flow, Node, Value, is_loop, is_state, is_variable, standing_for
+from ebbflow.compiler.loops import Loop, sized, with_loops
 from ebbflow.compiler.passes.cluster import cluster_of, connected, flow_of, levels_of, replaced
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
@@ -56,17 +55,23 @@ def make_native(flow: Flow) -> Flow:
     """Return the flow with a node for each region of work that pays."""
     if not enabled.allowed("native") or not library.available():
         return flow
-    loops = sized(flow)
+    flow, loops = sized(flow)
     fits = _fitting(flow, loops)
     if any(is_loop(n) for n in fits):
-        made = _replaced(flow, fits, loops)
+        made = _replaced(*_with_loops(flow, fits, loops))
         if made is not None:
             return made
     plain = {n for n in fits if not is_loop(n) and not n.op.facts.lists}
-    return _replaced(flow, plain, {}) or flow
+    return _replaced(flow, plain) or flow
 
 
-def _replaced(flow: Flow, fits: set[Node], loops: dict[Node, Loop]) -> Flow | None:
+def _with_loops(flow: Flow, fits: set[Node], loops: dict[Node, Loop]) -> tuple[Flow, set[Node]]:
+    """Return the flow with loops that carry what is known of them, and the nodes of it that fit."""
+    noted = with_loops(flow, loops)
+    return noted, {new for new, old in zip(noted.nodes, flow.nodes, strict=True) if old in fits}
+
+
+def _replaced(flow: Flow, fits: set[Node]) -> Flow | None:
     """Return the flow with regions in the place of what fits; None where there is none, or a loop is refused."""
     if sum(not n.op.facts.free for n in fits) < 2 and not any(is_loop(n) for n in fits):
         return None
@@ -77,13 +82,11 @@ def _replaced(flow: Flow, fits: set[Node], loops: dict[Node, Loop]) -> Flow | No
     inside = {n for g in groups for n in g}
     if not groups or any(is_loop(n) and n not in inside for n in fits):
         return None
-    for node, loop in loops.items():
-        node.attrs = {**node.attrs, "_loop": loop}
     if any(is_loop(n) for n in inside) and any(_refusal(g, uses, fetched) for g in groups):
         return None
     flow, groups, places = recompute(flow, groups, FAR)
-    level = {**levels, **{copy: levels[place] for copy, place in places.items()}}
-    ordered = sorted(flow.nodes, key=level.__getitem__)  # stable: what keeps state stays in order
+    levels |= {new: levels[old] for new, old in places.items()}
+    ordered = sorted(flow.nodes, key=levels.__getitem__)  # stable: what keeps state stays in order
     return replaced(Flow(flow.inputs, ordered, flow.outputs, flow.roots), groups, native_of)
 
 
@@ -228,9 +231,9 @@ def _pays(group: Sequence[Node]) -> bool:
 
 
 def native_of(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[Value]) -> tuple[Node, list[Value]]:
+    """Return the node of a region, and the values of its members that others take."""
     node, given = cluster_of(group, uses, fetched)
-    attrs: dict[str, Any] = dict(node.attrs)
-    node.op, node.attrs = NATIVE_UPDATE if any(map(is_state, node.inputs)) else NATIVE, attrs
-    for outside, inside in zip(node.inputs, attrs["region"].inputs, strict=True):
+    kind = NATIVE_UPDATE if any(map(is_state, node.inputs)) else NATIVE
+    for outside, inside in zip(node.inputs, node.attrs["region"].inputs, strict=True):
         inside.storage = outside.storage
-    return node, given
+    return standing_for(kind, node.inputs, node.attrs, node.origin, node.outputs), given

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ebbflow.compiler.flow import Flow, Node, Value, copied
+from ebbflow.compiler.flow import Flow, Node, Substitution, Value, copied
 
 MOST = 32
 """Nodes that are written once more for one cluster, at most."""
@@ -19,23 +19,32 @@ Groups = Sequence[list[Node]]
 
 
 def recompute(flow: Flow, groups: Groups, least: int = 1) -> tuple[Flow, list[list[Node]], dict[Node, Node]]:
-    """Return the flow and its groups with such nodes once more, and for each new node the one it stands before.
+    """Return the flow and its groups with such nodes once more, and for each new node the old one in its place: the one
+    that it stands before, or that it was.
 
     `least` is how many bytes must be saved.
     """
     home = {node: i for i, group in enumerate(groups) for node in group}
-    grown: list[list[Node]] = []
-    before: dict[Node, list[Node]] = {}
-    for i, group in enumerate(groups):
-        again = _worth_again(group, i, home, least)
-        made, instead = copied(again)
-        for node in group:
-            node.inputs = [instead.get(v, v) for v in node.inputs]
-        before[group[0]] = made
-        grown.append([*made, *group])
-    nodes = [n for node in flow.nodes for n in (*before.get(node, ()), node)]
-    places = {copy: node for node, made in before.items() for copy in made}
-    return Flow(flow.inputs, nodes, flow.outputs, flow.roots), grown, places
+    again = [copied(_worth_again(group, i, home, least)) for i, group in enumerate(groups)]
+    if not any(copies for copies, _ in again):
+        return flow, [list(group) for group in groups], {}
+    before = {group[0]: copies for group, (copies, _) in zip(groups, again, strict=True)}
+    substitution = Substitution()
+    nodes: list[Node] = []
+    places: dict[Node, Node] = {}
+    now: dict[Node, Node] = {}
+    for node in flow.nodes:
+        instead = again[home[node]][1] if node in home else {}
+        for old in (*before.get(node, ()), node):
+            taken = [instead.get(v, v) for v in old.inputs] if old is node else old.inputs
+            new = substitution.node(old.taking(taken) if taken != old.inputs else old)
+            substitution.put(old.outputs, new.outputs)
+            nodes.append(new)
+            now[old] = new
+            places[new] = node
+    grown = [[now[n] for n in (*copies, *group)] for (copies, _), group in zip(again, groups, strict=True)]
+    roots = {now[root] for root in flow.roots}
+    return Flow(flow.inputs, nodes, substitution.values(flow.outputs), roots), grown, places
 
 
 def _worth_again(group: Sequence[Node], number: int, home: dict[Node, int], least: int) -> list[Node]:

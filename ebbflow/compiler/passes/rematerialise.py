@@ -10,11 +10,11 @@ their cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ebbflow.compiler.aliasing import last_uses
-from ebbflow.compiler.flow import Flow, Node, Value, copied
+from ebbflow.compiler.flow import Flow, Node, Substitution, Value, copied
 from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.views import view_of
 
@@ -33,25 +33,22 @@ def rematerialise(flow: Flow, limit: int, scope: str = "") -> Flow:
     lives = Lives(flow)
     refused: set[tuple[Node, Node]] = set()
     copies: set[Node] = set()
-
-    def may_change(node: Node) -> bool:
-        return node in copies or scope in node.name
-
     several = True  # all at once that the fullest moment asks for; one by one where that went wrong
     for _ in range(4 * len(flow.nodes)):
-        plans = _plans(lives, may_change, refused, lives.peak - limit if several else 1) if lives.peak > limit else []
-        if not plans:
+        wanted = lives.peak - limit if several else 1
+        may_change = {n for n in lives.flow.nodes if n in copies or scope in n.name}
+        repeats = _repeats(lives, may_change, refused, wanted) if lives.peak > limit else []
+        if not repeats:
             break
-        undo: list[tuple[Node, list[Value]]] = []
-        changed = Lives(_again(lives.flow, plans, undo, copies))
-        if changed.weight < lives.weight:
-            lives, several = changed, True
-            continue
-        for node, inputs in reversed(undo):
-            node.inputs = inputs
-        if len(plans) == 1:
-            refused.add((plans[0].node, plans[0].user))
-        several = False
+        again, made, now = _again(lives.flow, repeats)
+        changed = Lives(again)
+        several = changed.weight < lives.weight
+        if several:
+            lives = changed
+            copies = made | {now.get(n, n) for n in copies}
+            refused = {(now.get(node, node), now.get(user, user)) for node, user in refused}
+        elif len(repeats) == 1:
+            refused.add((repeats[0].node, repeats[0].user))
     return lives.flow
 
 
@@ -129,7 +126,7 @@ def is_cheap(node: Node) -> bool:
     return node.op.facts.elementwise or node.op.facts.cheap
 
 
-class _Plan(NamedTuple):
+class _Repeat(NamedTuple):
     """Compute `copies` (the last is `node`) again for `user` and the nodes behind it."""
 
     node: Node
@@ -138,34 +135,32 @@ class _Plan(NamedTuple):
     saved: int
 
 
-def _plans(
-    lives: Lives, may_change: Callable[[Node], bool], refused: set[tuple[Node, Node]], wanted: int
-) -> list[_Plan]:
-    """Return the plans that save most at the fullest moment, as many as it takes to save the bytes wanted."""
-    found = []
+def _repeats(lives: Lives, may_change: set[Node], refused: set[tuple[Node, Node]], wanted: int) -> list[_Repeat]:
+    """Return the repeats that save most at the fullest moment, as many as it takes to save the bytes wanted."""
+    candidates = []
     for node in lives.flow.nodes[: lives.fullest]:
-        plan = _plan(lives, node, may_change) if is_cheap(node) else None
-        if plan is not None and plan.saved >= _LEAST and (node, plan.user) not in refused:
-            found.append(plan)
-    found.sort(key=lambda plan: -plan.saved)
-    chosen: list[_Plan] = []
-    while found and sum(plan.saved for plan in chosen) < wanted:
-        chosen.append(found.pop(0))
+        repeat = _repeat(lives, node, may_change) if is_cheap(node) else None
+        if repeat is not None and repeat.saved >= _LEAST and (node, repeat.user) not in refused:
+            candidates.append(repeat)
+    candidates.sort(key=lambda repeat: -repeat.saved)
+    chosen: list[_Repeat] = []
+    while candidates and sum(repeat.saved for repeat in chosen) < wanted:
+        chosen.append(candidates.pop(0))
     return chosen
 
 
-def _plan(lives: Lives, node: Node, may_change: Callable[[Node], bool]) -> _Plan | None:
+def _repeat(lives: Lives, node: Node, may_change: set[Node]) -> _Repeat | None:
     """Return what it takes to let go of a node's results before the fullest moment, and what that saves there."""
     now, nodes = lives.fullest, lives.flow.nodes
     idle = [v for v in node.outputs if size(v) and lives.last.get(v, -1) > now]
     later = [i for v in idle for i in lives.uses.get(v, ()) if i >= now]
     if not later or min(later) == now or any(lives.last[v] not in later for v in idle):  # views, or fetched
         return None
-    if not all(may_change(nodes[i]) for i in later):
+    if not all(nodes[i] in may_change for i in later):
         return None
     copies: dict[Node, None] = {}
     kept = _lead_to(lives, node, min(later), copies, _DEEPEST)
-    return _Plan(node, list(copies), nodes[min(later)], sum(map(size, idle)) - sum(map(size, kept)))
+    return _Repeat(node, list(copies), nodes[min(later)], sum(map(size, idle)) - sum(map(size, kept)))
 
 
 def _lead_to(lives: Lives, node: Node, at: int, copies: dict[Node, None], depth: int) -> set[Value]:
@@ -183,21 +178,20 @@ def _lead_to(lives: Lives, node: Node, at: int, copies: dict[Node, None], depth:
     return kept
 
 
-def _again(flow: Flow, plans: Sequence[_Plan], undo: list[tuple[Node, list[Value]]], copies: set[Node]) -> Flow:
-    """Return the flow with copies of nodes in front of those that use them; `undo` gets the inputs as they were."""
-    before: dict[Node, list[_Plan]] = {}
-    for plan in plans:
-        before.setdefault(plan.user, []).append(plan)
+def _again(flow: Flow, repeats: Sequence[_Repeat]) -> tuple[Flow, set[Node], dict[Node, Node]]:
+    """Return the flow with copies of nodes in front of those that use them, the copies, and what old nodes are now."""
+    before: dict[Node, list[_Repeat]] = {}
+    for repeat in repeats:
+        before.setdefault(repeat.user, []).append(repeat)
+    substitution = Substitution()
     nodes: list[Node] = []
-    instead: dict[Value, Value] = {}
+    copies: set[Node] = set()
     for node in flow.nodes:
-        for plan in before.get(node, ()):
-            made, _ = copied(plan.copies)
+        for repeat in before.get(node, ()):
+            made, _ = copied([substitution.now(n) for n in repeat.copies])
             nodes += made
             copies.update(made)
-            instead.update(zip(plan.node.outputs, made[-1].outputs, strict=True))
-        if not instead.keys().isdisjoint(node.inputs):
-            undo.append((node, node.inputs))
-            node.inputs = [instead.get(v, v) for v in node.inputs]
-        nodes.append(node)
-    return Flow(flow.inputs, nodes, flow.outputs, flow.roots)
+            substitution.put(substitution.now(repeat.node).outputs, made[-1].outputs)
+        nodes.append(substitution.node(node))
+    again = Flow(flow.inputs, nodes, substitution.values(flow.outputs), map(substitution.now, flow.roots))
+    return again, copies, substitution.renewed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ebbflow.compiler.flow import Flow, Node, Value, constant, make
+from ebbflow.compiler.flow import Flow, Node, Substitution, Value, constant, make
 from ebbflow.core import dtypes
 from ebbflow.core.registry import registry
 
@@ -27,11 +27,10 @@ def batch_siblings(flow: Flow) -> Flow:
     for node in flow.nodes:
         if node in gone:
             continue
-        node.inputs = [instead.get(v, v) for v in node.inputs]
         nodes.append(node)
         if node.op.name == "Split" and _is_small(node):
             _batch(node, uses, fetched, nodes, instead, gone)
-    return Flow(flow.inputs, nodes, [instead.get(v, v) for v in flow.outputs], flow.roots)
+    return Substitution(instead).flow(flow, nodes) if instead else flow
 
 
 def _is_small(node: Node) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ebbflow.compiler.flow import Flow, Value
 from ebbflow.core import errors
 from ebbflow.core.shape import is_compatible
@@ -23,6 +25,25 @@ def verify(flow: Flow, after: str) -> None:
     for value in flow.outputs:
         if value not in there:
             raise _broken(after, f"{value!r} is fetched, and nothing gives it")
+
+
+Picture = tuple[Any, ...]
+
+
+def picture(flow: Flow) -> Picture:
+    """Return all that makes a flow, to see later whether it is still the same."""
+    nodes = [(n, n.op, tuple(n.inputs), n.attrs, tuple([_facts(v) for v in n.outputs])) for n in flow.nodes]
+    return nodes, [_facts(v) for v in flow.inputs], list(flow.outputs), set(flow.roots)
+
+
+def _facts(value: Value) -> Picture:
+    return value, value.node, value.index, value.dtype, value.dims, id(value.known)
+
+
+def verify_unchanged(flow: Flow, before: Picture, after: str) -> None:
+    """Raise an InternalError naming the pass that changed the flow it was given."""
+    if picture(flow) != before:
+        raise errors.InternalError(None, None, f"pass '{after}' changed the flow it was given")
 
 
 def _broken(after: str, what: str) -> errors.InternalError:
