@@ -29,6 +29,7 @@ ROOMS = (
     "train",
     "layers",
     "summary",
+    "monitored",
     "testing",
     "tf1",
     "api",

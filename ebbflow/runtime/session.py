@@ -369,6 +369,9 @@ def _key(fetches: Any) -> Any:
                 return None
             parts.append(part)
         return (kind, *parts)
+    if kind is dict:
+        values = _key(list(fetches.values()))
+        return None if values is None else (dict, *fetches, *values)
     if getattr(kind, "_stable_fetch", False):  # a variable: its tensor lives as long as the graph
         return _key(fetches._as_graph_element())
     return None

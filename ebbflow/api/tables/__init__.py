@@ -26,6 +26,7 @@ from ebbflow.api.tables import (
     math,
     messages,
     metrics,
+    monitored,
     nets,
     platform,
     queues,
@@ -41,7 +42,7 @@ from ebbflow.api.tables import (
 
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
-    platform, data, trackables, lookup, queues,
+    platform, data, trackables, lookup, queues, monitored,
     keras, distribute,
     checkpoints, saved_models,
     signal, strings, images,

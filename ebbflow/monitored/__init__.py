@@ -1,0 +1,1 @@
+"""Sessions that look after themselves: initialized, restored, checkpointed, hooked, recovered and ended."""

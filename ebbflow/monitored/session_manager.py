@@ -1,0 +1,198 @@
+"""`tf.train.SessionManager`: sessions that are ready to train.
+
+The chief's session is restored from the last checkpoint, or else initialized; other processes wait until the chief has
+done so. Ready is what `ready_op` says: it gives the names of whatever is not initialized.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.checkpoint import management
+from ebbflow.core import context, errors
+from ebbflow.platform import logging
+from ebbflow.runtime.session import Session
+
+
+class SessionManager:
+    """Makes sessions, and has them initialized or restored."""
+
+    def __init__(
+        self,
+        local_init_op: Any = None,
+        ready_op: Any = None,
+        ready_for_local_init_op: Any = None,
+        graph: Any = None,
+        recovery_wait_secs: float = 30,
+        local_init_run_options: Any = None,
+        local_init_feed_dict: Any = None,
+    ):
+        if ready_for_local_init_op is not None and local_init_op is None:
+            raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op "
+                             f", ready_for_local_init_op [{ready_for_local_init_op}]")  # fmt: skip
+        self._local_init_op = local_init_op
+        self._ready_op = ready_op
+        self._ready_for_local_init_op = ready_for_local_init_op
+        self._graph = context.default_graph() if graph is None else graph
+        self._wait = recovery_wait_secs
+        self._local_init_run_options = local_init_run_options
+        self._local_init_feed_dict = local_init_feed_dict
+        self._target: Any = None
+
+    # --- the chief ---------------------------------------------------------------------------------------------------
+
+    def prepare_session(
+        self,
+        master: str,
+        init_op: Any = None,
+        saver: Any = None,
+        checkpoint_dir: str | None = None,
+        checkpoint_filename_with_path: str | None = None,
+        wait_for_checkpoint: bool = False,
+        max_wait_secs: float = 7200,
+        config: Any = None,
+        init_feed_dict: Any = None,
+        init_fn: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """Return a session that is restored from a checkpoint or, where there is none, initialized."""
+        sess, restored = self._restored(
+            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
+        )
+        if not restored:
+            if init_op is None and not init_fn and self._local_init_op is None:
+                raise RuntimeError("Model is not initialized and no init_op or init_fn or local_init_op was given")
+            if init_op is not None:
+                sess.run(init_op, feed_dict=init_feed_dict)
+            if init_fn:
+                init_fn(sess)
+        done, message = self._local_init(sess)
+        if not done:
+            raise RuntimeError(
+                f"Init operations did not make model ready for local_init.  Init op: {_named(init_op)}, init fn: "
+                f"{init_fn}, error: {message}"
+            )
+        ready, message = self._is_ready(sess)
+        if not ready:
+            raise RuntimeError(
+                f"Init operations did not make model ready.  Init op: {_named(init_op)}, init fn: {init_fn}, "
+                f"local_init_op: {self._local_init_op}, error: {message}"
+            )
+        return sess
+
+    def recover_session(
+        self,
+        master: str,
+        saver: Any = None,
+        checkpoint_dir: str | None = None,
+        checkpoint_filename_with_path: str | None = None,
+        wait_for_checkpoint: bool = False,
+        max_wait_secs: float = 7200,
+        config: Any = None,
+    ) -> tuple[Any, bool]:
+        """Return a session, and whether it could be restored and is ready."""
+        sess, restored = self._restored(
+            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
+        )
+        if not restored:
+            return sess, False
+        for step, (done, message) in (("local_init", self._local_init(sess)), ("", self._is_ready(sess))):
+            if not done:
+                logging.info("Restoring model from %s did not make model ready%s: %s", checkpoint_dir,
+                             f" for {step}" if step else "", message)  # fmt: skip
+                return sess, False
+        return sess, True
+
+    def _restored(
+        self, master: str, saver: Any, folder: Any, path: Any, wait: bool, max_wait: float, config: Any
+    ) -> tuple[Any, bool]:
+        """Return a new session, and whether a checkpoint was restored into it."""
+        self._target = master
+        if folder and path:
+            raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
+        sess = Session(master, graph=self._graph, config=config)
+        if not saver or not (folder or path):
+            return sess, False
+        if path:
+            saver.restore(sess, path)
+            return sess, True
+        state = management.get_checkpoint_state(folder)
+        waited = 0.0
+        while not state or not state.model_checkpoint_path:
+            if not wait or waited >= max_wait:
+                return sess, False
+            logging.info("Waiting for checkpoint to be available.")
+            time.sleep(self._wait)
+            waited += self._wait
+            state = management.get_checkpoint_state(folder)
+        saver.restore(sess, state.model_checkpoint_path)
+        saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
+        return sess, True
+
+    # --- the others --------------------------------------------------------------------------------------------------
+
+    def wait_for_session(self, master: str, config: Any = None, max_wait_secs: float = float("inf")) -> Any:
+        """Return a session that is ready because somebody else made it so; DeadlineExceededError after so long."""
+        self._target = master
+        end = time.monotonic() + (float("inf") if max_wait_secs is None else max_wait_secs)
+        while True:
+            sess = Session(master, graph=self._graph, config=config)
+            waiting = None
+            try:
+                done, waiting = self._local_init(sess)
+                if done:
+                    ready, waiting = self._is_ready(sess)
+                    if ready:
+                        return sess
+                sess.close()
+            except BaseException:
+                sess.close()
+                raise
+            left = end - time.monotonic()
+            if left <= self._wait:
+                raise errors.DeadlineExceededError(
+                    None, None, f"Session was not ready after waiting {max_wait_secs} secs."
+                )
+            logging.info("Waiting for model to be ready.  Ready_for_local_init_op:  %s", waiting)
+            time.sleep(self._wait)
+
+    # --- ready -------------------------------------------------------------------------------------------------------
+
+    def _is_ready(self, sess: Any) -> tuple[bool, str | None]:
+        return _check(self._ready_op, sess, "Model not ready")
+
+    def _local_init(self, sess: Any) -> tuple[bool, str | None]:
+        """Run what initializes what is local, if what it needs is there."""
+        if self._local_init_op is None:
+            return True, None
+        ready, message = _check(self._ready_for_local_init_op, sess, "Model not ready for local init")
+        if ready:
+            logging.info("Running local_init_op.")
+            options = {} if self._local_init_run_options is None else {"options": self._local_init_run_options}
+            sess.run(self._local_init_op, feed_dict=self._local_init_feed_dict, **options)
+            logging.info("Done running local_init_op.")
+        return ready, message
+
+
+def _check(ready_op: Any, sess: Any, words: str) -> tuple[bool, str | None]:
+    """Return whether an op that names what is missing names nothing; one that has no value is always content."""
+    if ready_op is None:
+        return True, None
+    try:
+        missing = sess.run(ready_op)
+    except errors.FailedPreconditionError as error:
+        if "uninitialized" not in str(error):
+            logging.warning("%s: error [%s]", words, error)
+            raise
+        return False, str(error)
+    if missing is None or np.size(missing) == 0:
+        return True, None
+    names = ", ".join(name.decode("utf-8", "replace") for name in np.reshape(missing, -1))
+    return False, f"Variables not initialized: {names}"
+
+
+def _named(op: Any) -> Any:
+    return getattr(op, "name", None) if op is not None and not isinstance(op, (list, tuple)) else op
