@@ -55,6 +55,8 @@ regression_signature_def as saved_model.signature_def_utils.regression_signature
 V2 = """
 [savedmodel.load]
 saved_model.load
+[savedmodel.save]
+saved_model.save
 """
 
 INSIDE = """
@@ -108,6 +110,12 @@ python.saved_model.utils.: build_tensor_info build_tensor_info_from_op get_eleme
 python.saved_model.utils.get_tensor_from_tensor_info
 python.saved_model.utils_impl.: build_tensor_info build_tensor_info_from_op get_element_from_tensor_info
 python.saved_model.utils_impl.get_tensor_from_tensor_info
+[savedmodel.save]
+python.saved_model.save.save
+[savedmodel.signature_functions]
+python.saved_model.signature_serialization.: canonicalize_signatures find_function_to_export
+[savedmodel.objects]
+SignatureMap as python.saved_model.signature_serialization._SignatureMap
 [savedmodel.structures]
 NotEncodableError as python.saved_model.nested_structure_coder.NotEncodableError
 python.saved_model.nested_structure_coder.: can_encode decode_proto encode_structure

@@ -1,0 +1,104 @@
+"""The checkpoint beside a SavedModel: values by key, and the object graph that says whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ebbflow import messages
+from ebbflow.core import dtypes
+from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import EagerTensor
+from ebbflow.functions.function import function
+from ebbflow.ops.declare import raw
+from ebbflow.ops.state.storage import held
+from ebbflow.savedmodel.object_graph import ObjectGraph, is_variable
+from ebbflow.savedmodel.object_view import ObjectView
+from ebbflow.trackable.base import Trackable
+from ebbflow.trackable.keys import checkpoint_key
+
+OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+VALUE = "VARIABLE_VALUE"
+
+
+class CheckpointValues:
+    """Which values a model's objects have, and under which keys they stand."""
+
+    def __init__(self, view: ObjectView, objects: ObjectGraph):
+        self._view = view
+        self.variables = [(i, obj) for i, obj in enumerate(view.objects) if is_variable(obj)]
+        self.others: dict[int, tuple[str, list[tuple[str, EagerTensor]]]] = {}
+        for number, obj in list(enumerate(view.objects)):
+            if not is_variable(obj) and _saves(obj):
+                self._note_saveable(number, obj, objects)
+
+    def key_of(self, number: int) -> str:
+        """Return the key of a variable's value."""
+        return checkpoint_key(self._view.paths[number], VALUE)
+
+    def _note_saveable(self, number: int, obj: Any, objects: ObjectGraph) -> None:
+        """Have an object that says by itself what to save be written with functions that save and restore it."""
+        loaded = getattr(obj, "_saved_saveables", None)
+        name = next(iter(loaded)) if loaded else getattr(obj, "_LEGACY_SAVEABLE_NAME", ".TENSORS")
+        key = checkpoint_key(self._view.paths[number], name)
+        save, restore = loaded[name] if loaded else _functions_of(obj)
+        objects.saveables[number] = {name: (objects.add_function(save), objects.add_function(restore))}
+        specs = save(EagerTensor(np.array(key.encode(), object), dtypes.string))
+        self.others[number] = (name, [(spec["name"].numpy().decode(), spec["tensor"]) for spec in specs])
+
+    def tensors(self) -> Iterator[tuple[str, np.ndarray, Any]]:
+        """Yield key, value and dtype of everything, the object graph last."""
+        for number, variable in self.variables:
+            yield self.key_of(number), held(variable.handle._array).read(), variable.dtype.base_dtype
+        for _, tensors in self.others.values():
+            for key, tensor in tensors:
+                yield key, np.asarray(tensor._array), tensor.dtype
+        yield OBJECT_GRAPH_KEY, np.array(messages.serialize(self.graph()), object), dtypes.string
+
+    def graph(self) -> Any:
+        """Return the checkpoint's object graph; objects have the numbers that the SavedModel gives them."""
+        result = messages.TrackableObjectGraph()
+        for number, obj in enumerate(self._view.objects):
+            node = result.nodes.add()
+            for name, child in self._view.children[number].items():
+                node.children.add(node_id=child, local_name=name)
+            if is_variable(obj):
+                full_name = obj.name.removesuffix(":0")
+                node.attributes.add(name=VALUE, full_name=full_name, checkpoint_key=self.key_of(number))
+            elif number in self.others:
+                name = self.others[number][0]
+                node.attributes.add(
+                    name=name, full_name=name, checkpoint_key=checkpoint_key(self._view.paths[number], name)
+                )
+        return result
+
+
+def _saves(obj: Any) -> bool:
+    own = type(obj)._serialize_to_tensors if isinstance(obj, Trackable) else None
+    return bool(getattr(obj, "_saved_saveables", None)) or (
+        own is not None and own is not Trackable._serialize_to_tensors and hasattr(obj, "resource_handle")
+    )
+
+
+def _functions_of(obj: Any) -> tuple[Any, Any]:
+    """Return the functions that give an object's values and take them back, as concrete functions."""
+    tensors = obj._serialize_to_tensors()
+    names = list(tensors)
+
+    @function(input_signature=[TensorSpec([], dtypes.string, "checkpoint_key")], autograph=False)
+    def save_fn(checkpoint_key: Any) -> list[dict[str, Any]]:
+        found = obj._serialize_to_tensors()
+        return [
+            {"name": raw.StringJoin([checkpoint_key, name]), "slice_spec": "", "tensor": found[name]} for name in names
+        ]
+
+    specs = [TensorSpec(None, tensors[name].dtype, f"restored_tensors_{i}") for i, name in enumerate(names)]
+
+    @function(input_signature=specs, autograph=False)
+    def restore_fn(*restored_tensors: Any) -> int:
+        obj._restore_from_tensors(dict(zip(names, restored_tensors, strict=True)))
+        return 1
+
+    return save_fn.get_concrete_function(), restore_fn.get_concrete_function()

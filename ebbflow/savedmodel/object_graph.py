@@ -1,0 +1,253 @@
+"""The object graph of a SavedModel: a message for each object, and one for each trace of each function.
+
+Knows how objects are written; what they hold is for `checkpoint_graph`, and the plain graph for `session_graph`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ebbflow import messages
+from ebbflow.core import dtypes, nest
+from ebbflow.core.composite import CompositeTensor
+from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.functions.concrete import ConcreteFunction
+from ebbflow.functions.function import Function
+from ebbflow.functions.trackable_resource import Asset, CapturableResource
+from ebbflow.graph.graph_def import Library, distinct
+from ebbflow.messages.tensors import shape_proto
+from ebbflow.ops.state.storage import held
+from ebbflow.platform import logging
+from ebbflow.savedmodel import objects as revived_types
+from ebbflow.savedmodel.object_view import ObjectView
+from ebbflow.savedmodel.options import SaveOptions
+from ebbflow.savedmodel.structures import NotEncodableError, can_encode, encode_structure, named_tuple_class
+from ebbflow.state.base import Variable
+
+FULL_ARG_SPEC = ("args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations")
+
+
+class ObjectGraph:
+    """What the object graph says of the objects of a view."""
+
+    def __init__(self, view: ObjectView, library: Library, options: SaveOptions):
+        self.view, self._library, self._options = view, library, options
+        self.assets: dict[str, str] = {}  # the files to copy, and what each is called there
+        self.constants: dict[int, EagerTensor] = {}  # by an object's number
+        self.saveables: dict[int, dict[str, tuple[int, int]]] = {}  # numbers of functions that save and restore
+        self._asset_names: set[str] = set()
+        self._traces: dict[int, list[ConcreteFunction]] = {}
+        self._captured: dict[int, int] = {}  # the number of the object that a tensor stands for
+        self._shared: dict[int, int] = {}  # the same by what a handle holds
+        self._concretes: dict[int, ConcreteFunction] = {}
+        for number, obj in enumerate(view.objects):
+            self._note(number, obj)
+        for number in range(len(view.objects)):
+            self._note_functions(number, view.objects[number])
+        for concrete in list(self._concretes.values()):
+            for tensor in concrete.captured_inputs:
+                self.number_of(tensor, concrete)
+
+    def _note(self, number: int, obj: Any) -> None:
+        """Note by which tensors an object goes into functions."""
+        handle = None
+        if is_variable(obj):
+            handle = obj.handle
+        elif isinstance(obj, CapturableResource):
+            handle = obj.resource_handle
+        elif isinstance(obj, Asset):
+            self._captured[id(obj.asset_path)] = number
+            self._note_asset(obj)
+        elif isinstance(obj, EagerTensor):
+            self._captured[id(obj)] = number
+            self.constants[number] = obj
+        if handle is not None:
+            self._captured[id(handle)] = number
+            self._shared[id(held(handle._array))] = number
+
+    def _note_asset(self, obj: Asset) -> None:
+        path = obj.asset_path.numpy().decode()
+        if path not in self.assets:
+            self.assets[path] = distinct(os.path.basename(path), self._asset_names)
+
+    def _note_functions(self, number: int, obj: Any) -> None:
+        if isinstance(obj, ConcreteFunction):
+            self._note_concrete(obj)
+        elif isinstance(obj, Function):
+            traces = [c for c in obj._list_all_concrete_functions_for_serialization() if c._symbolic is None]
+            if not traces and obj.input_signature is not None:
+                traces = [obj.get_concrete_function()]
+            self._traces[number] = [concrete for concrete in traces if _is_writable(concrete)]
+            for concrete in self._traces[number]:
+                self._note_concrete(concrete)
+
+    def _note_concrete(self, concrete: ConcreteFunction) -> None:
+        self._concretes[id(concrete)] = concrete
+        self._library.name_of(concrete.graph)
+
+    def add_function(self, concrete: ConcreteFunction) -> int:
+        """Add a function that is nobody's child; return its number."""
+        number = self.view.add(concrete)
+        self._note_concrete(concrete)
+        for tensor in concrete.captured_inputs:
+            self.number_of(tensor, concrete)
+        return number
+
+    def number_of(self, tensor: Any, function: ConcreteFunction) -> int:
+        """Return the number of the object that a captured tensor stands for; a plain value becomes a constant."""
+        found = self._captured.get(id(tensor))
+        if found is None and isinstance(tensor, EagerTensor) and tensor.dtype is dtypes.resource:
+            found = self._shared.get(id(held(tensor._array)))
+        if found is None:
+            if not isinstance(tensor, EagerTensor) or tensor.dtype in (dtypes.resource, dtypes.variant):
+                raise self._untracked(tensor, function)
+            found = self.view.add(tensor)
+            self.constants[found] = tensor
+        self._captured[id(tensor)] = found
+        return found
+
+    def _untracked(self, tensor: Any, function: ConcreteFunction) -> AssertionError:
+        what = tensor
+        if isinstance(tensor, EagerTensor) and tensor.dtype is dtypes.resource:
+            owner = getattr(held(tensor._array), "owner", None)
+            what = (owner() if owner is not None else None) or held(tensor._array)
+        return AssertionError(
+            f"Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
+            f"tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a tracked "
+            f"object or assigned to an attribute of the main object directly. Function name = {function.name!r}, "
+            f"captured: {what!r}"
+        )
+
+    # --- the messages -------------------------------------------------------------------------------------------------
+
+    def fill(self, message: Any) -> None:
+        """Write everything."""
+        for number in range(len(self.view.objects)):
+            written = message.nodes.add()
+            for name, child in self.view.children[number].items():
+                written.children.add(node_id=child, local_name=name)
+            self._fill_object(written, number, self.view.objects[number])
+            for name, (save, restore) in self.saveables.get(number, {}).items():
+                written.saveable_objects[name].save_function = save
+                written.saveable_objects[name].restore_function = restore
+        for concrete in self._concretes.values():
+            self._fill_concrete(message.concrete_functions[self._name(concrete)], concrete)
+
+    def _name(self, concrete: ConcreteFunction) -> str:
+        return self._library.name_of(concrete.graph)
+
+    def _fill_object(self, message: Any, number: int, obj: Any) -> None:
+        if is_variable(obj):
+            self._fill_variable(message.variable, obj)
+        elif isinstance(obj, Function):
+            message.function.concrete_functions.extend(self._name(c) for c in self._traces[number])
+            fill_function_spec(message.function.function_spec, obj._signature.python, obj.input_signature)
+        elif isinstance(obj, ConcreteFunction):
+            self._fill_bare(message.bare_concrete_function, obj)
+        elif isinstance(obj, Asset):
+            names = list(self.assets)
+            message.asset.asset_file_def_index = names.index(obj.asset_path.numpy().decode())
+        elif number in self.constants:
+            message.constant.operation = self.constant_name(number)
+        elif isinstance(obj, CapturableResource):
+            message.resource.device = obj._resource_device or ""
+            message.resource.SetInParent()
+        else:
+            proto = revived_types.serialize(obj)
+            if proto is None:
+                version = messages.VersionDef(producer=1, min_consumer=1)
+                proto = messages.SavedUserObject(
+                    identifier=obj._object_identifier, version=version, metadata=obj._tracking_metadata
+                )
+            message.user_object.CopyFrom(proto)
+
+    def constant_name(self, number: int) -> str:
+        """Return what the node of a captured value is called."""
+        return f"Const_{number}"
+
+    def _fill_variable(self, message: Any, variable: Any) -> None:
+        message.name = variable.name.removesuffix(":0")
+        message.dtype = variable.dtype.base_dtype.as_datatype_enum
+        message.shape.CopyFrom(shape_proto(variable.shape))
+        message.trainable = bool(variable.trainable)
+        message.synchronization = variable.synchronization.value
+        message.aggregation = variable.aggregation.value
+        if self._options.experimental_variable_policy._save_variable_devices():
+            message.device = variable.device or ""
+
+    def _fill_bare(self, message: Any, concrete: ConcreteFunction) -> None:
+        message.concrete_function_name = self._name(concrete)
+        message.argument_keywords.extend(concrete._arg_keywords)
+        args, _ = concrete.structured_input_signature
+        tensors = [leaf for leaf in nest.flatten(list(args)) if isinstance(leaf, TensorSpec)]
+        message.allowed_positional_arguments = len(tensors) or (1 if len(concrete._arg_keywords) == 1 else 0)
+        fill_function_spec(message.function_spec, concrete.function_type.signature(), None)
+
+    def _fill_concrete(self, message: Any, concrete: ConcreteFunction) -> None:
+        message.bound_inputs.extend(self.number_of(t, concrete) for t in concrete.captured_inputs)
+        message.canonicalized_input_signature.CopyFrom(encode_structure(concrete.structured_input_signature))
+        message.output_signature.CopyFrom(encode_structure(_specs(concrete.structured_outputs)))
+
+
+def is_variable(obj: Any) -> bool:
+    """Return whether an object is a variable that has a value now."""
+    return isinstance(obj, Variable) and not getattr(obj, "_in_graph", False)
+
+
+def _is_writable(concrete: ConcreteFunction) -> bool:
+    """Return whether a trace's arguments can be described: not those made for an object."""
+    if can_encode(concrete.structured_input_signature):
+        return True
+    logging.warning(
+        "Skipping full serialization of the trace %s: its arguments %s have no form in a SavedModel.",
+        concrete.name.decode(), concrete.structured_input_signature,
+    )  # fmt: skip
+    return False
+
+
+def _specs(structure: Any) -> Any:
+    def spec(leaf: Any) -> Any:
+        if isinstance(leaf, CompositeTensor):
+            return leaf._type_spec
+        return TensorSpec(leaf.shape, leaf.dtype.base_dtype) if isinstance(leaf, Tensor) else leaf
+
+    return nest.map_structure(spec, structure)
+
+
+def fill_function_spec(message: Any, signature: inspect.Signature, input_signature: Any) -> None:
+    """Write the parameters of a Python function."""
+    parameters = list(signature.parameters.values())
+    message.fullargspec.CopyFrom(encode_structure(_full_arg_spec(parameters)))
+    try:
+        message.input_signature.CopyFrom(encode_structure(_as_tuple(input_signature)))
+    except NotEncodableError:
+        message.input_signature.none_value.SetInParent()
+
+
+def _as_tuple(input_signature: Sequence[Any] | None) -> Any:
+    return None if input_signature is None else tuple(input_signature)
+
+
+def _full_arg_spec(parameters: list[inspect.Parameter]) -> Any:
+    empty = inspect.Parameter.empty
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    keywords = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    defaults = tuple(_default(p) for p in positional if p.default is not empty)
+    by_name = {p.name: _default(p) for p in keywords if p.default is not empty}
+    return named_tuple_class("FullArgSpec", FULL_ARG_SPEC)(
+        [p.name for p in positional],
+        next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None),
+        next((p.name for p in parameters if p.kind is p.VAR_KEYWORD), None),
+        defaults or None,
+        [p.name for p in keywords],
+        by_name or None,
+        {},
+    )
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    return parameter.default if can_encode(parameter.default) else None

@@ -1,0 +1,64 @@
+"""The objects of a model, numbered: those that can be reached from the root, each once, breadth first.
+
+A SavedModel writes two graphs of them, the object graph and that of the checkpoint; both use these numbers. Knows what
+`_trackable_children` says; knows nothing of messages.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from ebbflow.functions.concrete import ConcreteFunction
+from ebbflow.functions.function import BoundFunction, Function
+from ebbflow.trackable.base import Trackable
+from ebbflow.trackable.constants import SaveType
+from ebbflow.trackable.data_structures import convert_to_trackable
+from ebbflow.trackable.keys import escape_local_name
+
+
+class ObjectView:
+    """The objects that a root holds."""
+
+    def __init__(self, root: Any, signatures: Any):
+        self.objects: list[Any] = []
+        self.children: list[dict[str, int]] = []
+        self.paths: list[str] = []
+        self._numbers: dict[int, int] = {}
+        self._cache: dict[Any, Any] = {}
+        waiting = deque([(self._number(root, ""), root)])
+        while waiting:
+            number, obj = waiting.popleft()
+            children = dict(self._children_of(obj))
+            if obj is root:
+                children["signatures"] = signatures
+            for name, child in children.items():
+                known = self._key(child) in self._numbers
+                prefix = f"{self.paths[number]}/" if self.paths[number] else ""
+                there = self._number(child, prefix + escape_local_name(name))
+                self.children[number][name] = there
+                if not known:
+                    waiting.append((there, child))
+
+    def _children_of(self, obj: Any) -> dict[str, Any]:
+        if isinstance(obj, (Function, ConcreteFunction)) or not isinstance(obj, Trackable):
+            return {}
+        found = obj._trackable_children(SaveType.SAVEDMODEL, cache=self._cache)
+        return {name: convert_to_trackable(child, parent=obj) for name, child in found.items()}
+
+    def _key(self, obj: Any) -> int:
+        return id(obj.__dict__) if isinstance(obj, BoundFunction) else id(obj)
+
+    def _number(self, obj: Any, path: str) -> int:
+        """Return an object's number; one met for the first time gets the next."""
+        key = self._key(obj)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.objects)
+            self.objects.append(obj)
+            self.children.append({})
+            self.paths.append(path)
+        return self._numbers[key]
+
+    def add(self, obj: Any) -> int:
+        """Return the number of an object that belongs to the model without being anybody's child."""
+        return self._number(obj, "")

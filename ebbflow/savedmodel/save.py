@@ -1,0 +1,124 @@
+"""`tf.saved_model.save`: an object with its functions, variables, tables and files, as a folder that TensorFlow loads.
+
+The message has two halves that say the same: the object graph, from which objects are rebuilt, and a plain graph with
+signatures and a saver, for those who know sessions only. Values go into a checkpoint beside it. Everything is put
+together before the first byte is written, and the message comes last: a folder with a `saved_model.pb` is complete.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ebbflow import messages
+from ebbflow.core import context
+from ebbflow.graph import graph_def as writing
+from ebbflow.graph.meta_graph import strip_graph_default_valued_attrs, stripped_op_list_for_graph
+from ebbflow.graph.scopes import init_scope
+from ebbflow.io.bundle_writer import BundleWriter
+from ebbflow.platform import files
+from ebbflow.savedmodel import constants, reading
+from ebbflow.savedmodel.checkpoint_graph import CheckpointValues
+from ebbflow.savedmodel.object_graph import ObjectGraph
+from ebbflow.savedmodel.object_view import ObjectView
+from ebbflow.savedmodel.objects import SignatureMap
+from ebbflow.savedmodel.options import SaveOptions
+from ebbflow.savedmodel.session_graph import SessionGraph
+from ebbflow.savedmodel.signature_functions import canonicalize_signatures, find_function_to_export
+from ebbflow.trackable.base import Trackable
+
+
+def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None) -> None:
+    """Write an object (a `tf.Module`, say) and what belongs to it to a folder.
+
+    `signatures` is a function, or a dict of them; without, the object's only function that has an `input_signature` is
+    the default signature.
+    """
+    if context.current_graph() is not None and getattr(context.current_graph(), "building_function", False):
+        raise AssertionError(
+            "tf.saved_model.save is not supported inside a traced @tf.function. Move the call to the outer "
+            "eagerly-executed context."
+        )
+    if not isinstance(obj, Trackable):
+        raise ValueError(
+            f"Expected an object of type `Trackable`, such as `tf.Module` or a subclass of the `Trackable` class, for "
+            f"export. Got {obj} with type {type(obj)}."
+        )
+    folder = os.fspath(export_dir)
+    folder = folder.decode() if isinstance(folder, bytes) else folder
+    with init_scope():
+        _write(folder, Export(obj, signatures, options or SaveOptions()))
+
+
+class Export:
+    """A SavedModel put together: the message, the values and the files."""
+
+    def __init__(self, root: Any, signatures: Any, options: SaveOptions):
+        own = getattr(root, "signatures", None)
+        if signatures is None:
+            signatures = own if isinstance(own, SignatureMap) and len(own) else find_function_to_export(root)
+        if own is not None and not isinstance(own, SignatureMap):
+            raise ValueError(
+                f"Exporting an object {root} which has an attribute named 'signatures'. This is a reserved attribute "
+                "used to store SavedModel signatures in objects which come from `tf.saved_model.load`. Delete this "
+                "attribute (e.g. `del obj.signatures`) before saving if this shadowing is acceptable."
+            )
+        offered, _ = canonicalize_signatures(signatures)
+        self.view = ObjectView(root, offered)
+        self.library = writing.Library()
+        self.objects = ObjectGraph(self.view, self.library, options)
+        self.values = CheckpointValues(self.view, self.objects)
+        self.session = SessionGraph(self.objects, self.values, offered, self.library)
+        self.message = self._message(options)
+
+    def _message(self, options: SaveOptions) -> Any:
+        saved = messages.SavedModel(saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)
+        meta = saved.meta_graphs.add()
+        info = meta.meta_info_def
+        info.tags.extend([constants.SERVING, *(options.extra_tags or ())])
+        info.tensorflow_version, info.tensorflow_git_version = writing.RELEASE, writing.GIT_VERSION
+        for name, function in options.function_aliases.items():
+            for concrete in function._list_all_concrete_functions():
+                info.function_aliases[self.library.name_of(concrete.graph)] = name
+        self.session.fill(meta)
+        for body in self.library.bodies:  # grows while it is walked: a body may call others
+            written = meta.graph_def.library.function.add()
+            writing.fill_function(written, body, self.library)
+            _note_shapes(written, body)
+        meta.graph_def.versions.producer = writing.PRODUCER
+        meta.graph_def.versions.min_consumer = 12
+        self.objects.fill(meta.object_graph_def)
+        info.stripped_op_list.MergeFrom(stripped_op_list_for_graph(meta.graph_def))
+        strip_graph_default_valued_attrs(meta)
+        self._check_namespaces(info.stripped_op_list, options)
+        return saved
+
+    def _check_namespaces(self, used: Any, options: SaveOptions) -> None:
+        allowed = set(options.namespace_whitelist)
+        foreign = sorted({op.name for op in used.op if ">" in op.name and op.name.split(">")[0] not in allowed})
+        if foreign:
+            raise ValueError(
+                f"Attempted to save ops from non-whitelisted namespaces to SavedModel: {foreign}. Please verify that "
+                "these ops should be saved, since they must be available when loading the SavedModel. If loading from "
+                "Python, you must import the library defining these ops. Once you've confirmed this, add them to "
+                "`SaveOptions(namespace_whitelist=...)`."
+            )
+
+
+def _note_shapes(function: Any, body: Any) -> None:
+    """Say the shapes of a body's arguments: without them others know nothing of shapes inside."""
+    shapes = function.attr["_input_shapes"].list.shape
+    for tensor in body.inputs:
+        shapes.add().CopyFrom(writing.shape_proto(tensor._dims))
+
+
+def _write(folder: str, export: Export) -> None:
+    files.makedirs(files.join(folder, constants.VARIABLES_DIRECTORY))
+    files.makedirs(files.join(folder, constants.ASSETS_DIRECTORY))
+    for source, name in export.objects.assets.items():
+        files.copy(source, files.join(folder, constants.ASSETS_DIRECTORY, name), overwrite=True)
+    with BundleWriter(reading.variables_path(folder)) as writer:
+        for key, array, dtype in export.values.tensors():
+            writer.add(key, array, dtype)
+    data = messages.serialize(export.message)
+    files.atomic_write_string_to_file(files.join(folder, constants.SAVED_MODEL_FILENAME_PB), data)

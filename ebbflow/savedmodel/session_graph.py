@@ -1,0 +1,163 @@
+"""The plain graph of a SavedModel: what sessions, servers and converters read.
+
+A node for each variable and table, a placeholder for each input of a signature and a call of its function, a saver, and
+an operation that fills the tables. Values that functions have captured are constants of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ebbflow import messages
+from ebbflow.core import context, dtypes
+from ebbflow.functions.call import call_body
+from ebbflow.functions.concrete import ConcreteFunction
+from ebbflow.functions.trackable_resource import Asset, CapturableResource
+from ebbflow.graph.graph import Graph
+from ebbflow.graph.graph_def import Library, distinct, fill_node
+from ebbflow.graph.scopes import control_dependencies, no_op
+from ebbflow.messages.tensors import shape_proto
+from ebbflow.ops.declare import raw
+from ebbflow.savedmodel import constants
+from ebbflow.savedmodel.checkpoint_graph import CheckpointValues
+from ebbflow.savedmodel.object_graph import ObjectGraph
+from ebbflow.savedmodel.signature_defs import build_tensor_info, op_signature_def
+
+
+class SessionGraph:
+    """The graph, and what refers to it by name."""
+
+    def __init__(self, objects: ObjectGraph, values: CheckpointValues, signatures: Any, library: Library):
+        self._objects, self._values, self._library = objects, values, library
+        self.graph = Graph()
+        self._tensors: dict[int, Any] = {}  # by an object's number: what stands for it here
+        self._signature_defs: dict[str, Any] = {}
+        self._assets: list[Any] = []
+        self._saver = messages.SaverDef()
+        with context.scope(self.graph):
+            self._add_state()
+            self._add_tables()
+            for name in signatures:
+                self._signature_defs[name] = self._signature(name, signatures[name])
+            self._add_saver()
+
+    def fill(self, meta: Any) -> None:
+        """Write nodes, signatures, saver and assets into a MetaGraphDef."""
+        for node in self.graph._nodes:
+            fill_node(meta.graph_def.node.add(), node, self._library)
+        for name, signature in self._signature_defs.items():
+            meta.signature_def[name].CopyFrom(signature)
+        meta.saver_def.CopyFrom(self._saver)
+        meta.asset_file_def.extend(self._assets)
+
+    def _add_state(self) -> None:
+        taken: set[str] = set()
+        for number, variable in self._values.variables:
+            name = distinct(variable.name.removesuffix(":0"), taken)
+            handle = raw.VarHandleOp(
+                dtype=variable.dtype.base_dtype, shape=variable.shape, shared_name=name, name=_node_name(name)
+            )
+            raw.ReadVariableOp(handle, dtype=variable.dtype.base_dtype, name=f"{handle.op.name}/Read/ReadVariableOp")
+            self._tensors[number] = handle
+        named: dict[str, Any] = {}
+        for number, obj in enumerate(self._objects.view.objects):
+            if number in self._objects.constants:
+                value = self._objects.constants[number]
+                name = self._objects.constant_name(number)
+                self._tensors[number] = self.graph.constant(np.array(value._array), value.dtype, name)
+            elif isinstance(obj, Asset):
+                path = obj.asset_path.numpy().decode()
+                if path not in named:
+                    named[path] = self.graph.constant(np.array(b"", object), dtypes.string, "asset_path_initializer")
+                self._tensors[number] = named[path]
+        for path, filename in self._objects.assets.items():
+            info = messages.TensorInfo(name=named[path].name)
+            self._assets.append(messages.AssetFileDef(tensor_info=info, filename=filename))
+
+    def _add_tables(self) -> None:
+        """Make the tables, then what fills them; the operation that does is noted as the model's own."""
+        view, waits = self._objects.view, []
+        tables = [(i, obj) for i, obj in enumerate(view.objects) if isinstance(obj, CapturableResource)]
+        for number, _ in tables:
+            creator = view.objects[view.children[number]["_create_resource"]].get_concrete_function()
+            self._tensors[number] = self._called(creator, [])[0]
+        for number, _ in tables:
+            initializer = view.objects[view.children[number]["_initialize"]].get_concrete_function()
+            results = self._called(initializer, [])
+            waits.append(results[0].op)
+        with control_dependencies(waits):
+            op = no_op(name="NoOp")
+        key = constants.INIT_OP_SIGNATURE_KEY
+        self._signature_defs[key] = op_signature_def(op, key)
+
+    def _called(self, concrete: ConcreteFunction, inputs: list[Any]) -> list[Any]:
+        captured = [self._tensors[self._objects.number_of(t, concrete)] for t in concrete.captured_inputs]
+        return call_body(concrete.graph, [*inputs, *captured])
+
+    def _signature(self, key: str, concrete: ConcreteFunction) -> Any:
+        names = concrete._arg_keywords
+        inputs = []
+        result = messages.SignatureDef(method_name=constants.PREDICT_METHOD_NAME)
+        for name, tensor in zip(names, concrete.inputs, strict=False):
+            given = raw.Placeholder(dtype=tensor.dtype.base_dtype, shape=tensor._dims, name=_node_name(f"{key}_{name}"))
+            inputs.append(given)
+            result.inputs[name].CopyFrom(build_tensor_info(given))
+        outputs = self._called(concrete, inputs)
+        for name, tensor in zip(sorted(concrete.structured_outputs), outputs, strict=True):
+            info = build_tensor_info(tensor)
+            inner = concrete.structured_outputs[name]
+            info.tensor_shape.CopyFrom(shape_proto(inner._dims))
+            result.outputs[name].CopyFrom(info)
+        return result
+
+    def _add_saver(self) -> None:
+        """Add the nodes by which a session saves and restores values, under the object graph's keys."""
+        path = raw.Placeholder(dtype=dtypes.string, shape=(), name="saver_filename")
+        with self.graph.name_scope("save"):
+            parts = [self._variable_part(number, variable) for number, variable in self._values.variables]
+            parts += [self._saveable_part(number, tensors) for number, (_, tensors) in self._values.others.items()]
+            if not parts:
+                return
+            keys = [key for part in parts for key in part.keys]
+            tensors = [tensor for part in parts for tensor in part.tensors]
+            names, slices = np.array([k.encode() for k in keys], object), np.array([b""] * len(keys), object)
+            saving = raw.SaveV2(path, names, slices, tensors)
+            with control_dependencies([saving]):
+                saved = raw.Identity(path, name="saved_path")
+            values = list(raw.RestoreV2(path, names, slices, dtypes=[t.dtype.base_dtype for t in tensors]))
+            restored = [part.restore([values.pop(0) for _ in part.keys]) for part in parts]
+            with control_dependencies(restored):
+                restore = no_op(name="restore_all")
+        self._saver.filename_tensor_name, self._saver.save_tensor_name = path.name, saved.name
+        self._saver.restore_op_name, self._saver.version = restore.name, messages.SaverDef.V2
+
+    def _variable_part(self, number: int, variable: Any) -> _Part:
+        handle = self._tensors[number]
+        read = raw.ReadVariableOp(handle, dtype=variable.dtype.base_dtype)
+        return _Part([self._values.key_of(number)], [read], lambda values: raw.AssignVariableOp(handle, values[0]))
+
+    def _saveable_part(self, number: int, tensors: list[Any]) -> _Part:
+        """Return what an object that saves by functions adds: its functions are called here too."""
+        view = self._objects.view
+        (save_number, restore_number) = next(iter(self._objects.saveables[number].values()))
+        save, restore = view.objects[save_number], view.objects[restore_number]
+        keys = [key for key, _ in tensors]
+        given = self.graph.constant(np.array(b"", object), dtypes.string, "checkpoint_key")
+        specs = save.pack(self._called(save, [given]))
+        return _Part(keys, [spec["tensor"] for spec in specs], lambda values: self._called(restore, values)[0].op)
+
+
+class _Part(NamedTuple):
+    """What one object adds to the saver: keys, the tensors to save, how to take values back."""
+
+    keys: list[str]
+    tensors: list[Any]
+    restore: Callable[[list[Any]], Any]
+
+
+def _node_name(name: str) -> str:
+    """Return a name that a node may have: others are written in other characters."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "_./-") else "_" for c in name).lstrip("_") or "value"

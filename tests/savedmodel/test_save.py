@@ -1,0 +1,170 @@
+"""`tf.saved_model.save`: what is written loads again, here and (see tools/saved_model_exchange.py) in TensorFlow."""
+
+import importlib.util
+import pathlib
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from ebbflow import messages
+from ebbflow.savedmodel import reading
+
+TOOL = pathlib.Path(__file__).parent.parent.parent / "tools" / "saved_model_exchange.py"
+
+
+def exchange():
+    spec = importlib.util.spec_from_file_location("saved_model_exchange", TOOL)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_exchanged_models_here_alone(tmp_path):
+    tool = exchange()
+    tool.write(tf, str(tmp_path))
+    tool.read(tf, str(tmp_path), lite=False)
+
+
+class Adder(tf.Module):
+    def __init__(self):
+        self.v = tf.Variable(2.0, name="v")
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def add(self, x):
+        return x + self.v
+
+
+def back(obj, tmp_path, **arguments):
+    tf.saved_model.save(obj, str(tmp_path / "m"), **arguments)
+    return tf.saved_model.load(str(tmp_path / "m"))
+
+
+def test_the_only_function_is_the_default_signature(tmp_path):
+    loaded = back(Adder(), tmp_path)
+    assert list(loaded.signatures) == ["serving_default"]
+    assert loaded.signatures["serving_default"](x=tf.constant([1.0]))["output_0"].numpy().tolist() == [3.0]
+
+
+def test_no_signatures_no_functions(tmp_path):
+    root = tf.Module()
+    root.v = tf.Variable([1.0, 2.0])
+    root.parts = [tf.Variable(1), {"deep": tf.Variable("text")}]
+    loaded = back(root, tmp_path)
+    assert len(loaded.signatures) == 0
+    assert loaded.parts[1]["deep"].numpy() == b"text"
+    loaded.v.assign([5.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    ("result", "names"),
+    [
+        (lambda x: x, ["output_0"]),
+        (lambda x: (x, x + 1), ["output_0", "output_1"]),
+        (lambda x: {"b": x, "a": x + 1}, ["a", "b"]),
+    ],
+)
+def test_results_of_signatures(tmp_path, result, names):
+    root = tf.Module()
+    root.f = tf.function(result, input_signature=[tf.TensorSpec([], tf.float32, name="x")])
+    loaded = back(root, tmp_path, signatures={"s": root.f})
+    outputs = loaded.signatures["s"](x=tf.constant(1.0))
+    assert sorted(outputs) == names
+    if names == ["a", "b"]:
+        assert float(outputs["a"]) == 2.0 and float(outputs["b"]) == 1.0
+
+
+def test_shared_objects_stay_shared(tmp_path):
+    root = tf.Module()
+    root.first = root.second = tf.Variable(1.0)
+    loaded = back(root, tmp_path)
+    assert loaded.first is loaded.second
+
+
+def test_structures_and_composites(tmp_path):
+    root = tf.Module()
+
+    @tf.function
+    def f(a, b):
+        return {"sum": a["x"] + a["y"][0], "rows": b.row_lengths(), "ragged": b}
+
+    root.f = f
+    ragged = tf.ragged.constant([[1, 2], [3]])
+    given = {"x": tf.constant(1.0), "y": [tf.constant(2.0)]}
+    f(given, ragged)
+    loaded = back(root, tmp_path)
+    result = loaded.f(given, ragged)
+    assert float(result["sum"]) == 3.0 and result["rows"].numpy().tolist() == [2, 1]
+    assert result["ragged"].to_list() == [[1, 2], [3]]
+
+
+def test_trained_after_loading_and_saved_again(tmp_path):
+    loaded = back(Adder(), tmp_path)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(loaded.add(tf.constant([1.0])) ** 2)
+    loaded.v.assign_sub(tape.gradient(loss, loaded.v))
+    tf.saved_model.save(loaded, str(tmp_path / "again"))
+    assert float(tf.saved_model.load(str(tmp_path / "again")).v) == -4.0
+
+
+def test_an_untracked_variable_is_refused(tmp_path):
+    root = tf.Module()
+    hidden = tf.Variable(1.0, name="hidden")
+    root.f = tf.function(lambda x: x + hidden, input_signature=[tf.TensorSpec([], tf.float32)])
+    with pytest.raises(AssertionError, match=r"(?s)untracked.*hidden"):
+        tf.saved_model.save(root, str(tmp_path / "m"))
+    assert not (tmp_path / "m").exists()
+
+
+def test_what_cannot_be_a_signature(tmp_path):
+    root = tf.Module()
+    root.f = tf.function(lambda x: [x, [x]], input_signature=[tf.TensorSpec([], tf.float32)])
+    with pytest.raises(ValueError, match="must be a single Tensor, a sequence of Tensors"):
+        tf.saved_model.save(root, str(tmp_path / "m"), signatures=root.f)
+    with pytest.raises(ValueError, match=r"Only `tf.functions` with an input signature"):
+        tf.saved_model.save(root, str(tmp_path / "m"), signatures=lambda x: x)
+    with pytest.raises(ValueError, match="Expected an object of type `Trackable`"):
+        tf.saved_model.save(3, str(tmp_path / "m"))
+
+
+def test_the_form_of_the_message(tmp_path):
+    tf.saved_model.save(Adder(), str(tmp_path), options=tf.saved_model.SaveOptions(extra_tags=["mine"]))
+    meta = reading.parse_saved_model(tmp_path).meta_graphs[0]
+    assert list(meta.meta_info_def.tags) == ["serve", "mine"]
+    assert meta.meta_info_def.stripped_default_attrs
+    kinds = [node.WhichOneof("kind") for node in meta.object_graph_def.nodes]
+    assert kinds == ["user_object", "variable", "function", "user_object", "bare_concrete_function"]
+    assert meta.object_graph_def.nodes[3].user_object.identifier == "signature_map"
+    assert meta.saver_def.restore_op_name == "save/restore_all"
+    assert (tmp_path / "variables" / "variables.index").exists()
+    saved = messages.SavedModel.FromString((tmp_path / "saved_model.pb").read_bytes())
+    assert messages.serialize(saved) == (tmp_path / "saved_model.pb").read_bytes()
+
+
+def test_options():
+    policy = tf.saved_model.experimental.VariablePolicy
+    assert policy.from_obj("SAVE_VARIABLE_DEVICES") is policy.SAVE_VARIABLE_DEVICES
+    with pytest.raises(ValueError, match="invalid VariablePolicy"):
+        tf.saved_model.SaveOptions(experimental_variable_policy="nonsense")
+    with pytest.raises(TypeError, match="must be a list of strings"):
+        tf.saved_model.SaveOptions(namespace_whitelist="text")
+
+
+def test_a_function_of_a_session_is_no_place_to_save(tmp_path):
+    @tf.function
+    def f():
+        tf.saved_model.save(Adder(), str(tmp_path))
+
+    with pytest.raises(AssertionError, match="not supported inside a traced"):
+        f()
+
+
+def test_values_survive_exactly(tmp_path):
+    root = tf.Module()
+    kinds = [np.float16, np.float64, np.int8, np.uint16, np.complex64, np.bool_]
+    root.all = [tf.Variable(np.array([0, 1, 1]).astype(kind)) for kind in kinds]
+    root.bf = tf.Variable(tf.cast([1.5, -2.0], tf.bfloat16))
+    loaded = back(root, tmp_path)
+    for ours, theirs in zip(loaded.all, root.all, strict=True):
+        assert ours.dtype == theirs.dtype and np.array_equal(ours.numpy(), theirs.numpy())
+    assert loaded.bf.dtype == tf.bfloat16
