@@ -12,6 +12,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.data.file_ops import matching_files
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
@@ -61,7 +62,7 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
 
 
 def input_producer(
-    input_tensor: Any,
+    input_tensor: TensorLike,
     element_shape: Any = None,
     num_epochs: int | None = None,
     shuffle: bool = True,

@@ -49,7 +49,7 @@ def test_every_public_function_says_what_it_does():
 
 ANYTHING_BUT_ANY = set(
     """
-    x y labels logits predictions learning_rate decay_steps input_tensor features segment_ids
+    y labels logits learning_rate decay_steps input_tensor features segment_ids
     dtype out_type output_type axis name keepdims padding data_format
     """.split()  # noqa: SIM905
 )

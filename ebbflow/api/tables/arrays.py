@@ -1,9 +1,10 @@
 """The names of arrays: making, shaping, slicing, gathering; checks, strings, control and the rest of `ops`."""
 
 BOTH = """
+[ops.arrays.parallel_concat]
+parallel_stack
 [ops.arrays.joining]
 concat
-parallel_stack
 split
 stack
 unstack

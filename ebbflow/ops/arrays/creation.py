@@ -56,7 +56,7 @@ def filled(dims: Any, value: Any, dtype: DType) -> np.ndarray:
     return np.zeros(dims, dtype.np) if not value else np.full(dims, value, dtype.np)
 
 
-# --- constants and placeholders ---------------------------------------------------------------------------------------
+# --- constants --------------------------------------------------------------------------------------------------------
 
 Const = op("Const() -> (output:dtype) | value: tensor; dtype: type", gradient=FLAT, facts="static")
 
@@ -69,39 +69,6 @@ def _(*, value):
 @Const.kernel
 def _(xp, *, value):
     return value
-
-
-Placeholder = op("Placeholder() -> (output:dtype) | dtype: type; shape: shape = ?", gradient=FLAT)
-PlaceholderV2 = op("PlaceholderV2() -> (output:dtype) | dtype: type; shape: shape | deprecated@23", gradient=FLAT)
-
-
-@PlaceholderV2.shape
-@Placeholder.shape
-def _(*, shape):
-    return shape
-
-
-@PlaceholderV2.kernel
-@Placeholder.kernel
-def _(xp, *, dtype, shape, run):
-    name = "Placeholder" if run is None or run.node is None else run.node.name
-    known = f" and shape {show(shape)}" if shape else ""
-    raise invalid(f"You must feed a value for placeholder tensor '{name}' with dtype {dtype.name}{known}")
-
-
-PlaceholderWithDefault = op(
-    "PlaceholderWithDefault(input:dtype) -> (output:dtype) | dtype: type; shape: shape",
-    kernel=lambda xp, input: input,
-    gradient=lambda call, grad: grad,
-    facts="same",
-)
-
-
-@PlaceholderWithDefault.shape
-def _(input, *, shape):
-    if not is_compatible(input.dims, shape):
-        raise errors.StaticShapeError(f"Shapes must be compatible: input {show(input.dims)}, shape {show(shape)}")
-    return shape
 
 
 # --- passing on -------------------------------------------------------------------------------------------------------

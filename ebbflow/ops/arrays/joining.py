@@ -7,7 +7,6 @@ and by the tape.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,13 @@ from ebbflow.core.shape import Dims, TensorShape, from_dims, merge_dims
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops import tf1_gradients
-from ebbflow.ops.arrays.creation import building, zeros_like
+from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.shaping import checked_scalar
 from ebbflow.ops.declare import FLAT, dense, raw, show, spelled_out
 from ebbflow.ops.quick import all_eager, int32, result_of, results_of
-from ebbflow.ops.sizes import int_vector, invalid, is_static, scalar_value, vector
+from ebbflow.ops.sizes import int_vector, invalid, scalar_value, vector
 
-__all__ = ["concat", "parallel_stack", "split", "stack", "unstack", "zeros_like"]
+__all__ = ["concat", "split", "stack", "unstack", "zeros_like"]
 
 # --- concat -----------------------------------------------------------------------------------------------------------
 
@@ -386,27 +385,6 @@ def _(call, *grads):
     return Pack(list(grads), axis=call.axis, name="stack") if grads else zeros_like(call.value)
 
 
-ParallelConcat = op("ParallelConcat(values:N*T) -> (output:T) | N: int >= 1; T: type; shape: shape", gradient=FLAT)
-
-
-@ParallelConcat.shape
-def _(values, *, shape):
-    if shape is None or None in shape:
-        raise errors.StaticShapeError("shape attr must be fully defined.")
-    for value in values:
-        if value.dims is not None and value.dims[:1] != (1,):
-            raise errors.StaticShapeError("Size of first dimension must be 1.")
-    return shape
-
-
-@ParallelConcat.kernel
-def _(xp, values, *, shape):
-    joined = xp.concatenate(values, axis=0)
-    if joined.shape != tuple(shape):
-        raise invalid(f"the values join to shape {show(joined.shape)}, not {show(shape)}")
-    return joined
-
-
 # --- lists that hold tensors ------------------------------------------------------------------------------------------
 
 
@@ -556,18 +534,6 @@ def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str 
             arrays = Unpack.kernel_fn(np, value._array, num=num, axis=axis)
             return [*results_of(Unpack, (value,), arrays, value._dtype, {"num": num, "T": value._dtype, "axis": axis})]
     return Unpack(value, num=num, axis=axis, name=name or "unstack")
-
-
-def parallel_stack(values: Sequence[TensorLike], name: str = "parallel_stack") -> Tensor:
-    """Return the tensors, whose shapes must be known, as slices of one along a new first axis. (Graphs only.)"""
-    if building() is None:
-        raise RuntimeError("tf.parallel_stack() is not compatible with eager execution.")
-    with name_scope(name or "parallel_stack"):
-        first = convert(values[0])
-        if not is_static(first):
-            raise ValueError(f"tf.parallel_stack needs a known shape; values[0] has {first.shape}")
-        rows = [raw.ExpandDims(v, 0) for v in values]
-        return ParallelConcat(rows, shape=(len(values), *first._dims))
 
 
 def split(

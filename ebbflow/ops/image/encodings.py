@@ -9,6 +9,8 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.audio.wav import encode_wav
 from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.image.png import encode_png
@@ -66,7 +68,7 @@ def _(xp, audio, sample_rate):
     return box
 
 
-def encode_png_image(image, compression=-1, name=None):
+def encode_png_image(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
     """Return pictures [..., height, width, channels] of bytes as PNG files.
 
     >>> encode_png_image(np.zeros((1, 1, 1), np.uint8)).numpy()[:4]
@@ -75,7 +77,7 @@ def encode_png_image(image, compression=-1, name=None):
     return EncodePng(image, compression=compression, name=name)
 
 
-def encode_wav_audio(audio, sample_rate, name=None):
+def encode_wav_audio(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
     """Return sound [frames, channels], numbers in [-1, 1], as a WAV file.
 
     >>> encode_wav_audio(np.zeros((2, 1), np.float32), 8000).numpy()[:4]

@@ -13,6 +13,8 @@ import numpy as np
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.shaping import matrix_transpose
 from ebbflow.ops.declare import mismatch, raw, show
 from ebbflow.ops.elementwise.complex_numbers import conj
@@ -206,13 +208,17 @@ def _(call, grad):
 # --- public functions -------------------------------------------------------------------------------------------------
 
 
-def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
+def banded_triangular_solve(
+    bands: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """Solve triangular systems whose matrices are given by their bands."""
     with name_scope(name, "banded_triangular_solve", [bands, rhs]):
         return BandedTriangularSolve(bands, rhs, lower=lower, adjoint=adjoint)
 
 
-def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
+def tridiagonal_matmul(
+    diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
+) -> Tensor:
     """Return tridiagonal matrices times matrices.
 
     >>> tridiagonal_matmul(([[1.], [0.]], [[2., 2.], ], [[0., 1.]]) and [[[1., 0.], [2., 2.], [0., 1.]]],
@@ -249,9 +255,15 @@ def _three_rows(diagonals: Any, form: str) -> tuple[Any, Any, Any]:
 
 
 def tridiagonal_solve(
-    diagonals, rhs, diagonals_format="compact", transpose_rhs=False, conjugate_rhs=False, name=None,
-    partial_pivoting=True, perturb_singular=False,
-):  # fmt: skip
+    diagonals: TensorLike,
+    rhs: TensorLike,
+    diagonals_format: str = "compact",
+    transpose_rhs: bool = False,
+    conjugate_rhs: bool = False,
+    name: str | None = None,
+    partial_pivoting: bool = True,
+    perturb_singular: bool = False,
+) -> Tensor:
     """Solve tridiagonal systems; `rhs` is a matrix, or a vector for each system."""
     with name_scope(name, "tridiagonal_solve", [rhs]):
         packed = raw.Pack(list(_three_rows(diagonals, diagonals_format)), axis=-2)
@@ -269,7 +281,15 @@ def tridiagonal_solve(
         return matrix_transpose(result) if transpose_rhs else result
 
 
-def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None):
+def eigh_tridiagonal(
+    alpha: TensorLike,
+    beta: TensorLike,
+    eigvals_only: bool = True,
+    select: str = "a",
+    select_range: Any = None,
+    tol: TensorLike | None = None,
+    name: str | None = None,
+) -> Any:
     """Return the eigenvalues (and, where asked for, vectors) of a self-adjoint matrix of three diagonals.
 
     `select` chooses all ("a"), those with numbers in `select_range` ("i"), or those whose value is in it ("v").

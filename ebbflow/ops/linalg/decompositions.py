@@ -12,6 +12,8 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.linalg.diag import eye
 from ebbflow.ops.linalg.factorizations import svd
@@ -28,7 +30,7 @@ from ebbflow.ops.linalg.matrix_functions import (
 _COMPLEX = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
-def eig(tensor, name=None):
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Return the eigenvalues and eigenvectors of square matrices; both are complex.
 
     >>> eig([[2., 0.], [0., 3.]])[0].numpy().tolist()
@@ -38,13 +40,13 @@ def eig(tensor, name=None):
     return Eig(tensor, Tout=_COMPLEX.get(tensor.dtype, tensor.dtype), compute_v=True, name=name)
 
 
-def eigvals(tensor, name=None):
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Return the eigenvalues of square matrices, as complex numbers."""
     tensor = convert(tensor)
     return Eig(tensor, Tout=_COMPLEX.get(tensor.dtype, tensor.dtype), compute_v=False, name=name)[0]
 
 
-def expm(input, name=None):
+def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the exponential of square matrices.
 
     >>> expm([[0., 1.], [0., 0.]]).numpy().tolist()
@@ -54,12 +56,12 @@ def expm(input, name=None):
         return MatrixExponential(convert(input, name="input"))
 
 
-def logm(input, name=None):
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the logarithm of square matrices of complex numbers."""
     return MatrixLogarithm(input, name=name)
 
 
-def sqrtm(input, name=None):
+def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the square root of square matrices.
 
     >>> sqrtm([[4., 0.], [0., 9.]]).numpy().tolist()
@@ -68,12 +70,14 @@ def sqrtm(input, name=None):
     return MatrixSquareRoot(input, name=name)
 
 
-def lu(input, output_idx_type=dtypes.int32, name=None):
+def lu(input: TensorLike, output_idx_type: DTypeLike = dtypes.int32, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Return L and U in one matrix (L's ones are not stored), and the order of rows with input[p] = L·U."""
     return Lu(input, output_idx_type=output_idx_type, name=name)
 
 
-def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
+def lu_solve(
+    lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Solve A·x = rhs for A given by its LU decomposition.
 
     >>> lu_solve(*lu([[0., 2.], [4., 0.]]), rhs=[[2.], [4.]]).numpy().tolist()
@@ -109,7 +113,9 @@ def _checked(lower_upper: Any, perm: Any, rhs: Any) -> Any:
     return lower_upper
 
 
-def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
+def lu_matrix_inverse(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Return the inverse of matrices given by their LU decomposition."""
     with name_scope(name or "lu_matrix_inverse"):
         lower_upper = convert(lower_upper, name="lower_upper")
@@ -118,7 +124,9 @@ def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
         return lu_solve(lower_upper, perm, identity, validate_args)
 
 
-def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
+def lu_reconstruct(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Return the matrices whose LU decomposition is given."""
     with name_scope(name or "lu_reconstruct"):
         lower_upper, perm = convert(lower_upper, name="lower_upper"), convert(perm, name="perm")
@@ -130,7 +138,9 @@ def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
         return result
 
 
-def matrix_rank(a, tol=None, validate_args=False, name=None):
+def matrix_rank(
+    a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Return how many singular values of each matrix are larger than `tol`.
 
     >>> int(matrix_rank([[1., 2.], [2., 4.]]))
@@ -146,7 +156,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
         return raw.Sum(raw.Cast(values > tol, DstT=dtypes.int32), -1)
 
 
-def _matrices(a: Any, name: str) -> Any:
+def _matrices(a: Any, name: str) -> Tensor:
     a = convert(a, name=name)
     if not (a.dtype.is_floating or a.dtype.is_complex):
         raise TypeError(f"Input `{name}` must have `float`-like `dtype` (saw {a.dtype.name}).")
@@ -155,7 +165,9 @@ def _matrices(a: Any, name: str) -> Any:
     return a
 
 
-def pinv(a, rcond=None, validate_args=False, name=None):
+def pinv(
+    a: TensorLike, rcond: TensorLike | None = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """Return the pseudo-inverse of matrices; singular values up to `rcond` times the largest count as zero.
 
     >>> pinv([[2., 0.], [0., 0.]]).numpy().tolist()

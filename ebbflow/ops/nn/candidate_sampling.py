@@ -18,6 +18,8 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import Op, op
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.random import unseeded
 from ebbflow.ops.random.seeds import get_seed, stream_of
@@ -244,9 +246,23 @@ FixedUnigramCandidateSampler = op(
 
 @FixedUnigramCandidateSampler.kernel
 def _(
-    xp, true_classes, *, num_true, num_sampled, unique, range_max, vocab_file, distortion, num_reserved_ids,
-    num_shards, shard, unigrams, seed, seed2, run,
-):  # fmt: skip
+    xp,
+    true_classes,
+    *,
+    num_true,
+    num_sampled,
+    unique,
+    range_max,
+    vocab_file,
+    distortion,
+    num_reserved_ids,
+    num_shards,
+    shard,
+    unigrams,
+    seed,
+    seed2,
+    run,
+):
     _checked(true_classes, num_true)
     if bool(vocab_file) == bool(unigrams):
         raise invalid("Must provide exactly one of vocab_file and unigrams for FixedUnigramCandidateSampler")
@@ -304,7 +320,15 @@ def _(xp, true_classes, sampled_candidates, *, num_true):
 
 
 def _sampler(declared: Op, doc: str) -> Callable[..., Any]:
-    def function(true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None):
+    def function(
+        true_classes: TensorLike,
+        num_true: int,
+        num_sampled: int,
+        unique: bool,
+        range_max: TensorLike,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
         first, second = get_seed(seed)
         return declared(
             true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, range_max=range_max,
@@ -324,7 +348,14 @@ learned_unigram_candidate_sampler = _sampler(
 )
 
 
-def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
+def all_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return all classes, each expected once."""
     first, second = get_seed(seed)
     return AllCandidateSampler(
@@ -334,9 +365,20 @@ def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None
 
 
 def fixed_unigram_candidate_sampler(
-    true_classes, num_true, num_sampled, unique, range_max, vocab_file="", distortion=1.0, num_reserved_ids=0,
-    num_shards=1, shard=0, unigrams=(), seed=None, name=None,
-):  # fmt: skip
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: TensorLike,
+    vocab_file: str = "",
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Sequence[float] = (),
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return classes drawn by weights given here or in a file, and expected counts of the true ones and of those."""
     first, second = get_seed(seed)
     return FixedUnigramCandidateSampler(
@@ -346,7 +388,13 @@ def fixed_unigram_candidate_sampler(
     )  # fmt: skip
 
 
-def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
+def compute_accidental_hits(
+    true_classes: TensorLike,
+    sampled_candidates: TensorLike,
+    num_true: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Return where a drawn class is a true one: rows, places among the drawn, and weights that rule them out."""
     first, second = get_seed(seed)
     return ComputeAccidentalHits(

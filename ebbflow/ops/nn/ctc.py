@@ -15,6 +15,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.shaping import transpose
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.nn import ctc_arrays
@@ -207,9 +209,15 @@ def _(xp, inputs, sequence_length, *, beam_width, top_paths, merge_repeated):
 
 
 def ctc_loss_v1(
-    labels, inputs=None, sequence_length=None, preprocess_collapse_repeated=False, ctc_merge_repeated=True,
-    ignore_longer_outputs_than_inputs=False, time_major=True, logits=None,
-):  # fmt: skip
+    labels: TensorLike,
+    inputs: TensorLike | None = None,
+    sequence_length: TensorLike | None = None,
+    preprocess_collapse_repeated: bool = False,
+    ctc_merge_repeated: bool = True,
+    ignore_longer_outputs_than_inputs: bool = False,
+    time_major: bool = True,
+    logits: TensorLike | None = None,
+) -> Tensor:
     """Return -log p of each sparse row of labels; the last class is the blank."""
     if not isinstance(labels, SparseTensor):
         raise TypeError("Expected labels (first argument) to be a SparseTensor")
@@ -228,8 +236,15 @@ def ctc_loss_v1(
 
 
 def ctc_loss(
-    labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None, name=None
-):
+    labels: TensorLike,
+    logits: TensorLike,
+    label_length: TensorLike,
+    logit_length: TensorLike,
+    logits_time_major: bool = True,
+    unique: tuple[Tensor, Tensor] | None = None,
+    blank_index: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Return -log p of each row of labels: sparse, or padded and of the lengths given; 0 is the blank by default."""
     with name_scope(name, "ctc_loss", [logits]):
         logits = convert(logits, name="logits")
@@ -266,7 +281,9 @@ def _blank_last(logits: Any, values: Any, blank: int) -> tuple[Any, Any]:
     return moved, raw.SelectV2(values < blank, values, values - 1)
 
 
-def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
+def ctc_greedy_decoder(
+    inputs: TensorLike, sequence_length: TensorLike, merge_repeated: bool = True, blank_index: int | None = None
+) -> tuple[list[SparseTensor], Tensor]:
     """Return the likeliest labels, as a list of one sparse matrix, and the negated sums of their logits."""
     indices, values, shape, scores = CTCGreedyDecoder(
         inputs, sequence_length, merge_repeated=merge_repeated, blank_index=-1 if blank_index is None else blank_index
@@ -274,7 +291,13 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index
     return [SparseTensor(indices, values, shape)], scores
 
 
-def ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
+def ctc_beam_search_decoder_v1(
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    beam_width: int = 100,
+    top_paths: int = 1,
+    merge_repeated: bool = True,
+) -> tuple[list[SparseTensor], Tensor]:
     """Return the likeliest label sequences found by a beam search as sparse matrices, and their log probabilities."""
     indices, values, shapes, scores = CTCBeamSearchDecoder(
         inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=merge_repeated
@@ -282,12 +305,14 @@ def ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width=100, top_path
     return [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)], scores
 
 
-def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
+def ctc_beam_search_decoder(
+    inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseTensor], Tensor]:
     """Return the likeliest label sequences found by a beam search, repetitions as they are, and log probabilities."""
     return ctc_beam_search_decoder_v1(inputs, sequence_length, beam_width, top_paths, merge_repeated=False)
 
 
-def collapse_repeated(labels, seq_length, name=None):
+def collapse_repeated(labels: TensorLike, seq_length: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Return rows of labels with runs of one label made one, padded with zeros, and their new lengths.
 
     >>> [t.numpy().tolist() for t in collapse_repeated([[1, 1, 2, 2, 1]], [5])]
@@ -311,7 +336,7 @@ def collapse_repeated(labels, seq_length, name=None):
         return flat, raw.Cast(lengths, DstT=seq_length.dtype)
 
 
-def ctc_unique_labels(labels, name=None):
+def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Return the different labels of each row, padded with zeros, and for each label its place among them."""
     with name_scope(name, "ctc_unique_labels", [labels]):
         labels = convert(labels, name="labels")

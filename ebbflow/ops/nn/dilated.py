@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Padding, Sizes, TensorLike
 from ebbflow.ops.arrays.padding import required_space_to_batch_paddings
 from ebbflow.ops.declare import raw
 
 
-def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None):
+def with_space_to_batch(
+    input: TensorLike,
+    dilation_rate: Sizes,
+    padding: Padding,
+    op: Callable[..., Any],
+    filter_shape: Sequence[int] | None = None,
+    spatial_dims: Sequence[int] | None = None,
+    data_format: str | None = None,
+) -> Tensor:
     """Return `op(input, number of spatial dims, padding)` as if its windows had holes of `dilation_rate`."""
     input = convert(input, name="input")
     rates = np.asarray(dilation_rate, np.int32)

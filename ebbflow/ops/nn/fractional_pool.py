@@ -9,12 +9,14 @@ pooling sequences, from which the gradients are computed.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import Known, Op, op
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw, show
 from ebbflow.ops.nn.candidate_sampling import Words
 from ebbflow.ops.random import unseeded
@@ -244,19 +246,40 @@ def _pool(declared: Op, value: Any, ratio: Any, pseudo_random: bool, overlapping
     )  # fmt: skip
 
 
-def fractional_max_pool(value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None):
+def fractional_max_pool(
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    seed: TensorLike = 0,
+    name: str | None = None,
+) -> Any:
     """Return maxima over regions of random sizes, and where the regions begin along rows and columns."""
     return _pool(FractionalMaxPool, value, pooling_ratio, pseudo_random, overlapping, seed, name)
 
 
-def fractional_avg_pool(value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None):
+def fractional_avg_pool(
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    seed: TensorLike = 0,
+    name: str | None = None,
+) -> Any:
     """Return means over regions of random sizes, and where the regions begin along rows and columns."""
     return _pool(FractionalAvgPool, value, pooling_ratio, pseudo_random, overlapping, seed, name)
 
 
 def fractional_max_pool_v1(
-    value, pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0, name=None
-):
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: TensorLike = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Any:
     """Return maxima over regions of random sizes, and where the regions begin along rows and columns."""
     return FractionalMaxPool(
         value, pooling_ratio=pooling_ratio, pseudo_random=pseudo_random, overlapping=overlapping,
@@ -265,8 +288,15 @@ def fractional_max_pool_v1(
 
 
 def fractional_avg_pool_v1(
-    value, pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0, name=None
-):
+    value: TensorLike,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: TensorLike = 0,
+    seed2: int = 0,
+    name: str | None = None,
+) -> Any:
     """Return means over regions of random sizes, and where the regions begin along rows and columns."""
     return FractionalAvgPool(
         value, pooling_ratio=pooling_ratio, pseudo_random=pseudo_random, overlapping=overlapping,

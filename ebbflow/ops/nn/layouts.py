@@ -13,6 +13,8 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import FLAT, raw, same, show
 from ebbflow.ops.sizes import invalid
 
@@ -106,17 +108,27 @@ def _(call, grad, grad_indices):
 
 
 def approx_max_k(
-    operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True,
-    name=None,
-):  # fmt: skip
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the k largest along an axis, and where they are."""
     return _best(operand, k, reduction_dimension, recall_target, True, name)
 
 
 def approx_min_k(
-    operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True,
-    name=None,
-):  # fmt: skip
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
     """Return the k smallest along an axis, and where they are."""
     return _best(operand, k, reduction_dimension, recall_target, False, name)
 
@@ -178,7 +190,7 @@ def _(call, grad, grad_segments):
     return raw.Cast(raw.Reshape(mean, size), DstT=call.input.dtype)
 
 
-def isotonic_regression(inputs, decreasing=True, axis=-1):
+def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int = -1) -> tuple[Tensor, Tensor]:
     """Return the closest numbers along an axis that fall (or rise) all the way, and which of them are one segment.
 
     >>> isotonic_regression([[3., 1., 2.]])[0].numpy().tolist()

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 
 
-def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
+def compute_average_loss(
+    per_example_loss: TensorLike, sample_weight: TensorLike | None = None, global_batch_size: TensorLike | None = None
+) -> Tensor:
     """Return the sum of losses, weighted where weights are given, over the size of the whole batch.
 
     >>> compute_average_loss([1., 2., 3.], global_batch_size=6).numpy()
@@ -41,7 +45,7 @@ def _beside(weights: Any, losses: Any) -> Any:
     return weights
 
 
-def scale_regularization_loss(regularization_loss):
+def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     """Return the sum of a regularisation loss over how many replicas add it up: one, outside a strategy."""
     return raw.Sum(*_all_of(convert(regularization_loss)))
 

@@ -15,6 +15,8 @@ from ebbflow.core import errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Padding, Sizes, TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw
 from ebbflow.ops.nn.windows import Grid, grid, output_length
 from ebbflow.ops.shape_rules import equal_length, ranked
@@ -156,22 +158,39 @@ def _(xp, input, filter, out_backprop, *, strides, rates, padding):
 
 
 def dilation2d_v1(
-    input, filter=None, strides=None, rates=None, padding=None, name=None, filters=None, dilations=None
-):  # fmt: skip
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sizes | None = None,
+    rates: Sizes | None = None,
+    padding: Padding | None = None,
+    name: str | None = None,
+    filters: TensorLike | None = None,
+    dilations: Sizes | None = None,
+) -> Tensor:
     """Return the maxima of input and filter, added up, over windows."""
     filter = filters if filter is None else filter
     rates = dilations if rates is None else rates
     return Dilation2D(input, filter, strides=strides, rates=rates, padding=padding, name=name)
 
 
-def dilation2d(input, filters, strides, padding, data_format, dilations, name=None):
+def dilation2d(
+    input: TensorLike,
+    filters: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str,
+    dilations: Sizes,
+    name: str | None = None,
+) -> Tensor:
     """Return the maxima of input and filters, added up, over windows."""
     if data_format != "NHWC":
         raise ValueError(f"`data_format` values other than 'NHWC' are not supported. Received: {data_format}")
     return Dilation2D(input, filters, strides=strides, rates=dilations, padding=padding, name=name)
 
 
-def erosion2d_v1(value, kernel, strides, rates, padding, name=None):
+def erosion2d_v1(
+    value: TensorLike, kernel: TensorLike, strides: Sizes, rates: Sizes, padding: Padding, name: str | None = None
+) -> Tensor:
     """Return the minima of value minus kernel over windows."""
     with name_scope(name, "erosion2d", [value, kernel]) as scope:
         value, kernel = convert(value), convert(kernel)
@@ -181,7 +200,15 @@ def erosion2d_v1(value, kernel, strides, rates, padding, name=None):
         )
 
 
-def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):
+def erosion2d(
+    value: TensorLike,
+    filters: TensorLike,
+    strides: Sizes,
+    padding: Padding,
+    data_format: str,
+    dilations: Sizes,
+    name: str | None = None,
+) -> Tensor:
     """Return the minima of value minus filters over windows."""
     if data_format != "NHWC":
         raise ValueError(f"`data_format` values other than 'NHWC' are not supported. Received: {data_format}")

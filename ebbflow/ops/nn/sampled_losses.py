@@ -11,6 +11,8 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.linalg.matmul import matmul
 from ebbflow.ops.nn.candidate_sampling import compute_accidental_hits, log_uniform_candidate_sampler
@@ -19,9 +21,20 @@ from ebbflow.ops.nn.embedding import embedding_lookup_v1
 
 
 def sampled_logits(
-    weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
-    subtract_log_q=True, remove_accidental_hits=False, partition_strategy="mod", name=None, seed=None,
-):  # fmt: skip
+    weights,
+    biases,
+    labels,
+    inputs,
+    num_sampled,
+    num_classes,
+    num_true=1,
+    sampled_values=None,
+    subtract_log_q=True,
+    remove_accidental_hits=False,
+    partition_strategy="mod",
+    name=None,
+    seed=None,
+):
     """Return logits of the true and of the drawn classes for each row of inputs, and which of them are true."""
     tables = weights if isinstance(weights, list) else [weights]
     with name_scope(name, "compute_sampled_logits", [*tables, biases, inputs, labels]):
@@ -70,9 +83,18 @@ def _exclusions(labels: Any, sampled: Any, num_true: int, logits: Any) -> Any:
 
 
 def nce_loss_v1(
-    weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
-    remove_accidental_hits=False, partition_strategy="mod", name="nce_loss",
-):  # fmt: skip
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = False,
+    partition_strategy: str = "mod",
+    name: str = "nce_loss",
+) -> Tensor:
     """Return the noise-contrastive loss of each row of inputs; weights may be shards."""
     logits, is_true = sampled_logits(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, True,
@@ -83,9 +105,17 @@ def nce_loss_v1(
 
 
 def nce_loss(
-    weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
-    remove_accidental_hits=False, name="nce_loss",
-):  # fmt: skip
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = False,
+    name: str = "nce_loss",
+) -> Tensor:
     """Return the noise-contrastive loss of each row of inputs."""
     return nce_loss_v1(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,
@@ -94,9 +124,19 @@ def nce_loss(
 
 
 def sampled_softmax_loss_v1(
-    weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
-    remove_accidental_hits=True, partition_strategy="mod", name="sampled_softmax_loss", seed=None,
-):  # fmt: skip
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod",
+    name: str = "sampled_softmax_loss",
+    seed: TensorLike | None = None,
+) -> Tensor:
     """Return the cross entropy over the true and some drawn classes, for training; weights may be shards."""
     logits, is_true = sampled_logits(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, True,
@@ -106,9 +146,18 @@ def sampled_softmax_loss_v1(
 
 
 def sampled_softmax_loss(
-    weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
-    remove_accidental_hits=True, seed=None, name="sampled_softmax_loss",
-):  # fmt: skip
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = True,
+    seed: TensorLike | None = None,
+    name: str = "sampled_softmax_loss",
+) -> Tensor:
     """Return the cross entropy over the true and some drawn classes, for training."""
     return sampled_softmax_loss_v1(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values, remove_accidental_hits,

@@ -11,7 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import lengths_of
 from ebbflow.ops.signal.cosine import dct
@@ -26,7 +26,7 @@ def linear_to_mel_weight_matrix(
     sample_rate: Any = 8000,
     lower_edge_hertz: Any = 125.0,
     upper_edge_hertz: Any = 3800.0,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Any:
     """Return the matrix [num_spectrogram_bins, num_mel_bins] by which a spectrogram becomes one in mel.

@@ -10,10 +10,13 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import DTypeLike
 from ebbflow.ops.declare import raw
 
 
-def hann_window(window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+def hann_window(
+    window_length: Any, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
+) -> Any:
     """Return the raised cosine that falls to zero at both ends.
 
     >>> hann_window(4).numpy().tolist()
@@ -23,7 +26,7 @@ def hann_window(window_length: Any, periodic: bool = True, dtype: Any = dtypes.f
 
 
 def hamming_window(
-    window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: str | None = None
+    window_length: Any, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Any:
     """Return the raised cosine that falls to 0.08 at both ends."""
     return _raised_cosine(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
@@ -44,7 +47,7 @@ def _checked_dtype(dtype: Any, name: str) -> Any:
 
 
 def _raised_cosine(name: Any, default: str, length: Any, periodic: bool, dtype: Any, a: float, b: float) -> Any:
-    dtype = _checked_dtype(dtype, default)
+    kind = _checked_dtype(dtype, default)
     with name_scope(name, default, [length, periodic]):
         length = _checked_length(length)
         even = 1 - length % 2
@@ -53,28 +56,30 @@ def _raised_cosine(name: Any, default: str, length: Any, periodic: bool, dtype: 
         else:
             lengthened = raw.Cast(convert(periodic, dtypes.bool), DstT=dtypes.int32) * even
         # a window of one sample is 1: the divisor below would be zero
-        steps = raw.Maximum(raw.Cast(length + lengthened - 1, DstT=dtype), np.array(1, dtype.np))
-        angle = raw.Cast(raw.Range(0, length, 1), DstT=dtype) * np.array(2 * math.pi, dtype.np) / steps
-        window = np.array(a, dtype.np) - np.array(b, dtype.np) * raw.Cos(angle)
+        steps = raw.Maximum(raw.Cast(length + lengthened - 1, DstT=kind), np.array(1, kind.np))
+        angle = raw.Cast(raw.Range(0, length, 1), DstT=kind) * np.array(2 * math.pi, kind.np) / steps
+        window = np.array(a, kind.np) - np.array(b, kind.np) * raw.Cos(angle)
         return raw.SelectV2(raw.Equal(length, 1), raw.OnesLike(window), window)
 
 
-def kaiser_window(window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+def kaiser_window(
+    window_length: Any, beta: Any = 12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None
+) -> Any:
     """Return the Kaiser window, whose side lobes `beta` keeps low."""
-    dtype = _checked_dtype(dtype, "kaiser_window")
+    kind = _checked_dtype(dtype, "kaiser_window")
     with name_scope(name, "kaiser_window"):
         length = _checked_length(window_length)
-        half = (raw.Cast(length, DstT=dtype) - 1) / 2
-        places = raw.Cast(raw.Range(0, length, 1), DstT=dtype) - half
-        scaled = places / raw.Maximum(half, np.array(np.finfo(np.float32).tiny, dtype.np))
-        beta = convert(beta, dtype)
-        inside = raw.Maximum(1 - scaled * scaled, np.array(0, dtype.np))
+        half = (raw.Cast(length, DstT=kind) - 1) / 2
+        places = raw.Cast(raw.Range(0, length, 1), DstT=kind) - half
+        scaled = places / raw.Maximum(half, np.array(np.finfo(np.float32).tiny, kind.np))
+        beta = convert(beta, kind)
+        inside = raw.Maximum(1 - scaled * scaled, np.array(0, kind.np))
         window = raw.Exp(beta * (raw.Sqrt(inside) - 1)) * raw.BesselI0e(beta * raw.Sqrt(inside)) / raw.BesselI0e(beta)
         return raw.SelectV2(raw.Equal(length, 1), raw.OnesLike(window), window)
 
 
 def kaiser_bessel_derived_window(
-    window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: str | None = None
+    window_length: Any, beta: Any = 12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Any:
     """Return the window made of the running sums of a Kaiser window; its halves add up to one in squares."""
     with name_scope(name, "kaiser_bessel_derived_window"):
@@ -86,11 +91,11 @@ def kaiser_bessel_derived_window(
         return raw.ConcatV2([first, raw.ReverseV2(first, np.array([0], np.int32))], np.array(0, np.int32))
 
 
-def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
+def vorbis_window(window_length: Any, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
     """Return the window of the Vorbis codec: sin(pi/2 sin²)."""
-    dtype = _checked_dtype(dtype, "vorbis_window")
+    kind = _checked_dtype(dtype, "vorbis_window")
     with name_scope(name, "vorbis_window"):
         length = _checked_length(window_length)
-        places = raw.Cast(raw.Range(0, length, 1), DstT=dtype) + 0.5
-        rise = raw.Sin(np.array(math.pi, dtype.np) / raw.Cast(length, DstT=dtype) * places)
-        return raw.Sin(np.array(math.pi / 2, dtype.np) * rise * rise)
+        places = raw.Cast(raw.Range(0, length, 1), DstT=kind) + 0.5
+        rise = raw.Sin(np.array(math.pi, kind.np) / raw.Cast(length, DstT=kind) * places)
+        return raw.Sin(np.array(math.pi / 2, kind.np) * rise * rise)

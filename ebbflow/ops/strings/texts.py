@@ -11,7 +11,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.rows import expand_dims
 from ebbflow.ops.ragged.tensor import RaggedTensor
@@ -158,7 +158,7 @@ def decode_base64(input: TensorLike, name: str | None = None) -> Any:
 
 
 def reduce_join(
-    inputs: TensorLike, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
+    inputs: TensorLike, axis: Axis = None, keepdims: bool = False, separator: str = "", name: str | None = None
 ) -> Any:
     """Return texts joined along axes; without axes, all of them.
 
@@ -199,12 +199,12 @@ def _join_axis(value: Any, axis: int, keepdims: bool, separator: str) -> Any:
 
 def reduce_join_v1(
     inputs: TensorLike,
-    axis: Any = None,
+    axis: Axis = None,
     keep_dims: Any = None,
     separator: str = "",
     name: str | None = None,
     reduction_indices: Any = None,
-    keepdims: Any = None,
+    keepdims: bool | None = None,
 ) -> Any:
     """Return texts joined along axes, as TF 1 names the arguments."""
     for new, old, names in (
@@ -218,7 +218,7 @@ def reduce_join_v1(
 
 
 def unsorted_segment_join(
-    inputs: TensorLike, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+    inputs: TensorLike, segment_ids: TensorLike, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Any:
     """Return the texts of each segment joined."""
     return raw.UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator=separator, name=name)

@@ -7,6 +7,7 @@ import pytest
 import ebbflow as tf
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.ops.arrays import creation, ranges
+from ebbflow.ops.arrays.placeholder_ops import Placeholder
 from ebbflow.ops.linalg import diag
 from tests.ops.cases import MODES, Case, args
 
@@ -144,7 +145,11 @@ REFUSED = {
     "points by fraction": (lambda: ranges.linspace(0.0, 1.0, 3.0), TypeError, "must be of type integer"),
     "no points": (lambda: ranges.lin_space(0.0, 1.0, 0), tf.errors.InvalidArgumentError, "Requires num > 0: 0"),
     "negative eye": (lambda: diag.eye(-1), tf.errors.InvalidArgumentError, "must be >= 0"),
-    "unfed": (lambda: creation.Placeholder(dtype=tf.float32), tf.errors.InvalidArgumentError, "You must feed a value"),
+    "unfed": (
+        lambda: Placeholder(dtype=tf.float32),
+        tf.errors.InvalidArgumentError,
+        "You must feed a value",
+    ),
     "another shape": (
         lambda: creation.ensure_shape([1, 2], [3]),
         tf.errors.InvalidArgumentError,
