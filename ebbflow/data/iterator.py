@@ -63,10 +63,16 @@ class IteratorBase(CompositeTensor):
         return IteratorSpec(self._spec)
 
 
+MOST_ASKED_IN_GRAPHS = 32
+"""A graph knows no end of an iterator, so a plain Python loop over one would go on for ever."""
+
+
 class OwnedIterator(IteratorBase, Trackable):
     """An iterator that lives as long as somebody has it. A checkpoint keeps how many elements were taken."""
 
     _LEGACY_SAVEABLE_NAME = "ITERATOR"
+
+    _asked_in_graphs = 0
 
     def __init__(self, dataset: Any = None, components: Any = None, element_spec: Any = None):
         self._resource = None
@@ -110,6 +116,12 @@ class OwnedIterator(IteratorBase, Trackable):
 
     def __next__(self) -> Any:
         if self._position is None or (context.graph_scopes and not context.executing_eagerly()):
+            self._asked_in_graphs += 1
+            if self._asked_in_graphs > MOST_ASKED_IN_GRAPHS:
+                raise ValueError(
+                    f"next() was called {self._asked_in_graphs} times for one iterator in one graph: a `for` "
+                    "over a dataset inside tf.function needs AutoGraph, which is disabled here"
+                )
             return self.get_next()
         element = self._take()
         if element is None:

@@ -68,6 +68,7 @@ class GFile:
             raise errors.InvalidArgumentError(None, None, f"{given}: {mode!r}")
         self._name, self._mode, self._plain, self._binary = name, mode, plain, "b" in mode
         self._file: Any = None
+        self._was_open = False
 
     name = property(lambda self: self._name, doc="The path, as it was given.")
     mode = property(lambda self: self._mode, doc="The mode, as it was given.")
@@ -80,6 +81,7 @@ class GFile:
             with told(self._name):
                 system, path = system_of(self._name)
                 self._file = system.open(path, self._plain + "b")
+            self._was_open = True
         return self._file
 
     def _text(self, value: bytes) -> Any:
@@ -139,8 +141,8 @@ class GFile:
             self._file.flush()
 
     def close(self) -> None:
-        """Close the file; writing an empty file makes it exist."""
-        if self._file is None and self._plain.startswith(("w", "a")):
+        """Close the file; writing an empty file makes it exist. Closing it again changes nothing."""
+        if self._file is None and self._plain.startswith(("w", "a")) and not self._was_open:
             self._open(writing=True)
         if self._file is not None:
             self._file.close()

@@ -137,7 +137,8 @@ class FileSummaryWriter(SummaryWriter):
         return done
 
     def _leave(self) -> None:
-        if context.executing_eagerly():
+        graph = context.current_graph()
+        if graph is None or graph.building_function:  # in a graph of its own, the program flushes when it wants
             self.flush()
 
 

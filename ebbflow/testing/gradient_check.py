@@ -177,7 +177,7 @@ def compute_gradient_v1(
 def _start(source: Any, shape: Any, start: Any) -> np.ndarray:
     kind = dtypes.as_dtype(source.dtype).base_dtype
     if start is not None:
-        array = np.asarray(start, kind.as_numpy_dtype)
+        array = np.array(start, kind.as_numpy_dtype, order="C")  # its own: it is changed in place
         if list(array.shape) != list(shape):
             raise ValueError(f"x_init_value has shape {array.shape}, x_shape is {tuple(shape)}")
         return array

@@ -317,3 +317,13 @@ def test_a_loop_that_must_run():
 def test_plain_iteration_in_a_graph_is_refused():
     with tf.Graph().as_default(), pytest.raises(RuntimeError, match="only supports Python-style iteration"):
         iter(Dataset.range(3))
+
+
+def test_a_python_loop_over_a_dataset_without_autograph_is_refused():
+    @tf.function(autograph=False)
+    def f():
+        for _ in tf.data.Dataset.range(3):
+            pass
+
+    with pytest.raises(ValueError, match="needs AutoGraph"):
+        f()

@@ -167,3 +167,11 @@ def test_the_words_of_the_first_era(tmp_path):
     first_files.Remove(filename=a)
     first_files.DeleteRecursively(dirname=str(tmp_path / "d"))
     assert not first_files.IsDirectory(dirname=str(tmp_path / "d"))
+
+
+def test_closing_twice_leaves_what_was_written(tmp_path):
+    file = GFile(str(tmp_path / "f"), "w")
+    file.write("x")
+    file.close()
+    file.close()
+    assert (tmp_path / "f").read_text() == "x"

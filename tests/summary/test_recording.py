@@ -82,3 +82,17 @@ def test_threads_have_their_own_writer(tmp_path):
         thread.join()
         assert bool(tf.summary.should_record_summaries())
     assert seen == [False]
+
+
+def test_leaving_a_writer_inside_a_function_flushes(tmp_path):
+    writer = tf.summary.create_file_writer(str(tmp_path))
+
+    @tf.function
+    def step():
+        with writer.as_default():
+            tf.summary.scalar("a", 1.0, step=1)
+
+    step()
+    before = sum(path.stat().st_size for path in tmp_path.iterdir())
+    writer.flush()
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) == before > 61

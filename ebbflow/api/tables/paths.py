@@ -180,7 +180,7 @@ PYTHON = {
         zeros_like_v2=zeros_like@2
     """,
     "python.ops.array_ops_stack": "stack unstack",
-    "python.ops.bincount_ops": "bincount=math.bincount bincount_v1=bincount",
+    "python.ops.bincount_ops": "bincount=math.bincount@2 bincount_v1=bincount",
     "python.ops.check_ops": """
         assert_equal assert_equal_v2=assert_equal@2 assert_greater assert_greater_equal
         assert_greater_v2=assert_greater@2 assert_integer assert_less assert_less_equal

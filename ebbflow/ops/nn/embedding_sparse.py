@@ -71,12 +71,15 @@ def _combined(params: Any, sp_ids: Any, sp_weights: Any, strategy: str, name: An
         rows = cast(sp_ids.indices[:, 0], dtypes.int32)
         ids, which = raw.Unique(sp_ids.values)
         found = _lookup(params, ids, strategy, None, max_norm)
-        if found.dtype in (dtypes.float16, dtypes.bfloat16):
+        original = found.dtype
+        if original in (dtypes.float16, dtypes.bfloat16):
             found = cast(found, dtypes.float32)
         if sp_weights is None:
             fold = {"sum": sparse_segment_sum, "mean": sparse_segment_mean, "sqrtn": sparse_segment_sqrt_n}[combiner]
-            return fold(found, which, rows)
-        return _weighted(raw.GatherV2(found, which, 0), sp_weights.values, rows, combiner)
+            result = fold(found, which, rows)
+        else:
+            result = _weighted(raw.GatherV2(found, which, 0), sp_weights.values, rows, combiner)
+        return result if result.dtype is original else cast(result, original)
 
 
 def _weighted(found: Any, weights: Any, rows: Any, combiner: str) -> Any:

@@ -22,6 +22,7 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.checks import check_splits, checked_rowids, checked_splits
 from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.ops.sizes import invalid
 
@@ -72,7 +73,9 @@ class RaggedTensor(CompositeTensor):
         if splits.shape.rank not in (1, None):
             raise ValueError(f"Shape {splits.shape} must have rank 1")
         if validate and isinstance(splits, EagerTensor):
-            _check_splits(splits._array, values)
+            check_splits(splits._array, values)
+        elif validate:
+            splits = checked_splits(splits, _count(values, splits.dtype))
         return cls(values, splits)
 
     @classmethod
@@ -88,6 +91,8 @@ class RaggedTensor(CompositeTensor):
     ) -> Any:
         """Return rows made of the values with the same number; the numbers do not decrease."""
         numbers = as_splits(value_rowids)
+        if validate:
+            numbers = checked_rowids(numbers, nrows)
         if nrows is None:
             last = raw.Max(raw.ConcatV2([np.array([-1], numbers.dtype.np), numbers], 0), [0])
             nrows = last + np.array(1, numbers.dtype.np)
@@ -542,19 +547,6 @@ def as_splits(splits: Any) -> Any:
     if tensor.dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"Row partitions must be int32 or int64, got {tensor.dtype.name}")
     return tensor
-
-
-def _check_splits(splits: np.ndarray, values: Any) -> None:
-    rows = values.shape.as_list()[0] if values.shape.rank else None
-    wrong = None
-    if not splits.size or splits[0] != 0:
-        wrong = "row_splits[0] must be 0"
-    elif np.any(np.diff(splits) < 0):
-        wrong = "row_splits must not decrease"
-    elif rows is not None and rows != splits[-1]:
-        wrong = f"the last row ends at {splits[-1]}, and there are {rows} values"
-    if wrong is not None:
-        raise invalid(f"Arguments to from_row_splits do not form a valid RaggedTensor: {wrong}")
 
 
 def _count(values: Any, dtype: Any) -> Any:

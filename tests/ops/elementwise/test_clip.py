@@ -81,3 +81,8 @@ class TestGlobalNorm:
     def test_a_sequence_is_needed(self):
         with pytest.raises(TypeError, match="sequence"):
             tf.clip_by_global_norm({"a": 1.0}, 1.0)
+
+
+@pytest.mark.parametrize("norm", [-1.0, float("-inf"), 0.0])
+def test_a_norm_below_zero_is_none(norm):
+    assert tf.clip_by_norm([1.0, 2.0, 3.0], norm).numpy().tolist() == [0.0, 0.0, 0.0]
