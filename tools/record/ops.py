@@ -186,7 +186,7 @@ class Recorder:
                         self.note(case, f"infers {static} for output {i}, which has {form['s']}: not recorded")
                         case["static"][i] = None
             answer.static = answer.static and [
-                s if k else None for s, k in zip(answer.static, case["static"], strict=True)
+                s if k is not None else None for s, k in zip(answer.static, case["static"], strict=True)
             ]
             for text in golden.problems(case, mode, answer):
                 self.note(case, f"{mode} disagrees with eager: {text[:300]}")

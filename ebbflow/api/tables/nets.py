@@ -45,6 +45,12 @@ approx_min_k as nn.approx_min_k math.approx_min_k
 nn.: compute_average_loss scale_regularization_loss
 [ops.nn.dilated]
 nn.with_space_to_batch
+[ops.quantization.fake]
+quantization.: fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars
+quantization.: fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel
+quantization.: fake_quant_with_min_max_vars_per_channel_gradient quantize_and_dequantize quantize_and_dequantize_v2
+[ops.quantization.quantized_ops]
+quantization.: dequantize quantize quantized_concat
 [ops.random.stateful]
 multinomial random.multinomial
 random_crop image.random_crop
@@ -63,6 +69,19 @@ set_random_seed random.set_random_seed
 V1 = """
 [ops.random.seeds]
 set_random_seed as random.set_seed
+[ops.quantization.fake]
+fake_quant_with_min_max_args
+fake_quant_with_min_max_args_gradient
+fake_quant_with_min_max_vars
+fake_quant_with_min_max_vars_gradient
+fake_quant_with_min_max_vars_per_channel
+fake_quant_with_min_max_vars_per_channel_gradient
+[ops.quantization.quantized_ops]
+dequantize
+quantize
+quantize_v2
+quantized_concat
+nn.: quantized_avg_pool quantized_conv2d quantized_max_pool quantized_relu_x
 [layers.rnn.cells]
 nn.rnn_cell.: BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple MultiRNNCell
 [layers.rnn.cell_base]

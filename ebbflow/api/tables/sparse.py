@@ -1,6 +1,14 @@
 """The names of sparse and ragged tensors."""
 
 BOTH = """
+[ops.sparse.sets]
+set_difference as sets.difference
+set_intersection as sets.intersection
+set_size as sets.size
+set_union as sets.union
+[ops.sparse.counting]
+edit_distance
+sparse_bincount as sparse.bincount
 [core.sparse]
 SparseTensor sparse.SparseTensor
 SparseTensorSpec
@@ -18,6 +26,8 @@ sparse.: softmax sparse_dense_matmul to_dense to_indicator transpose
 """
 
 V1 = """
+[ops.sparse.sets]
+sets.: set_difference set_intersection set_size set_union
 [core.sparse]
 SparseTensorValue
 [graph.placeholders]

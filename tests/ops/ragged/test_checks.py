@@ -25,9 +25,9 @@ def test_at_once(name):
 
 @pytest.mark.parametrize("name", WRONG)
 def test_in_a_graph(name):
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-        with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
-            session.run(WRONG[name]())
+    wrong = pytest.raises((tf.errors.InvalidArgumentError, ValueError))
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session, wrong:
+        session.run(WRONG[name]())
 
 
 def test_good_parts_pass_in_a_graph():

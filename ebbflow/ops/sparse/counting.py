@@ -1,0 +1,329 @@
+"""Counting the integers of sparse and ragged tensors, row by row, into dense or sparse results; edit distances.
+
+What is counted comes as pairs of a row and an integer. `_dense` puts them into a matrix of fixed width, `_sparse`
+into a sparse one with an entry for each integer that occurs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import dtypes, errors
+from ebbflow.core.convert import convert
+from ebbflow.core.op import Known, op
+from ebbflow.core.scopes import name_scope
+from ebbflow.core.sparse import SparseTensor
+from ebbflow.ops.declare import FLAT, raw, show
+from ebbflow.ops.shape_rules import agreed, equal_length, ranked
+from ebbflow.ops.sizes import invalid, room_for
+from ebbflow.ops.sparse.arrays import checked, within
+
+_WEIGHTS = "T: type in [int32,int64,float,double]"
+
+SparseBincount = op(
+    "SparseBincount(indices:int64, values:Tidx, dense_shape:int64, size:Tidx, weights:T) -> (output:T) | Tidx: index; "
+    f"{_WEIGHTS}; binary_output: bool = false",
+    gradient=FLAT,
+)
+RaggedBincount = op(
+    f"RaggedBincount(splits:int64, values:Tidx, size:Tidx, weights:T) -> (output:T) | Tidx: index; {_WEIGHTS}; "
+    "binary_output: bool = false",
+    gradient=FLAT,
+)
+
+
+def _dense(
+    rows: np.ndarray, values: np.ndarray, count: int, size: np.ndarray, weights: np.ndarray, binary: bool
+) -> Any:
+    if size.ndim:
+        raise invalid(f"Shape must be rank 0 but is rank {size.ndim}")
+    width = int(size)
+    if width < 0:
+        raise invalid(f"size ({width}) must be non-negative")
+    if values.size and values.min() < 0:
+        raise invalid("Input must be non-negative")
+    if weights.size and weights.shape != values.shape:
+        raise invalid(f"Weights and values must have the same shape: {show(weights.shape)} and {show(values.shape)}")
+    room_for((count, width), weights.dtype.itemsize)
+    result = np.zeros((count, width), weights.dtype)
+    inside = values < width
+    at = rows[inside], values[inside]
+    if binary:
+        result[at] = 1
+    else:
+        np.add.at(result, at, weights[inside] if weights.size else 1)
+    return result
+
+
+def _width(size: Known) -> int | None:
+    if size.value is None:
+        return None
+    count = int(size.value)
+    if count < 0:
+        raise errors.StaticShapeError(f"size ({count}) must be non-negative")
+    return count
+
+
+@SparseBincount.shape
+def _(indices, values, dense_shape, size, weights):
+    dims = dense_shape.as_dims
+    return None if dims is None else (*dims[:-1], _width(size))
+
+
+@SparseBincount.kernel
+def _(xp, indices, values, dense_shape, size, weights, *, binary_output):
+    checked(indices, values, dense_shape)
+    within(indices, dense_shape)
+    if len(dense_shape) not in (1, 2):
+        raise invalid(f"Input must be of rank 1 or 2, got dense_shape {dense_shape.tolist()}")
+    flat = len(dense_shape) == 1
+    rows = np.zeros(len(values), np.int64) if flat else indices[:, 0]
+    result = _dense(rows, values, 1 if flat else int(dense_shape[0]), size, weights, binary_output)
+    return result[0] if flat else result
+
+
+@RaggedBincount.shape
+def _(splits, values, size, weights):
+    (count,) = ranked(splits, 1)
+    return (None if count is None else count - 1, _width(size))
+
+
+def rows_of_splits(splits: np.ndarray, count: int) -> np.ndarray:
+    """Return the row of each value, given where rows begin and end."""
+    if splits.ndim != 1 or not splits.size:
+        raise invalid(f"Splits must be a vector with at least one element, got shape {show(splits.shape)}")
+    if splits[0] != 0 or (np.diff(splits) < 0).any() or splits[-1] != count:
+        raise invalid(f"Splits must rise from 0 to the number of values, {count}; got {splits.tolist()[:20]}")
+    return np.repeat(np.arange(len(splits) - 1), np.diff(splits))
+
+
+@RaggedBincount.kernel
+def _(xp, splits, values, size, weights, *, binary_output):
+    rows = rows_of_splits(splits, len(values) if values.ndim else 0)
+    return _dense(rows, values, len(splits) - 1, size, weights, binary_output)
+
+
+# --- sparse results ---------------------------------------------------------------------------------------------------
+
+_COUNT = (
+    "minlength: int >= -1 = -1; maxlength: int >= -1 = -1; binary_output: bool; "
+    "output_type: type in [int32,int64,float,double]"
+)
+_OUT = "(output_indices:int64, output_values:output_type, output_dense_shape:int64)"
+DenseCountSparseOutput = op(
+    f"DenseCountSparseOutput(values:T, weights:output_type) -> {_OUT} | T: index; {_COUNT}", gradient=FLAT
+)
+SparseCountSparseOutput = op(
+    f"SparseCountSparseOutput(indices:int64, values:T, dense_shape:int64, weights:output_type) -> {_OUT} | T: index; "
+    f"{_COUNT}",
+    gradient=FLAT,
+)
+RaggedCountSparseOutput = op(
+    f"RaggedCountSparseOutput(splits:int64, values:T, weights:output_type) -> {_OUT} | T: index; {_COUNT}",
+    gradient=FLAT,
+)
+
+
+def _sparse(
+    rows: np.ndarray,
+    values: np.ndarray,
+    lead: tuple[int, ...],
+    weights: np.ndarray,
+    least: int,
+    most: int,
+    binary: bool,
+) -> tuple[Any, Any, Any]:
+    """Count what is below `most` (where that is given); `lead` is () for a vector, (rows,) for a matrix."""
+    if weights.size and weights.shape != values.shape:
+        raise invalid(f"Weights and values must have the same shape: {show(weights.shape)} and {show(values.shape)}")
+    if values.size and values.min() < 0:
+        raise invalid("Input values must all be non-negative")
+    seen = int(values.max()) if values.size else -1
+    width = most if most > 0 else max(seen + 1, least)
+    inside = values < most if most >= 0 else np.ones(values.shape, bool)
+    pairs, which = np.unique(np.stack([rows[inside], values[inside]], 1), axis=0, return_inverse=True)
+    counts = np.zeros(len(pairs), weights.dtype)
+    if binary:
+        counts[:] = 1
+    else:
+        np.add.at(counts, which.reshape(-1), weights[inside] if weights.size else 1)
+    places = pairs if lead else pairs[:, 1:]
+    return places.astype(np.int64), counts, np.array([*lead, width], np.int64)
+
+
+def _matrix_or_vector(rank: int | None) -> list[Any]:
+    return [(None, rank), (None,), (rank,)]
+
+
+@DenseCountSparseOutput.shape
+def _(values, weights):
+    if (
+        weights.dims not in (None, (0,))
+        and weights.rank is not None
+        and values.rank is not None
+        and None not in weights.dims
+    ):
+        agreed(weights.dims, values.dims)
+    return _matrix_or_vector(values.rank)
+
+
+@DenseCountSparseOutput.kernel
+def _(xp, values, weights, *, minlength, maxlength, binary_output):
+    if values.ndim not in (1, 2):
+        raise invalid(f"Input must be a 1 or 2-dimensional tensor, got shape {show(values.shape)}")
+    if weights.shape not in ((0,), values.shape):
+        raise invalid(f"Weights and values must have the same shape: {show(weights.shape)} and {show(values.shape)}")
+    lead = values.shape[:-1]
+    rows = np.repeat(np.arange(lead[0]), values.shape[1]) if lead else np.zeros(values.size, np.int64)
+    return _sparse(rows, values.reshape(-1), lead, weights.reshape(-1), minlength, maxlength, binary_output)
+
+
+@SparseCountSparseOutput.shape
+def _(indices, values, dense_shape, weights):
+    (rank,) = ranked(dense_shape, 1)
+    return _matrix_or_vector(rank)
+
+
+@SparseCountSparseOutput.kernel
+def _(xp, indices, values, dense_shape, weights, *, minlength, maxlength, binary_output):
+    checked(indices, values, dense_shape)
+    within(indices, dense_shape)
+    if len(dense_shape) not in (1, 2):
+        raise invalid(f"Input must be of rank 1 or 2, got dense_shape {dense_shape.tolist()}")
+    lead = tuple(dense_shape[:-1].tolist())
+    rows = indices[:, 0] if lead else np.zeros(len(values), np.int64)
+    return _sparse(rows, values, lead, weights, minlength, maxlength, binary_output)
+
+
+@RaggedCountSparseOutput.shape
+def _(splits, values, weights):
+    return _matrix_or_vector(2)
+
+
+@RaggedCountSparseOutput.kernel
+def _(xp, splits, values, weights, *, minlength, maxlength, binary_output):
+    rows = rows_of_splits(splits, len(values) if values.ndim else 0)
+    return _sparse(rows, values, (len(splits) - 1,), weights, minlength, maxlength, binary_output)
+
+
+def sparse_bincount(
+    values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None
+):  # fmt: skip
+    """Return how often each integer occurs as a sparse tensor: in all (axis 0), or in each row (axis -1)."""
+    with name_scope(name, "count", [values, weights]):
+        if axis not in (0, -1, None):
+            raise ValueError(f"Unsupported axis value {axis}. Only 0 and -1 are currently supported.")
+        if weights is not None and binary_output:
+            raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
+        attrs = {
+            "minlength": -1 if minlength is None else minlength, "maxlength": -1 if maxlength is None else maxlength,
+            "binary_output": binary_output,
+        }  # fmt: skip
+        if isinstance(values, SparseTensor):
+            flat = weights.values if isinstance(weights, SparseTensor) else weights
+            if axis in (0, None):
+                found = DenseCountSparseOutput(values.values, _weights(flat, binary_output), **attrs)
+            else:
+                parts = (values.indices, values.values, values.dense_shape)
+                found = SparseCountSparseOutput(*parts, _weights(flat, binary_output), **attrs)
+        elif hasattr(values, "row_splits"):
+            flat = weights.values if hasattr(weights, "row_splits") else weights
+            if axis in (0, None):
+                found = DenseCountSparseOutput(values.values, _weights(flat, binary_output), **attrs)
+            else:
+                splits = raw.Cast(values.row_splits, DstT=dtypes.int64)
+                found = RaggedCountSparseOutput(splits, values.values, _weights(flat, binary_output), **attrs)
+        else:
+            values = convert(values, name="values")
+            flat = None if weights is None else convert(weights)
+            if axis in (0, None):
+                values = raw.Reshape(values, [-1])
+                flat = None if flat is None else raw.Reshape(flat, [-1])
+            found = DenseCountSparseOutput(values, _weights(flat, binary_output), **attrs)
+        return SparseTensor(*found)
+
+
+def _weights(weights: Any, binary: bool) -> Any:
+    if weights is not None:
+        return convert(weights)
+    return convert(np.zeros((0,), np.int64))
+
+
+# --- edit distance ----------------------------------------------------------------------------------------------------
+
+EditDistance = op(
+    "EditDistance(hypothesis_indices:int64, hypothesis_values:T, hypothesis_shape:int64, truth_indices:int64, "
+    "truth_values:T, truth_shape:int64) -> (output:float) | normalize: bool = true; T: type",
+    gradient=FLAT,
+)
+
+
+@EditDistance.shape
+def _(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape):
+    equal_length(ranked(hypothesis_indices, 2)[0], ranked(hypothesis_values, 1)[0])
+    equal_length(ranked(truth_indices, 2)[0], ranked(truth_values, 1)[0])
+    first, second = hypothesis_shape.as_dims, truth_shape.as_dims
+    if first is None or second is None:
+        return None
+    if len(first) != len(second):
+        raise errors.StaticShapeError(f"hypothesis and truth must have the same rank, got {first} and {second}")
+    return tuple(None if None in (a, b) else max(a, b) for a, b in zip(first[:-1], second[:-1], strict=True))
+
+
+@EditDistance.kernel
+def _(
+    xp, hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, *, normalize
+):
+    checked(hypothesis_indices, hypothesis_values, hypothesis_shape)
+    checked(truth_indices, truth_values, truth_shape)
+    if len(hypothesis_shape) != len(truth_shape):
+        raise invalid(
+            f"Expected truth tensor to have rank {len(hypothesis_shape)}, but got {len(truth_shape)} dimensions"
+        )
+    lead = np.maximum(hypothesis_shape[:-1], truth_shape[:-1])
+    if len(hypothesis_shape) < 2:
+        raise invalid(f"inputs must be at least of rank 2, got shape {hypothesis_shape.tolist()}")
+    within(hypothesis_indices, np.append(lead, hypothesis_shape[-1]))
+    within(truth_indices, np.append(lead, truth_shape[-1]))
+    room_for(lead.tolist(), 4)
+    said, meant = _sequences(hypothesis_indices, hypothesis_values), _sequences(truth_indices, truth_values)
+    result = np.zeros(tuple(lead.tolist()), np.float32)
+    for group in {*said, *meant}:
+        a, b = said.get(group, []), meant.get(group, [])
+        distance = float(_distance(a, b))
+        if normalize:
+            distance = distance / len(b) if b else np.inf if a else 0.0
+        result[group] = distance
+    return result
+
+
+def _sequences(indices: np.ndarray, values: np.ndarray) -> dict[tuple[int, ...], list[Any]]:
+    """Return the values of each row, in order."""
+    rows: dict[tuple[int, ...], list[Any]] = {}
+    for place, value in zip(indices.tolist(), values.tolist(), strict=True):
+        rows.setdefault(tuple(place[:-1]), []).append(value)
+    return rows
+
+
+def _distance(a: list[Any], b: list[Any]) -> int:
+    """Return how many insertions, deletions and replacements lead from one to the other (Levenshtein)."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        diagonal, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
+    return row[-1]
+
+
+def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
+    """Return how far each sequence of `hypothesis` is from that of `truth`; normalised, over the truth's length."""
+    if not isinstance(hypothesis, SparseTensor):
+        raise TypeError(f"Hypothesis must be a SparseTensor, got {type(hypothesis)}")
+    if not isinstance(truth, SparseTensor):
+        raise TypeError(f"Truth must be a SparseTensor, got {type(truth)}")
+    return EditDistance(
+        hypothesis.indices, hypothesis.values, hypothesis.dense_shape, truth.indices, truth.values, truth.dense_shape,
+        normalize=normalize, name=name,
+    )  # fmt: skip
