@@ -1,4 +1,4 @@
-"""The `ebbflow` command: run a program, say what is installed, tell the version.
+"""The `ebbflow` command: run a program or a model, show and convert models, say what is installed, tell the version.
 
 Knows the arguments; the work is in `doors`.
 """
@@ -6,12 +6,14 @@ Knows the arguments; the work is in `doors`.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from ebbflow.api import versions
 
+MODEL_COMMANDS = ("show", "convert")
 RUN_USAGE = "ebbflow run [--tf {auto,1,2}] [--verbose] (script.py | -m module | -c code | -) [args ...]"
 
 RUN_HELP = f"""usage: {RUN_USAGE}
@@ -23,6 +25,7 @@ what to run (everything after it is the program's own):
   -m module            a module, found as python finds it
   -c code              code given here
   -                    code from standard input
+  model/               a SavedModel: one of its signatures is run (ebbflow run model/ --help)
 
 options:
   --tf {{auto,1,2}}      which TensorFlow the program was written for (default: auto, read from its source)
@@ -38,7 +41,11 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["run"]:
         run(words[1:])
-    options = parser().parse_args(words)
+    options = parser(words[:1]).parse_args(words)
+    if options.command in MODEL_COMMANDS:
+        from ebbflow.doors import models  # only who looks at models needs these rooms
+
+        sys.exit(models.serve(options))
     if options.command == "doctor":
         from ebbflow.doors.doctor import examine  # asks every engine: only when wanted
 
@@ -50,14 +57,21 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     sys.exit(2)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of everything but `run`, whose arguments belong to the program."""
+def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser of everything but `run`, whose arguments belong to the program; `words` say what is wanted."""
     top = argparse.ArgumentParser(
         prog="ebbflow", description="The TensorFlow programming model, written again. Tensors flow, gradients ebb."
     )
     top.add_argument("--version", action="store_true", help="tell the version and exit")
     commands = top.add_subparsers(dest="command", metavar="command")
     commands.add_parser("run", help="run a TensorFlow program, old or new, as it is", add_help=False, usage=RUN_USAGE)
+    if words and words[0] in MODEL_COMMANDS:
+        from ebbflow.doors import models
+
+        models.add_parsers(commands)
+    else:
+        commands.add_parser("show", help="say what is in a SavedModel, a graph or a checkpoint", add_help=False)
+        commands.add_parser("convert", help="write a SavedModel as a frozen graph or as arrays", add_help=False)
     commands.add_parser("doctor", help="say what is installed, which engines serve, and what is missing")
     commands.add_parser("version", help="tell the version")
     return top
@@ -86,8 +100,17 @@ def run(words: list[str]) -> NoReturn:
         elif word.startswith("-"):
             refuse(f"unknown option {word}; options of the program come after its name")
         else:
+            run_model_if_it_is_one([word, *words])
             start("script", word, words, tf, verbose)
     refuse("what is to be run? a script, -m module, -c code, or -")
+
+
+def run_model_if_it_is_one(words: list[str]) -> None:
+    """Run a signature of a SavedModel, where the first word names the folder of one."""
+    if os.path.isdir(words[0]) and any(os.path.exists(f"{words[0]}/saved_model.{kind}") for kind in ("pb", "pbtxt")):
+        from ebbflow.doors import models
+
+        sys.exit(models.run_model(words))
 
 
 def refuse(why: str) -> NoReturn:
