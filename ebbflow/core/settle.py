@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import to_array
+from ebbflow.core.convert import holds_tensors, to_array
 from ebbflow.core.dtypes import DType
 from ebbflow.core.signature import Arg, Signature
 from ebbflow.core.tensor import Tensor
@@ -126,6 +126,8 @@ class _Taking:
             return None
         if context.switches.tf1:  # TensorFlow 1.15 took the default at once
             return declared.default
+        if isinstance(value, (list, tuple)) and holds_tensors(value):  # which say what they are
+            return None
         try:
             return None if to_array(value)[1] in declared.allowed else declared.default
         except (TypeError, ValueError):

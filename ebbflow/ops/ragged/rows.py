@@ -64,6 +64,8 @@ def gather(params: Any, indices: Any, axis: Any = 0, batch_dims: int = 0) -> Any
     if batch_dims:
         return _gather_in_rows(params, indices, axis, batch_dims)
     if isinstance(indices, RaggedTensor):
+        if axis and not isinstance(params, RaggedTensor):
+            return _gather_inside(convert(params), indices, axis)
         return indices.with_flat_values(gather(params, indices.flat_values, axis))
     if not isinstance(params, RaggedTensor):
         return raw.GatherV2(params, indices, axis)
@@ -72,6 +74,25 @@ def gather(params: Any, indices: Any, axis: Any = 0, batch_dims: int = 0) -> Any
     if axis == 1:
         raise ValueError("gather along axis 1 of a ragged tensor needs batch_dims=1: its rows have different lengths")
     return params.with_values(gather(params.values, indices, axis - 1))
+
+
+def _gather_inside(params: Any, indices: RaggedTensor, axis: int) -> RaggedTensor:
+    """Gather by ragged indices along an inner axis of a tensor: the axes before it become rows of one length each."""
+    axis += len(params._dims) if axis < 0 else 0
+    kind = indices.row_splits.dtype
+    sizes = raw.Shape(params, out_type=kind)
+    found = raw.GatherV2(params, indices.flat_values, axis)
+    inner = raw.Shape(found, out_type=kind)[axis + 1 :]
+    values = raw.Reshape(found, raw.ConcatV2([np.array([-1], kind.np), inner], 0))
+    outer = raw.Prod(sizes[:axis], [0], keep_dims=True)
+    lengths = [raw.Tile(each, outer) for each in indices.nested_row_lengths()]
+    rows = RaggedTensor.from_nested_row_lengths(values, lengths, validate=False)
+    uniform = [(indices.nrows(), indices.shape[0]), *((sizes[i], params._dims[i]) for i in range(axis - 1, 0, -1))]
+    for length, known in uniform:
+        count = raw.FloorDiv(rows.nrows(), raw.Maximum(length, np.array(1, kind.np)))
+        splits = raw.Range(np.array(0, kind.np), count + np.array(1, kind.np), np.array(1, kind.np)) * length
+        rows = RaggedTensor(rows, splits, dimension_value(known))
+    return rows
 
 
 def _gather_in_rows(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
