@@ -28,6 +28,13 @@ from ebbflow.data.iterator_ops import DatasetToSingleElement
 from ebbflow.data.options import Options
 from ebbflow.data.pipe import INFINITE, UNKNOWN
 
+_BATCHING = frozenset(["_BatchDataset", "_PaddedBatchDataset", "_ParallelBatchDataset"])
+_KEEPING_BATCHES = frozenset(
+    f"_{word}Dataset"
+    for word in ("AssertCardinality", "Cache", "Filter", "Options", "Prefetch", "Repeat", "Shard", "Shuffle", "Skip",
+                 "Take", "TakeWhile")
+)  # fmt: skip
+
 
 class DatasetV2(Making, Transforms, Functional, CompositeTensor):
     """A sequence of elements that are made when somebody iterates over them."""
@@ -58,7 +65,15 @@ class DatasetV2(Making, Transforms, Functional, CompositeTensor):
     def _then(self, op: Op, *inputs: Any, spec: Any = None, kind: str, **attrs: Any) -> Any:
         """Call an op of this dataset that makes another; without a `spec`, of elements like these."""
         spec = self.element_spec if spec is None else spec
-        return self._make(op, self._variant_tensor, *inputs, spec=spec, kind=kind, options=self._options, **attrs)
+        made = self._make(op, self._variant_tensor, *inputs, spec=spec, kind=kind, options=self._options, **attrs)
+        if kind in _BATCHING:
+            known = inputs[0].constant_value()
+            made._batch_size = -1 if known is None else int(known)
+        elif kind in _KEEPING_BATCHES:
+            made._batch_size = self._batch_size
+        return made
+
+    _batch_size = -1  # what batches were asked to have, while nothing has changed elements since
 
     @staticmethod
     def _spec_of(element_spec: Any) -> DatasetSpec:

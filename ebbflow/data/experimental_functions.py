@@ -10,6 +10,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.data import structure
 from ebbflow.data.dataset import DatasetSpec, DatasetV2
@@ -168,6 +169,14 @@ def group_by_window(
 def ignore_errors(log_warning: bool = False) -> Transformation:
     """Return the transformation that drops elements that cannot be made."""
     return lambda dataset: dataset.ignore_errors(log_warning)
+
+
+def compute_batch_size(dataset: Any) -> Tensor:
+    """Return how many rows the batches of a dataset have (the last may have fewer), or -1 where that is not known."""
+    leading = {leaf.shape[0] if leaf.shape.rank else None for leaf in structure.flat_specs(dataset.element_spec)}
+    if len(leading) == 1 and None not in leading:
+        return convert(leading.pop(), dtypes.int64)
+    return convert(dataset._batch_size, dtypes.int64)
 
 
 def map_and_batch(

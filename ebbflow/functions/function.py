@@ -28,6 +28,7 @@ from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.platform.config import wishes
 from ebbflow.trackable.auto import provide_function_kinds
 from ebbflow.trackable.base import Trackable
+from ebbflow.trackable.constants import SaveType
 
 MAX_KEYS = 4096
 """So many kinds of arguments are remembered with their trace; then they are looked up by type again."""
@@ -356,6 +357,11 @@ class Function(Trackable):
         return [e.concrete for e in self._entries]
 
     _list_all_concrete_functions_for_serialization = _list_all_concrete_functions
+
+    def _trackable_children(self, save_type: Any = SaveType.CHECKPOINT, cache: Any = None, **kwargs: Any) -> Any:
+        """Return the traces by name, for what keeps functions; a checkpoint keeps none."""
+        traces = () if save_type == SaveType.CHECKPOINT else self._list_all_concrete_functions()
+        return {f"trace_{number}": trace for number, trace in enumerate(traces)}
 
     def source(self) -> str:
         """Return what runs, as text, trace by trace."""

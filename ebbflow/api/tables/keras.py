@@ -16,6 +16,8 @@ keras
 [functions.func_graph]
 __internal__.FuncGraph
 inside_function
+[ops.elementwise.numpy_names]
+experimental.numpy.: finfo iinfo select
 [ops.ragged.partition]
 experimental.: DynamicRaggedShape RowPartition
 [layers.smart_cond]
@@ -27,6 +29,8 @@ tf2_enabled as __internal__.tf2.enabled
 """
 
 INSIDE = """
+[data.experimental_functions]
+python.data.experimental.ops.distribute.compute_batch_size
 [core.spec_registry]
 python.framework.type_spec_registry.: get_name lookup register
 [api.gen_ops]

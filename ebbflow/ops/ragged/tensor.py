@@ -600,4 +600,5 @@ def _fitted(filled: Any, shape: Any, default: Any) -> Any:
         widths = [[0, 0] if i != axis else [0, raw.Maximum(length - size, 0)] for i in range(rank)]
         filled = raw.PadV2(filled, convert(widths), default)
         filled = filled[(slice(None),) * axis + (slice(0, length),)]
+        filled.set_shape([length if i == axis else n for i, n in enumerate(filled._dims)])
     return filled

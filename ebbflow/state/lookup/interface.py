@@ -12,7 +12,7 @@ from ebbflow.core import context
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import DTypeLike
 from ebbflow.functions.trackable_resource import TrackableResource
 from ebbflow.graph import collections, scopes
@@ -66,6 +66,14 @@ def on_values(keys: Any, look: Any) -> Any:
     if isinstance(keys, RaggedTensor):
         return keys.with_flat_values(look(keys.flat_values))
     return look(keys)
+
+
+def shaped(values: Any, keys: Any, of_key: int = 0, of_value: Any = ()) -> Any:
+    """Say of values looked up in a graph what their keys tell about their shape."""
+    dims = keys._dims
+    if dims is not None and of_value is not None and not isinstance(values, EagerTensor):
+        values.set_shape([*dims[: len(dims) - of_key], *of_value])
+    return values
 
 
 def as_keys(keys: Any, dtype: DType) -> Any:

@@ -14,7 +14,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.tensor import RaggedTensor
-from ebbflow.state.lookup.interface import LookupInterface, as_keys, name_of, on_values
+from ebbflow.state.lookup.interface import LookupInterface, as_keys, name_of, on_values, shaped
 
 _numbers = itertools.count()
 
@@ -132,7 +132,11 @@ class MutableHashTable(ChangingTable):
         with name_scope(name, f"{self.name}_lookup_table_find", [self.resource_handle]):
             keys = as_keys(keys, self._key_dtype) if composite else convert(keys, self._key_dtype, name="keys")
             default = self._default_value if dynamic_default_values is None else dynamic_default_values
-            return on_values(keys, lambda plain: raw.LookupTableFindV2(self.resource_handle, plain, default))
+            of_value = self._default_value._dims
+            return on_values(
+                keys,
+                lambda plain: shaped(raw.LookupTableFindV2(self.resource_handle, plain, default), plain, 0, of_value),
+            )
 
 
 class DenseHashTable(ChangingTable):

@@ -15,7 +15,7 @@ from ebbflow.graph import scopes
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
 from ebbflow.state.lookup.initializers import TableInitializerBase
-from ebbflow.state.lookup.interface import LookupInterface, as_keys, name_of, on_values
+from ebbflow.state.lookup.interface import LookupInterface, as_keys, name_of, on_values, shaped
 
 
 class InitializableLookupTableBase(LookupInterface):
@@ -50,7 +50,8 @@ class InitializableLookupTableBase(LookupInterface):
         keys = as_keys(keys, self._key_dtype)
         with name_scope(name, f"{self.name}_Lookup", (self.resource_handle,)):
             return on_values(
-                keys, lambda plain: raw.LookupTableFindV2(self.resource_handle, plain, self._default_value)
+                keys,
+                lambda plain: shaped(raw.LookupTableFindV2(self.resource_handle, plain, self._default_value), plain),
             )
 
 
