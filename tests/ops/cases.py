@@ -25,7 +25,7 @@ import pytest
 
 import ebbflow as tf
 
-MODES = ("eager", "graph")
+MODES = ("eager", "graph", "function")
 
 # |ours - theirs| <= absolute + relative * |theirs|, by dtype; whatever is not listed must be equal.
 TOLERANCE = {
@@ -95,6 +95,11 @@ class Case:
             for _ in range(2):
                 self._same(_array(self.fn(*map(tf.constant, self.arguments))), expected)
             return
+        if mode == "function":
+            traced = tf.function(lambda *tensors: self.fn(*tensors), autograph=False)
+            for _ in range(2):  # the second run is of a compiled Program
+                self._same(_array(traced(*map(tf.constant, self.arguments))), expected)
+            return
         for known in (True, False):
             value, static = self._in_graph(known)
             self._same(value, expected)
@@ -129,6 +134,9 @@ class Case:
         places = [i for i, a in enumerate(self.arguments) if a.dtype == np.float64]
         if not self.smooth or not places:
             return
+        if mode == "function":
+            self._check_function_gradient(places)
+            return
         gradients = self._gradients if mode == "eager" else self._graph_gradients
         first = gradients(self.arguments, places, 1)
         for place, ours in zip(places, first, strict=True):
@@ -138,6 +146,17 @@ class Case:
             for place, ours in zip(places, second, strict=True):
                 theirs = self._differences(lambda arrays: self._slope_loss(arrays, places), place)
                 _close(ours, theirs, f"second gradient of argument {place}")
+
+    def _check_function_gradient(self, places: Sequence[int]) -> None:
+        """Compare first-order gradients through a function with finite differences."""
+        fn = self.fn
+        try:
+            self.fn = tf.function(lambda *tensors: fn(*tensors), autograph=False)
+            gradients = self._gradients(self.arguments, places, 1)
+        finally:
+            self.fn = fn
+        for place, ours in zip(places, gradients, strict=True):
+            _close(ours, self._differences(self._numpy_loss, place), f"gradient of argument {place}")
 
     def _numpy_loss(self, arrays: Sequence[np.ndarray]) -> float:
         y = np.asarray(self.numpy(*arrays), np.float64)
@@ -212,7 +231,7 @@ class Refusal:
     ):
         self.fn = fn
         self.arguments = [np.asarray(a) for a in arguments]
-        self.says = {"eager": says, "graph": in_graph or says}
+        self.says = {"eager": says, "graph": in_graph or says, "function": in_graph or says}
         self.error = error
         self.name = name or getattr(fn, "__name__", "?")
 
@@ -223,6 +242,8 @@ class Refusal:
         with pytest.raises(self.error) as caught:
             if mode == "eager":
                 self.fn(*map(tf.constant, self.arguments))
+            elif mode == "function":
+                tf.function(lambda *tensors: self.fn(*tensors), autograph=False)(*map(tf.constant, self.arguments))
             else:
                 self._in_graph()
         assert self.says[mode] in str(caught.value), f"message lacks {self.says[mode]!r}: {caught.value}"

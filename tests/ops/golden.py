@@ -196,6 +196,22 @@ def call_raw_op(tf: Any, op: str, inputs: dict, attrs: dict) -> list:
     return [] if result is None or not hasattr(result, "dtype") else [result]
 
 
+def call_in_function(jit_compile: bool) -> Callable:
+    """Return what calls an op inside a `tf.function`: the arguments in FOLDED as constants, the others as inputs."""
+
+    def call(tf: Any, op: str, inputs: dict, attrs: dict) -> list:
+        arrays = {name: (t.numpy(), t.dtype) for name, t in inputs.items() if name in FOLDED and hasattr(t, "numpy")}
+        given = {name: t for name, t in inputs.items() if name not in arrays}
+
+        def body(given: dict) -> list:
+            constants = {name: tf.constant(array, dtype) for name, (array, dtype) in arrays.items()}
+            return call_raw_op(tf, op, constants | given, attrs)
+
+        return tf.function(body, autograph=False, jit_compile=jit_compile)(given)
+
+    return call
+
+
 def _phase(tf: Any, x: Any) -> Any:
     """Return x/|x|, as a constant for gradients."""
     return tf.stop_gradient(x / tf.cast(tf.abs(x), x.dtype))

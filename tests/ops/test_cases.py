@@ -43,8 +43,10 @@ WRONG_GRADIENTS = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("what", WRONG_GRADIENTS)
+@pytest.mark.parametrize(
+    "what, mode",
+    [(what, mode) for what in WRONG_GRADIENTS for mode in MODES if (what, mode) != ("second order", "function")],
+)
 def test_a_wrong_gradient_is_seen(what, mode):
     with pytest.raises(AssertionError):
         WRONG_GRADIENTS[what].check_gradient(mode)

@@ -1,4 +1,5 @@
-"""Every op answers as TensorFlow 2.21 did: values, dtypes, shapes, gradients, refusals; eagerly and in graphs.
+"""Every op answers as TensorFlow 2.21 did: values, dtypes, shapes, gradients, refusals; eagerly and in graphs, some
+cases inside functions and compiled by XLA too.
 
 The answers are in `tests/golden/ops/` (recorded by `tools/record/ops.py`, format in `golden.py`). One test is one op in
 one mode; it runs all the op's cases and reports every failing one.
@@ -21,8 +22,6 @@ def is_declared(op: str) -> bool:
 @pytest.mark.parametrize("mode", golden.MODES)
 @pytest.mark.parametrize("family, op", OPS, ids=[op for _, op in OPS])
 def test_answers_as_recorded(family, op, mode):
-    if not is_declared(op):
-        pytest.skip("not declared")
     failures = []
     for case in golden.load(family)[op]:
         if mode not in case.get("skip", ()):
@@ -31,9 +30,40 @@ def test_answers_as_recorded(family, op, mode):
 
 
 def test_every_recorded_op_is_declared():
-    missing = sorted({op for _, op in OPS if not is_declared(op)})
-    if missing:
-        pytest.skip(f"not declared: {' '.join(missing)}")
+    assert sorted({op for _, op in OPS if not is_declared(op)}) == []
+
+
+def sample(family: str, op: str, count: int) -> list[dict]:
+    """Return a few cases of an op that were answered: the first, one of the middle, the last; with gradients if any."""
+    cases = [case for case in golden.load(family)[op] if "outputs" in case and "eager" not in case.get("skip", ())]
+    cases = [case for case in cases if "dy" in case] or cases
+    return [cases[i] for i in sorted({0, len(cases) // 2, len(cases) - 1})][:count] if cases else []
+
+
+@pytest.mark.parametrize("family, op", OPS, ids=[op for _, op in OPS])
+def test_answers_as_recorded_inside_a_function(family, op):
+    runner = golden.Runner(tf, golden.call_in_function(jit_compile=False))
+    failures = []
+    for case in sample(family, op, 3):
+        failures += [f"{case['id']}: {text}" for text in golden.problems(case, "eager", runner.answer(case, "eager"))]
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_answers_as_recorded_when_compiled_by_xla(part):
+    """Every 28th op in each part: compiling takes long. An op that XLA does not serve says so; most are served."""
+    pytest.importorskip("jax")
+    runner = golden.Runner(tf, golden.call_in_function(jit_compile=True))
+    failures, served, chosen = [], 0, OPS[part * 7 :: 28]
+    for family, op in chosen:
+        for case in sample(family, op, 1):
+            answer = runner.answer(case, "eager")
+            if answer.refusal is not None and "Detected unsupported operations" in str(answer.refusal):
+                continue
+            served += 1
+            failures += [f"{case['id']}: {text}" for text in golden.problems(case, "eager", answer)]
+    assert not failures, "\n".join(failures)
+    assert served >= len(chosen) // 3
 
 
 def test_the_record_is_broad():

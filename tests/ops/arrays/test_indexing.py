@@ -5,7 +5,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.ops.arrays import creation, indexing, scatter, slicing
+from ebbflow.ops.arrays import creation, indexing, masks, scatter, slicing
 from tests.ops.arrays.test_joining import case
 from tests.ops.cases import MODES, Case, Refusal, args
 
@@ -312,10 +312,10 @@ def test_the_gradient_of_a_gather_is_rows():
 
 
 MASKS = [
-    case("mask", lambda x: indexing.boolean_mask(x, [True, False, True]), ["3 2"], lambda x: x[[0, 2]]),
-    case("mask of elements", lambda x: indexing.boolean_mask(x, x > 0.0), ["3 2"], lambda x: x[x > 0], smooth=1),
-    case("mask of columns", lambda x: indexing.boolean_mask(x, [False, True], axis=1), ["3 2"], lambda x: x[:, 1:]),
-    case("mask of nothing", lambda x: indexing.boolean_mask(x, [False] * 3), ["3 2"], lambda x: x[:0]),
+    case("mask", lambda x: masks.boolean_mask(x, [True, False, True]), ["3 2"], lambda x: x[[0, 2]]),
+    case("mask of elements", lambda x: masks.boolean_mask(x, x > 0.0), ["3 2"], lambda x: x[x > 0], smooth=1),
+    case("mask of columns", lambda x: masks.boolean_mask(x, [False, True], axis=1), ["3 2"], lambda x: x[:, 1:]),
+    case("mask of nothing", lambda x: masks.boolean_mask(x, [False] * 3), ["3 2"], lambda x: x[:0]),
 ]
 
 
@@ -369,9 +369,9 @@ def test_one_hot_values_must_agree():
 
 
 OTHERS = {
-    "sequence_mask": (lambda: indexing.sequence_mask([1, 3]), [[True, False, False], [True, True, True]]),
-    "sequence_mask of floats": (lambda: indexing.sequence_mask([1, 2], 3, tf.float32), [[1, 0, 0], [1, 1, 0]]),
-    "sequence_mask of none": (lambda: indexing.sequence_mask(np.zeros(0, np.int32)), []),
+    "sequence_mask": (lambda: masks.sequence_mask([1, 3]), [[True, False, False], [True, True, True]]),
+    "sequence_mask of floats": (lambda: masks.sequence_mask([1, 2], 3, tf.float32), [[1, 0, 0], [1, 1, 0]]),
+    "sequence_mask of none": (lambda: masks.sequence_mask(np.zeros(0, np.int32)), []),
     "batch_gather": (lambda: indexing.batch_gather([[1, 2], [3, 4]], [[1], [0]]), [[2], [3]]),
     "gather_nd in batches": (lambda: indexing.gather_nd([[1, 2], [3, 4]], [[1], [0]], batch_dims=1), [2, 3]),
     "where": (lambda: indexing.Where([[0, 1], [2, 0]]), [[0, 1], [1, 0]]),
