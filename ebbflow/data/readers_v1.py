@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ebbflow.core import context
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
 from ebbflow.io.records import TFRecordOptions
@@ -52,7 +52,7 @@ class ReaderBase:
 
     def restore_state(self, state: Any, name: str | None = None) -> Any:
         """Return the operation that makes the reader go on from a state."""
-        return raw.ReaderRestoreStateV2(self._reader_ref, convert(state), name=name)
+        return raw.ReaderRestoreStateV2(self._reader_ref, convert(state, dtypes.string), name=name)
 
     @property
     def supports_serialize(self) -> bool:

@@ -47,6 +47,9 @@ class GraphScopes:
             found = self._scope.__dict__[which] = []
         return found
 
+    def switch_to_thread_local(self) -> None:
+        """Have each thread open device, colocation and dependency scopes of its own: that is so from the start."""
+
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Any]:
         """Make this the graph that ops are added to inside the block."""

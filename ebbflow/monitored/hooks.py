@@ -16,6 +16,7 @@ import numpy as np
 from ebbflow.core import context, errors
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph_def import write_graph
+from ebbflow.graph.meta_graph import create_meta_graph_def
 from ebbflow.messages import message as message_class
 from ebbflow.monitored.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from ebbflow.platform import files, logging
@@ -358,6 +359,10 @@ class CheckpointSaverHook(SessionRunHook):
         if self._save_graph_def:
             write_graph(graph.as_graph_def(add_shapes=True), self._checkpoint_dir, "graph.pbtxt")
         self._summary_writer.add_graph(graph)
+        saver_def = self._get_saver().saver_def
+        self._summary_writer.add_meta_graph(
+            create_meta_graph_def(graph_def=graph.as_graph_def(add_shapes=True), saver_def=saver_def)
+        )
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
@@ -545,10 +550,10 @@ class ProfilerHook(SessionRunHook):
         show_dataflow: bool = True,
         show_memory: bool = False,
     ):
+        self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._output_file = os.path.join(output_dir, "timeline-{}.json")
         self._file_writer = FileWriterCache.get(output_dir)
         self._show_dataflow, self._show_memory = show_dataflow, show_memory
-        self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
 
     def begin(self) -> None:
         """Find the global step."""

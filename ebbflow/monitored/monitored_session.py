@@ -149,7 +149,7 @@ class WrappedSession:
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Run."""
-        return self._sess.run(fetches, feed_dict, options, run_metadata)
+        return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
 
     def run_step_fn(self, step_fn: Callable[..., Any], raw_session: Any, run_with_hooks: Any) -> Any:
         """Call a function that runs what it likes, with hooks or without."""
@@ -193,12 +193,10 @@ class RecoverableSession(WrappedSession):
 
     def _check_stop(self) -> bool:
         try:
-            if self._sess is not None:
-                return self._sess._check_stop()
-            self._sess = self._create_session()
-            return False
+            return True if self._sess is None else self._sess._check_stop()
         except PREEMPTION_ERRORS as error:
             self._lost(error)
+            self._sess = self._create_session()
             return False
         except Exception:
             return True  # whatever it is, `run` will raise it
@@ -214,7 +212,7 @@ class RecoverableSession(WrappedSession):
             try:
                 if self._sess is None:
                     self._sess = self._create_session()
-                return self._sess.run(fetches, feed_dict, options, run_metadata)
+                return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
             except PREEMPTION_ERRORS as error:
                 self._lost(error)
 
@@ -254,7 +252,7 @@ class CoordinatedSession(WrappedSession):
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Run; where a thread has failed, its error is the one to raise."""
         try:
-            return self._sess.run(fetches, feed_dict, options, run_metadata)
+            return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
         except PREEMPTION_ERRORS:
             raise
         except Exception:
@@ -278,20 +276,22 @@ class HookedSession(WrappedSession):
         if self.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
         if not self._hooks:
-            return self._sess.run(fetches, feed_dict, options, run_metadata)
+            return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
         run_context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
         asked = [(hook, hook.before_run(run_context)) for hook in self._hooks]
         feeds, options = _joined(asked, feed_dict, options)
         if run_metadata is None and options is not None and options.trace_level:
             run_metadata = message_class("tensorflow.RunMetadata")()
         extra = [args.fetches for _, args in asked if args is not None and args.fetches is not None]
-        results = (
-            self._sess.run([fetches, *extra], feeds, options, run_metadata) if extra or fetches is not None else []
+        results = self._sess.run([fetches, *extra], feed_dict=feeds, options=options, run_metadata=run_metadata)
+        told = (
+            options or message_class("tensorflow.RunOptions")(),
+            run_metadata or message_class("tensorflow.RunMetadata")(),
         )
         given = iter(results[1:])
         for hook, args in asked:
             value = next(given) if args is not None and args.fetches is not None else None
-            hook.after_run(run_context, SessionRunValues(value, options, run_metadata))
+            hook.after_run(run_context, SessionRunValues(value, *told))
         self._should_stop = self._should_stop or run_context.stop_requested
         return results[0]
 
@@ -390,13 +390,15 @@ class BaseMonitoredSession:
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Run `fetches`, with hooks, and return the values."""
-        return self._sess.run(fetches, feed_dict, options, run_metadata)
+        return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
 
     def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
         """Call `step_fn(step_context)`, which may run with hooks and without; return what it returns."""
         arguments = list(inspect.signature(step_fn).parameters)
         if len(arguments) != 1 or arguments[0] != "step_context":
-            raise ValueError(f"`step_fn` may have one argument called `step_context`, got {arguments}")
+            raise ValueError(
+                f"`step_fn` may either have one `step_context` argument, or be a method with that one, got {arguments}"
+            )
         return self._sess.run_step_fn(step_fn, self._tf_sess(), run_with_hooks=None)
 
     def should_stop(self) -> bool:

@@ -97,12 +97,9 @@ class SessionManager:
         sess, restored = self._restored(
             master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
         )
-        if not restored:
-            return sess, False
-        for step, (done, message) in (("local_init", self._local_init(sess)), ("", self._is_ready(sess))):
+        for done, message in (self._local_init(sess), (restored, "there is no checkpoint"), self._is_ready(sess)):
             if not done:
-                logging.info("Restoring model from %s did not make model ready%s: %s", checkpoint_dir,
-                             f" for {step}" if step else "", message)  # fmt: skip
+                logging.info("Restoring model from %s did not make model ready: %s", checkpoint_dir, message)
                 return sess, False
         return sess, True
 
@@ -188,7 +185,7 @@ def _check(ready_op: Any, sess: Any, words: str) -> tuple[bool, str | None]:
             logging.warning("%s: error [%s]", words, error)
             raise
         return False, str(error)
-    if missing is None or np.size(missing) == 0:
+    if missing is None or np.size(missing) == 0 or np.asarray(missing).dtype == np.int32:  # an old op: no names
         return True, None
     names = ", ".join(name.decode("utf-8", "replace") for name in np.reshape(missing, -1))
     return False, f"Variables not initialized: {names}"

@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ebbflow.checkpoint.saver import Saver
-from ebbflow.core import context
+from ebbflow.core import context, dtypes
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph_def import write_graph
+from ebbflow.graph.meta_graph import create_meta_graph_def
 from ebbflow.messages import message as message_class
 from ebbflow.monitored.scaffold import Scaffold, default_ready_for_local_init_op
 from ebbflow.monitored.session_manager import SessionManager
@@ -64,6 +65,7 @@ class Supervisor:
         self._save_summaries_secs, self._save_model_secs = save_summaries_secs, save_model_secs
         self._recovery_wait_secs, self._stop_grace_secs = recovery_wait_secs, stop_grace_secs
         self._coord = Coordinator()
+        self._refuse_unplaced()
         with self._graph.as_default():
             self._make_ops(ready_op, ready_for_local_init_op, init_op, local_init_op, summary_op, saver, global_step)
             self._session_manager = session_manager or SessionManager(
@@ -95,9 +97,24 @@ class Supervisor:
             self._ready_for_local_init_op = None
         self._saver = self._first(saver, GraphKeys.SAVERS, lambda: Saver() if functions.global_variables() else None)
         self._summary_op = self._first(summaries, GraphKeys.SUMMARY_OP, summary.merge_all)
-        if _is_default(step):
-            step = get_global_step(self._graph)
-        self._global_step = step
+        self._global_step = self._default_step() if _is_default(step) else step
+
+    def _default_step(self) -> Any:
+        """Return the integer tensor called global_step, or None."""
+        try:
+            step = self._graph.get_tensor_by_name("global_step:0")
+        except KeyError:
+            return None
+        if step.dtype.base_dtype in (dtypes.int32, dtypes.int64) or step.dtype.base_dtype is dtypes.resource:
+            return get_global_step(self._graph) if step.dtype.base_dtype is dtypes.resource else step
+        logging.warning("Found 'global_step' but is not an int type: %s", step.dtype)
+        return None
+
+    def _refuse_unplaced(self) -> None:
+        """Refuse variables without a device where there are replicas: each would have one of its own."""
+        for node in [] if self._is_chief else self._graph.get_operations():
+            if node.type in ("Variable", "VariableV2") and not node.device:
+                raise ValueError(f"When using replicas, all Variables must have their device set: {node}")
 
     def _first(self, given: Any, key: str, make: Callable[[], Any]) -> Any:
         if not _is_default(given):
@@ -243,11 +260,13 @@ class Supervisor:
                 logging.info("The session could not be closed: %s", error)
 
     def _write_graph(self) -> None:
-        if not self._logdir:
-            return
-        write_graph(self._graph.as_graph_def(add_shapes=True), self._logdir, "graph.pbtxt")
+        if self._logdir:
+            write_graph(self._graph.as_graph_def(add_shapes=True), self._logdir, "graph.pbtxt")
         if self._summary_writer and not self._graph_added_to_summary:
             self._summary_writer.add_graph(self._graph)
+            saver_def = self._saver.saver_def if self._saver else None
+            definition = self._graph.as_graph_def(add_shapes=True)
+            self._summary_writer.add_meta_graph(create_meta_graph_def(graph_def=definition, saver_def=saver_def))
             self._graph_added_to_summary = True
 
     # --- threads -----------------------------------------------------------------------------------------------------

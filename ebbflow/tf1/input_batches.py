@@ -44,13 +44,14 @@ class _Rows:
         for row in self.rows:
             if [t.dtype.base_dtype for t in row] != self.types:
                 raise TypeError(f"Expected types to be consistent: {[t.dtype.name for t in row]} vs. {self.types}")
+        self.ranks = [t.shape.rank for t in rows[0]]
         self.values = [t.values.dtype if isinstance(t, SparseTensor) else None for t in rows[0]]
         self.shapes = [as_shape(s) for s in shapes] if shapes is not None else self._common_shapes()
 
     def _flat(self, tensors: Any) -> list[Any]:
         if self.keys is not None:
             if sorted(tensors) != self.keys:
-                raise ValueError(f"all dictionaries of tensors must have the keys {self.keys}, got {sorted(tensors)}")
+                raise ValueError(f"all dictionaries must have the same keys: {self.keys}, got {sorted(tensors)}")
             tensors = [tensors[key] for key in self.keys]
         if not isinstance(tensors, (list, tuple)):
             tensors = [tensors]
@@ -60,12 +61,19 @@ class _Rows:
 
     def _common_shapes(self) -> list[TensorShape]:
         columns = zip(*self.rows, strict=True)
-        return [_merged([t.shape[1:] if self.many else t.shape for t in column]) for column in columns]
+        shapes = [_merged([t.shape[1:] if self.many else t.shape for t in column]) for column in columns]
+        for tensors, shape in zip(zip(*self.rows, strict=True), shapes, strict=True):
+            if shape.rank is None:
+                raise ValueError(f"Cannot infer Tensor's rank: {tensors[0]}")
+        return shapes
 
     def rebuilt(self, tensors: Any) -> Any:
         """Return what was taken out in the structure of what was put in; a list of one is that one."""
         tensors = tensors if isinstance(tensors, list) else [tensors]
-        batch = [t if dtype is None else _restored(t, dtype) for t, dtype in zip(tensors, self.values, strict=True)]
+        batch = [
+            t if dtype is None else _restored(t, dtype, None if rank is None else rank + (not self.many))
+            for t, dtype, rank in zip(tensors, self.values, self.ranks, strict=True)
+        ]
         if self.keys is not None:
             return dict(zip(self.keys, batch, strict=True))
         return batch[0] if len(batch) == 1 else batch
@@ -90,8 +98,11 @@ def _stored(tensor: Any, many: bool) -> Tensor:
     return serialize(tensor.indices, tensor.values, tensor.dense_shape, out_type=dtypes.variant)
 
 
-def _restored(stored: Tensor, dtype: Any) -> SparseTensor:
-    return SparseTensor(*raw.DeserializeSparse(stored, dtype=dtype))
+def _restored(stored: Tensor, dtype: Any, rank: int | None) -> SparseTensor:
+    indices, values, shape = raw.DeserializeSparse(stored, dtype=dtype)
+    indices.set_shape([None, rank])
+    shape.set_shape([rank])
+    return SparseTensor(indices, values, shape)
 
 
 # --- filling and emptying ---------------------------------------------------------------------------------------------

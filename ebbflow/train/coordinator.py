@@ -44,7 +44,7 @@ class Coordinator:
         self._stop = threading.Event()
         self._error: BaseException | None = None
         self._joined = False
-        self._registered: set[threading.Thread] = set()
+        self._registered_threads: set[threading.Thread] = set()
 
     # --- asking to stop ----------------------------------------------------------------------------------------------
 
@@ -102,7 +102,7 @@ class Coordinator:
     def register_thread(self, thread: threading.Thread) -> None:
         """Have `join` wait for a thread."""
         with self._lock:
-            self._registered.add(thread)
+            self._registered_threads.add(thread)
 
     @property
     def joined(self) -> bool:
@@ -120,13 +120,13 @@ class Coordinator:
         Raises the error that was reported; where there is none and threads still live, RuntimeError with their names.
         """
         with self._lock:
-            waited = [*self._registered, *(threads or ())]
+            waited = [*self._registered_threads, *(threads or ())]
         while any(thread.is_alive() for thread in waited) and not self._stop.wait(LOOK):
             pass
         self._wait_at_most(waited, stop_grace_period_secs)
         with self._lock:
             self._joined = True
-            self._registered = set()
+            self._registered_threads = set()
         self._report(waited, ignore_live_threads)
 
     def _wait_at_most(self, threads: list[threading.Thread], seconds: float) -> None:

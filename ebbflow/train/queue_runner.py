@@ -236,7 +236,9 @@ def start_queue_runners(
                 "Cannot start queue runners: No default session is registered. Use `with sess.as_default()` or pass an "
                 "explicit session to tf.start_queue_runners(sess=sess)"
             )
-    if not hasattr(sess, "make_callable") and not hasattr(sess, "run"):
+    if type(sess).__name__ in ("MonitoredSession", "SingularMonitoredSession"):
+        return []  # they start the threads themselves
+    if not hasattr(sess, "make_callable"):
         raise TypeError(f"sess must be a `tf.Session` object. Given class: {type(sess)}")
     runners = sess.graph.get_collection(collection)
     if not runners:

@@ -81,3 +81,14 @@ def assert_global_step(global_step_tensor: Any) -> None:
     shape = global_step_tensor.get_shape()
     if shape.rank != 0 and shape.is_fully_defined():
         raise TypeError(f'Existing "global_step" is not scalar: {shape}')
+
+
+def increment_global_step(increment: int, graph: Any = None) -> Any:
+    """Return the operation that adds to the global step (`training_util._increment_global_step`)."""
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    if step is None:
+        raise ValueError("Global step tensor should be created by tf.train.get_or_create_global_step before calling "
+                         "increment.")  # fmt: skip
+    with graph.as_default(), graph.name_scope(f"{step.op.name}/"):
+        return step.assign_add(increment)

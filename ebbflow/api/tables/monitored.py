@@ -61,6 +61,8 @@ WrappedSession as python.training.monitored_session._WrappedSession
 python.training.monitored_session.: Scaffold USE_DEFAULT
 [monitored.session_manager]
 python.training.session_manager.SessionManager
+[train.step_counter]
+increment_global_step as python.training.training_util._increment_global_step
 [monitored.supervisor]
 python.training.supervisor.: Supervisor SVStepCounterThread SVSummaryThread SVTimerCheckpointThread
 """

@@ -86,21 +86,25 @@ class SparseAccumulator(Accumulator):
 
     def _check(self, gradient: Any) -> None:
         indices, values, shape = gradient
-        if indices.ndim != 1 or not values.ndim or len(indices) != len(values):
-            raise invalid(
-                f"accumulator '{self.name}': gradient_indices must be a vector with an entry for each row of "
-                f"gradient_values, got shapes {list(indices.shape)} and {list(values.shape)}"
-            )
-        if shape.size and not is_compatible(self.dims, tuple(shape.tolist())):
-            raise invalid(f"Shape mismatch: accumulator '{self.name}' has shape {dims_str(self.dims)}, got {shape}")
-        if self.dims is not None and not is_compatible(self.dims[1:], values.shape[1:]):
-            raise invalid(
-                f"Shape mismatch: rows of accumulator '{self.name}' have shape {dims_str(self.dims[1:])}, those of "
-                f"the gradient {list(values.shape[1:])}"
-            )
-        rows = self.dims[0] if self.dims else None
+        where = f"accumulator '{self.name}': "
+        if indices.ndim != 1:
+            raise invalid(f"{where}Input indices should be vector but received shape: {list(indices.shape)}")
+        if not values.ndim:
+            raise invalid(f"{where}Values cannot be 0-dimensional.")
+        if len(indices) != len(values):
+            raise invalid(f"{where}Expected {len(indices)} non-empty input values, got {len(values)}")
+        whole = tuple(shape.tolist()) if shape.size else (None, *values.shape[1:])
+        dims = self.dims or ()
+        if len(whole) < len(dims):
+            raise invalid(f"{where}Shape mismatch: expected shape rank at least {len(dims)}, got {len(whole)}")
+        for at, (mine, theirs) in enumerate(zip(dims, whole[: len(dims)], strict=True)):
+            if mine is not None and theirs is not None and mine != theirs:
+                raise invalid(f"{where}Shape mismatch: expected shape dim {at} to be {mine}, got {theirs}")
+        if shape.size and whole[1:] != values.shape[1:]:
+            raise invalid(f"{where}Shape mismatch: values have shape {list(values.shape)}, gradient_shape is {whole}")
+        rows = whole[0] if whole[0] is not None else dims[0] if dims else None
         if len(indices) and (indices.min() < 0 or (rows is not None and indices.max() >= rows)):
-            raise invalid(f"accumulator '{self.name}': indices {indices.tolist()} are not all in [0, {rows})")
+            raise invalid(f"{where}indices {indices.tolist()} are not all in [0, {rows})")
 
     def _add(self, gradient: Any) -> None:
         indices, values, _ = gradient
@@ -118,9 +122,8 @@ class SparseAccumulator(Accumulator):
             for given, _ in self._sum:
                 counts[np.searchsorted(rows, np.unique(given))] += 1
             total = (total / counts.reshape(-1, *[1] * (total.ndim - 1))).astype(values.dtype)
-        shape = [-1 if n is None else n for n in self.dims] if self.dims is not None else []
-        shape[1:] = values.shape[1:]
-        return rows.astype(np.int64), total, np.array(shape or [-1, *values.shape[1:]], np.int64)
+        first = self.dims[0] if self.dims else None
+        return rows.astype(np.int64), total, np.array([-1 if first is None else first, *values.shape[1:]], np.int64)
 
 
 # --- ops --------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import held
 
 FIRST_INDEX = -(2**63)
-"""The number of the first key that is ever inserted, as TensorFlow counts."""
+"""The number of the first insertion, as TensorFlow counts: keys of one insertion share it."""
 
 
 class Barrier:
@@ -32,8 +32,8 @@ class Barrier:
         self.name, self.types, self.shapes = name, tuple(types), tuple(shapes)
         self._changed = threading.Condition()
         self._arrivals = FIRST_INDEX
-        self._incomplete: dict[bytes, tuple[int, dict[int, np.ndarray]]] = {}
-        self._ready: dict[bytes, tuple[int, dict[int, np.ndarray]]] = {}
+        self._incomplete: dict[bytes, tuple[tuple[int, int], dict[int, np.ndarray]]] = {}
+        self._ready: dict[bytes, tuple[tuple[int, int], dict[int, np.ndarray]]] = {}
         self.closed = self._cancelled = False
 
     def insert(self, component: int, keys: list[bytes], values: list[np.ndarray]) -> None:
@@ -45,12 +45,14 @@ class Barrier:
             )
         if len(keys) != len(values):
             raise invalid(f"Barrier '{self.name}': {len(keys)} keys and {len(values)} values were given")
+        if any(value.size == 0 for value in values):
+            raise invalid(f"Barrier '{self.name}': Tensors with no elements are not supported: component {component}")
         with self._changed:
             self._refuse(component, keys)
-            for key, value in zip(keys, values, strict=True):
+            arrival, self._arrivals = self._arrivals, self._arrivals + 1
+            for place, (key, value) in enumerate(zip(keys, values, strict=True)):
                 if key not in self._incomplete:
-                    self._incomplete[key] = (self._arrivals, {})
-                    self._arrivals += 1
+                    self._incomplete[key] = ((arrival, place), {})
                 index, parts = self._incomplete[key]
                 parts[component] = value
                 if len(parts) == len(self.types):
@@ -89,7 +91,8 @@ class Barrier:
                     f"total size {len(self._ready)})",
                 )  # fmt: skip
             first = sorted(self._ready, key=lambda key: self._ready[key][0])[:count]
-            return [(key, *self._ready.pop(key)) for key in first]
+            taken = [(key, *self._ready.pop(key)) for key in first]
+            return [(key, arrival, parts) for key, (arrival, _), parts in taken]
 
     def _ended(self) -> bool:
         """Whether nothing more will become ready."""

@@ -1,9 +1,10 @@
 """Queues of tensors: first in first out, shuffled, padded, by priority.
 
-A queue holds rows, each a tuple of arrays. Whoever puts waits while it is full, whoever takes waits while it holds too
-little, each side in the order of arrival: a large batch that waits at the head gathers rows before a later call gets
-one. All waiting heeds a `Stop`, so closing a session or a deadline ends it. Knows arrays, threads and errors; nothing
-of graphs or ops.
+A queue holds rows, each a tuple of arrays. Putting, taking and closing are attempts, which stand in two lines, one for
+each side, in the order of arrival: a large batch that waits at the head gathers rows before a later call gets one.
+Whoever changes something lets both lines go on as far as they can, so one thread may complete what another waits for.
+All waiting heeds a `Stop`, so closing a session or a deadline ends it. Knows arrays, threads and errors; nothing of
+graphs or ops.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ import heapq
 import itertools
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,8 @@ class Queue:
         self.types, self.shapes = tuple(types), tuple(shapes)
         self.closed = False
         self._changed = threading.Condition()
-        self._putting: collections.deque[_Turn] = collections.deque()
-        self._taking: collections.deque[_Turn] = collections.deque()
+        self._putting: collections.deque[_Attempt] = collections.deque()
+        self._taking: collections.deque[_Attempt] = collections.deque()
         self._held: Any = self._empty()
 
     # --- what the kinds of queues do differently ---------------------------------------------------------------------
@@ -81,39 +81,46 @@ class Queue:
 
     def put(self, rows: Iterable[Row], stop: Stop) -> None:
         """Add rows, one by one; wait while the queue is full."""
-        with self._changed, self._in_line(self._putting, stop, "Enqueue operation was cancelled") as (turn, wait):
-            self._refuse_closed()
-            for row in rows:
-                if len(self._held) >= self.capacity or self._putting[0] is not turn:
-                    wait(lambda: len(self._held) < self.capacity)
-                self._push(row)
-                if self._taking:
-                    self._changed.notify_all()
-
-    def _refuse_closed(self) -> None:
-        if self.closed:
-            raise errors.CancelledError(None, None, f"{self.kind} '{self.name}' is closed.")
+        with self._changed:
+            self._attempt(_Put(self, rows), self._putting, stop, "Enqueue operation was cancelled")
 
     def take(self, count: int, stop: Stop, at_most: bool = False) -> list[Row]:
         """Return `count` rows, waiting until they are there; from a closed queue, what is left if `at_most`."""
-        rows: list[Row] = []
-        with self._changed, self._in_line(self._taking, stop, "Dequeue operation was cancelled") as (turn, wait):
+        attempt = _Take(self, count, at_most)
+        with self._changed:
+            self._attempt(attempt, self._taking, stop, "Dequeue operation was cancelled")
+        return attempt.rows
+
+    def _attempt(self, attempt: _Attempt, line: collections.deque[_Attempt], stop: Stop, words: str) -> None:
+        """Stand in a line until the attempt is done: by this thread, or by another that changes the queue."""
+        line.append(attempt)
+        self._go_on()
+        if not attempt.done:
             try:
-                while len(rows) < count:
-                    if not self._available() or self._taking[0] is not turn:
-                        wait(lambda: self._available() or self.closed)
-                    if self.closed and self._available() < count - len(rows):
-                        if not at_most or not (rows or self._available()):
-                            raise self._exhausted(count, len(rows))
-                        count = len(rows) + self._available()
-                        continue
-                    rows.append(self._pop())
-                    if self._putting:
-                        self._changed.notify_all()
+                stop.wait_for(self._changed, lambda: attempt.done, words)
             except BaseException:
-                self._put_back(rows)
+                if not attempt.done:
+                    line.remove(attempt)
+                    attempt.undo()
+                    self._go_on()
                 raise
-        return rows
+        if attempt.error is not None:
+            raise attempt.error
+
+    def _go_on(self) -> None:
+        """Let both lines go on as far as they can."""
+        moved, ended = True, False
+        while moved:
+            moved = False
+            for line in (self._putting, self._taking):
+                while line:
+                    moved = line[0].advance() or moved
+                    if not line[0].done:
+                        break
+                    line.popleft()
+                    moved = ended = True
+        if ended:
+            self._changed.notify_all()
 
     def _exhausted(self, count: int, taken: int) -> errors.OpError:
         left = len(self._held) + taken
@@ -123,24 +130,6 @@ class Queue:
             f"{self.kind} '{self.name}' is closed and has insufficient elements (requested {count}, current size "
             f"{left})",
         )
-
-    @contextmanager
-    def _in_line(self, line: Any, stop: Stop, words: str) -> Iterator[tuple[Any, Callable[..., None]]]:
-        """Stand in a line for the block, which holds the condition; `wait(ready)` waits for one's turn and more."""
-        turn = _Turn()
-
-        def wait(ready: Callable[[], Any]) -> None:
-            stop.wait_for(self._changed, lambda: turn.cancelled or (line[0] is turn and bool(ready())), words)
-            if turn.cancelled:
-                raise errors.CancelledError(None, None, words)
-
-        line.append(turn)
-        try:
-            yield turn, wait
-        finally:
-            line.remove(turn)
-            if line:
-                self._changed.notify_all()
 
     def take_one(self, stop: Stop) -> Row:
         """Return the next row."""
@@ -161,17 +150,14 @@ class Queue:
     def close(self, cancel_pending: bool, stop: Stop) -> None:
         """Take no more rows: after those that wait to be put, or at once, which cancels them."""
         with self._changed:
-            if cancel_pending:
-                for turn in self._putting:
-                    turn.cancelled = True
-                self.closed = True
-            else:
-                with self._in_line(self._putting, stop, "Close operation was cancelled") as (turn, wait):
-                    if self._putting[0] is not turn:
-                        wait(lambda: True)
-                    if self.closed:
-                        raise errors.CancelledError(None, None, f"Queue '{self.name}' is already closed.")
-                    self.closed = True
+            if not cancel_pending:
+                self._attempt(_Close(self), self._putting, stop, "Close operation was cancelled")
+                return
+            self.closed = True
+            for attempt in self._putting:
+                attempt.fail(errors.CancelledError(None, None, "Enqueue operation was cancelled"))
+            self._putting.clear()
+            self._go_on()
             self._changed.notify_all()
 
     def size(self) -> int:
@@ -193,7 +179,7 @@ class Queue:
                 )
             dims = array.shape[1:] if many else array.shape
             if self.shapes and not is_compatible(self.shapes[i], dims):
-                lead = ["?"] if many else []
+                lead = [array.shape[0]] if many else []
                 want = [*lead, *("?" if n is None else n for n in self.shapes[i] or ())]
                 raise invalid(
                     f"Shape mismatch in tuple component {i}. Expected [{','.join(map(str, want))}], got "
@@ -224,13 +210,81 @@ class Queue:
         }
 
 
-class _Turn:
-    """A place in a line."""
+class _Attempt:
+    """Something that is done when the queue allows: `advance` says whether it could do anything."""
 
-    __slots__ = ("cancelled",)
+    def __init__(self, queue: Queue):
+        self.queue = queue
+        self.done = False
+        self.error: Exception | None = None
 
-    def __init__(self) -> None:
-        self.cancelled = False
+    def advance(self) -> bool:
+        """Do as much as can be done now."""
+        raise AssertionError("each kind of attempt defines it")
+
+    def fail(self, error: Exception) -> None:
+        """End with an error."""
+        self.error, self.done = error, True
+
+    def undo(self) -> None:
+        """Take back what was done, because nobody waits any more."""
+
+
+class _Put(_Attempt):
+    def __init__(self, queue: Queue, rows: Iterable[Row]):
+        super().__init__(queue)
+        self._rows = collections.deque(rows)
+
+    def advance(self) -> bool:
+        queue, moved = self.queue, False
+        if queue.closed:
+            self.fail(errors.CancelledError(None, None, f"{queue.kind} '{queue.name}' is closed."))
+            return True
+        while self._rows and len(queue._held) < queue.capacity:
+            try:
+                queue._push(self._rows.popleft())
+            except errors.OpError as error:
+                self.fail(error)
+                return True
+            moved = True
+        self.done = not self._rows
+        return moved or self.done
+
+
+class _Take(_Attempt):
+    def __init__(self, queue: Queue, count: int, at_most: bool):
+        super().__init__(queue)
+        self.rows: list[Row] = []
+        self._count, self._at_most = count, at_most
+
+    def advance(self) -> bool:
+        queue, moved = self.queue, False
+        missing = self._count - len(self.rows)
+        if queue.closed and queue._available() < missing:
+            if not self._at_most or not (self.rows or queue._available()):
+                error = queue._exhausted(self._count, len(self.rows))
+                self.undo()
+                self.fail(error)
+                return True
+            self._count = len(self.rows) + queue._available()
+        while len(self.rows) < self._count and queue._available():
+            self.rows.append(queue._pop())
+            moved = True
+        self.done = len(self.rows) >= self._count
+        return moved or self.done
+
+    def undo(self) -> None:
+        self.queue._put_back(self.rows)
+        self.rows = []
+
+
+class _Close(_Attempt):
+    def advance(self) -> bool:
+        queue = self.queue
+        if queue.closed:
+            self.fail(errors.CancelledError(None, None, f"Queue '{queue.name}' is already closed."))
+        queue.closed = self.done = True
+        return True
 
 
 class PaddingQueue(Queue):

@@ -45,7 +45,7 @@ class ConditionalAccumulatorBase:
 
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> Any:
         """Return the operation that goes on to a step: gradients of earlier ones are dropped."""
-        step = convert(new_global_step, dtypes.int64)
+        step = raw.Cast(new_global_step, DstT=dtypes.int64)
         set_step = getattr(raw, f"{self._PREFIX}AccumulatorSetGlobalStep")
         return set_step(self._accumulator_ref, step, name=name or f"{self._name}_SetGlobalStep")
 
@@ -70,7 +70,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         """Return the operation that adds a gradient, unless its step has passed."""
         grad = convert(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
-        step = convert(local_step, dtypes.int64)
+        step = raw.Cast(local_step, DstT=dtypes.int64)
         return raw.ResourceAccumulatorApplyGradient(self._accumulator_ref, step, grad, name=name)
 
     def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:
@@ -109,7 +109,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         """Return the operation that adds rows, unless their step has passed."""
         return raw.SparseAccumulatorApplyGradient(
             self._accumulator_ref,
-            convert(local_step, dtypes.int64),
+            raw.Cast(local_step, DstT=dtypes.int64),
             raw.Cast(grad_indices, DstT=dtypes.int64),
             convert(grad_values, self._dtype),
             convert([], dtypes.int64) if grad_shape is None else raw.Cast(grad_shape, DstT=dtypes.int64),

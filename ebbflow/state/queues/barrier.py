@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core.convert import convert
-from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.shape import as_shape
 from ebbflow.core.tensor import Tensor
 from ebbflow.ops.declare import raw
+from ebbflow.state.queues.queue import shapes_of, types_of
 
 
 class Barrier:
     """Gathers the components of tuples, and gives those that are complete."""
 
     def __init__(self, types: Any, shapes: Any = None, shared_name: str | None = None, name: str = "barrier"):
-        kinds = types if isinstance(types, (list, tuple)) else [types]
-        self._types = [as_dtype(t) for t in kinds]
+        self._types = types_of(types)
         if shapes is not None:
-            given = shapes if not hasattr(shapes, "as_list") else [shapes]
-            self._shapes = [as_shape(shape) for shape in given]
+            self._shapes = shapes_of(shapes, len(self._types)) or []
             for i, shape in enumerate(self._shapes):
                 if shape.num_elements() == 0:
                     raise ValueError(f"Empty tensors are not supported, but received shape '{shape}' at index {i}")

@@ -189,12 +189,12 @@ def _constant(n: Any) -> int | None:
 # --- the kinds --------------------------------------------------------------------------------------------------------
 
 
-def _types(given: Any) -> list[DType]:
+def types_of(given: Any) -> list[DType]:
     """Return dtypes as a list; one alone is a list of one."""
     return [as_dtype(t) for t in (given if isinstance(given, (list, tuple)) else [given])]
 
 
-def _shapes(given: Any, count: int, unknown: bool = False) -> list[TensorShape] | None:
+def shapes_of(given: Any, count: int, unknown: bool = False) -> list[TensorShape] | None:
     """Return shapes as a list, or None; one alone (a TensorShape, or a list of lengths) is a list of one."""
     if given is None:
         return None
@@ -215,6 +215,7 @@ def _shapes(given: Any, count: int, unknown: bool = False) -> list[TensorShape] 
 def _names(given: Any, count: int) -> list[str] | None:
     if given is None:
         return None
+    given = [given] if isinstance(given, str) else given
     if not isinstance(given, (list, tuple)) or any(not isinstance(name, str) for name in given):
         raise ValueError(f"Argument `names` must be a list of strings, got {given!r}")
     if len(given) != count:
@@ -252,8 +253,8 @@ class FIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "fifo_queue",
     ):
-        types = _types(dtypes)
-        sizes = _shapes(shapes, len(types))
+        types = types_of(dtypes)
+        sizes = shapes_of(shapes, len(types))
         names = _names(names, len(types))
         reference = raw.FIFOQueueV2(**_attrs(types, sizes, capacity, shared_name, name))
         super().__init__(types, sizes, names, reference)
@@ -278,12 +279,16 @@ class PaddingFIFOQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ):
-        types = _types(dtypes)
-        sizes = _shapes(shapes, len(types), unknown=True)
+        types = types_of(dtypes)
+        sizes = shapes_of(shapes, len(types), unknown=True)
         names = _names(names, len(types))
-        if len(sizes or ()) != len(types):
+        if sizes is None:
+            raise ValueError("When providing partial shapes, a list of shapes must be provided.")
+        if any(shape.rank is None for shape in sizes):
+            raise ValueError(f"the rank of each component must be known, got shapes {sizes}")
+        if len(sizes) != len(types):
             raise ValueError(f"Shapes must be provided for all components, but received {len(types)} dtypes and "
-                             f"{len(sizes or ())} shapes.")  # fmt: skip
+                             f"{len(sizes)} shapes.")  # fmt: skip
         reference = raw.PaddingFIFOQueueV2(**_attrs(types, sizes, capacity, shared_name, name))
         super().__init__(types, sizes, names, reference)
 
@@ -302,8 +307,8 @@ class RandomShuffleQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
     ):
-        types = _types(dtypes)
-        sizes = _shapes(shapes, len(types))
+        types = types_of(dtypes)
+        sizes = shapes_of(shapes, len(types))
         names = _names(names, len(types))
         first, second = get_seed(seed)
         if first is None and second is None:
@@ -337,8 +342,8 @@ class PriorityQueue(QueueBase):
         shared_name: str | None = None,
         name: str = "priority_queue",
     ):
-        kinds = _types(types)
-        sizes = _shapes(shapes, len(kinds))
+        kinds = types_of(types)
+        sizes = shapes_of(shapes, len(kinds))
         reference = raw.PriorityQueueV2(**_attrs(kinds, sizes, capacity, shared_name, name))
         with_priority = [TensorShape([]), *sizes] if sizes else None
         super().__init__([dtypes.int64, *kinds], with_priority, _names(names, len(kinds) + 1), reference)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 
-import numpy as np
 import pytest
 
 import ebbflow as tf
@@ -113,7 +112,7 @@ def test_tuples_leave_a_barrier_when_they_are_complete(session):
     session.run(barrier.insert_many(1, ["c", "a"], ["z", "x"]))
     assert session.run(sizes) == [2, 1]
     indices, keys, (numbers, texts) = session.run(barrier.take_many(2))
-    assert np.diff(indices).tolist() == [2]
+    assert indices.tolist() == [-(2**63)] * 2  # of one insertion
     assert (keys.tolist(), numbers.tolist(), texts.tolist()) == ([b"a", b"c"], [1, 3], [b"x", b"z"])
     session.run(barrier.close())
     with pytest.raises(tf.errors.CancelledError, match="is closed"):
