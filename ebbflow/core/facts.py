@@ -12,12 +12,14 @@ computes an op is that engine's own affair, and stands in its table of rules.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, fields
+from typing import Any
 
 
-@dataclass(frozen=True)
 class Facts:
-    """The facts of one op. What is not said is not promised."""
+    """The facts of one op. What is not said is not promised.
+
+    Not a dataclass: making one of thirty fields would take milliseconds of the first import.
+    """
 
     # How results follow from inputs.
     elementwise: bool = False
@@ -101,6 +103,15 @@ class Facts:
     host: bool = False
     """The kernel of this element-wise op computes with NumPy or SciPy only."""
 
+    def __init__(self, **said: Any) -> None:
+        self.__dict__.update(said)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"facts are declared with the op: {name} cannot be set")
+
+    def __repr__(self) -> str:
+        return f"Facts({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
     @property
     def fresh(self) -> bool:
         """Whether its results never share memory with its inputs."""
@@ -114,7 +125,7 @@ class Facts:
 
 MEMORY = ("fresh", "same", "view", "shared")
 READERS = {"bool": None, "str": str, "int": int, "tuple[str, ...]": lambda text: tuple(text.split(","))}
-KINDS = {field.name: READERS[str(field.type)] for field in fields(Facts)}
+KINDS = {name: READERS[kind] for name, kind in Facts.__annotations__.items()}
 
 
 @functools.cache
@@ -124,7 +135,7 @@ def parse(text: str) -> Facts:
     >>> parse("elementwise known=begin,end").known, parse("fresh cheap").memory
     (('begin', 'end'), 'fresh')
     """
-    said: dict[str, object] = {}
+    said: dict[str, Any] = {}
     for item in text.split():
         word, has_value, value = item.partition("=")
         if word in MEMORY and not has_value:
@@ -133,4 +144,4 @@ def parse(text: str) -> Facts:
         if reader is word or (reader is None) is bool(has_value) or word in said:
             raise ValueError(f"not a fact about an op: {item!r} in {text!r}")
         said[word] = True if reader is None else reader(value)  # type: ignore[operator]
-    return Facts(**said)  # type: ignore[arg-type]
+    return Facts(**said)

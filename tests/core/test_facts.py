@@ -13,7 +13,9 @@ def test_words_are_read_as_what_they_are():
     assert (facts.memory, facts.cheap, facts.one_core) == ("fresh", True, 30)
     assert (facts.known, facts.repeats, facts.portable) == (("begin", "end"), "input", False)
     assert facts.fresh and not facts.view
-    assert parse("") == Facts() == parse("  ")
+    assert not any(getattr(parse(""), word) for word in Facts.__annotations__)
+    with pytest.raises(AttributeError, match="declared with the op"):
+        facts.cheap = False
 
 
 @pytest.mark.parametrize("text", ["quick", "cheap=1", "known", "one_core=many", "cheap cheap", "fresh view", "memory"])
