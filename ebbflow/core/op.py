@@ -6,7 +6,8 @@ being built. On the eager path the kernel runs first; only when it fails is the 
 the error. Knows nothing of NumPy kernels themselves, tapes or graphs: recorders and graphs are reached through
 `core.context`.
 
-    BiasAdd = op("BiasAdd(value:T, bias:T) -> (output:T) | T: numbers; data_format: string in [NHWC,NCHW] = NHWC")
+    BiasAdd = op("BiasAdd(value:T, bias:T) -> (output:T) | T: numbers; data_format: string in [NHWC,NCHW] = NHWC",
+                 facts="cheap folds finishes=add portable")                  (words of `core.facts`)
 
     @BiasAdd.shape         def _(value, bias, *, data_format) -> dims        (arguments are `Known`s)
     @BiasAdd.kernel        def _(xp, value, bias, *, data_format) -> array   (arguments are arrays)

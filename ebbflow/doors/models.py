@@ -121,7 +121,7 @@ def _convert(options: argparse.Namespace) -> None:
 
 def _variables(session: Any, graph: Any) -> dict[str, Any]:
     """Return the values of a graph's variables by name, whichever kind they are."""
-    held = [n for n in graph.get_operations() if n.type in ("VarHandleOp", "VariableV2", "Variable")]
+    held = [n for n in graph.get_operations() if n._op.facts.variable]
     values = session.run([n.outputs[0] for n in held])
     return {n.name: v.read() if hasattr(v, "read") else v for n, v in zip(held, values, strict=True)}
 
