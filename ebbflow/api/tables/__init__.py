@@ -18,6 +18,7 @@ from ebbflow.api.tables import (
     control_flow,
     data,
     distribute,
+    examples,
     functions,
     graphs,
     images,
@@ -45,6 +46,6 @@ FAMILIES = (
     platform, data, trackables, lookup, queues, monitored,
     keras, distribute,
     checkpoints, saved_models,
-    signal, strings, images,
+    signal, strings, images, examples,
 )  # fmt: skip
 """The families that have tables for both doors."""

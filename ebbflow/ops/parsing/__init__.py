@@ -1,0 +1,1 @@
+"""Records as tensors: examples, CSV, raw bytes, tensors as messages, files."""
