@@ -146,6 +146,45 @@ class Records:
         return flat, ends
 
 
+class Record(Records):
+    """One serialized record, read without arrays of places: what a map over single records does."""
+
+    def __init__(self, serialized: np.ndarray, names: np.ndarray | None) -> None:
+        self.names = names.reshape(-1) if names is not None and names.size else None
+        self.count = 1
+        self.data = serialized.item()
+        try:
+            self.features = wire.features_of(self.data)
+        except (wire.MalformedError, IndexError) as error:
+            raise invalid(self._malformed([self.data], error)) from None
+
+    def values_of(self, key: bytes, dtype: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return the values of a feature, how many there are, and whether it is there (None: it is)."""
+        kind, start, end = self.features.get(key, _ABSENT)
+        if kind == KINDS[dtype]:
+            try:
+                flat = values.ONE[kind](self.data, start, end)
+            except (wire.MalformedError, IndexError) as error:
+                raise invalid(f"Key: {_text(key)}.  Could not parse example input: {error}") from None
+            return flat, np.array([len(flat)]), None
+        if kind:
+            where = f"Name: {self.name(0)}, Key: {_text(key)}, Index: 0."
+            raise invalid(f"{where}  Data types don't match. Expected type: {_word(dtype)}")
+        return np.zeros(0, dtype.np), np.zeros(1, np.int64), np.zeros(1, bool)
+
+    def dense(self, feature: Dense) -> np.ndarray:
+        """Return a feature with an axis for the record in front."""
+        kind, start, end = self.features.get(feature.key, _ABSENT)
+        if kind == KINDS[feature.dtype] and not feature.varies:
+            flat = values.ONE[kind](self.data, start, end)
+            if len(flat) == feature.size:
+                return flat.reshape(1, *feature.dims)
+        return super().dense(feature)
+
+
+_ABSENT = (0, 0, 0)
+
+
 def _zero(dtype: Any) -> Any:
     return b"" if dtype is dtypes.string else 0
 
@@ -230,7 +269,8 @@ def _(
         )
     dense = dense_features(key_list(dense_keys), Tdense, dense_shapes, dense_defaults)
     single = serialized.ndim == 0
-    records = Records(serialized, names, [*sparse, *ragged, *(f.key for f in dense)])
+    keys = [*sparse, *ragged, *(f.key for f in dense)]
+    records = Record(serialized, names) if single else Records(serialized, names, keys)
     parts = [records.sparse(key, dtype, single) for key, dtype in zip(sparse, sparse_types, strict=True)]
     rows = [
         records.ragged(k, t, s, single) for k, t, s in zip(ragged, ragged_value_types, ragged_split_types, strict=True)
@@ -296,6 +336,6 @@ def _(xp, serialized, dense_defaults, *, sparse_keys, dense_keys, sparse_types, 
     if serialized.ndim:
         raise invalid(f"Expected serialized to be a scalar, got shape: {show(serialized.shape)}")
     sparse, dense = key_list(sparse_keys), dense_features(key_list(dense_keys), Tdense, dense_shapes, dense_defaults)
-    records = Records(serialized, None, [*sparse, *(f.key for f in dense)])
+    records = Record(serialized, None)
     parts = [records.sparse(key, dtype, True) for key, dtype in zip(sparse, sparse_types, strict=True)]
     return [*([p[i] for p in parts] for i in range(3)), [records.dense(feature)[0] for feature in dense]]
