@@ -7,6 +7,11 @@ image.: grayscale_to_rgb hsv_to_rgb rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_t
 [ops.image.encodings]
 encode_png_image as image.encode_png io.encode_png
 encode_wav_audio as audio.encode_wav
+[ops.image.files]
+image.: adjust_jpeg_quality decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png decode_webp
+image.: encode_jpeg extract_jpeg_shape is_jpeg
+io.: decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_png decode_webp encode_jpeg
+io.: extract_jpeg_shape is_jpeg
 [ops.image.layout]
 image.: central_crop crop_to_bounding_box flip_left_right flip_up_down pad_to_bounding_box rot90 transpose
 resize_with_crop_or_pad as image.resize_with_crop_or_pad
