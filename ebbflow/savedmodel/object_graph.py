@@ -65,7 +65,7 @@ class ObjectGraph:
         elif isinstance(obj, EagerTensor):
             self._captured[id(obj)] = number
             self.constants[number] = obj
-        if handle is not None:
+        if isinstance(handle, EagerTensor):
             self._captured[id(handle)] = number
             self._shared[id(held(handle._array))] = number
 
@@ -118,8 +118,8 @@ class ObjectGraph:
         return AssertionError(
             f"Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
             f"tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a tracked "
-            f"object or assigned to an attribute of the main object directly. Function name = {function.name!r}, "
-            f"captured: {what!r}"
+            f"object or assigned to an attribute of the main object directly. Function name = {function.name!r}. "
+            f"Trackable referencing this tensor = {type(what).__name__} {what!r}"
         )
 
     # --- the messages -------------------------------------------------------------------------------------------------
@@ -146,6 +146,7 @@ class ObjectGraph:
         elif isinstance(obj, Function):
             message.function.concrete_functions.extend(self._name(c) for c in self._traces[number])
             fill_function_spec(message.function.function_spec, obj._signature.python, obj.input_signature)
+            message.function.function_spec.jit_compile = {True: 1, False: 2}.get(obj._jit_compile, 0)
         elif isinstance(obj, ConcreteFunction):
             self._fill_bare(message.bare_concrete_function, obj)
         elif isinstance(obj, Asset):

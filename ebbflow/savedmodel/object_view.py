@@ -20,12 +20,13 @@ from ebbflow.trackable.keys import escape_local_name
 class ObjectView:
     """The objects that a root holds."""
 
-    def __init__(self, root: Any, signatures: Any):
+    def __init__(self, root: Any, signatures: Any, of_root: dict[str, Any] | None = None):
         self.objects: list[Any] = []
         self.children: list[dict[str, int]] = []
         self.paths: list[str] = []
         self._numbers: dict[int, int] = {}
         self._cache: dict[Any, Any] = {}
+        self._root, self._of_root = root, of_root
         waiting = deque([(self._number(root, ""), root)])
         while waiting:
             number, obj = waiting.popleft()
@@ -43,7 +44,9 @@ class ObjectView:
     def _children_of(self, obj: Any) -> dict[str, Any]:
         if isinstance(obj, (Function, ConcreteFunction)) or not isinstance(obj, Trackable):
             return {}
-        found = obj._trackable_children(SaveType.SAVEDMODEL, cache=self._cache)
+        found = self._of_root if obj is self._root else None
+        if found is None:
+            found = obj._trackable_children(SaveType.SAVEDMODEL, cache=self._cache)
         return {name: convert_to_trackable(child, parent=obj) for name, child in found.items()}
 
     def _key(self, obj: Any) -> int:

@@ -19,7 +19,11 @@ from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.functions.function import Function
 from ebbflow.functions.signature import FunctionSignature, FunctionType, Given, Parameter, type_of
-from ebbflow.savedmodel.structures import decode_proto
+from ebbflow.savedmodel.structures import decode_proto, named_tuple_class
+
+
+JIT_COMPILE = (None, True, False)
+"""What the numbers of a FunctionSpec's jit_compile mean."""
 
 
 class RestoredConcreteFunction(ConcreteFunction):
@@ -35,6 +39,15 @@ class RestoredConcreteFunction(ConcreteFunction):
         if self._keywords is not None and len(self._keywords) == self._count:
             return self._keywords
         return super()._arg_keywords
+
+    def _bound_flat(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+        if len(args) > self._allowed_positional:
+            names = ", ".join(self._arg_keywords)
+            raise TypeError(
+                f"{self.graph.name}({names}) takes {self._allowed_positional} positional arguments, got {len(args)}: "
+                "give the others by name"
+            )
+        return super()._bound_flat(args, kwargs)
 
     @property
     def _num_positional_args(self) -> int:
@@ -151,7 +164,8 @@ class RestoredFunction(Function):
 
     def __init__(self, name: str, function_spec: Any, traces: Sequence[tuple[Any, Callable[[], ConcreteFunction]]]):
         given = function_spec.HasField("fullargspec")
-        super().__init__(stub(name, python_signature(function_spec) if given else None), name, autograph=False)
+        python = stub(name, python_signature(function_spec) if given else None)
+        super().__init__(python, name, autograph=False, jit_compile=JIT_COMPILE[function_spec.jit_compile])
         self._saved_input_signature = (
             decode_proto(function_spec.input_signature) if function_spec.HasField("input_signature") else None
         )
@@ -166,6 +180,7 @@ class RestoredFunction(Function):
         return self._list_all_concrete_functions()
 
     def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Sequence[Any]]:
+        args, kwargs = _known_classes(args), _known_classes(kwargs)
         positional, named = self._signature.bind(args, kwargs)
         given = Given(self._forget_ref)
         key = self._signature.key(positional, named, given)
@@ -202,6 +217,11 @@ class RestoredFunction(Function):
                 continue
             if all(_fits(spec, tensor) for spec, tensor in zip(kind.flat_types(), tensors, strict=True)):
                 return entry.concrete, tensors
+        if self._saved_input_signature is not None:
+            raise TypeError(
+                f"Binding inputs to tf.function failed due to `no fit for {self._saved_input_signature}`. Received args: "
+                f"{tuple(positional)} and kwargs: {named} for signature: {self._entries[0].kind}."
+            )
         raise ValueError(self._refusal(positional, named))
 
     def _refusal(self, positional: Sequence[Any], named: dict[str, Any]) -> str:
@@ -228,6 +248,17 @@ class RestoredFunction(Function):
 
     def __repr__(self) -> str:
         return f"<tf.function {self._name} with {len(self._entries)} traces, loaded>"
+
+
+def _known_classes(value: Any) -> Any:
+    """Return a structure whose named tuples are of the classes that a file's are: those with the same name and fields."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return named_tuple_class(type(value).__name__, tuple(value._fields))(*map(_known_classes, value))
+    if value.__class__ in (list, tuple):
+        return value.__class__(map(_known_classes, value))
+    if value.__class__ is dict:
+        return {key: _known_classes(item) for key, item in value.items()}
+    return value
 
 
 def _fits(spec: TensorSpec, tensor: Any) -> bool:

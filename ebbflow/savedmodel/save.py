@@ -26,6 +26,7 @@ from ebbflow.savedmodel.options import SaveOptions
 from ebbflow.savedmodel.session_graph import SessionGraph
 from ebbflow.savedmodel.signature_functions import canonicalize_signatures, find_function_to_export
 from ebbflow.trackable.base import Trackable
+from ebbflow.trackable.constants import SaveType
 
 
 def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None) -> None:
@@ -55,8 +56,9 @@ class Export:
 
     def __init__(self, root: Any, signatures: Any, options: SaveOptions):
         own = getattr(root, "signatures", None)
+        children = root._trackable_children(SaveType.SAVEDMODEL)  # once: attributes may be properties that make things
         if signatures is None:
-            signatures = own if isinstance(own, SignatureMap) and len(own) else find_function_to_export(root)
+            signatures = own if isinstance(own, SignatureMap) and len(own) else find_function_to_export(root, children)
         if own is not None and not isinstance(own, SignatureMap):
             raise ValueError(
                 f"Exporting an object {root} which has an attribute named 'signatures'. This is a reserved attribute "
@@ -64,7 +66,7 @@ class Export:
                 "attribute (e.g. `del obj.signatures`) before saving if this shadowing is acceptable."
             )
         offered, _ = canonicalize_signatures(signatures)
-        self.view = ObjectView(root, offered)
+        self.view = ObjectView(root, offered, children)
         self.library = writing.Library()
         self.objects = ObjectGraph(self.view, self.library, options)
         self.values = CheckpointValues(self.view, self.objects)

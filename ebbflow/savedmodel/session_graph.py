@@ -50,7 +50,8 @@ class SessionGraph:
             fill_node(meta.graph_def.node.add(), node, self._library)
         for name, signature in self._signature_defs.items():
             meta.signature_def[name].CopyFrom(signature)
-        meta.saver_def.CopyFrom(self._saver)
+        if self._saver.save_tensor_name:
+            meta.saver_def.CopyFrom(self._saver)
         meta.asset_file_def.extend(self._assets)
 
     def _add_state(self) -> None:

@@ -18,9 +18,9 @@ from ebbflow.trackable.constants import SaveType
 DEFAULT_SIGNATURE_ATTR = "_default_save_signature"
 
 
-def find_function_to_export(root: Any) -> Any:
+def find_function_to_export(root: Any, children: Mapping[str, Any] | None = None) -> Any:
     """Return the one function of a root that can be its default signature, or None."""
-    children = root._trackable_children(SaveType.SAVEDMODEL)
+    children = root._trackable_children(SaveType.SAVEDMODEL) if children is None else children
     if DEFAULT_SIGNATURE_ATTR in children:
         return children[DEFAULT_SIGNATURE_ATTR]
     possible = [_single(child) for child in children.values() if isinstance(child, (Function, ConcreteFunction))]
@@ -45,7 +45,7 @@ def _is_valid(concrete: ConcreteFunction) -> bool:
 
 def keywords_of(concrete: ConcreteFunction, key: str) -> list[str]:
     """Return the names of a function's tensors, by which a signature takes them."""
-    names = list(concrete._arg_keywords)
+    names = [_clean(name) for name in concrete._arg_keywords]
     args, kwargs = concrete.structured_input_signature
     leaves = nest.flatten([list(args), kwargs], expand_composites=True)
     if any(not isinstance(leaf, TensorSpec) for leaf in leaves if isinstance(leaf, (TensorSpec, CompositeTensor))):
@@ -59,6 +59,11 @@ def keywords_of(concrete: ConcreteFunction, key: str) -> list[str]:
             "provide a name for a Tensor input."
         )
     return names
+
+
+def _clean(name: str) -> str:
+    word = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+    return word if word[:1].isalpha() else f"arg_{word}"
 
 
 def outputs_of(structure: Any, key: str, function: Any) -> dict[str, Any]:
@@ -105,14 +110,10 @@ def canonicalize_signatures(signatures: Any) -> tuple[SignatureMap, dict[str, Co
 def _concrete(function: Any, key: str) -> ConcreteFunction:
     if isinstance(function, Function):
         if function.input_signature is None:
-            traces = function._list_all_concrete_functions()
-            if len(traces) != 1:
-                raise ValueError(
-                    f"Expected a TensorFlow function for which to generate a signature, but '{key}' ({function}) has "
-                    f"{len(traces)} traces and no input_signature: pass `f.get_concrete_function(...)`, or give the "
-                    "function an `input_signature`."
-                )
-            return traces[0]
+            raise ValueError(
+                f"Expected a TensorFlow function for which to generate a signature, but '{key}' ({function}) has no "
+                "input_signature: pass `f.get_concrete_function(...)`, or give the function an `input_signature`."
+            )
         return function.get_concrete_function()
     if not isinstance(function, ConcreteFunction):
         raise ValueError(

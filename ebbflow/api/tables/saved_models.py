@@ -62,6 +62,7 @@ saved_model.save
 INSIDE = """
 [savedmodel.builder]
 SavedModelBuilder as python.saved_model.builder.SavedModelBuilder python.saved_model.builder_impl.SavedModelBuilder
+SavedModelBuilder as python.saved_model.builder._SavedModelBuilder
 SavedModelBuilder as python.saved_model.builder_impl._SavedModelBuilder
 python.saved_model.simple_save.simple_save
 [savedmodel.constants]
@@ -89,7 +90,8 @@ python.saved_model.main_op_impl.: main_op main_op_with_restore
 python.saved_model.revived_types.: VersionedTypeRegistration deserialize register_revived_type registered_identifiers
 python.saved_model.revived_types.serialize
 [savedmodel.options]
-python.saved_model.load_options.LoadOptions python.saved_model.save_options.SaveOptions
+python.saved_model.load_options.LoadOptions
+python.saved_model.save_options.SaveOptions
 python.saved_model.save_options.VariablePolicy
 [savedmodel.reading]
 contains_saved_model as python.saved_model.loader.maybe_saved_model_directory

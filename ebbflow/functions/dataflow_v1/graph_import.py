@@ -25,6 +25,7 @@ from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.graph.graph_def import PRODUCER, RELEASE
 from ebbflow.graph.symbolic import Operation
 from ebbflow.messages.attrs import Placeholder, attr_python, kind_of
+from ebbflow.messages.tensors import shape_dims
 
 GIVEN = "given"
 """What stands, among the nodes, for a tensor that the caller gives."""
@@ -318,6 +319,8 @@ class Library:
             found = functionalize(everything, graph, emit)
             ends = [_edge(function.ret[arg.name], values, items) for arg in function.signature.output_arg]
             graph.outputs = [found(item, index) for item, index in ends]
+            effects = [items[name] for name in dict.fromkeys(function.control_ret.values()) if name in items]
+            graph.control_outputs = [found(item, None) for item in effects]
         graph.structured_outputs = list(graph.outputs)
         return graph
 
@@ -364,10 +367,13 @@ def _argument_type(arg: Any, bound: Mapping[str, Any]) -> Any:
 
 def _argument_dims(function: Any, number: int) -> Any:
     attrs = function.arg_attr[number].attr if number in function.arg_attr else {}
-    if "_output_shapes" not in attrs:
+    if "_output_shapes" in attrs:
+        shapes = attr_python(attrs["_output_shapes"])
+        return shapes[0] if shapes else None
+    if "_input_shapes" not in function.attr:
         return None
-    shapes = attr_python(attrs["_output_shapes"])
-    return shapes[0] if shapes else None
+    known = function.attr["_input_shapes"].list.shape
+    return shape_dims(known[number]) if number < len(known) else None
 
 
 def _edge(text: str, values: Mapping[str, Any], items: Mapping[str, Item]) -> tuple[Item, int]:
