@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ebbflow.core import context
+from ebbflow.core import context, errors
 from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.meta_graph import export_scoped_meta_graph, read_meta_graph_file
@@ -109,12 +109,23 @@ def _restore_messages(graph: Any, key: str, values: Sequence[bytes], scope: str,
     from_proto: Any = get_from_proto_function(key)
     for data in values:
         proto = parsed(key, data)
-        if not hasattr(proto, "variable_name"):
-            graph.add_to_collection(key, from_proto(proto, import_scope=scope))
-            continue
-        if proto.variable_name not in variables:
-            variables[proto.variable_name] = from_proto(proto, import_scope=scope)
-        graph.add_to_collection(key, variables[proto.variable_name])
+        name = getattr(proto, "variable_name", None)
+        item = variables.get(name) if name is not None else None
+        if item is None:
+            item = _made(key, from_proto, proto, scope)
+        if name is not None:
+            variables[name] = item
+        graph.add_to_collection(key, item)
+
+
+def _made(key: str, from_proto: Callable[..., Any], proto: Any, scope: str) -> Any:
+    """Return the object that a message describes; one that describes none is the file's fault."""
+    try:
+        return from_proto(proto, import_scope=scope)
+    except (AttributeError, IndexError, AssertionError) as error:
+        raise errors.DataLossError(
+            None, None, f"collection '{key}' has an item that is not in the graph: {proto}: {error}"
+        ) from None
 
 
 def _plain_item(graph: Any, kind: str, value: Any, scope: str) -> Any:

@@ -8,6 +8,7 @@ types and shapes, add the node. Knows nothing of how graphs run.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 import threading
 from collections.abc import Sequence
@@ -371,6 +372,14 @@ context.provide_default_graph(_process_default)
 def get_default_graph() -> Graph:
     """Return the graph that a symbolic op called here would be added to."""
     return context.default_graph()
+
+
+_numbers = itertools.count()
+
+
+def uid() -> int:
+    """Return a number that no other call in this process returns."""
+    return next(_numbers)
 
 
 def reset_default_graph() -> None:

@@ -67,11 +67,11 @@ class SavedModelBuilder:
         signatures = dict(signature_def_map or {})
         check_signatures(signatures)
         self._note_ops(legacy_init_op, _first(main_op, init_op), train_op, signatures)
-        self._note_assets(_first(assets_collection, assets_list))
+        noted = self._note_assets(_first(assets_collection, assets_list))
         files.makedirs(files.join(self._export_dir, constants.VARIABLES_DIRECTORY))
         saver = self._saver(saver)
         saver.save(sess, reading.variables_path(self._export_dir), write_meta_graph=False, write_state=False)
-        self._add(saver, tags, signatures, clear_devices, strip_default_attrs)
+        self._add(saver, tags, signatures, clear_devices, strip_default_attrs, noted)
         self._has_saved_variables = True
 
     def add_meta_graph(
@@ -97,8 +97,8 @@ class SavedModelBuilder:
         signatures = dict(signature_def_map or {})
         check_signatures(signatures)
         self._note_ops(legacy_init_op, _first(main_op, init_op), train_op, signatures)
-        self._note_assets(_first(assets_collection, assets_list))
-        self._add(self._saver(saver), tags, signatures, clear_devices, strip_default_attrs)
+        noted = self._note_assets(_first(assets_collection, assets_list))
+        self._add(self._saver(saver), tags, signatures, clear_devices, strip_default_attrs, noted)
 
     def _saver(self, saver: Any) -> Any:
         if saver is not None:
@@ -111,7 +111,7 @@ class SavedModelBuilder:
         return Saver(everything, sharded=True, write_version=messages.SaverDef.V2, allow_empty=True)
 
     def _add(
-        self, saver: Any, tags: Iterable[str], signatures: dict[str, Any], clear_devices: bool, strip: bool
+        self, saver: Any, tags: Iterable[str], signatures: dict[str, Any], clear_devices: bool, strip: bool, noted: Any
     ) -> None:
         if isinstance(tags, str):
             raise TypeError(f"tags must be a list of names, got {tags!r}")
@@ -119,6 +119,7 @@ class SavedModelBuilder:
         meta.meta_info_def.tags.extend(tags)
         for name, signature in signatures.items():
             meta.signature_def[name].CopyFrom(signature)
+        meta.asset_file_def.extend(noted)
         self._saved_model.meta_graphs.add().CopyFrom(meta)
 
     # --- what goes along ----------------------------------------------------------------------------------------------
@@ -129,22 +130,22 @@ class SavedModelBuilder:
         for op, key in ((legacy_init_op, constants.LEGACY_INIT_OP_KEY), (main_op, constants.MAIN_OP_KEY)):
             if op is None:
                 continue
-            if not isinstance(op, (Operation, Tensor)):
+            if not isinstance(getattr(op, "op", op), Operation):
                 raise TypeError(f"{key} needs to be an Operation: {op!r}")
-            if key == constants.LEGACY_INIT_OP_KEY and graph.get_collection(key):
-                raise ValueError(f"graph already contains one or more elements under the collection {key}.")
-            graph.clear_collection(key)
+            if graph.get_collection(key):
+                raise ValueError(f"Graph already contains one or more elements under the collection {key}.")
             graph.add_to_collection(key, op)
         if train_op is not None:
-            if not isinstance(train_op, (Operation, Tensor)):
+            if not isinstance(getattr(train_op, "op", train_op), Operation):
                 raise TypeError(f"`train_op` {train_op} needs to be a Tensor or Op.")
             key = constants.TRAIN_OP_SIGNATURE_KEY
             signatures[key] = op_signature_def(getattr(train_op, "op", train_op), key)
 
-    def _note_assets(self, assets: Any) -> None:
+    def _note_assets(self, assets: Any) -> list[Any]:
         """Copy the files that tensors name, and note in the graph which tensor takes which."""
         graph = get_default_graph()
         graph.clear_collection(constants.ASSETS_KEY)
+        found = []
         for tensor in assets or ():
             source = _asset_source(tensor)
             definition = messages.AssetFileDef(
@@ -153,6 +154,8 @@ class SavedModelBuilder:
             packed = messages.message("google.protobuf.Any")()
             packed.Pack(definition)
             graph.add_to_collection(constants.ASSETS_KEY, packed)
+            found.append(definition)
+        return found
 
     def _copied(self, source: str) -> str:
         """Copy a file into the assets, once, under a name that no other has; return that name."""

@@ -113,6 +113,9 @@ class Loader:
             for number in [*(child.node_id for child in node.children), *saveables]:
                 if not 0 <= number < count:
                     raise self._broken(f"object {i} refers to object {number} of {count}")
+            for number in saveables:
+                if self._nodes[number].WhichOneof("kind") != "bare_concrete_function":
+                    raise self._broken(f"object {i} is to be saved by object {number}, which is no function")
             names = list(node.function.concrete_functions) if node.WhichOneof("kind") == "function" else []
             for name in [name for name in names if name not in self._saved]:
                 raise self._broken(f"object {i} has the trace '{name}', which is not described")

@@ -114,7 +114,7 @@ class ObjectGraph:
         what = tensor
         if isinstance(tensor, EagerTensor) and tensor.dtype is dtypes.resource:
             owner = getattr(held(tensor._array), "owner", None)
-            what = (owner() if owner is not None else None) or held(tensor._array)
+            what = owner() if owner is not None and owner() is not None else held(tensor._array)
         return AssertionError(
             f"Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
             f"tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a tracked "

@@ -21,7 +21,6 @@ from ebbflow.functions.function import Function
 from ebbflow.functions.signature import FunctionSignature, FunctionType, Given, Parameter, type_of
 from ebbflow.savedmodel.structures import decode_proto, named_tuple_class
 
-
 JIT_COMPILE = (None, True, False)
 """What the numbers of a FunctionSpec's jit_compile mean."""
 
@@ -219,8 +218,8 @@ class RestoredFunction(Function):
                 return entry.concrete, tensors
         if self._saved_input_signature is not None:
             raise TypeError(
-                f"Binding inputs to tf.function failed due to `no fit for {self._saved_input_signature}`. Received args: "
-                f"{tuple(positional)} and kwargs: {named} for signature: {self._entries[0].kind}."
+                f"Binding inputs to tf.function failed due to `no fit for {self._saved_input_signature}`. Received "
+                f"args: {tuple(positional)} and kwargs: {named} for signature: {self._entries[0].kind}."
             )
         raise ValueError(self._refusal(positional, named))
 
@@ -251,7 +250,7 @@ class RestoredFunction(Function):
 
 
 def _known_classes(value: Any) -> Any:
-    """Return a structure whose named tuples are of the classes that a file's are: those with the same name and fields."""
+    """Return a structure whose named tuples are of the classes that a file's are: same name, same fields."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return named_tuple_class(type(value).__name__, tuple(value._fields))(*map(_known_classes, value))
     if value.__class__ in (list, tuple):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ebbflow.core import errors
 from ebbflow.graph.graph_util import reached
 from ebbflow.graph.scope_names import node_name
+from ebbflow.savedmodel import constants
 
 PYTHON = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
 WRITES = frozenset(
@@ -19,6 +20,7 @@ WRITES = frozenset(
      "DatasetToTFRecord", "SaveDataset", "SaveDatasetV2", "SnapshotDataset", "SnapshotDatasetV2",
      "CollectiveDistributedSave", "DebugIdentity", "DebugIdentityV2", "DebugIdentityV3"]
 )  # fmt: skip
+SAVERS = frozenset(["Save", "SaveSlices", "SaveV2", "MergeV2Checkpoints"])
 CALLS_OUT = frozenset(
     ["DataServiceDataset", "DataServiceDatasetV2", "DataServiceDatasetV3", "DataServiceDatasetV4", "RegisterDataset",
      "RegisterDatasetV2", "RpcClient", "RpcCall", "RpcServer", "ConfigureDistributedTPU", "CloudBigtableClient"]
@@ -36,6 +38,17 @@ def effect_of(node: Any) -> str:
     return KINDS.get(node.op, "")
 
 
+def run_by_itself(meta_graph_def: Any) -> list[str]:
+    """Return the names of the nodes that loading runs, and those that signatures give."""
+    names = []
+    for signature in meta_graph_def.signature_def.values():
+        names += [info.name for info in signature.outputs.values()]
+    for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY, "table_initializer"):
+        if key in meta_graph_def.collection_def:
+            names += list(meta_graph_def.collection_def[key].node_list.value)
+    return [node_name(name) for name in names]
+
+
 class Effect(NamedTuple):
     """A node that does more than compute: its op, where it stands, what it does."""
 
@@ -45,12 +58,17 @@ class Effect(NamedTuple):
 
 
 def effects(meta_graph_def: Any) -> list[Effect]:
-    """Return the nodes of a graph and of its functions that do more than compute; savers left out."""
+    """Return the nodes of a graph and of its functions that do more than compute.
+
+    A graph may have savers, whose nodes run when somebody saves: they count where signatures or initialisation run
+    them.
+    """
     graph_def = meta_graph_def.graph_def
+    run = reached({node.name: node for node in graph_def.node}, run_by_itself(meta_graph_def))
     saver = meta_graph_def.saver_def
     ends = [node_name(name) for name in (saver.save_tensor_name, saver.restore_op_name) if name]
-    saving = reached({node.name: node for node in graph_def.node}, ends) if ends else set()
-    kept = [node for node in graph_def.node if node.name not in saving]
+    saving = reached({node.name: node for node in graph_def.node}, ends) - run
+    kept = [node for node in graph_def.node if node.name in run or (node.op not in SAVERS and node.name not in saving)]
     functions = {function.signature.name: function for function in graph_def.library.function}
     offered = reachable(functions, [*called(kept), *meta_graph_def.object_graph_def.concrete_functions])
     bodies = [("", kept), *((f"{name}/", functions[name].node_def) for name in sorted(offered))]

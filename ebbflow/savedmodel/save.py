@@ -12,6 +12,8 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context
+from ebbflow.functions.concrete import ConcreteFunction
+from ebbflow.functions.function import Function
 from ebbflow.graph import graph_def as writing
 from ebbflow.graph.meta_graph import strip_graph_default_valued_attrs, stripped_op_list_for_graph
 from ebbflow.graph.scopes import init_scope
@@ -80,7 +82,7 @@ class Export:
         info.tags.extend([constants.SERVING, *(options.extra_tags or ())])
         info.tensorflow_version, info.tensorflow_git_version = writing.RELEASE, writing.GIT_VERSION
         for name, function in options.function_aliases.items():
-            for concrete in function._list_all_concrete_functions():
+            for concrete in _concrete_functions(function, name):
                 info.function_aliases[self.library.name_of(concrete.graph)] = name
         self.session.fill(meta)
         for body in self.library.bodies:  # grows while it is walked: a body may call others
@@ -105,6 +107,19 @@ class Export:
                 "Python, you must import the library defining these ops. Once you've confirmed this, add them to "
                 "`SaveOptions(namespace_whitelist=...)`."
             )
+
+
+def _concrete_functions(function: Any, name: str) -> list[Any]:
+    """Return the traces that an alias is for: of a function, or those given one by one."""
+    if isinstance(function, Function):
+        return function._list_all_concrete_functions()
+    given = function if isinstance(function, (list, tuple)) else [function]
+    if not all(isinstance(one, ConcreteFunction) for one in given):
+        raise TypeError(
+            f"Unsupported type {type(function)} for the function alias '{name}'. Functions in `function_aliases` "
+            "should be created by tf.function, or concrete functions, or collections of concrete functions."
+        )
+    return list(given)
 
 
 def _note_shapes(function: Any, body: Any) -> None:

@@ -62,6 +62,8 @@ python.framework.meta_graph.: read_meta_graph_file strip_graph_default_valued_at
 [graph.graph_util]
 python.framework.graph_util.graph_defs_equal __internal__.graph_util.graph_defs_equal
 python.framework.graph_util.set_cpu0 python.framework.graph_util_impl.set_cpu0
+[graph.graph]
+python.framework.ops.uid
 [graph.proto_functions]
 python.framework.ops.: get_collection_proto_type get_from_proto_function get_to_proto_function register_proto_function
 [core.device]
@@ -101,6 +103,8 @@ the_context as python.eager.context.context
 python.client.session.register_session_run_conversion_functions
 [state.partitioners]
 python.ops.variables.PartitionedVariable
+[state.reference]
+python.ops.ref_variable.RefVariable
 [state.resource]
 python.ops.resource_variable_ops.: ResourceVariable is_resource_variable
 UnreadVariable as python.ops.resource_variable_ops._UnreadVariable

@@ -62,6 +62,7 @@ class Frame:
 
 def understand(items: Sequence[Item]) -> list[Item]:
     """Find the frame and the condition of every item; return the items, each after all it depends on."""
+    _check_inputs(items)
     _find_frames(items)
     order = in_order(items)
     for _ in range(2):  # what the conditions of loops imply is known only when all that enters them is
@@ -69,6 +70,14 @@ def understand(items: Sequence[Item]) -> list[Item]:
             item.condition = frozenset()
             _find_condition(item)
     return order
+
+
+def _check_inputs(items: Sequence[Item]) -> None:
+    """Refuse control flow nodes that lack inputs: a file may have them so."""
+    for item in items:
+        wanted = (2 if item.kind == "Switch" else 1) if item.op in LOW_LEVEL else 0
+        if len(item.inputs) < wanted or (wanted and item.kind != "Merge" and len(item.inputs) > wanted):
+            raise ValueError(f"Node '{item.name}' ({item.op}) has {len(item.inputs)} inputs, it takes {wanted}")
 
 
 def is_loop_variable(item: Item) -> bool:
