@@ -35,6 +35,14 @@ LSTM = [MATRIX[:, :1], MATRIX[:, :1], X[:16].reshape(4, 4), X[:1], X[:1], X[:1],
 POOL = {"ksize": [1, 2, 2, 1], "strides": [1, 1, 1, 1], "padding": "VALID"}
 SPECIAL = "BesselI0 BesselI1 BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Dawsn Expint"
 FLOAT = {"dtype": "DT:float32"}
+CONV = {"strides": [1, 1, 1, 1], "padding": "VALID"}
+CONV3 = {"strides": [1, 1, 1, 1, 1], "padding": "VALID"}
+NORM = {"variance_epsilon": 0.1, "scale_after_normalization": True}
+NUMBERS = np.array([4, 5, 6])
+CROSS = {
+    "input_order": "R", "hashed_output": True, "num_buckets": 9, "hash_key": 1, "out_values_type": "DT:int64",
+    "out_row_splits_type": "DT:int64",
+}  # fmt: skip
 SQUARE = np.array([[2.0, 0.5], [0.5, 1.0]], np.float32)
 CLASSES = np.array([[1, 2], [3, 0]], np.int64)
 SAMPLED = {"num_true": 2, "num_sampled": 3, "unique": True, "seed": 1}
@@ -78,6 +86,26 @@ BY_HAND: list[tuple[str, list[Any], dict[str, Any]]] = [
     *((f"{name}CandidateSampler", [CLASSES], SAMPLED | {"range_max": 8}) for name in SAMPLERS.split()),
     ("FixedUnigramCandidateSampler", [CLASSES], SAMPLED | {"range_max": 4, "unigrams": [1.0, 2.0, 3.0, 4.0]}),
     ("ApproxTopK", [MATRIX], {"k": 2}),
+    # what exported graphs hold
+    *((f"Segment{kind}V2", [TALL[:3], IDS, TWO], {}) for kind in ("Sum", "Prod", "Max", "Min")),
+    ("ToBool", [MATRIX], {}),
+    ("CheckPinned", [MATRIX], {}),
+    *((name, [MATRIX], {"k": 2}) for name in ("TopKUnique", "TopKWithUnique")),
+    ("Conv", [IMAGES, X[:4].reshape(2, 2, 1, 1)], {"strides": [1, 1, 1, 1], "padding": "SAME"}),
+    *(
+        (f"Conv2DBackprop{kind}V2", [IMAGES, X[:4].reshape(2, 2, 1, 1), IMAGES[:, :3, :3]], CONV)
+        for kind in ("Input", "Filter")
+    ),
+    *(
+        (f"Conv3DBackprop{kind}", [IMAGES[..., None], X[:4].reshape(2, 2, 1, 1, 1), IMAGES[:, :3, :3, :, None]], CONV3)
+        for kind in ("Input", "Filter")
+    ),
+    ("BatchNormWithGlobalNormalization", [IMAGES, X[:1], X[:1], X[:1], X[:1]], NORM),
+    ("BatchNormWithGlobalNormalizationGrad", [IMAGES, X[:1], X[:1], X[:1], IMAGES], NORM),
+    ("RandomIndexShuffle", [np.array(3), np.array([1, 2, 3]), np.array(9)], {}),
+    ("StochasticCastToInt", [MATRIX, *PHILOX], {"Tout": "DT:int32"}),
+    ("QuantizeAndDequantize", [MATRIX], {}),
+    ("RaggedCross", [[NUMBERS], [np.array([0, 2, 3])], [], [], [], []], CROSS),
     # random numbers
     ("RandomUniform", [SHAPE], FLOAT),
     ("RandomStandardNormal", [SHAPE], FLOAT),

@@ -9,6 +9,18 @@ set_union as sets.union
 [ops.sparse.counting]
 edit_distance
 sparse_bincount as sparse.bincount
+[ops.sparse.cross]
+sparse_cross as sparse.cross
+sparse_cross_hashed as sparse.cross_hashed
+[ops.ragged.cross]
+ragged.: cross cross_hashed stack_dynamic_partitions
+[ops.arrays.older_ops]
+unravel_index
+[ops.nn.older_ops]
+extract_volume_patches
+[ops.random.low_discrepancy]
+math.sobol_sample
+random.experimental.index_shuffle
 [core.sparse]
 SparseTensor sparse.SparseTensor
 SparseTensorSpec

@@ -1,0 +1,225 @@
+"""Crosses of features: for each row, every combination of one value from each column, as a text or as a hash.
+
+Columns are sparse, ragged or dense; what they share is `Column`: the values of a row, as bytes, and as numbers to hash.
+Hashes are TensorFlow's fingerprints joined one after the other, so buckets are the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
+from ebbflow.core.op import op
+from ebbflow.core.scopes import name_scope
+from ebbflow.core.sparse import SparseTensor
+from ebbflow.ops.declare import FLAT, raw, show
+from ebbflow.ops.sizes import invalid
+from ebbflow.ops.sparse.arrays import checked, within
+from ebbflow.ops.sparse.counting import rows_of_splits
+from ebbflow.ops.strings.hashing import fingerprint64, hashes
+
+DEFAULT_KEY = 0xDECAFCAFFE
+"""The key that TensorFlow's functions take where none is given."""
+
+_MASK = (1 << 64) - 1
+_MUL = 0xC6A4A7935BD1E995
+
+
+def joined_hash(a: int, b: int) -> int:
+    """Return one fingerprint of two."""
+    mixed = b * _MUL & _MASK
+    result = a ^ _MUL
+    result ^= (mixed ^ mixed >> 47) * _MUL & _MASK
+    result = result * _MUL & _MASK
+    result = (result ^ result >> 47) * _MUL & _MASK
+    return result ^ result >> 47
+
+
+class Column:
+    """The values of one feature, row by row."""
+
+    def __init__(self, rows: list[list[Any]]):
+        self.rows = rows
+
+    def texts(self, row: int) -> list[bytes]:
+        return [v if isinstance(v, bytes) else str(v).encode() for v in self.rows[row]]
+
+    def numbers(self, row: int) -> list[int]:
+        values = self.rows[row]
+        if values and isinstance(values[0], bytes):
+            return [int(n) for n in hashes(values, fingerprint64)]
+        return [int(v) & _MASK for v in values]
+
+
+def _sparse_column(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> Column:
+    checked(indices, values, shape)
+    if len(shape) != 2:
+        raise invalid(f"Input shape should be a matrix, got dense_shape {shape.tolist()}")
+    within(indices, shape)
+    if int(shape[0]) > 1 << 26:
+        raise invalid(f"a batch of {int(shape[0])} rows is too large")
+    rows: list[list[Any]] = [[] for _ in range(int(shape[0]))]
+    for (row, _), value in zip(indices.tolist(), values.tolist(), strict=True):
+        rows[row].append(value)
+    return Column(rows)
+
+
+def _ragged_column(values: np.ndarray, splits: np.ndarray) -> Column:
+    if values.ndim != 1:
+        raise invalid(f"ragged values must be a vector, got shape {show(values.shape)}")
+    rows_of_splits(splits, len(values))
+    flat, ends = values.tolist(), splits.tolist()
+    return Column([flat[a:b] for a, b in itertools.pairwise(ends)])
+
+
+def _dense_column(values: np.ndarray) -> Column:
+    if values.ndim != 2:
+        raise invalid(f"Dense inputs should be a matrix, got shape {show(values.shape)}")
+    return Column(values.tolist())
+
+
+def crossed(columns: Sequence[Column], hashed: bool, buckets: int, key: int, separator: bytes) -> list[list[Any]]:
+    """Return the combinations of each row: the last column's values change first."""
+    counts = {len(column.rows) for column in columns}
+    if len(counts) > 1:
+        raise invalid(f"Expected all inputs to have one batch size, got {sorted(counts)}")
+    rows: list[list[Any]] = []
+    for row in range(counts.pop() if counts else 0):
+        if not hashed:
+            rows.append([separator.join(parts) for parts in itertools.product(*(c.texts(row) for c in columns))])
+            continue
+        found = []
+        for parts in itertools.product(*(c.numbers(row) for c in columns)):
+            value = key
+            for part in parts:
+                value = joined_hash(value, part)
+            found.append(value % buckets if buckets > 0 else value % (2**63 - 1))
+        rows.append(found)
+    return rows
+
+
+def _as_sparse(rows: list[list[Any]], dtype: Any) -> tuple[Any, Any, Any]:
+    places = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
+    values = np.empty(len(places), dtype)
+    values[:] = [v for row in rows for v in row]
+    widest = max((len(row) for row in rows), default=0)
+    return np.array(places, np.int64).reshape(-1, 2), values, np.array([len(rows), widest], np.int64)
+
+
+# --- ops --------------------------------------------------------------------------------------------------------------
+
+_TYPES = "sparse_types: list(type) in [int64,string] >= 0; dense_types: list(type) in [int64,string] >= 0"
+_IN = "indices:N*int64, values:list(sparse_types), shapes:N*int64, dense_inputs:list(dense_types)"
+SparseCross = op(
+    f"SparseCross({_IN}) -> (output_indices:int64, output_values:out_type, output_shape:int64) | N: int >= 0; "
+    f"hashed_output: bool; num_buckets: int >= 0; hash_key: int; {_TYPES}; out_type: type in [int64,string]; "
+    "internal_type: type in [int64,string]",
+    gradient=FLAT,
+)
+SparseCrossV2 = op(
+    f"SparseCrossV2({_IN}, sep:string) -> (output_indices:int64, output_values:string, output_shape:int64) | "
+    f"N: int >= 0; {_TYPES}",
+    gradient=FLAT,
+)
+for _declared in (SparseCross, SparseCrossV2):
+    _declared.shape(lambda *inputs: [(None, 2), (None,), (2,)])
+
+
+def _columns(indices: Any, values: Any, shapes: Any, dense: Any) -> list[Column]:
+    if not len(indices) == len(values) == len(shapes):
+        raise invalid(f"{len(indices)} indices, {len(values)} values and {len(shapes)} shapes do not go together")
+    found = [_sparse_column(*parts) for parts in zip(indices, values, shapes, strict=True)]
+    return [*found, *(_dense_column(x) for x in dense)]
+
+
+@SparseCross.kernel
+def _(xp, indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key, out_type):
+    if hashed_output != (out_type is dtypes.int64):
+        raise invalid(f"a cross that is {'' if hashed_output else 'not '}hashed cannot be {out_type.name}")
+    columns = _columns(indices, values, shapes, dense_inputs)
+    return _as_sparse(crossed(columns, hashed_output, num_buckets, hash_key & _MASK, b"_X_"), out_type.np)
+
+
+@SparseCrossV2.kernel
+def _(xp, indices, values, shapes, dense_inputs, sep):
+    if sep.size != 1:
+        raise invalid(f"sep must be a scalar, got shape {show(sep.shape)}")
+    columns = _columns(indices, values, shapes, dense_inputs)
+    return _as_sparse(crossed(columns, False, 0, 0, sep.reshape(-1)[0]), object)
+
+
+RaggedCross = op(
+    "RaggedCross(ragged_values:list(ragged_values_types), ragged_row_splits:list(ragged_splits_types), "
+    "sparse_indices:Nsparse*int64, sparse_values:list(sparse_values_types), sparse_shape:Nsparse*int64, "
+    "dense_inputs:list(dense_types)) -> (output_values:out_values_type, output_row_splits:out_row_splits_type) | "
+    "Nsparse: int >= 0; input_order: string; hashed_output: bool; num_buckets: int >= 0; hash_key: int; "
+    "ragged_values_types: list(type) in [int64,string] >= 0; ragged_splits_types: list(type) in [int32,int64] >= 0; "
+    "sparse_values_types: list(type) in [int64,string] >= 0; dense_types: list(type) in [int64,string] >= 0; "
+    "out_values_type: type in [int64,string]; out_row_splits_type: type in [int32,int64]",
+    gradient=FLAT,
+)
+RaggedCross.shape(lambda *inputs: [(None,), (None,)])
+
+
+@RaggedCross.kernel
+def _(
+    xp, ragged_values, ragged_row_splits, sparse_indices, sparse_values, sparse_shape, dense_inputs, *, input_order,
+    hashed_output, num_buckets, hash_key, out_values_type, out_row_splits_type,
+):  # fmt: skip
+    kinds = {
+        "R": iter([_ragged_column(*parts) for parts in zip(ragged_values, ragged_row_splits, strict=True)]),
+        "S": iter([_sparse_column(*parts) for parts in zip(sparse_indices, sparse_values, sparse_shape, strict=True)]),
+        "D": iter([_dense_column(x) for x in dense_inputs]),
+    }
+    order = input_order.decode() if isinstance(input_order, bytes) else input_order
+    total = len(ragged_values) + len(sparse_values) + len(dense_inputs)
+    columns = [column for kind in order for column in itertools.islice(kinds.get(kind, iter(())), 1)]
+    if len(columns) != total or len(order) != total:
+        raise invalid(f"Invalid input_order {order!r}: it has one of R, S, D for each of {total} inputs")
+    rows = crossed(columns, hashed_output, num_buckets, hash_key & _MASK, b"_X_")
+    values = np.empty(sum(map(len, rows)), out_values_type.np)
+    values[:] = [v for row in rows for v in row]
+    splits = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(out_row_splits_type.np)
+    return values, splits
+
+
+# --- public functions -------------------------------------------------------------------------------------------------
+
+
+def _wide(x: Any) -> Any:
+    """Return values as TensorFlow crosses them: texts, or int64."""
+    return x if x.dtype in (dtypes.string, dtypes.int64) else raw.Cast(x, DstT=dtypes.int64)
+
+
+def _parts(inputs: Any) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError("Inputs must be a list")
+    if any(hasattr(x, "row_splits") for x in inputs):
+        raise TypeError("a cross of sparse features takes sparse and dense tensors; tf.ragged.cross takes ragged ones")
+    sparse = [x for x in inputs if isinstance(x, SparseTensor)]
+    dense = [_wide(convert(x)) for x in inputs if not isinstance(x, SparseTensor)]
+    return [x.indices for x in sparse], [_wide(x.values) for x in sparse], [x.dense_shape for x in sparse], dense
+
+
+def sparse_cross(inputs, name=None, separator=None):
+    """Return all combinations of features of a row, joined to texts ("_X_" between them), as a sparse tensor."""
+    with name_scope(name, "sparse_cross"):
+        indices, values, shapes, dense = _parts(inputs)
+        return SparseTensor(*SparseCrossV2(indices, values, shapes, dense, "_X_" if separator is None else separator))
+
+
+def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+    """Return the buckets of all combinations of features of a row, as a sparse tensor."""
+    with name_scope(name, "sparse_cross_hashed"):
+        indices, values, shapes, dense = _parts(inputs)
+        found = SparseCross(
+            indices, values, shapes, dense, hashed_output=True, num_buckets=num_buckets,
+            hash_key=DEFAULT_KEY if hash_key is None else hash_key, out_type=dtypes.int64,
+            internal_type=dtypes.string,
+        )  # fmt: skip
+        return SparseTensor(*found)
