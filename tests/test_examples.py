@@ -39,6 +39,18 @@ SAYS = {
         "[2, 4, 1, 3, 5, 7, 8, 6, 0, 9]",
         "[[3, 0], [7, 7]]\n[[18, 18, 18, 18], [13, 13, 13, 0]]",
     ],
+    "keras_digits.py": [
+        "it has not seen: True",
+        "one by one: True",
+        "replicas: 1",
+        "the loss falls there, too: True",
+    ],
+    "keras_layers.py": [
+        "Total params: 64,000",
+        "always the same: True",
+        "some are dropped: True and the others are larger: True",
+        "gives the same: True shape (10, 10)",
+    ],
     "line_search.py": [
         "variables: 4",
         "a bar of kind 2 is seen as 2",
