@@ -356,3 +356,15 @@ if hasattr(np.dtypes, "StringDType"):  # NumPy 2
 # Python types that TensorFlow's own `as_dtype` refuses though their meaning is plain. They do not count for `==`,
 # where a program may rely on `tf.int32 == int` being False.
 _KINDNESS: Final[dict[type, DType]] = {int: int32, complex: complex128, str: string, bytes: string}
+
+_IN_C: Final[dict[str, str]] = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def c_name(dtype: DType) -> str:
+    """Return a dtype's name as TensorFlow's kernels and interfaces write it.
+
+    >>> c_name(float32), c_name(float64_ref), c_name(int32)
+    ('float', 'double_ref', 'int32')
+    """
+    base = dtype.base_dtype.name
+    return _IN_C.get(base, base) + ("_ref" if dtype._is_ref_dtype else "")

@@ -15,7 +15,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import holds_tensors, to_array
-from ebbflow.core.dtypes import DType
+from ebbflow.core.dtypes import DType, c_name
 from ebbflow.core.signature import Arg, Signature
 from ebbflow.core.tensor import Tensor
 
@@ -157,8 +157,8 @@ class _Taking:
             place = [a.name for a in self.signature.inputs].index(arg.name)
             return errors.WrongTypeError(
                 f"cannot compute {self.name} as input #{place}(zero-based) was expected to be a "
-                f"{_plain_name(wanted)} tensor but is a "
-                f"{_plain_name(found)} tensor. {cast}"
+                f"{c_name(wanted)} tensor but is a "
+                f"{c_name(found)} tensor. {cast}"
             )
         other = next((a.name for a in self.signature.inputs if a.type_attr == arg.type_attr and a is not arg), None)
         rule = (
@@ -209,11 +209,6 @@ def _type_of(value: Any, strict: bool) -> DType | None:
             if found is not None:
                 return found
     return None
-
-
-def _plain_name(dtype: DType) -> str:
-    """Return a dtype's name as TensorFlow's runtime says it: float, double, half."""
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
 
 
 def _brief(value: Any) -> str:

@@ -114,11 +114,12 @@ class ConcreteFunction(Trackable):
     def _check(self, tensors: Sequence[Any]) -> None:
         for i, (tensor, argument) in enumerate(zip(tensors, self._graph.inputs, strict=False)):
             if tensor._dtype is not argument._dtype and tensor.dtype.base_dtype is not argument.dtype.base_dtype:
+                wanted, given = (dtypes.c_name(t.dtype.base_dtype) for t in (argument, tensor))
                 raise errors.InvalidArgumentError(
                     None,
                     None,
                     f"cannot compute {self._name} as input #{i}(zero-based) was expected to be a "
-                    f"{_c_name(argument.dtype)} tensor but is a {_c_name(tensor.dtype)} tensor [Op:{self._name}]",
+                    f"{wanted} tensor but is a {given} tensor [Op:{self._name}]",
                 )
 
     def _bound(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
@@ -275,11 +276,6 @@ def _dtype(value: Any) -> Any:
     if isinstance(value, CompositeTensor):
         return nest.map_structure(lambda part: part.dtype, value._type_spec._to_components(value))
     return None if value is None else value.dtype
-
-
-def _c_name(dtype: Any) -> str:
-    name = dtype.base_dtype.name
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(name, name)
 
 
 def packer(structure: Any) -> Packer:

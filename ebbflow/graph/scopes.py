@@ -15,7 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import eager_scopes
 from ebbflow.core.scopes import name_scope as quick_scope
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.eager.placing import Placing
 from ebbflow.eager.tape import stop_recording
@@ -258,8 +258,3 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
 def is_symbolic_tensor(tensor: TensorLike) -> bool:
     """Return whether `tensor` is a symbolic tensor."""
     return isinstance(tensor, SymbolicTensor)
-
-
-def is_eager(tensor: Any) -> bool:
-    """Return whether `tensor` holds a value."""
-    return isinstance(tensor, EagerTensor)

@@ -138,13 +138,6 @@ def with_rank(arg: Known, rank: int, name: str) -> Dims:
     return arg.dims
 
 
-def with_rank_at_least(arg: Known, rank: int, name: str) -> Dims:
-    """Return the input's dims, which must have at least this rank (None where the rank is unknown)."""
-    if arg.dims is not None and len(arg.dims) < rank:
-        raise errors.StaticShapeError(f"{name} must be at least of rank {rank}, but its shape is {show(arg.dims)}")
-    return arg.dims
-
-
 _RANKS = {0: "a scalar", 1: "a vector", 2: "a matrix"}
 
 

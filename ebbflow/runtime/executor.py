@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import errors, memory
+from ebbflow.core.dtypes import c_name
 from ebbflow.core.op import COMPLAINTS
 from ebbflow.eager.check_numerics import complaint
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
@@ -316,9 +317,7 @@ def unfed(node: Operation) -> errors.InvalidArgumentError:
     node = node.original
     dims = node._outputs[0]._dims
     shape = "" if dims is None else f" and shape [{','.join('?' if n is None else str(n) for n in dims)}]"
-    name = {"float32": "float", "float64": "double", "float16": "half"}.get(
-        node._outputs[0].dtype.name, node._outputs[0].dtype.name
-    )
+    name = c_name(node._outputs[0].dtype)
     return errors.InvalidArgumentError(
         node.node_def,
         node,

@@ -66,7 +66,6 @@ _POOL = "ksize strides padding explicit_paddings data_format"
 _NORM = "epsilon exponential_avg_factor data_format is_training"
 _OWN = {"depthwise": True}
 _PRODUCT = ((1 << 18) + 1,) * 2  # where OpenBLAS wakes threads, which then keep a CPU busy for 25 ms: they never do
-_TRANSPOSED = "transpose_a"
 _PREPARED = (None, 1 << 15)
 
 SERVICES = (

@@ -127,8 +127,3 @@ def dynamic_stitch(indices: Sequence[TensorLike], data: Sequence[TensorLike], na
     [10, 20, 30]
     """
     return DynamicStitch(list(indices), list(data), name=name)
-
-
-def parallel_dynamic_stitch(indices, data, name=None):
-    """Return what `dynamic_stitch` returns; where places repeat, which one counts is not promised."""
-    return ParallelDynamicStitch(list(indices), list(data), name=name)

@@ -296,11 +296,6 @@ def top_k(
     return TopKV2(input, k, sorted=sorted, index_type=as_dtype(index_type), name=name)
 
 
-def top_k_v1(input, k=1, sorted=True, name=None):
-    """Return (values, indices) of the `k` largest elements along the last axis."""
-    return TopKV2(input, k, sorted=sorted, name=name)
-
-
 def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """Return, for each row of `predictions`, whether its target is among the `k` largest.
 

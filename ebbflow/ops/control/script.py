@@ -76,8 +76,8 @@ class Function:
         self.check_count(len(found), len(types))
         for i, (array, dtype) in enumerate(zip(found, types, strict=True)):
             if array.dtype != dtype.np:
-                kind = _c_name(dtypes.from_numpy(array.dtype) if array.dtype != object else dtypes.string)
-                raise invalid(f"{i}-th value returned by {self.token} is {kind}, but expects {_c_name(dtype)}")
+                kind = dtypes.c_name(dtypes.from_numpy(array.dtype) if array.dtype != object else dtypes.string)
+                raise invalid(f"{i}-th value returned by {self.token} is {kind}, but expects {dtypes.c_name(dtype)}")
         return found
 
     def check_count(self, found: int, wanted: int) -> None:
@@ -119,13 +119,6 @@ def _array(value: Any) -> np.ndarray:
     except (TypeError, ValueError):
         kind = next((type(x).__name__ for x in found.reshape(-1) if not isinstance(x, (str, bytes))), "object")
         raise errors.InternalError(None, None, f"Unsupported object type {kind}") from None
-
-
-_C_NAMES = {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}
-
-
-def _c_name(dtype: DType) -> str:
-    return _C_NAMES.get(dtype, dtype.name)
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

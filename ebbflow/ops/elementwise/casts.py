@@ -30,7 +30,6 @@ Cast = op(
 _TINY = (dtypes.int4, dtypes.uint4, dtypes.int2, dtypes.uint2)
 _OPAQUE = (dtypes.string, dtypes.resource, dtypes.variant)
 _DIFFERENTIABLE = frozenset(dtypes.FLOATS_COMPLEX)
-_C_NAMES = {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}
 
 # Bits of a float's mantissa, for casts that cut the mantissa off where others round.
 _MANTISSA = {dtypes.float64: 52, dtypes.float32: 23, dtypes.float16: 10, dtypes.bfloat16: 7}
@@ -41,7 +40,7 @@ def _(xp, x, *, SrcT, DstT, Truncate):
     if SrcT is DstT:
         return x
     if SrcT in _OPAQUE or DstT in _OPAQUE:
-        source, target = (_C_NAMES.get(t, t.name) for t in (SrcT, DstT))
+        source, target = (dtypes.c_name(t) for t in (SrcT, DstT))
         raise errors.UnimplementedError(None, None, f"Cast {source} to {target} is not supported")
     if Truncate and SrcT in _MANTISSA and DstT in _MANTISSA:
         x = _cut_mantissa(x, _MANTISSA[SrcT] - _MANTISSA[DstT])

@@ -135,9 +135,6 @@ def avg_pool_v1(
     return avg_pool2d(value, ksize, strides, padding, data_format, name)
 
 
-avg_pool2d_v1 = avg_pool_v1
-
-
 def avg_pool2d(
     input: TensorLike,
     ksize: Sizes,

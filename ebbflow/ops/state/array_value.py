@@ -11,18 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ebbflow.core import errors
-from ebbflow.core.dtypes import DType
+from ebbflow.core.dtypes import DType, c_name
 from ebbflow.core.shape import Dims, is_compatible, is_static, merge_dims
 from ebbflow.ops.declare import show
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.list_value import zeros_of
-
-_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
-
-
-def type_name(dtype: DType) -> str:
-    """Return a dtype's name as TensorFlow's kernels spell it."""
-    return _NAMES.get(dtype.name, dtype.name)
 
 
 class ArrayValue:
@@ -88,9 +81,7 @@ class ArrayValue:
         """Put a tensor at an index."""
         self._check_open()
         if dtype is not self.dtype:
-            raise invalid(
-                f"TensorArray dtype is {type_name(self.dtype)} but Op is trying to write dtype {type_name(dtype)}."
-            )
+            raise invalid(f"TensorArray dtype is {c_name(self.dtype)} but Op is trying to write dtype {c_name(dtype)}.")
         if index < 0 or (index >= self._size and not self.dynamic_size):
             raise invalid(
                 f"TensorArray {self.name}: Tried to write to index {index} but array is not resizeable and size is: "
@@ -138,7 +129,7 @@ class ArrayValue:
         """Return the tensor at an index; of one that was never written, zeros."""
         self._check_open()
         if dtype is not self.dtype:
-            raise invalid(f"TensorArray dtype is {type_name(self.dtype)} but Op requested dtype {type_name(dtype)}.")
+            raise invalid(f"TensorArray dtype is {c_name(self.dtype)} but Op requested dtype {c_name(dtype)}.")
         if not 0 <= index < self._size:
             raise invalid(f"Tried to read from index {index} but array size is: {self._size}")
         if index in self._cleared:

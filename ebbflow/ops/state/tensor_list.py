@@ -12,16 +12,13 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.dtypes import DType
+from ebbflow.core.dtypes import DType, c_name
 from ebbflow.core.op import Known, op
 from ebbflow.core.shape import Dims, is_compatible, is_static, merge_dims
 from ebbflow.ops.declare import FLAT, raw, scalar, show
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.list_value import TensorList, zeros_of
 from ebbflow.ops.state.storage import boxed
-
-_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
-
 
 # --- reading arguments ------------------------------------------------------------------------------------------------
 
@@ -72,13 +69,7 @@ def merged_dims(a: Dims, b: Dims) -> Dims:
 
 def check_dtype(found: TensorList, dtype: DType) -> None:
     if found.dtype is not dtype.base_dtype:
-        raise invalid(
-            f"Invalid data types; op elements {dtype_name(dtype)} but list elements {dtype_name(found.dtype)}"
-        )
-
-
-def dtype_name(dtype: DType) -> str:
-    return _NAMES.get(dtype.base_dtype.name, dtype.base_dtype.name)
+        raise invalid(f"Invalid data types; op elements {c_name(dtype)} but list elements {c_name(found.dtype)}")
 
 
 def scalar_int(index: np.ndarray) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core.dtypes import DType
+from ebbflow.core.dtypes import DType, c_name
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims, is_compatible, is_static
 from ebbflow.ops.declare import FLAT, raw, scalar, show
@@ -23,7 +23,6 @@ from ebbflow.ops.state.tensor_list import (
     check_rows,
     common_dims,
     dims_of,
-    dtype_name,
     list_of,
     merged_dims,
     rows_of,
@@ -281,8 +280,8 @@ def _(xp, input_a, input_b, *, element_dtype):
         for which, x in (("a", a), ("b", b)):
             if x.dtype is not element_dtype:
                 raise invalid(
-                    f"input_{which}[{number}].dtype != element_dtype.  Saw: {dtype_name(x.dtype)} vs. "
-                    f"{dtype_name(element_dtype)}"
+                    f"input_{which}[{number}].dtype != element_dtype.  Saw: {c_name(x.dtype)} vs. "
+                    f"{c_name(element_dtype)}"
                 )
         if a.element_dims != b.element_dims:
             raise invalid(
