@@ -18,7 +18,8 @@ ROOT = pathlib.Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
 PROMISE = re.compile(r"#\s(.*)$")
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+README = ROOT / "README.md"
+DOCUMENTS = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCKS = [
     pytest.param(block, id=f"{path.name}-{i}")
     for path in DOCUMENTS
@@ -51,3 +52,35 @@ def test_examples_in_docstrings(name):
     ebbflow.random.set_seed(None)  # a test before may have left one
     result = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     assert result.failed == 0
+
+
+def test_the_size_that_the_readme_tells_is_true():
+    told = re.search(r"\(`core`, `eager`, `graph`, `compiler`, `runtime`\) are ([\d,]+) lines", README.read_text())
+    home = pathlib.Path(ebbflow.__file__).parent
+    files = [file for room in ("core", "eager", "graph", "compiler", "runtime") for file in (home / room).rglob("*.py")]
+    lines = sum(len(file.read_text().splitlines()) for file in files)
+    assert abs(int(told[1].replace(",", "")) - lines) < 2000, f"they are {lines} lines now"
+
+
+def test_links_between_documents_lead_somewhere():
+    for path in [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+            assert (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+def test_every_guide_is_linked_from_the_readme():
+    guides = [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert [guide for guide in guides if f"({guide})" not in README.read_text()] == []
+
+
+DIFFS = re.findall(r"^```diff\n(.*?)^```", (ROOT / "docs" / "guides" / "contributing.md").read_text(), re.S | re.M)
+
+
+def test_the_worked_diffs_apply_to_the_tree_as_it_is():
+    """The files that the diffs change are there, and so are the lines they show around a change or take away."""
+    assert len(DIFFS) == 3
+    for line in "".join(DIFFS).splitlines():
+        if line.startswith("--- a/"):
+            lines = (ROOT / line.removeprefix("--- a/")).read_text().splitlines()
+        elif line.startswith((" ", "-")) and not line.startswith("---"):
+            assert line[1:] in lines, line

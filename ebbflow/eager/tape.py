@@ -2,7 +2,7 @@
 
 Knows ops and tensors. Knows nothing of graphs, sessions or XLA: `tf.gradients` has its own walk in `graph/`, over the
 same gradient rules. A call is kept when one of its inputs is watched; its outputs are watched from then on. Imported
-by `function/` and `api/`.
+by `graph/`, `functions/` and `data/`.
 """
 
 from __future__ import annotations

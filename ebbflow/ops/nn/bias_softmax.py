@@ -1,4 +1,4 @@
-"""The small layers of neural nets: biases, softmax, L2 loss, dropout, and what is composed of them.
+"""The small layers of neural nets: biases, softmax, L2 loss, and what is composed of them.
 
 Softmax and its logarithm are computed with the largest logit subtracted, halves in float32. Convolutions, pooling,
 normalisation and losses have files of their own.
