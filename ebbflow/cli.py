@@ -102,7 +102,7 @@ def run(words: list[str]) -> NoReturn:
         else:
             run_model_if_it_is_one([word, *words])
             start("script", word, words, tf, verbose)
-    refuse("what is to be run? a script, -m module, -c code, or -")
+    refuse("nothing to run: give a script, -m module, -c code, or -")
 
 
 def run_model_if_it_is_one(words: list[str]) -> None:

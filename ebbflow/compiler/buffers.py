@@ -18,7 +18,7 @@ class Block:
         self._free: list[tuple[int, int]] = []  # (start, end), in order, never touching
 
     def take(self, nbytes: int) -> int:
-        """Return the offset of so many free bytes: the smallest gap that holds them, or the end."""
+        """Return the offset of that many free bytes: the smallest gap that holds them, or the end."""
         wanted = -(-max(nbytes, 1) // ALIGN) * ALIGN
         best = min((g for g in self._free if g[1] - g[0] >= wanted), key=lambda g: g[1] - g[0], default=None)
         if best is None:

@@ -2,7 +2,7 @@
 
 `build` takes the nodes that are needed, in order, with what is fed and fetched. Reference variables are read by a node
 of their own in front of every use, as their value is the one at that moment. Shapes are inferred anew from those of the
-fed values, and small integer values (shapes, axes) are computed along the way, because the shapes of others hang on
+fed values, and small integer values (shapes, axes) are computed along the way, because the shapes of others depend on
 them.
 """
 
@@ -19,7 +19,7 @@ from ebbflow.core.shape import Dims, is_static, merge_dims
 from ebbflow.ops.state.variable_ops import handle_facts
 
 SMALL = 4096
-"""Values with at most so many elements are computed while shapes are inferred."""
+"""Values with at most this many elements are computed while shapes are inferred."""
 
 
 def build(

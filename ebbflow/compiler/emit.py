@@ -24,7 +24,7 @@ from ebbflow.core.op import Known
 from ebbflow.ops.state.storage import Storage
 
 BIG = 1 << 16
-"""A result of at least so many bytes that leaves the Program starts at a multiple of 64."""
+"""A result of at least this many bytes that leaves the Program starts at a multiple of 64."""
 
 
 class Source:

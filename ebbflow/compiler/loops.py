@@ -23,7 +23,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.shape import Dims
 
 MOST_TURNS = 4096
-"""Loops are counted up to so many turns."""
+"""Loops are counted up to this many turns."""
 
 
 class Loop:

@@ -71,7 +71,7 @@ def spec_of(value: Any) -> TypeSpec:
 
 
 def _compatible(a: Any, b: Any) -> bool:
-    """Whether what two specs are made of goes together, part by part."""
+    """Whether what two specs are made of is compatible, part by part."""
     if hasattr(a, "is_compatible_with"):
         return bool(a.is_compatible_with(b))
     if isinstance(a, dict):

@@ -75,7 +75,7 @@ class Facts:
     finishes: str = ""
     """What it does to numbers of a product (`add`, or a function), which an engine may do while it has them at hand."""
     one_core: int = 0
-    """It keeps one core busy and no other, for so many nanoseconds an element (a million of them, NumPy 2)."""
+    """It keeps one core busy and no other, for that many nanoseconds an element (a million of them, NumPy 2)."""
     matrices: bool = False
     """Decomposes matrices one by one: LAPACK keeps to one core for small ones only."""
 

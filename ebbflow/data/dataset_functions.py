@@ -127,7 +127,7 @@ class Functional:
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
     ) -> Any:
-        """Return what a function makes of the datasets of elements with one key, so many at a time."""
+        """Return what a function makes of the datasets of elements with one key, that many at a time."""
         if (window_size is None) == (window_size_func is None):
             raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
         size_of = window_size_func or (lambda key: convert(window_size, dtypes.int64))

@@ -222,7 +222,7 @@ class Transforms:
         return self._then(batching.WindowDataset, *given, drop, spec=spec, kind="_WindowDataset", name=name)
 
     def assert_cardinality(self, expected_cardinality: Any) -> Any:
-        """Return this dataset, which then must have so many elements."""
+        """Return this dataset, which then must have that many elements."""
         count = as_int64(expected_cardinality, "cardinality")
         return self._then(selecting.AssertCardinalityDataset, count, kind="_AssertCardinalityDataset")
 

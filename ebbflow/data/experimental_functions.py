@@ -31,7 +31,7 @@ Transformation = Callable[[Any], Any]
 
 
 def assert_cardinality(expected_cardinality: Any) -> Transformation:
-    """Return the transformation after which there must be so many elements."""
+    """Return the transformation after which there must be that many elements."""
     return lambda dataset: dataset.assert_cardinality(expected_cardinality)
 
 
@@ -162,7 +162,7 @@ def group_by_window(
     window_size: Any = None,
     window_size_func: Callable[..., Any] | None = None,
 ) -> Transformation:
-    """Return the transformation that makes something of the elements with one key, so many at a time."""
+    """Return the transformation that makes something of the elements with one key, that many at a time."""
     return lambda dataset: dataset.group_by_window(key_func, reduce_func, window_size, window_size_func)
 
 

@@ -70,7 +70,7 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
 
 
 def _times(size: int, times: int) -> int:
-    """Return how many elements there are when `size` come so many times, or for ever."""
+    """Return how many elements there are when `size` come that many times, or for ever."""
     if times < 0:
         return 0 if size == 0 else INFINITE
     return size if size < 0 and times else size * times

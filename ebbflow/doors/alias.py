@@ -33,7 +33,7 @@ MODULE_NAMES = {
 def install() -> None:
     """Have `import tensorflow` answered by Ebbflow from now on, here and in processes started by `multiprocessing`.
 
-    ImportError if TensorFlow itself is imported already: what it made would not go together with Ebbflow's.
+    ImportError if TensorFlow itself is imported already: what it made would not work with Ebbflow's.
     """
     if TENSORFLOW in finder.doors:
         return

@@ -43,7 +43,7 @@ def _opened(path: str) -> Blas | None:
 
 
 def set_threads(count: int) -> None:
-    """Have NumPy's products use at most so many threads; 0 means as many as they began with."""
+    """Have NumPy's products use at most that many threads; 0 means as many as they began with."""
     for blas in found():
         blas.set(min(count, blas.began_with) if count > 0 else blas.began_with)
 

@@ -28,7 +28,7 @@ def folder(engine: str) -> pathlib.Path | None:
 
 
 def shrink(place: pathlib.Path, most: int) -> None:
-    """Delete files, those used longest ago first, until the rest have at most so many bytes."""
+    """Delete files, those used longest ago first, until the rest have at most that many bytes."""
     with contextlib.suppress(OSError):  # another process may be at it too
         files = [
             (max(s.st_atime, s.st_mtime), s.st_size, f) for f in place.iterdir() if (s := f.stat()) and f.is_file()

@@ -31,10 +31,10 @@ from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import SaveType
 
 MAX_KEYS = 4096
-"""So many kinds of arguments are remembered with their trace; then they are looked up by type again."""
+"""At most this many kinds of arguments are remembered with their trace; then they are looked up by type again."""
 
 LOOKED_AT = 20
-"""A new trace is compared with so many others to say what changed."""
+"""A new trace is compared with at most this many others to say what changed."""
 
 _thread = context.thread
 

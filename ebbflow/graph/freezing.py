@@ -114,7 +114,7 @@ class _Freezing:
                 node.op.startswith(prefix) for prefix in ("Assign", "Resource", "Scatter", "Apply", "Count", "Sparse")
             ):
                 raise ValueError(
-                    f"node '{node.name}' ({node.op}) changes a variable that is to be a constant: leave it out of the "
+                    f"node '{node.name}' ({node.op}) changes a variable that becomes a constant: leave it out of the "
                     "nodes to keep, or leave that variable as it is"
                 )
             return node  # it takes a reference, that is a value already

@@ -1,4 +1,4 @@
-"""The public scopes: names, devices, control dependencies, colocation, and what hangs on them.
+"""The public scopes: names, devices, control dependencies, colocation, and what belongs to them.
 
 Each asks the current mode: in a graph they are the graph's scopes; eagerly a name scope only prefixes the names of
 variables, and order is program order.

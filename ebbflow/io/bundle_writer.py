@@ -88,7 +88,7 @@ class BundleWriter:
             self._entries[name.encode()] = whole
         elif [d.size for d in whole.shape.dim] != list(shape) or whole.dtype != dtype.as_datatype_enum:
             raise errors.InvalidArgumentError(
-                None, None, f"Slices of {name} do not go together: {dtype.name} {list(shape)}, and before "
+                None, None, f"Slices of {name} do not match: {dtype.name} {list(shape)}, and before "
                 f"{dtypes.as_dtype(whole.dtype).name} {[d.size for d in whole.shape.dim]}",
             )  # fmt: skip
         whole.slices.append(tensor_slices.to_message(part))

@@ -61,7 +61,7 @@ def data_format_named(value: Any) -> str:
 
 
 def op_format(data_format: str, rank: int) -> str:
-    """Return what ops call a data format of so many spatial axes.
+    """Return what ops call a data format of that many spatial axes.
 
     >>> op_format("channels_last", 2), op_format("channels_first", 3)
     ('NHWC', 'NCDHW')

@@ -202,7 +202,7 @@ class RecoverableSession(WrappedSession):
             return True  # whatever it is, `run` will raise it
 
     def _lost(self, error: BaseException) -> None:
-        logging.info("The session was lost and is made anew, from the last checkpoint: %s", error)
+        logging.info("The session was lost; a new one continues from the last checkpoint: %s", error)
         self.close()
         self._sess = None
 

@@ -73,7 +73,7 @@ raw: Any = _Raw()
 
 
 def mismatch(message: str, **args: Known) -> errors.StaticShapeError:
-    """Return the error for inputs that do not go together; the arguments named are shown with their shapes."""
+    """Return the error for inputs that do not match; the arguments named are shown with their shapes."""
     shown = "".join(f"\n  {name}: {arg!r}" for name, arg in args.items())
     return errors.StaticShapeError(message + shown)
 

@@ -3,8 +3,8 @@
 Each binary operator has two forms. On an eager tensor the kernel is called at once when the other side is an eager
 tensor of the same dtype, or a Python number that it can hold: that is what makes `a + b` cost NumPy plus about half a
 microsecond (`eager_add_10x10` in `benchmarks/`). All else, and every symbolic tensor, goes through the op, and a number
-or array on the other side takes the tensor's dtype. Which op an operator means is said by the families, which install it here;
-indexing is put on the classes by `arrays/slicing`.
+or array on the other side takes the tensor's dtype. Which op an operator means is said by the families, which install
+it here; indexing is put on the classes by `arrays/slicing`.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ wishes = Wishes()
 
 
 def get_soft_device_placement() -> bool:
-    """Return whether an op goes to the CPU when the device it names is not there; untold, where ops run at once."""
+    """Return whether an op goes to the CPU when the device it names is missing; by default, where ops run at once."""
     return context.executing_eagerly() if wishes.soft_placement is None else wishes.soft_placement
 
 

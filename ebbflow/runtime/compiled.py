@@ -33,7 +33,7 @@ from ebbflow.ops.state.storage import Storage
 from ebbflow.runtime.executor import NodeRun, Plan, located, needed_nodes
 
 MAX_SHAPES = 16
-"""So many sets of shapes get a Program of their own; then one serves all."""
+"""At most this many sets of shapes get a Program of their own; then one serves all."""
 
 NOT_FOR_XLA = ("cluster", *FOR_THE_HOST)
 """Passes that are of no use to what XLA compiles whole."""

@@ -100,8 +100,8 @@ def _log(session: Any, where: dict[Operation, Device]) -> None:
 class Partitioned:
     """The fetched values from the fed ones, by a runner for each device.
 
-    Where shapes hang on what is fed, a set of shapes that comes again gets runners of its own, which know the shapes of
-    what they receive.
+    Where shapes depend on what is fed, a set of shapes that comes again gets runners of its own, which know the shapes
+    of what they receive.
     """
 
     def __init__(self, session: Any, nodes: Sequence[Operation], where: dict[Operation, Device], whole: Runner):
@@ -160,7 +160,7 @@ class Team:
         self.runners = [_runner_of(session, part) for part in parts]
 
     def run(self, fed: Sequence[Any], count: int, trace: list[Any] | None) -> list[Any]:
-        """Return so many fetched values."""
+        """Return that many fetched values."""
         results: list[Any] = [None] * count
         stop = stopping.current(self._session)
         meeting = LocalRendezvous(len(self.parts), stop)

@@ -129,7 +129,7 @@ class BaseSession:
         return results
 
     def _run_in_time(self, timeout: int, plan: Any, fed: list[Any], trace: list[Any] | None) -> tuple[Any, Any]:
-        """Run a plan; a run that took longer than so many milliseconds is an error, whatever it gave."""
+        """Run a plan; a run that took longer than that many milliseconds is an error, whatever it gave."""
         stop = stopping.Stop(self, timeout / 1000, self.stop)
         try:
             with stopping.heeding(stop):

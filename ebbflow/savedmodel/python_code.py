@@ -20,7 +20,7 @@ from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.graph.graph import Graph
 
 LARGEST_LITERAL = 16
-"""So many numbers of a constant are written out; more are read from the file."""
+"""A constant of at most this many numbers is written out; a larger one is read from the file."""
 
 HEADER = '''"""The graph of {path}, as the program that builds it."""
 

@@ -516,7 +516,7 @@ class Initial:
 
 
 def settle_use(name: Any, trainable: Any, synchronization: Any, aggregation: Any) -> tuple[bool, Any, Any]:
-    """Return whether a variable is trained, and how its copies go together, with defaults filled in."""
+    """Return whether a variable is trained, and how its copies are combined, with defaults filled in."""
     if synchronization is None:
         synchronization = VariableSynchronization.AUTO
     elif not isinstance(synchronization, VariableSynchronization):

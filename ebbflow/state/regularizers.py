@@ -1,5 +1,5 @@
-"""Regularizers (`tf.contrib.layers`): functions from weights to a loss, for `get_variable` and layers; the losses
-they gave.
+"""Regularizers (`tf.contrib.layers`): functions from weights to a loss, for `get_variable` and layers, and the sum
+of the losses they gave.
 """
 
 from __future__ import annotations

@@ -308,7 +308,7 @@ def all_v2_summary_ops() -> list[Any] | None:
 def graph(graph_data: Any) -> Tensor:
     """Write a graph (or its GraphDef) to the default writer, for TensorBoard's page of graphs."""
     if not context.executing_eagerly():
-        raise RuntimeError("tf.summary.graph is to be called eagerly")
+        raise RuntimeError("tf.summary.graph must be called eagerly, outside tf.function and graphs")
     if not isinstance(_state.writer, FileSummaryWriter):
         return convert(False)
     if hasattr(graph_data, "as_graph_def"):

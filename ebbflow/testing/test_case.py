@@ -273,19 +273,19 @@ class TestCase(unittest.TestCase):
 
     def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
         """Fail unless every value is greater."""
-        self._all(a, lambda v: v > comparison_target, f"Values are to be > {comparison_target}")
+        self._all(a, lambda v: v > comparison_target, f"Values should be > {comparison_target}")
 
     def assertAllLess(self, a: Any, comparison_target: Any) -> None:
         """Fail unless every value is less."""
-        self._all(a, lambda v: v < comparison_target, f"Values are to be < {comparison_target}")
+        self._all(a, lambda v: v < comparison_target, f"Values should be < {comparison_target}")
 
     def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
         """Fail unless every value is greater or equal."""
-        self._all(a, lambda v: v >= comparison_target, f"Values are to be >= {comparison_target}")
+        self._all(a, lambda v: v >= comparison_target, f"Values should be >= {comparison_target}")
 
     def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
         """Fail unless every value is less or equal."""
-        self._all(a, lambda v: v <= comparison_target, f"Values are to be <= {comparison_target}")
+        self._all(a, lambda v: v <= comparison_target, f"Values should be <= {comparison_target}")
 
     def assertAllInRange(
         self,
@@ -301,11 +301,11 @@ class TestCase(unittest.TestCase):
             (np.less if open_upper_bound else np.less_equal),
         )
         span = f"{'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}{')' if open_upper_bound else ']'}"
-        self._all(target, lambda v: above(v, lower_bound) & below(v, upper_bound), f"Values are to be in {span}")
+        self._all(target, lambda v: above(v, lower_bound) & below(v, upper_bound), f"Values should be in {span}")
 
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """Fail unless every value is one of some."""
-        self._all(target, lambda v: np.isin(v, list(expected_set)), f"Values are to be in {expected_set}")
+        self._all(target, lambda v: np.isin(v, list(expected_set)), f"Values should be in {expected_set}")
 
     def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
         """Fail unless two numbers are within `err` of each other."""

@@ -139,7 +139,7 @@ def _given(**arguments: Any) -> None:
 
 
 def _pair(labels: Any, predictions: Any) -> tuple[Tensor, Tensor]:
-    """Return labels and predictions as float32, of shapes that go together."""
+    """Return labels and predictions as float32, of shapes that match."""
     predictions = cast(predictions, dtypes.float32)
     labels = cast(labels, dtypes.float32)
     predictions.get_shape().assert_is_compatible_with(labels.get_shape())

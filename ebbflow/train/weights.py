@@ -1,4 +1,4 @@
-"""Weights of values: whether they spread over them, spread, and shapes that differ by an axis of length 1.
+"""Broadcasting weights to values, and shapes that differ by an axis of length 1.
 
 Shared by losses and metrics.
 """
@@ -82,7 +82,7 @@ def remove_squeezable_dimensions(
 
 
 def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor, Any]:
-    """Return all three in shapes that go together: of predictions, labels and weights that differ by a last axis of
+    """Return all three in shapes that match: of predictions, labels and weights that differ by a last axis of
     length 1, it is taken off (or put on, for weights).
     """
     predictions = convert(predictions)

@@ -172,7 +172,7 @@ def test_modules_code_and_standard_input(tmp_path):
         (["-m"], 2, "-m needs an argument"),
         (["--tf", "3", "x.py"], 2, "--tf is auto, 1 or 2, not '3'"),
         (["--what", "x.py"], 2, "unknown option --what"),
-        ([], 2, "what is to be run?"),
+        ([], 2, "nothing to run: give a script"),
     ],
 )
 def test_what_cannot_be_run(tmp_path, args, code, says):

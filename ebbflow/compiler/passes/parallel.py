@@ -27,7 +27,7 @@ WORTH = 500_000
 """Nanoseconds of heavy work that a chain must have to be given to another thread."""
 
 _SMALL_MATRIX = 64
-"""Up to so many rows LAPACK stays on one core."""
+"""Up to this many rows LAPACK stays on one core."""
 
 
 def run_side_by_side(flow: Flow) -> Flow:

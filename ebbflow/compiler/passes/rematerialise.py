@@ -21,7 +21,7 @@ from ebbflow.compiler.views import view_of
 _LEAST = 1 << 10
 """Bytes below which it is not worth it."""
 _DEEPEST = 8
-"""So many cheap nodes in a row are computed again for one value."""
+"""At most this many cheap nodes in a row are computed again for one value."""
 
 
 def rematerialise(flow: Flow, limit: int, scope: str = "") -> Flow:

@@ -130,7 +130,7 @@ def _optimised(text: str) -> Any:
 
 
 def _name(text: str) -> str:
-    """Return under which name the code of a text is kept: all that it hangs on, in short."""
+    """Return under which name the code of a text is kept: all that it depends on, in short."""
     return hashlib.sha256(f"{_maker()}\n{text}".encode()).hexdigest()
 
 

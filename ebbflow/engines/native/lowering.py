@@ -44,7 +44,7 @@ LIMITS: dict[str, Callable[[Any], bool]] = {}
 """By op: whether its row serves a node (`preconditions`); rows that are not here serve all."""
 
 RECOMPUTED = 6
-"""What costs no more than so many additions is computed wherever it is used."""
+"""What costs no more than this many additions is computed wherever it is used."""
 
 DEEP = 160
 """What costs more than this is written to memory before it is used."""

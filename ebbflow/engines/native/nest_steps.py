@@ -33,7 +33,7 @@ class Step:
         return 0
 
     def some(self, body: Body, begin: Index, count: int) -> None:
-        """Do so many rows of the first axis."""
+        """Do that many rows of the first axis."""
         with body.loop(count) as loop:
             self.row(body, [body.plus(begin, loop.index)])
 
@@ -47,7 +47,7 @@ class Step:
         raise AssertionError("asked of steps that are flat")
 
     def rows_from(self, axes: int) -> bool:
-        """Return whether the step can go row by row, so many axes leading to a row."""
+        """Return whether the step can go row by row, that many axes leading to a row."""
         return False
 
 

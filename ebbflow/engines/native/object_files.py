@@ -18,7 +18,7 @@ MOST_BYTES = 1 << 28
 
 _HEAD = b"ebbflow native code\n"
 _unwatched = 0
-"""So many bytes may be written before the folder is looked at again."""
+"""At most this many bytes are written before the folder is looked at again."""
 
 
 def recall(name: str) -> bytes | None:

@@ -237,7 +237,7 @@ def reads_of(held: Sequence[Held], dims: Dims) -> dict[Memory, int]:
 
 
 def limited(reads: dict[Memory, int], depth: int) -> dict[Memory, int]:
-    """Return reads of which only so many leading axes are passed on."""
+    """Return reads of which only that many leading axes are passed on."""
     return {memory: min(d, depth) for memory, d in reads.items()}
 
 

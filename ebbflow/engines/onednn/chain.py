@@ -67,7 +67,7 @@ def need(condition: Any) -> None:
 
 
 def multiplying(count: float) -> float:
-    """Return about how long one thread takes for so many multiplications with additions, in microseconds."""
+    """Return about how long one thread takes for that many multiplications with additions, in microseconds."""
     return count / 50_000
 
 
@@ -99,7 +99,7 @@ class Slot:
         self.start = 0
 
     def grow(self, nbytes: int) -> None:
-        """Have room for so many bytes at least."""
+        """Have room for that many bytes at least."""
         self.room = memory.empty((nbytes,), np.uint8)
         self.start = address(self.room)
 
@@ -120,7 +120,7 @@ class Team:
 
 @functools.lru_cache(64)
 def team(threads: int) -> Team:
-    """Return the team of so many threads."""
+    """Return the team of that many threads."""
     made = Team(threads)
     library.after_fork.append(made.fill)  # a slot may have been taken by a thread that is not there in the child
     return made
@@ -134,7 +134,7 @@ _here = _Here()
 
 
 def _join(threads: int) -> None:
-    """Have libgomp use so many threads for what this thread starts."""
+    """Have libgomp use that many threads for what this thread starts."""
     loaded = library.load()
     assert loaded is not None
     loaded.omp.omp_set_num_threads(threads)
@@ -253,7 +253,7 @@ class Chain:
             at, flags = address(array), array.flags
             if written:
                 if at % dtype.itemsize or not (flags.c_contiguous and flags.writeable):
-                    raise ValueError(f"operand {operand} is to be written, and has gaps or is read-only")
+                    raise ValueError(f"operand {operand} cannot be written: it has gaps or is read-only")
             elif at % dtype.itemsize or not flags.c_contiguous:
                 array = np.array(array, order="C")
                 kept.append(array)

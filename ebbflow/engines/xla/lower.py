@@ -22,7 +22,7 @@ from ebbflow.engines.xla.refusal import Refusal, body_nodes
 from ebbflow.engines.xla.rules import Rule, rule_for
 
 SMALL = 4096
-"""Values with at most so many elements are computed while tracing, where their inputs are known."""
+"""Values with at most this many elements are computed while tracing, where their inputs are known."""
 
 
 class Trace:
@@ -165,7 +165,7 @@ def _called(op: Any, rule: Rule, attrs: dict[str, Any], inputs: list[Any], trace
         raise
     except Exception as error:
         if library.is_narrowed(error):
-            raise Refusal("what it does hangs on values that are known only when it runs", op.name) from error
+            raise Refusal("what it does depends on values that are known only when it runs", op.name) from error
         if isinstance(error, (TypeError, ValueError)):
             raise errors.InvalidArgumentError(None, None, f"{error} [Op:{op.name}]") from error
         raise

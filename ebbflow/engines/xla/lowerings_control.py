@@ -22,7 +22,7 @@ from ebbflow.engines.xla.refusal import Refusal, needed
 from ebbflow.engines.xla.rules import lowering
 
 MOST_TURNS = 10_000
-"""Loops are counted beforehand up to so many iterations."""
+"""Loops are counted beforehand up to this many iterations."""
 
 
 # --- values as jax carries them ---------------------------------------------------------------------------------------
@@ -332,8 +332,8 @@ def _counted(cond: Any, body: Any, values: Sequence[Any], varying: Sequence[int]
 
 
 def _counters(cond: Any, body: Any, values: Sequence[Any], varying: set[int]) -> list[int] | None:
-    """Return the loop variables that can be followed beforehand: known single numbers that hang on nothing but each
-    other and known values; None where the condition hangs on others too.
+    """Return the loop variables that can be followed beforehand: known single numbers that depend on nothing but each
+    other and known values; None where the condition depends on others too.
     """
     felt = {i: _felt(body, body.outputs[i]) for i in varying if is_known(values[i]) and values[i].size == 1}
     fixed = {i for i, value in enumerate(values) if i not in varying and is_known(value)}
@@ -344,7 +344,7 @@ def _counters(cond: Any, body: Any, values: Sequence[Any], varying: set[int]) ->
 
 
 def _felt(graph: Any, output: Any) -> set[int]:
-    """Return which arguments of a function's graph a result hangs on."""
+    """Return which arguments of a function's graph a result depends on."""
     places = {id(t): i for i, t in enumerate(graph.inputs)}
     felt = {places[id(output)]} if id(output) in places else set()
     for node in needed([output], graph.inputs):

@@ -22,7 +22,7 @@ from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import FLAT, raw
 
 MAX_COPIED = 32
-"""A computation on invariants alone is done outside the loop if it has at most so many nodes."""
+"""A computation on invariants alone is done outside the loop if it has at most this many nodes."""
 
 
 # --- questions --------------------------------------------------------------------------------------------------------

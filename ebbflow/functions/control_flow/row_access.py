@@ -34,7 +34,7 @@ class TensorRows:
         self.lengths = [tensor]
 
     def open(self, count: Any) -> None:
-        """Make ready to be read; there are so many rows."""
+        """Make ready to be read; there are that many rows."""
         shape = None if self.tensor._dims is None else list(self.tensor._dims[1:])
         made = TensorArray(self.tensor.dtype, count, clear_after_read=False, element_shape=shape)
         self._array = made.unstack(self.tensor)
@@ -94,7 +94,7 @@ class BatchedRows:
         self.lengths = [t for part in self._parts for t in part.lengths]
 
     def open(self, count: Any) -> None:
-        """Make ready to be read; there are so many rows."""
+        """Make ready to be read; there are that many rows."""
         for part in self._parts:
             part.open(count)
 
@@ -286,7 +286,7 @@ def sink(wanted: Any) -> Any:
 
 
 def with_length(tensor: Any, count: int | None) -> Any:
-    """Return a tensor that is known to have so many rows."""
+    """Return a tensor that is known to have that many rows."""
     if tensor._dims is not None:
         tensor.set_shape([count, *tensor._dims[1:]])
     return tensor

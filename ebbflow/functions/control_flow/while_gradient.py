@@ -27,7 +27,7 @@ from ebbflow.graph.gradients import gradients
 from ebbflow.ops.declare import raw
 
 SMALL = 4096
-"""Known values with at most so many elements become constants of the backward body."""
+"""Known values with at most this many elements become constants of the backward body."""
 
 
 def gradient(call: Any, *grads: Any) -> list[Any]:

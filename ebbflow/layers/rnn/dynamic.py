@@ -190,7 +190,7 @@ def _of(batch: int | None, size: Any) -> TensorShape:
 
 
 def _input_dims(flat: list[Any]) -> list[tuple[Any, ...]]:
-    """Return the dims of inputs, time first; raise where they do not go together."""
+    """Return the dims of inputs, time first; raise where they do not match."""
     found = [tuple(x.shape.with_rank_at_least(3).as_list()) for x in flat]
     for dims in found:
         if None in dims[2:]:

@@ -26,7 +26,7 @@ _POLICY = 'bad_indices_policy: string = ""'
 
 
 def _check_static(target: Dims, indices: Dims, updates: Dims) -> None:
-    """Refuse shapes that cannot go together, as far as they are known."""
+    """Refuse shapes that cannot match, as far as they are known."""
     if indices is None or updates is None:
         return
     lead = len(indices) - 1

@@ -1,6 +1,6 @@
 """Candidate samplers: classes drawn by chance to stand for all of them, and how often each is expected.
 
-A sampler is a way to draw one class and to tell its probability; what they share is `_draw`: so many classes (all
+A sampler is a way to draw one class and to tell its probability; what they share is `_draw`: that many classes (all
 different where `unique` says so) and the expected counts of them and of the true ones. Random words are read one by
 one in TensorFlow's order, so a seed means TensorFlow's classes. Knows words and probabilities; the losses that use
 them are in `sampled_losses`.

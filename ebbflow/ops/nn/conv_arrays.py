@@ -88,7 +88,7 @@ def _unrolled(x: np.ndarray, g: Grid) -> Iterator[tuple[slice, slice, np.ndarray
 
 
 def convolve_back(dy: np.ndarray, f: np.ndarray, g: Grid, channels: int) -> np.ndarray:
-    """Return the gradient of `convolve` for x, which has so many channels."""
+    """Return the gradient of `convolve` for x, which has that many channels."""
     groups, ins, outputs = channels // f.shape[-2], f.shape[-2], dy.shape[-1]
     if g.is_plain and groups == 1:
         return product(np, dy, f.reshape(f.shape[-2:]).T)
@@ -125,7 +125,7 @@ def _add_back(padded: np.ndarray, dy: np.ndarray, f: np.ndarray, g: Grid) -> Non
 
 
 def convolve_across(x: np.ndarray, dy: np.ndarray, g: Grid, ins: int) -> np.ndarray:
-    """Return the gradient of `convolve` for f, which has so many input channels."""
+    """Return the gradient of `convolve` for f, which has that many input channels."""
     groups, outputs = x.shape[-1] // ins, dy.shape[-1]
     x = with_edges(x, g)
     if groups == 1:

@@ -51,7 +51,7 @@ class Accumulator:
             self._changed.notify_all()
 
     def take(self, required: int, stop: stopping.Stop) -> Any:
-        """Return the mean of the gradients, when at least so many have come, and start anew."""
+        """Return the mean of the gradients, when at least that many have come, and start anew."""
         if required <= 0:
             raise invalid(f"num_required of accumulator '{self.name}' must be at least 1, got {required}")
         with self._changed:

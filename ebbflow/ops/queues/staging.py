@@ -35,7 +35,7 @@ class _Area:
             stop.wait_for(self._changed, ready, "Staging operation was cancelled")
 
     def _make_room(self, held: Callable[[], int], size: int, stop: stopping.Stop) -> None:
-        """Wait until another tuple of so many bytes fits."""
+        """Wait until another tuple of that many bytes fits."""
         if self._limit and size > self._limit:
             raise invalid(f"Attempted to insert tensors with combined size of {size} bytes into Staging Area with a "
                           f"memory limit of {self._limit}.")  # fmt: skip

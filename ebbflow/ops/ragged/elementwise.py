@@ -1,7 +1,7 @@
 """Element-wise functions of ragged tensors: the other arguments are brought to the same rows, and then it is the
 function of the flat values.
 
-A tensor goes together with a ragged one as shapes are broadcast: an axis of length 1 is repeated along the rows. Knows
+A tensor and a ragged one are broadcast as shapes are: an axis of length 1 is repeated along the rows. Knows
 the class; knows nothing of which functions there are.
 """
 
@@ -63,7 +63,7 @@ def _check_sizes(sizes: np.ndarray, like: RaggedTensor) -> None:
 
 def _check_rows(one: RaggedTensor, other: RaggedTensor) -> None:
     if one.ragged_rank != other.ragged_rank:
-        raise ValueError(f"rows of {one.ragged_rank} levels do not go together with rows of {other.ragged_rank}")
+        raise ValueError(f"rows of {one.ragged_rank} levels do not broadcast with rows of {other.ragged_rank}")
     for mine, theirs in zip(one.nested_row_splits, other.nested_row_splits, strict=True):
         if mine is theirs or not (isinstance(mine, EagerTensor) and isinstance(theirs, EagerTensor)):
             continue

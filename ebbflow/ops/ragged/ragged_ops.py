@@ -103,7 +103,7 @@ def _(xp, params_nested_splits, params_dense_values, indices, *, OUTPUT_RAGGED_R
 
 
 def _check_nested(splits: Sequence[np.ndarray], values: np.ndarray) -> None:
-    """Refuse levels of rows that do not go together."""
+    """Refuse levels of rows that do not match."""
     if not values.ndim:
         raise invalid("params.shape[0] must be known: values is a scalar")
     for level, below in zip(splits, (*[len(s) - 1 if s.ndim else 0 for s in splits[1:]], len(values)), strict=True):

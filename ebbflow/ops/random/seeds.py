@@ -1,9 +1,9 @@
 """Seeds: which two an op gets, and which stream of numbers it reads.
 
-An op has two seeds, one from the program or graph and one of its own; with neither it takes numbers nobody can
-foretell. In a graph each node has a stream to a session, which goes on from run to run. Eagerly a stream belongs to the
-op, its attrs and its seeds, goes on from call to call, and starts afresh at `set_seed`. Knows seeds and streams; not
-what is drawn.
+An op has two seeds, one from the program or graph and one of its own; with neither its numbers cannot be predicted. In
+a graph each node has a stream to a session, which goes on from run to run. Eagerly a stream belongs to the op, its
+attrs and its seeds, goes on from call to call, and starts afresh at `set_seed`. Knows seeds and streams; not what is
+drawn.
 """
 
 from __future__ import annotations

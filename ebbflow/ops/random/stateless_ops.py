@@ -288,7 +288,7 @@ _BLOCKS_OF_GAPS = 42
 
 
 def binomial(source: Source, shape: np.ndarray, counts: np.ndarray, probs: np.ndarray, dtype: Any) -> np.ndarray:
-    """Return how often something of that chance happens in so many tries."""
+    """Return how often something of that chance happens in that many tries."""
     dims = asked(shape, 8)
     (counts, probs), count = _each(dims, [counts, probs])
     if np.isnan(counts).any() or (not dtype.is_floating and np.isnan(probs).any()):

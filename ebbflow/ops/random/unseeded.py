@@ -1,4 +1,4 @@
-"""Numbers nobody can foretell: what random ops give that have no seed.
+"""Unseeded randomness: what random ops give that have no seed.
 
 NumPy's quickest generator, one a thread, started from what the operating system offers. The functions stand beside
 those of `distributions` and `samplers` and give numbers of the same kinds, only not TensorFlow's own. Knows arrays, no
@@ -102,7 +102,7 @@ def poisson(count: int, rate: np.ndarray) -> np.ndarray:
 
 
 def stream() -> Stream:
-    """Return a stream for samplers that know no other way: one nobody can foretell."""
+    """Return a stream for samplers that know no other way: one nobody can predict."""
     return Stream(*full_int(2, np.int64).tolist())
 
 

@@ -459,7 +459,7 @@ def reduce_variance(
     """
     with name_scope(name, "reduce_variance", [input_tensor]):
         input_tensor = operand(input_tensor)
-        if isinstance(input_tensor, CompositeTensor):  # rows do not all go together with their means
+        if isinstance(input_tensor, CompositeTensor):  # rows do not all broadcast with their means
             means = reduce_mean(input_tensor, axis=axis, keepdims=keepdims)
             return reduce_mean(input_tensor * input_tensor, axis=axis, keepdims=keepdims) - means * means
         means = reduce_mean(input_tensor, axis=axis, keepdims=True)

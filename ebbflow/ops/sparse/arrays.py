@@ -21,7 +21,7 @@ _SMALL = 1 << 62
 
 
 def checked(indices: np.ndarray, values: np.ndarray, shape: np.ndarray, words: str = "") -> None:
-    """Refuse parts that do not go together: a matrix of places, a vector of values, a vector of lengths."""
+    """Refuse parts that do not match: a matrix of places, a vector of values, a vector of lengths."""
     if indices.ndim != 2:
         raise invalid(f"Sparse indices must be rank 2 but is rank {indices.ndim}")
     if values.ndim != 1:

@@ -110,7 +110,7 @@ def _declare(text: str, form: Form, flags: tuple[str, ...], formula: Formula) ->
 def _bound(form: Form, formula: Formula, kernel: Any, storages: list[Storage], options: dict[str, Any]) -> Any:
     """Return the update of given variables as a function of the numbers: for Programs, which know them beforehand.
 
-    Where something does not go together the kernel is called, which says what. Who calls sees to it that NumPy raises
+    Where inputs do not match the kernel is called, whose error says which. Who calls sees to it that NumPy raises
     no floating-point errors, which would leave half of an update.
     """
     locked = sorted(storages, key=id)
@@ -142,7 +142,7 @@ def _bound(form: Form, formula: Formula, kernel: Any, storages: list[Storage], o
     return update
 
 
-# --- what goes together -----------------------------------------------------------------------------------------------
+# --- which inputs match -----------------------------------------------------------------------------------------------
 
 
 def _agreed_shape(form: Form, inputs: tuple[Known, ...]) -> Any:
@@ -165,7 +165,7 @@ def _agreed_shape(form: Form, inputs: tuple[Known, ...]) -> Any:
 
 
 def _check(form: Form, storages: list[Storage], given: dict[str, Any]) -> None:
-    """Refuse what does not go together, before anything is written."""
+    """Refuse inputs that do not match, before anything is written."""
     grad = given[form.grad]
     var = storages[0].read()
     if storages[0].dtype not in form.trains:

@@ -153,7 +153,7 @@ def _scatter_nd(storage: Storage, kind: str, indices: np.ndarray, updates: np.nd
 
 
 def _check_elements(dims: Dims, indices: Known, updates: Known) -> None:
-    """Refuse shapes that do not go together, as far as they are known."""
+    """Refuse shapes that do not match, as far as they are known."""
     if indices.dims == ():
         raise errors.StaticShapeError("Shape must be at least rank 1 but is rank 0")
     if dims is None or indices.dims is None or updates.dims is None or indices.dims[-1] is None:

@@ -133,7 +133,7 @@ def ngrams(
     preserve_short_sequences: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Return stretches of so many texts of each row, joined.
+    """Return stretches of that many texts of each row, joined.
 
     >>> ngrams(["a", "b", "c"], 2).numpy().tolist()
     [b'a b', b'b c']

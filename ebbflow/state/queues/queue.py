@@ -135,7 +135,7 @@ class QueueBase:
         return self._shaped(raw.QueueDequeueV2(self._queue_ref, component_types=self._dtypes, name=name), ())
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
-        """Return the next `n` rows as a batch, waiting until there are so many."""
+        """Return the next `n` rows as a batch, waiting until there are that many."""
         name = f"{self._name}_DequeueMany" if name is None else name
         tensors = raw.QueueDequeueManyV2(self._queue_ref, n=n, component_types=self._dtypes, name=name)
         return self._shaped(tensors, (_constant(n),))

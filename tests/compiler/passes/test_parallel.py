@@ -44,7 +44,7 @@ TEAMS = {  # what is written: (of what size, results, how many run side by side)
     "of the same": (BIG, lambda x, y: [tf.cumsum(x), tf.cumsum(x, 1)], 2),
     "chains": (BIG, lambda x, y: list(chains(x, y)), 2),
     "three": (BIG, lambda x, y: [tf.cumsum(x), tf.cumsum(y), tf.nn.top_k(x)[0]], 3),
-    "one hangs on the other": (BIG, lambda x, y: [tf.cumsum(tf.cumsum(x) + y)], 0),
+    "one depends on the other": (BIG, lambda x, y: [tf.cumsum(tf.cumsum(x) + y)], 0),
     "one alone": (BIG, lambda x, y: [tf.cumsum(x), x + y], 0),
     "small": (SMALL, lambda x, y: [tf.cumsum(x), tf.cumsum(y)], 0),
     "products use all cores": (BIG, lambda x, y: [tf.matmul(x, x, transpose_b=True), tf.matmul(y, y, True)], 0),

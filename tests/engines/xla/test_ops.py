@@ -35,7 +35,7 @@ DEPARTURES = {
     "CumulativeLogsumexp/29": "as 28",
     "CumulativeLogsumexp/30": "as 28",
     "CumulativeLogsumexp/31": "as 28",
-    "SegmentMax/11": "TensorFlow forgets NaN after the next row, which hangs on their order",
+    "SegmentMax/11": "TensorFlow forgets NaN after the next row, which depends on their order",
     "SegmentMin/11": "as SegmentMax",
     "Digamma/8": "polygamma at infinity is NaN in jax",
     "Angle/13": "a complex quotient by zero is infinite in one part and not in both",

@@ -114,7 +114,7 @@ def endless_gradient(x, n):
 REFUSED = {
     "a shape that grows": (growing, "changes the shape of a loop variable", X, np.int32(2)),
     "a loop without a bound that remembers": (endless_gradient, "set maximum_iterations", X, np.int32(3)),
-    "a shape that hangs on values": (lambda x: tf.where(x > 0.3), "depends on the values", X),
+    "a shape that depends on values": (lambda x: tf.where(x > 0.3), "depends on the values", X),
     "a size known too late": (lambda x, n: tf.fill([n], 2.0), "dims is known only when it runs", X, np.int32(3)),
     "strings": (lambda x: tf.strings.as_string(x), "has no lowering", X),
     "what keeps state": (lambda x: x + tf.random.uniform([3]), "keeps state", X),

@@ -63,7 +63,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 
 
 def _along(held: Held, axis: int, begin: int, count: int, step: int) -> Held:
-    """Return so many elements along an axis."""
+    """Return that many elements along an axis."""
     rank = range(len(held.dims))
     return sliced(
         held,

@@ -22,7 +22,7 @@ from ebbflow.engines.native.text import Body
 from ebbflow.engines.native.values import Buffer, Dims, Held, Memory, size_of
 
 MANY = 1_000_000
-"""So many turns are reckoned with where they cannot be counted."""
+"""A loop whose turns cannot be counted is taken to have this many."""
 
 PATIENCE = 1 << 26
 """Work, in additions, that is done before a loop looks whether it should end: a few to a hundred milliseconds."""
@@ -163,7 +163,7 @@ class List:
         return self
 
     def roomy(self, low: Lowering, capacity: int, alone: bool = True) -> List:
-        """Return the list with room for so many."""
+        """Return the list with room for that many."""
         if self.memory is not None and self.memory.dims[0] >= capacity and alone:
             return self
         memory = low.room(self.of, (capacity, *self.element), is_list=True).memory
@@ -178,11 +178,11 @@ class List:
         return self if self.memory is not None else self.holding(None).roomy(low, self.length)
 
     def left(self, turns: int) -> List:
-        """Return the list behind a loop of so many turns."""
+        """Return the list behind a loop of that many turns."""
         return replace(self, length=self.length + self.by * turns, count=None, by=0, most=0)
 
     def item(self, by: int) -> Buffer:
-        """Return the place of the element so many behind the end."""
+        """Return the place of the element that many behind the end."""
         whole = Buffer(self.memory, (self.memory.dims[0], *self.element))  # type: ignore[arg-type, union-attr]
         size = size_of(self.element)
         if self.count is None:

@@ -25,7 +25,7 @@ FAR = 1 << 14
 """Rows of the left matrix, and elements of the right one, from which on that is put into panels."""
 
 TURNED = 8
-"""So many rows and columns of a matrix are turned at a time."""
+"""A matrix is transposed in blocks of this many rows and columns."""
 
 
 @lowers("MatMul", where=preconditions.product)
@@ -117,7 +117,7 @@ class Product(Step):
 
 
 def multiply(body: Body, a: Buffer, b: Buffer, out: Buffer, wide: int, add: bool = False) -> None:
-    """Write the product of two matrices, so many columns at a time; `add` to what is there."""
+    """Write the product of two matrices, that many columns at a time; `add` to what is there."""
     for left, count, columns in blocks(b.dims[1], wide):
         with body.loop(left + count * columns, columns, start=left) as j:
             _panel(body, a, b, out, (j.index, columns), add)

@@ -29,7 +29,7 @@ WORTH = 1 << 16
 
 @dataclass
 class Shares:
-    """How a loop is divided: into so many parts of so many rows each."""
+    """How a loop is divided: the number of parts, and of rows in each."""
 
     loop: Turns
     parts: int

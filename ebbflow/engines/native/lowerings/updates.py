@@ -146,7 +146,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> list[Held]:
     state, given = held[:count], dict(zip(form.numbers, held[count:], strict=True))
     shape = state[0].dims
     if any(s.dims != shape for s in (*state, given[form.grad])) or any(h.kind != state[0].kind for h in held):
-        raise Refused("what goes into an update does not go together")
+        raise Refused("the inputs of an update do not match")
     given = {n: _apart(low, h, state) for n, h in given.items()}
     numbers = {n: low.in_memory(h) if h.cost > 1 and n != form.grad else h for n, h in given.items()}
     if not size_of(shape):

@@ -71,7 +71,7 @@ def apart(size: int) -> int:
 
 
 class Vectors:
-    """Vectors of so many numbers each, in a function body."""
+    """Vectors of that many numbers each, in a function body."""
 
     def __init__(self, body: Body, lanes: int):
         self.body, self.lanes = body, lanes
@@ -203,7 +203,7 @@ def _part(body: Body, room: Memory, place: Index, dims: Dims, strides: Dims | No
 
 
 class _Units(Step):
-    """A step that is done unit by unit: so many axes lead to one."""
+    """A step that is done unit by unit: that many axes lead to one."""
 
     axes = 1
 
