@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow import messages
-from ebbflow.core import context, errors
+from ebbflow.core import context, errors, stopping
 from ebbflow.graph import collections
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.proto_functions import register_proto_function
@@ -119,13 +119,16 @@ class QueueRunner:
                 return []
             self._runs[sess] = len(self._enqueue_ops)
             self._exceptions_raised = []
+        stop = stopping.Stop(sess, parent=getattr(sess, "stop", None))
         threads = [
-            threading.Thread(target=self._run, args=(sess, op, coord), name=f"QueueRunnerThread-{self.name}-{op.name}")
+            threading.Thread(
+                target=self._run, args=(sess, op, coord, stop), name=f"QueueRunnerThread-{self.name}-{op.name}"
+            )
             for op in self._enqueue_ops
         ]
         if coord is not None:
             name = f"QueueRunnerThread-{self.name}-close_on_stop"
-            threads.append(threading.Thread(target=self._cancel_on_stop, args=(sess, coord), name=name))
+            threads.append(threading.Thread(target=self._cancel_on_stop, args=(sess, coord, stop), name=name))
         for thread in threads:
             if coord is not None:
                 coord.register_thread(thread)
@@ -134,14 +137,15 @@ class QueueRunner:
                 thread.start()
         return threads
 
-    def _run(self, sess: Any, enqueue_op: Any, coord: Any) -> None:
-        """Run an operation until its input, or the queue, is at its end."""
+    def _run(self, sess: Any, enqueue_op: Any, coord: Any, stop: stopping.Stop) -> None:
+        """Run an operation until its input, or the queue, is at its end; `stop` ends what it waits for."""
         ended = False
         try:
             put = sess.make_callable(enqueue_op)
             while coord is None or not coord.should_stop():
                 try:
-                    put()
+                    with stopping.heeding(stop):
+                        put()
                 except self._closed_types:
                     ended = True
                     self._end(sess)
@@ -170,12 +174,14 @@ class QueueRunner:
             except Exception as error:  # closed already, by whoever reported the end
                 logging.vlog(1, "Ignored exception: %s", error)
 
-    def _cancel_on_stop(self, sess: Any, coord: Any) -> None:
+    def _cancel_on_stop(self, sess: Any, coord: Any, stop: stopping.Stop) -> None:
+        """Close the queue when the coordinator stops, and end whatever else the threads wait for."""
         coord.wait_for_stop()
         try:
             sess.run(self._cancel_op)
         except Exception as error:  # the session may be closed by now
             logging.vlog(1, "Ignored exception: %s", error)
+        stop.cancel()
 
     # --- messages ----------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,8 @@ train.Scaffold
 train.SessionManager
 [monitored.supervisor]
 train.Supervisor
+[monitored.sync_replicas]
+train.SyncReplicasOptimizer
 """
 )
 
@@ -49,6 +51,7 @@ python.training.session_run_hook.: SessionRunArgs SessionRunContext SessionRunHo
 python.training.basic_loops.basic_train_loop
 StopAfterNEvalsHook as python.training.evaluation._StopAfterNEvalsHook
 get_or_create_eval_step as python.training.evaluation._get_or_create_eval_step
+evaluate_once as python.training.evaluation._evaluate_once
 [monitored.monitored_session]
 python.training.monitored_session.: ChiefSessionCreator MonitoredSession MonitoredTrainingSession SessionCreator
 python.training.monitored_session.: SingularMonitoredSession WorkerSessionCreator
@@ -63,6 +66,8 @@ python.training.monitored_session.: Scaffold USE_DEFAULT
 python.training.session_manager.SessionManager
 [train.step_counter]
 increment_global_step as python.training.training_util._increment_global_step
+[monitored.sync_replicas]
+python.training.sync_replicas_optimizer.SyncReplicasOptimizer
 [monitored.supervisor]
 python.training.supervisor.: Supervisor SVStepCounterThread SVSummaryThread SVTimerCheckpointThread
 """

@@ -1,0 +1,200 @@
+"""`tf.train.SyncReplicasOptimizer`: workers whose gradients are averaged before one step is taken for all.
+
+Each worker adds its gradients to accumulators, which drop those of steps that have passed, and waits for a token. A
+thread of the chief takes the mean when enough have come, applies it, and hands out the tokens of the next step. With
+more workers than gradients are waited for, the slowest are backups. All state is shared by name, so workers may be
+threads of one session or processes that meet at a server.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.scopes import name_scope
+from ebbflow.core.slices import IndexedSlices
+from ebbflow.graph import scopes
+from ebbflow.graph.collections import GraphKeys
+from ebbflow.monitored.session_run_hook import SessionRunHook
+from ebbflow.ops.arrays.creation import fill
+from ebbflow.platform import logging
+from ebbflow.state import functions
+from ebbflow.state.base import VariableV1
+from ebbflow.state.queues.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
+from ebbflow.state.queues.queue import FIFOQueue
+from ebbflow.train.optimizer import Optimizer
+from ebbflow.train.queue_runner import QueueRunner
+
+
+class SyncReplicasOptimizer(Optimizer):
+    """Averages the gradients of several workers, then has another optimizer take the step."""
+
+    def __init__(
+        self,
+        opt: Any,
+        replicas_to_aggregate: int,
+        total_num_replicas: int | None = None,
+        variable_averages: Any = None,
+        variables_to_average: Any = None,
+        use_locking: bool = False,
+        name: str = "sync_replicas",
+    ):
+        super().__init__(use_locking, name)
+        total = replicas_to_aggregate if total_num_replicas is None else total_num_replicas
+        logging.info("SyncReplicasV2: replicas_to_aggregate=%s; total_num_replicas=%s", replicas_to_aggregate, total)
+        self._opt, self._replicas_to_aggregate, self._total_num_replicas = opt, replicas_to_aggregate, total
+        self._tokens_per_step = max(total, replicas_to_aggregate)
+        self._variable_averages, self._variables_to_average = variable_averages, variables_to_average
+        self._gradients_applied = False
+        self._sync_token_queue: Any = None
+        self._chief_queue_runner: Any = None
+        self._accumulators: list[tuple[Any, str]] = []
+
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what the other optimizer's `compute_gradients` returns."""
+        return self._opt.compute_gradients(*args, **kwargs)
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+        """Return the operation by which a worker gives its gradients and waits for the next step."""
+        grads_and_vars = list(grads_and_vars or ())
+        if not grads_and_vars:
+            raise ValueError("Must supply at least one variable")
+        if global_step is None:
+            raise ValueError("Global step is required to check staleness")
+        self._global_step = global_step
+        kind = global_step.dtype.base_dtype
+        self._local_step = VariableV1(
+            0, trainable=False, collections=[GraphKeys.LOCAL_VARIABLES], dtype=kind, name="sync_rep_local_step"
+        )
+        self.local_step_init_op = self._local_step.assign(global_step)
+        self.ready_for_local_init_op = functions.report_uninitialized_variables(functions.global_variables())
+        with name_scope(None, self._name):
+            given, means = self._accumulated(grads_and_vars)
+            variables = [variable for _, variable in grads_and_vars]
+            with scopes.device_scope(global_step.device):
+                update = self._opt.apply_gradients(zip(means, variables, strict=True), global_step)
+                self._sync_token_queue = FIFOQueue(
+                    -1, kind, shapes=[[]], name="sync_token_q", shared_name="sync_token_q"
+                )
+                dummy = FIFOQueue(1, dtypes.int32, shapes=[[]], name="dummy_queue", shared_name="dummy_queue")
+                with scopes.control_dependencies(given):
+                    token = self._sync_token_queue.dequeue()
+                train = self._local_step.assign(token)
+                synchronise = self._tokens_after(update)
+            self._chief_queue_runner = QueueRunner(dummy, [synchronise])
+            self.chief_init_op = scopes.group(self.local_step_init_op, *self._steps_set())
+            self._gradients_applied = True
+            return train
+
+    def _accumulated(self, grads_and_vars: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Return the operations that give the gradients, and the means of those of all workers."""
+        given: list[Any] = []
+        means: list[Any] = []
+        for gradient, variable in grads_and_vars:
+            with scopes.device_scope(variable.device):
+                if gradient is None:
+                    means.append(None)
+                    continue
+                shared = f"{variable.name}/grad_accum"
+                if isinstance(gradient, IndexedSlices):
+                    sparse = SparseConditionalAccumulator(gradient.values.dtype, shape=(), shared_name=shared)
+                    given.append(sparse.apply_indexed_slices_grad(gradient, local_step=self._local_step))
+                    means.append(sparse.take_indexed_slices_grad(self._replicas_to_aggregate))
+                    self._accumulators.append((sparse, variable.device))
+                else:
+                    dense = ConditionalAccumulator(gradient.dtype, shape=variable.shape, shared_name=shared)
+                    given.append(dense.apply_grad(gradient, local_step=self._local_step))
+                    means.append(dense.take_grad(self._replicas_to_aggregate))
+                    self._accumulators.append((dense, variable.device))
+        return given, means
+
+    def _tokens_after(self, update: Any) -> Any:
+        """Return the operation that hands out the next step's tokens once this one is taken."""
+        with scopes.control_dependencies([update]):
+            tokens = fill([self._tokens_per_step], self._global_step.read_value())
+            synchronise = self._sync_token_queue.enqueue_many([tokens])
+        if self._variable_averages is not None:
+            with scopes.control_dependencies([synchronise]), name_scope(""):
+                synchronise = self._variable_averages.apply(self._variables_to_average)
+        return synchronise
+
+    def _steps_set(self) -> list[Any]:
+        operations = []
+        for accumulator, device in self._accumulators:
+            with scopes.device_scope(device):
+                operations.append(accumulator.set_global_step(self._global_step, name="SetGlobalStep"))
+        return operations
+
+    # --- what the chief does -----------------------------------------------------------------------------------------
+
+    def get_chief_queue_runner(self) -> Any:
+        """Return what applies the means, in a thread of the chief."""
+        self._check_applied("get_chief_queue_runner")
+        return self._chief_queue_runner
+
+    def get_init_tokens_op(self, num_tokens: int = -1) -> Any:
+        """Return the operation that hands out the first tokens, which let the workers start."""
+        self._check_applied("get_init_tokens_op")
+        needed = self._replicas_to_aggregate - self._total_num_replicas
+        if num_tokens == -1:
+            num_tokens = self._replicas_to_aggregate
+        elif num_tokens < needed:
+            raise ValueError(f"Too few tokens to finish the first step: {num_tokens} (given) vs {needed} (needed)")
+        if num_tokens <= 0:
+            return scopes.no_op(name="no_init_tokens")
+        with scopes.device_scope(self._global_step.device), name_scope(""):
+            tokens = fill([num_tokens], self._global_step.read_value())
+            return self._sync_token_queue.enqueue_many([tokens])
+
+    def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1) -> SessionRunHook:
+        """Return the hook that starts synchronisation in a monitored session."""
+        return _SyncReplicasOptimizerHook(self, is_chief, num_tokens)
+
+    def _check_applied(self, what: str) -> None:
+        if not self._gradients_applied:
+            raise ValueError(f"{what}() should be called after apply_gradients().")
+
+    # --- the other optimizer's ---------------------------------------------------------------------------------------
+
+    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a slot of the other optimizer."""
+        return self._opt.get_slot(*args, **kwargs)
+
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the names of the other optimizer's slots."""
+        return self._opt.get_slot_names(*args, **kwargs)
+
+    def variables(self) -> Any:
+        """Return the other optimizer's variables."""
+        return self._opt.variables()
+
+
+class _SyncReplicasOptimizerHook(SessionRunHook):
+    """Starts a worker, or the chief with its thread."""
+
+    def __init__(self, sync_optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int):
+        self._sync_optimizer, self._is_chief, self._num_tokens = sync_optimizer, is_chief, num_tokens
+
+    def begin(self) -> None:
+        """Make the operations that are run once."""
+        self._sync_optimizer._check_applied("SyncReplicasOptimizer.apply_gradient")
+        optimizer = self._sync_optimizer
+        self._local_init_op = optimizer.chief_init_op if self._is_chief else optimizer.local_step_init_op
+        self._ready_for_local_init_op = optimizer.ready_for_local_init_op
+        self._q_runner = optimizer.get_chief_queue_runner() if self._is_chief else None
+        self._init_tokens_op = optimizer.get_init_tokens_op(self._num_tokens) if self._is_chief else None
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        """Set the local step; the chief hands out tokens and starts its thread."""
+        missing = session.run(self._ready_for_local_init_op)
+        if missing is not None and len(missing):
+            names = ", ".join(name.decode() for name in missing)
+            raise RuntimeError(
+                f"Init operations did not make model ready for local_init. Init op: {self._local_init_op.name}, error: "
+                f"Variables not initialized: {names}"
+            )
+        session.run(self._local_init_op)
+        if self._init_tokens_op is not None:
+            session.run(self._init_tokens_op)
+        if self._q_runner is not None:
+            self._q_runner.create_threads(session, coord=coord, daemon=True, start=True)
