@@ -1,6 +1,17 @@
 """The names of images."""
 
 BOTH = """
+[ops.audio.audio_ops]
+audio.decode_wav
+[ops.image.augment]
+image.: random_brightness random_contrast random_flip_left_right random_flip_up_down random_hue random_jpeg_quality
+image.: random_saturation stateless_random_brightness stateless_random_contrast stateless_random_flip_left_right
+image.: stateless_random_flip_up_down stateless_random_hue stateless_random_jpeg_quality stateless_random_saturation
+[ops.image.boxes]
+image.: combined_non_max_suppression non_max_suppression non_max_suppression_overlaps non_max_suppression_padded
+image.: non_max_suppression_with_scores stateless_sample_distorted_bounding_box
+[ops.image.quality]
+image.: image_gradients psnr sobel_edges ssim ssim_multiscale total_variation
 [ops.image.colour]
 image.: adjust_brightness adjust_contrast adjust_gamma adjust_hue adjust_saturation convert_image_dtype
 image.: grayscale_to_rgb hsv_to_rgb rgb_to_grayscale rgb_to_hsv rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb
@@ -18,6 +29,9 @@ resize_with_crop_or_pad as image.resize_with_crop_or_pad
 """
 
 V1 = """
+[ops.image.boxes]
+draw_bounding_boxes_v1 as image.draw_bounding_boxes
+sample_distorted_bounding_box_v1 as image.sample_distorted_bounding_box
 [ops.image.colour]
 per_image_standardization_v1 as image.per_image_standardization
 [ops.image.layout]
@@ -33,6 +47,8 @@ crop_and_resize_v1 as image.crop_and_resize
 """
 
 V2 = """
+[ops.image.boxes]
+image.: draw_bounding_boxes sample_distorted_bounding_box
 [ops.image.colour]
 image.per_image_standardization
 [ops.image.resize]
@@ -42,6 +58,10 @@ image.crop_and_resize
 """
 
 CONTRIB = """
+[ops.audio.audio_ops]
+contrib.framework.python.ops.audio_ops.: audio_spectrogram decode_wav mfcc
+[ops.image.encodings]
+encode_wav_audio as contrib.framework.python.ops.audio_ops.encode_wav
 [ops.image.warp]
 contrib.image.: angles_to_projective_transforms compose_transforms flat_transforms_to_matrices
 contrib.image.: matrices_to_flat_transforms rotate transform translate translations_to_projective_transforms

@@ -37,3 +37,44 @@ def _as_int16(samples: np.ndarray) -> np.ndarray:
 
 def _invalid(text: str) -> errors.InvalidArgumentError:
     return errors.InvalidArgumentError(None, None, text)
+
+
+def decode_wav(data: bytes) -> tuple[np.ndarray, int]:
+    """Return the samples [frames, channels], numbers in [-1, 1], and the sample rate of a WAV file of 16-bit PCM."""
+    if len(data) < 12 or data[:4] != b"RIFF" or data[8:12] != b"WAVE":
+        raise _invalid("Header mismatch: Expected RIFF … WAVE, the bytes are no WAV file")
+    layout: tuple[int, int] | None = None
+    at = 12
+    while at + 8 <= len(data):
+        kind, length = struct.unpack("<4sI", data[at : at + 8])
+        body = data[at + 8 : at + 8 + length]
+        if kind == b"fmt ":
+            layout = _layout(body)
+        elif kind == b"data":
+            if layout is None:
+                raise _invalid("Data chunk found before format chunk")
+            return _samples(body, length, layout[0]), layout[1]
+        at += 8 + length + length % 2
+    raise _invalid("No data chunk found in the WAV file")
+
+
+def _layout(body: bytes) -> tuple[int, int]:
+    """Return the channels and the sample rate that a format chunk states."""
+    if len(body) < 16:
+        raise _invalid(f"Bad format chunk size for WAV: Expected at least 16, but got {len(body)}")
+    form, channels, rate, _, _, bits = struct.unpack("<HHIIHH", body[:16])
+    if form not in (1, 0xFFFE):
+        raise _invalid(f"Bad audio format for WAV: Expected 1 (PCM), but got {form}")
+    if bits != 16:
+        raise _invalid(f"Can only read 16-bit WAV files, but received {bits}")
+    if not channels or not rate:
+        raise _invalid(f"Bad number of channels or sample rate for WAV: {channels} and {rate}")
+    return channels, rate
+
+
+def _samples(body: bytes, length: int, channels: int) -> np.ndarray:
+    if len(body) < length:
+        raise _invalid(f"Data too short when trying to read: {length} bytes are stated, {len(body)} are there")
+    frames = length // (2 * channels)
+    values = np.frombuffer(body, "<i2", frames * channels).astype(np.float32) * np.float32(1 / 32768)
+    return values.reshape(frames, channels)

@@ -34,7 +34,8 @@ def _check_colours(images: Any, rank: int = 1) -> None:
     if images.ndim < rank:
         raise invalid(f"input must be at least {rank}-D, got shape {show(images.shape)}")
     if images.shape[-1] != 3:
-        raise invalid(f"input must have 3 channels but instead has {images.shape[-1]} channels.")
+        words = f"input must have 3 channels but instead has {images.shape[-1]} channels."
+        raise invalid(words) if rank > 1 else errors.FailedPreconditionError(None, None, words)
 
 
 RGBToHSV = op(f"RGBToHSV(images:T) -> (output:T) | {_FLOATS}", shape=_coloured)
