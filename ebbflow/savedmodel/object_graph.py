@@ -25,10 +25,9 @@ from ebbflow.platform import logging
 from ebbflow.savedmodel import objects as revived_types
 from ebbflow.savedmodel.object_view import ObjectView
 from ebbflow.savedmodel.options import SaveOptions
+from ebbflow.savedmodel.restored_function import FULL_ARG_SPEC
 from ebbflow.savedmodel.structures import NotEncodableError, can_encode, encode_structure, named_tuple_class
 from ebbflow.state.base import Variable
-
-FULL_ARG_SPEC = ("args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations")
 
 
 class ObjectGraph:

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ebbflow.core import nest, source
+from ebbflow.core import errors, nest, source
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
@@ -20,6 +20,9 @@ from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.functions.function import Function
 from ebbflow.functions.signature import FunctionSignature, FunctionType, Given, Parameter, type_of
 from ebbflow.savedmodel.structures import decode_proto, named_tuple_class
+
+FULL_ARG_SPEC = ("args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations")
+"""What is said of a Python function's parameters."""
 
 JIT_COMPILE = (None, True, False)
 """What the numbers of a FunctionSpec's jit_compile mean."""
@@ -89,6 +92,9 @@ def packed(structure: Any, tensors: Sequence[Any]) -> Any:
 def python_signature(function_spec: Any) -> inspect.Signature:
     """Return the Python signature that a FunctionSpec message describes."""
     fields = decode_proto(function_spec.fullargspec)
+    missing = [name for name in FULL_ARG_SPEC[:-1] if not hasattr(fields, name)]
+    if missing:
+        raise errors.DataLossError(None, None, f"the parameters of a function are described without {missing}")
     names = list(fields.args)
     if function_spec.is_method and names[:1] == ["self"]:
         names = names[1:]
