@@ -293,6 +293,7 @@ ComputeAccidentalHits = op(
     "ComputeAccidentalHits(true_classes:int64, sampled_candidates:int64) -> (indices:int32, ids:int64, weights:float)"
     " | num_true: int; seed: int = 0; seed2: int = 0",
     gradient=FLAT,
+    facts="data_dependent",
 )
 
 

@@ -125,6 +125,7 @@ CTCGreedyDecoder = op(
     "decoded_shape:int64, log_probability:T) | merge_repeated: bool = false; blank_index: int = -1; "
     "T: type in [float,double] = float",
     gradient=FLAT,
+    facts="data_dependent",
 )
 
 
@@ -179,6 +180,7 @@ CTCBeamSearchDecoder = op(
     "decoded_values:top_paths*int64, decoded_shape:top_paths*int64, log_probability:T) | beam_width: int >= 1; "
     "top_paths: int >= 1; merge_repeated: bool = true; T: type in [float,double] = float",
     gradient=FLAT,
+    facts="data_dependent",
 )
 
 

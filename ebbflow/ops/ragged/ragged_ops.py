@@ -26,6 +26,7 @@ RaggedRange = op(
     "RaggedRange(starts:T, limits:T, deltas:T) -> (rt_nested_splits:Tsplits, rt_dense_values:T) | "
     "T: type in [bfloat16,float,double,int32,int64] = int32; Tsplits: type in [int32,int64] = int64",
     gradient=FLAT,
+    facts="data_dependent",
 )
 
 
@@ -69,7 +70,8 @@ def _(xp, starts, limits, deltas, *, Tsplits):
 RaggedGather = op(
     "RaggedGather(params_nested_splits:PARAMS_RAGGED_RANK*Tsplits, params_dense_values:Tvalues, indices:Tindices) -> "
     "(output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits, output_dense_values:Tvalues) | Tvalues: type; Tindices: index; "
-    "Tsplits: type in [int32,int64] = int64; PARAMS_RAGGED_RANK: int >= 1; OUTPUT_RAGGED_RANK: int >= 0"
+    "Tsplits: type in [int32,int64] = int64; PARAMS_RAGGED_RANK: int >= 1; OUTPUT_RAGGED_RANK: int >= 0",
+    facts="data_dependent",
 )
 
 
@@ -130,7 +132,8 @@ def _(call, *grads):
 
 RaggedFillEmptyRows = op(
     "RaggedFillEmptyRows(value_rowids:int64, values:T, nrows:int64, default_value:T) -> (output_value_rowids:int64, "
-    "output_values:T, empty_row_indicator:bool, reverse_index_map:int64) | T: type"
+    "output_values:T, empty_row_indicator:bool, reverse_index_map:int64) | T: type",
+    facts="data_dependent",
 )
 RaggedFillEmptyRowsGrad = op(
     "RaggedFillEmptyRowsGrad(reverse_index_map:int64, grad_values:T) -> (d_values:T, d_default_value:T) | T: type",
@@ -205,7 +208,8 @@ def _(xp, reverse_index_map, grad_values):
 RaggedTensorToSparse = op(
     "RaggedTensorToSparse(rt_nested_splits:RAGGED_RANK*Tsplits, rt_dense_values:T) -> (sparse_indices:int64, "
     "sparse_values:T, sparse_dense_shape:int64) | RAGGED_RANK: int >= 1; T: type; "
-    "Tsplits: type in [int32,int64] = int64"
+    "Tsplits: type in [int32,int64] = int64",
+    facts="data_dependent",
 )
 
 

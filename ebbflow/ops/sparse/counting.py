@@ -113,7 +113,9 @@ _COUNT = (
 )
 _OUT = "(output_indices:int64, output_values:output_type, output_dense_shape:int64)"
 DenseCountSparseOutput = op(
-    f"DenseCountSparseOutput(values:T, weights:output_type) -> {_OUT} | T: index; {_COUNT}", gradient=FLAT
+    f"DenseCountSparseOutput(values:T, weights:output_type) -> {_OUT} | T: index; {_COUNT}",
+    gradient=FLAT,
+    facts="data_dependent",
 )
 SparseCountSparseOutput = op(
     f"SparseCountSparseOutput(indices:int64, values:T, dense_shape:int64, weights:output_type) -> {_OUT} | T: index; "
@@ -123,6 +125,7 @@ SparseCountSparseOutput = op(
 RaggedCountSparseOutput = op(
     f"RaggedCountSparseOutput(splits:int64, values:T, weights:output_type) -> {_OUT} | T: index; {_COUNT}",
     gradient=FLAT,
+    facts="data_dependent",
 )
 
 

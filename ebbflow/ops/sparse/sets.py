@@ -36,10 +36,13 @@ SetSize = op(
     f"{_TYPES}",
     gradient=FLAT,
 )
-DenseToDenseSetOperation = op(f"DenseToDenseSetOperation(set1:T, set2:T) -> {_OUT} | {_ATTRS}", gradient=FLAT)
+DenseToDenseSetOperation = op(
+    f"DenseToDenseSetOperation(set1:T, set2:T) -> {_OUT} | {_ATTRS}", gradient=FLAT, facts="data_dependent"
+)
 DenseToSparseSetOperation = op(
     f"DenseToSparseSetOperation(set1:T, set2_indices:int64, set2_values:T, set2_shape:int64) -> {_OUT} | {_ATTRS}",
     gradient=FLAT,
+    facts="data_dependent",
 )
 SparseToSparseSetOperation = op(
     "SparseToSparseSetOperation(set1_indices:int64, set1_values:T, set1_shape:int64, set2_indices:int64, "

@@ -46,6 +46,20 @@ NEVER = {
     "MatrixSolveLs": "chooses its way by the condition of the matrix",
 }
 
+NOT_YET = frozenset(
+    """
+    AllCandidateSampler BandedTriangularSolve CTCLoss DataFormatDimMap DataFormatVecPermute Dilation2D
+    Dilation2DBackpropFilter Dilation2DBackpropInput EditDistance Eig ExtractVolumePatches FakeQuantWithMinMaxArgs
+    FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient
+    FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient FractionalAvgPool FractionalAvgPoolGrad
+    FractionalMaxPool FractionalMaxPoolGrad FusedPadConv2D InplaceAdd InplaceSub InplaceUpdate IsotonicRegression Lu
+    MatrixLogarithm MatrixSquareRoot NearestNeighbors QuantizeAndDequantizeV2 QuantizeAndDequantizeV3
+    QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad RaggedBincount RaggedFillEmptyRowsGrad RaggedTensorToTensor
+    SetSize SobolSample TridiagonalMatMul TridiagonalSolve UnravelIndex
+    """.split()  # noqa: SIM905
+)
+"""Ops with kernels for the host only: `jit_compile=True` says so, `"auto"` leaves them there."""
+
 
 def holds_strings(case: dict) -> bool:
     forms = [form for value in case["inputs"].values() for form in (value if isinstance(value, list) else [value])]
@@ -101,8 +115,8 @@ def test_every_departure_is_recorded():
 def test_what_is_not_compiled_has_a_reason():
     left = {op for op in RECORDED if op not in RULES and op in registry.names()}
     sparse = {op for op in left if op.startswith("Sparse")}  # their sizes come with the values
-    assert left - sparse <= set(NEVER) | {op for op in left if registry[op].facts.data_dependent}
-    assert not set(NEVER) & set(RULES)
+    assert left - sparse <= set(NEVER) | NOT_YET | {op for op in left if registry[op].facts.data_dependent}
+    assert not (set(NEVER) | NOT_YET) & set(RULES)
 
 
 def test_every_rule_names_inputs_that_exist():
@@ -153,6 +167,11 @@ HOST_CASES = [
     ("BatchMatMulV3", dict(x=normal(2, 1, 3, 4), y=normal(5, 4, 2), Tout=tf.float32)),
     ("BesselI0", dict(x=normal(9))),
     ("BesselI1", dict(x=normal(9))),
+    *[
+        (f"Batch{way}FFT{axes}", dict(input=(normal(2, 2, 4, 6) + 1j * normal(2, 2, 4, 6)).astype(np.complex64)))
+        for way in ("", "I")
+        for axes in ("", "2D", "3D")
+    ],
     ("BatchMatrixBandPart", dict(input=normal(2, 3, 3), num_lower=np.int64(1), num_upper=np.int64(0))),
     ("BatchMatrixDiag", dict(diagonal=normal(2, 3))),
     ("BatchMatrixDiagPart", dict(input=normal(2, 3, 3))),
