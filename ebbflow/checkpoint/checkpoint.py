@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import weakref
 from typing import Any
@@ -12,12 +13,14 @@ from ebbflow.checkpoint.object_saver import TrackableSaver
 from ebbflow.checkpoint.options import CheckpointOptions
 from ebbflow.checkpoint.status import LoadStatus, NameBasedSaverStatus, get_session
 from ebbflow.core import context, dtypes, errors
+from ebbflow.core.shape import TensorShape
 from ebbflow.graph.scopes import device_scope, init_scope
 from ebbflow.platform import files
+from ebbflow.state.initializers import GlorotUniform, Zeros
 from ebbflow.state.variables import VariableV1
 from ebbflow.trackable.auto import AutoTrackable
 from ebbflow.trackable.base import Trackable, TrackableReference, WeakTrackableReference
-from ebbflow.trackable.data_structures import convert_to_trackable, wrap_or_unwrap
+from ebbflow.trackable.data_structures import convert_to_trackable
 
 _COUNTER = "save_counter"
 
@@ -50,16 +53,23 @@ class CheckpointBase(AutoTrackable):
         self._maybe_create_save_counter()
         return self._save_counter
 
-    def _counted(self, session: Any) -> int:
-        """Add one to the counter and return it."""
+    def _counter_ready(self, session: Any) -> Any:
+        """Have a counter with a value; return the session that has it (None where there are only eager variables)."""
         new = self._save_counter is None
         self._maybe_create_save_counter()
         if context.executing_eagerly():
-            self._save_counter.assign_add(1, read_value=False)
-            return int(self._save_counter.numpy())
+            return None
         session = session or get_session()
         if new:
             session.run(self._save_counter.initializer)
+        return session
+
+    def _counted(self, session: Any) -> int:
+        """Add one to the counter and return it."""
+        session = self._counter_ready(session)
+        if session is None:
+            self._save_counter.assign_add(1, read_value=False)
+            return int(self._save_counter.numpy())
         if self._save_assign_op is None:
             object.__setattr__(self, "_save_assign_op", self._save_counter.assign_add(1, read_value=True))
         return int(session.run(self._save_assign_op))
@@ -87,40 +97,56 @@ class Checkpoint(CheckpointBase):
     1
     """
 
-    _attached: list[TrackableReference] | None
-    _root: Any
+    _attached: list[TrackableReference] | None = None
 
     def __init__(self, root: Any = None, **kwargs: Any):
-        attached: list[TrackableReference] | None = None
-        root_given = root is not None
-        self._setattr_tracking = True
-        object.__setattr__(self, "_kwargs", {})
-        if root_given:
-            root = root() if callable(root) and not isinstance(root, Trackable) else root
-            _check_trackable(root, "root")
-            attached = []
+        weak = isinstance(root, weakref.ref)
+        target = root() if weak else root
+        attached: list[TrackableReference] = []
+        if root is not None:
+            _check_trackable(target, "root")
+            target._maybe_initialize_trackable()
+            attached.append(WeakTrackableReference("root", target))
+            if not weak:
+                self.root = target
         for name, value in sorted(kwargs.items()):
             _check_trackable(_converted(value, self), name)
             setattr(self, name, value)
-            if root_given:
-                child = wrap_or_unwrap(getattr(self, name))
-                current = root._lookup_dependency(name)
-                if current is not None and current is not child:
-                    raise ValueError(
-                        f"Cannot create a Checkpoint with keyword argument {name} if root.{name} already exists."
-                    )
-                attached.append(WeakTrackableReference(name, child))  # type: ignore[union-attr]
-        object.__setattr__(self, "_root", root if root_given else self)
-        object.__setattr__(self, "_attached", attached)
-        object.__setattr__(
-            self, "_saver", TrackableSaver(ObjectGraphView(root if root_given else weakref.ref(self), attached))
-        )
+            if root is None:
+                continue
+            child = getattr(self, name)
+            current = target._lookup_dependency(name)
+            if current is not None and current is not child:
+                raise ValueError(
+                    f"Cannot create a Checkpoint with keyword argument {name} if root.{name} already exists."
+                )
+            attached.append(WeakTrackableReference(name, child))
+        object.__setattr__(self, "_attached", None if root is None else attached)
+        self._make_saver(self if root is None else target)
+
+    def _make_saver(self, root: Any) -> None:
+        view = ObjectGraphView(weakref.ref(root), self._attached)
+        object.__setattr__(self, "_saver", TrackableSaver(view))
+
+    def __deepcopy__(self, memo: Any) -> Checkpoint:
+        twin = object.__new__(type(self))
+        memo[id(self)] = twin
+        for name, value in self.__dict__.items():
+            if name not in ("_saver", "_attached"):
+                twin.__dict__[name] = copy.deepcopy(value, memo)
+        if self._attached is not None:
+            twin.__dict__["_attached"] = [
+                WeakTrackableReference(each.name, memo.get(id(each.ref), each.ref)) for each in self._attached
+            ]
+        twin._make_saver(twin if self._attached is None else twin.root)
+        return twin
 
     def _track_counter(self, counter: Any) -> None:
         super()._track_counter(counter)
         if self._attached is not None:
             self._attached.append(TrackableReference(_COUNTER, counter))
-            for position in self._root._deferred_dependencies.pop(_COUNTER, ()):  # it was waiting with the root
+            root = self._saver._graph_view.root
+            for position in root._deferred_dependencies.pop(_COUNTER, ()):  # it was waiting with the root
                 position.restore(counter)
 
     def write(self, file_prefix: Any, options: CheckpointOptions | None = None) -> Any:
@@ -227,3 +253,36 @@ class CheckpointV1(CheckpointBase):
         if isinstance(status, NameBasedSaverStatus):
             status.add_to_optionally_restored(self.save_counter)
         return status
+
+
+def add_variable(
+    trackable: Any,
+    name: str,
+    shape: Any = None,
+    dtype: Any = dtypes.float32,
+    initializer: Any = None,
+    trainable: bool = True,
+) -> Any:
+    """Make a variable and track it as `name`; it starts with what a checkpoint holds for it, if one does."""
+    return trackable._add_variable_with_custom_getter(
+        name=name, shape=shape, dtype=dtype, initializer=initializer, getter=_make_variable, trainable=trainable
+    )
+
+
+def _make_variable(name: str, shape: Any, dtype: Any, initializer: Any, trainable: bool) -> Any:
+    if initializer is not None and not callable(initializer):
+        if shape is not None:
+            raise ValueError(
+                f"If initializer is a constant, do not specify shape. Got shape={shape} for the variable '{name}'"
+            )
+        return VariableV1(initializer, trainable=trainable, name=name, dtype=dtype, use_resource=True)
+    if initializer is None:
+        initializer = GlorotUniform() if dtypes.as_dtype(dtype).is_floating else Zeros()
+    if isinstance(initializer, type):
+        initializer = initializer()
+    dims = None if shape is None else TensorShape(shape).as_list()
+
+    def first() -> Any:
+        return initializer(dims, dtype=dtype)
+
+    return VariableV1(first, trainable=trainable, name=name, dtype=dtype, use_resource=True)

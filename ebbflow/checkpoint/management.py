@@ -42,6 +42,8 @@ def generate_checkpoint_state_proto(
     if not paths or paths[-1] != latest:
         logging.info("%s is not in all_model_checkpoint_paths. Manually adding it.", latest)
         paths.append(latest)
+        if isinstance(all_model_checkpoint_paths, list):
+            all_model_checkpoint_paths.append(latest)  # the caller's list is kept complete, as in TensorFlow
     if all_model_checkpoint_timestamps and len(all_model_checkpoint_timestamps) != len(paths):
         raise ValueError(
             f"Checkpoint timestamps, if provided, must match checkpoint paths (got paths {paths} and timestamps "

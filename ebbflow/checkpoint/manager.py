@@ -38,6 +38,7 @@ class CheckpointManager:
         step_counter: Any = None,
         checkpoint_interval: Any = None,
         init_fn: Callable[[], Any] | None = None,
+        last_checkpoint_step: int | None = None,
     ):
         if not isinstance(checkpoint, (Checkpoint, CheckpointV1)) and not hasattr(checkpoint, "save_counter"):
             raise ValueError(f"CheckpointManager needs a tf.train.Checkpoint, got {checkpoint!r}")
@@ -51,36 +52,34 @@ class CheckpointManager:
         self._directory = os.fspath(directory)
         self._checkpoint_prefix = os.path.join(self._directory, checkpoint_name)
         self._checkpoint_interval = checkpoint_interval
-        self._last_checkpoint_step: int | None = None
+        self._last_checkpoint_step = last_checkpoint_step
         self._step_counter = step_counter
         self._init_fn = init_fn
         self._maybe_delete: collections.OrderedDict[str, float] = collections.OrderedDict()
         self._latest_checkpoint: str | None = None
-        self._last_preserved_timestamp = time.time()
+        self._last_preserved_timestamp = time.time() - 1.0
         self._recover()
-        self._sweep()
 
     def _recover(self) -> None:
         """Take over the checkpoints that another manager left in the folder."""
         state = management.get_checkpoint_state(self._directory)
         if state is None:
             return
-        times = list(state.all_model_checkpoint_timestamps)
-        paths = list(state.all_model_checkpoint_paths)
-        if times and len(times) == len(paths):
-            if state.last_preserved_timestamp:
-                self._last_preserved_timestamp = state.last_preserved_timestamp
-        else:
-            now = time.time()
-            logging.warning(
-                "No checkpoint timestamps found in the list of %s: treating its checkpoints as written now.",
-                self._directory,
-            )
-            times = [now] * len(paths)
-            self._last_preserved_timestamp = now - (self._keep_checkpoint_every_n_hours or 0) * 3600
+        now = time.time()
         self._latest_checkpoint = state.model_checkpoint_path
-        for path, written in zip(paths, times, strict=True):
-            self._maybe_delete[path] = written
+        self._last_preserved_timestamp = state.last_preserved_timestamp
+        if now < self._last_preserved_timestamp:
+            logging.warning(
+                "The clock is %f seconds behind the last preserved checkpoint of %s.",
+                self._last_preserved_timestamp - now, self._directory,
+            )  # fmt: skip
+            self._last_preserved_timestamp = now
+        paths = list(state.all_model_checkpoint_paths)
+        times = list(state.all_model_checkpoint_timestamps) or [self._last_preserved_timestamp] * len(paths)
+        for path, written in zip(paths, times, strict=False):
+            # Those that were not listed with their times are somebody else's, and are never removed.
+            if min(written, now) > self._last_preserved_timestamp:
+                self._maybe_delete[path] = min(written, now)
 
     # --- what there is ------------------------------------------------------------------------------------------------
 
@@ -125,19 +124,16 @@ class CheckpointManager:
             if check_interval and last is not None and step < last + self._checkpoint_interval:
                 return None
             self._last_checkpoint_step = step
-        number = self._counted() if checkpoint_number is None else _value_of(checkpoint_number)
-        path = f"{self._prefix}-{number}"
-        return self._write(path, options)
-
-    def _counted(self) -> int:
-        return self._checkpoint._counted(None)
+        number = self._checkpoint._counted(None)
+        if checkpoint_number is not None:
+            number = _value_of(checkpoint_number)
+        return self._write(f"{self._prefix}-{number}", options)
 
     def _write(self, path: str, options: CheckpointOptions | None) -> str:
         arguments: dict[str, Any] = {"options": options, "when_written": self._written}
         if context.executing_eagerly():
             self._checkpoint._saver.save(path, **arguments)
         else:
-            self._checkpoint.save_counter  # noqa: B018  (it belongs to what is saved)
             self._checkpoint._saver.save(path, session=get_session(), **arguments)
         return path
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ebbflow import messages
-from ebbflow.checkpoint.saveables import has_tensors, saveable_objects_for_op
+from ebbflow.checkpoint.saveables import SaveableObject, SaveSpec, has_tensors, saveable_objects_for_op
 from ebbflow.core import errors
 from ebbflow.core.identity import ObjectIdentityDictionary
 from ebbflow.trackable import keys
@@ -53,6 +53,13 @@ class ObjectGraphView(TrackableView):
     def children(self, obj: Any, save_type: SaveType = SaveType.CHECKPOINT, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
         """Return the children of an object by name."""
         return {reference.name: reference.ref for reference in self.list_children(obj, save_type, **kwargs)}
+
+    def serialize_object_graph(self, saveables_cache: Any = None) -> tuple[list[Any], Any, dict[Any, Any]]:
+        """Return what is saved (each with the name it has in a checkpoint), the object graph, and nothing to feed."""
+        described = describe(self)
+        named = [SaveableObject(piece.value, [SaveSpec(piece.value, piece.spec, piece.key)], piece.key)
+                 for piece in described.pieces]  # fmt: skip
+        return named, described.message, {}
 
     def breadth_first_traversal(self) -> tuple[list[Any], ObjectIdentityDictionary]:
         """Return all objects, nearest first, and the path to each."""
@@ -243,8 +250,9 @@ def node_names(message: Any) -> dict[int, str]:
     return names
 
 
-def initializers_of(view: ObjectGraphView) -> list[Any]:
+def initializers_of(root_trackable: Any) -> list[Any]:
     """Return what initialises the objects below a root, where something does."""
+    view = root_trackable if isinstance(root_trackable, ObjectGraphView) else ObjectGraphView(root_trackable)
     return [each.initializer for each in list_objects(view) if getattr(each, "initializer", None) is not None]
 
 

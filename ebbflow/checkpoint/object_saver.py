@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,7 @@ from ebbflow.checkpoint.status import (
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.identity import ObjectIdentityWeakKeyDictionary
-from ebbflow.graph.scopes import control_dependencies
+from ebbflow.graph.scopes import control_dependencies, device_scope
 from ebbflow.io.save_ops import save_bundle
 from ebbflow.ops.declare import raw
 from ebbflow.platform import files
@@ -62,9 +63,16 @@ class TrackableSaver:
         if checkpoint_number:
             file_prefix = f"{file_prefix}-{checkpoint_number}"
         if not context.graph_scopes or context.executing_eagerly():
-            return self._save_now(files.text_of(_plain(file_prefix)), options, when_written)
+            path = files.text_of(_plain(file_prefix))
+            if os.path.dirname(path):
+                files.makedirs(os.path.dirname(path))
+            return self._save_now(path, options, when_written)
         if _in_session():
-            path = self._save_in_session(files.text_of(file_prefix), session)
+            path = files.text_of(file_prefix)
+            if os.path.dirname(path):
+                files.makedirs(os.path.dirname(path))
+            with device_scope(options.experimental_io_device or "cpu:0"):
+                self._save_in_session(path, session)
             if when_written:
                 when_written(path)
             return path
@@ -96,7 +104,7 @@ class TrackableSaver:
             write()
         return path
 
-    def _save_in_session(self, path: str, session: Any) -> str:
+    def _save_in_session(self, path: str, session: Any) -> None:
         described = describe(self._graph_view, self._values_in_graph)
         if self._saving is None or self._saving[0] != described.message:
             about = raw.PlaceholderWithDefault("", shape=(), name="object_graph")
@@ -105,7 +113,6 @@ class TrackableSaver:
         _, about, prefix, save = self._saving
         session = session or get_session()
         session.run(save, {about: messages.serialize(described.message), prefix: path})
-        return path
 
     def _values_in_graph(self, trackable: Any, path: str) -> list[Attribute]:
         known = self._values.get(trackable)
@@ -141,6 +148,7 @@ class TrackableSaver:
         path = files.text_of(_plain(save_path))
         if not is_object_based(path):
             return self._restore_by_name(path)
+        self._nodes.device = options.experimental_io_device or "cpu:0"
         checkpoint = Loaded(path, self._nodes, options.experimental_skip_slot_variables)
         Position(checkpoint, 0).restore(self._graph_view.root)
         self._restore_attached(checkpoint)

@@ -49,10 +49,14 @@ class CheckpointOptions:
         twin = object.__new__(CheckpointOptions)
         for name in self.__slots__:
             setattr(twin, name, getattr(self, name))
+        if self.experimental_write_callbacks is not None:
+            twin.experimental_write_callbacks = list(self.experimental_write_callbacks)
         return twin
 
     def __deepcopy__(self, memo: Any) -> CheckpointOptions:
-        return copy.copy(self)
+        twin = copy.copy(self)
+        twin.experimental_write_callbacks = copy.deepcopy(self.experimental_write_callbacks, memo)
+        return twin
 
     def written(self, path: str) -> None:
         """Tell the callbacks that a checkpoint is complete."""

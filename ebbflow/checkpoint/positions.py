@@ -21,6 +21,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.identity import ObjectIdentityWeakKeyDictionary, ObjectIdentityWeakSet
 from ebbflow.core.shape import dims_str
 from ebbflow.core.tensor import Tensor, wrap
+from ebbflow.graph.scopes import device_scope
 from ebbflow.io.save_ops import check_names, open_checkpoint
 from ebbflow.ops.declare import raw
 from ebbflow.platform import logging
@@ -42,6 +43,7 @@ class RestoreNodes:
     """The nodes of a graph that restore objects, kept so that restoring again makes no new ones."""
 
     def __init__(self) -> None:
+        self.device = "cpu:0"
         self.kept = ObjectIdentityWeakKeyDictionary()
         self.path: Any = None
 
@@ -79,7 +81,7 @@ class Loaded:
                         SlotRestoration(number, slot.slot_variable_node_id, slot.slot_name)
                     )
         self._watch = weakref.finalize(
-            self, _warn_unused, self.object_graph_proto, self.matched_proto_ids, self._quiet()
+            self, _warn_unused, self.object_graph_proto, self.matched_proto_ids, self.unused_attributes, self._quiet()
         )
 
     def _quiet(self) -> Callable[[], bool]:
@@ -91,11 +93,11 @@ class Loaded:
         return wrap(self.reader.read(key), self.reader.dtype_of(key))
 
 
-def _warn_unused(proto: Any, matched: set[int], quiet: Callable[[], bool]) -> None:
+def _warn_unused(proto: Any, matched: set[int], unused: dict[int, Any], quiet: Callable[[], bool]) -> None:
     """When a checkpoint is let go without having been used up, say what was left."""
     if quiet():
         return
-    left = [i for i, node in enumerate(proto.nodes) if node.attributes and i not in matched]
+    left = [i for i, node in enumerate(proto.nodes) if node.attributes and (i not in matched or i in unused)]
     if not left:
         return
     names = object_graph.node_names(proto)
@@ -178,10 +180,15 @@ class Position:
     def _children(self, trackable: Any) -> list[tuple[Position, Any]]:
         """Return the children that exist with their positions; positions of the others wait."""
         found = []
+        nodes = self.checkpoint.object_graph_proto.nodes
+        existing_children = _children_of(trackable) if self.object_proto.children else None
         for child in self.object_proto.children:
             position = Position(self.checkpoint, child.node_id)
-            existing = trackable._lookup_dependency(child.local_name)
+            existing = trackable._lookup_dependency(child.local_name, existing_children)
             if existing is None:
+                node = nodes[child.node_id]
+                if node.HasField("has_checkpoint_values") and not node.has_checkpoint_values.value:
+                    continue  # nothing to wait for
                 trackable._deferred_dependencies.setdefault(child.local_name, []).append(position)
             else:
                 found.append((position, existing))
@@ -231,7 +238,8 @@ class Position:
         known = nodes.kept.get(trackable)
         if known is None or known[0] != keys:
             kinds = [checkpoint.reader.dtype_of(key) for key in keys.values()]
-            tensors = raw.RestoreV2(nodes.path_tensor(), list(keys.values()), [""] * len(keys), dtypes=kinds)
+            with device_scope(nodes.device):
+                tensors = raw.RestoreV2(nodes.path_tensor(), list(keys.values()), [""] * len(keys), dtypes=kinds)
             for key, tensor in zip(keys.values(), tensors, strict=True):
                 tensor.set_shape(checkpoint.reader.shape_of(key))
             known = keys, _operations(put_back(dict(zip(keys, tensors, strict=True))))
@@ -290,6 +298,14 @@ class Position:
                 slot_name=slot.slot_name,
                 variable=variable,
             )
+
+
+def _children_of(trackable: Any) -> dict[str, Any] | None:
+    """Return an object's children, asked for once; None where it cannot say them all (a list that was rearranged)."""
+    try:
+        return trackable._trackable_children()
+    except ValueError:
+        return None
 
 
 def _operations(result: Any) -> list[Any]:

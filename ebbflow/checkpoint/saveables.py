@@ -127,8 +127,8 @@ def _reading(variable: Any) -> Callable[[], Any]:
     def read() -> Any:
         with device_scope(variable.device):
             value = variable.read_value()
-        with device_scope("/device:CPU:0"):
-            return raw.Identity(value) if context.current_graph() is not None else value
+            with device_scope("/device:CPU:0"):  # of the variable's own machine
+                return raw.Identity(value) if context.current_graph() is not None else value
 
     return read
 

@@ -18,7 +18,7 @@ from ebbflow.checkpoint.builders import V2, BulkSaverBuilder
 from ebbflow.core import context, errors
 from ebbflow.functions.meta_graph_import import import_scoped_meta_graph_with_return_elements
 from ebbflow.graph.collections import GraphKeys
-from ebbflow.graph.meta_graph import export_scoped_meta_graph, read_meta_graph_file
+from ebbflow.graph.meta_graph import add_collection_def, export_scoped_meta_graph, read_meta_graph_file
 from ebbflow.graph.proto_functions import register_proto_function
 from ebbflow.graph.scope_names import prepend_name_scope, strip_name_scope
 from ebbflow.io.save_ops import check_names, open_checkpoint
@@ -351,6 +351,9 @@ class Saver:
             clear_devices=clear_devices, clear_extraneous_savers=clear_extraneous_savers,
             strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info,
         )  # fmt: skip
+
+    def _add_collection_def(self, meta_graph_def: Any, key: Any, export_scope: str | None = None) -> None:
+        add_collection_def(meta_graph_def, key, export_scope=export_scope)
 
 
 def _explained(error: Any, what: str) -> Any:

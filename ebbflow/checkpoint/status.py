@@ -31,7 +31,10 @@ def get_session() -> Any:
         return context.thread.sessions[-1]
     if _session_provider is not None:
         return _session_provider()
-    raise ValueError("There is no default session: use `with sess:`, or pass session=.")
+    raise RuntimeError(
+        "There is no default session to run this in. Please create a session (`with tf.Session() as sess:`), or pass "
+        "session=."
+    )
 
 
 class LoadStatus(abc.ABC):

@@ -96,7 +96,7 @@ class OldReader:
     def _tensor(self, name: str) -> Any:
         tensor = self._tensors.get(name)
         if tensor is None:
-            raise errors.NotFoundError(None, None, f'Tensor name "{name}" not found in checkpoint files {self.prefix}')
+            raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint files {self.prefix}")
         return tensor
 
     def read(self, name: str, part: Slice | None = None) -> np.ndarray:

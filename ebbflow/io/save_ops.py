@@ -162,11 +162,12 @@ def _checked_part(name: str, spec: str, array: np.ndarray) -> tuple[tuple[int, .
 
 
 def _make_folder(path: str) -> None:
+    """Make the folder of a file, where the folder above is there."""
     folder = os.path.dirname(path)
     if folder:
         system, name = system_of(folder)
         with file_errors(folder):
-            system.makedirs(name)
+            system.mkdir(name)
 
 
 @SaveV2.kernel

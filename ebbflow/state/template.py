@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,17 @@ from ebbflow.core import context
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.platform import logging
 from ebbflow.state.variable_scope import EagerVariableStore, VariableScope, scope_store, variable_scope
+from ebbflow.trackable.base import Trackable
+
+
+class _Open(threading.local):
+    """The templates that are being called in this thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+_open = _Open()
 
 
 def make_template(
@@ -29,7 +41,7 @@ def make_template(
     return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
 
 
-class Template:
+class Template(Trackable):
     """A function with variables of its own."""
 
     def __init__(
@@ -64,7 +76,11 @@ class Template:
                 self._scope = stack.enter_context(opened)
             else:
                 stack.enter_context(variable_scope(self._scope, reuse=self._called))
-            return self._call(args, kwargs)
+            _open.stack.append(self)
+            try:
+                return self._call(args, kwargs)
+            finally:
+                _open.stack.pop()
 
     def _call(self, args: Any, kwargs: Any) -> Any:
         before = self._known()
@@ -82,8 +98,21 @@ class Template:
                     "New variables created when calling a template after the first time, perhaps you used "
                     f"tf.Variable when you meant tf.get_variable: {all_made}"
                 )
+        if not self._called:
+            self._track_made()
         self._called = True
         return result
+
+    def _track_made(self) -> None:
+        """Track what the first call made, by the names it has in the template: variables, and templates called."""
+        inner = [child for child in self._unconditional_dependency_names.values() if isinstance(child, Template)]
+        theirs = {id(v) for template in inner for v in template.variables}
+        start = f"{self._scope.name}/" if self._scope is not None and self._scope.name else ""
+        for variable in self.variables:
+            if id(variable) not in theirs and isinstance(variable, Trackable):
+                self._track_trackable(variable, variable._shared_name.removeprefix(start), overwrite=True)
+        if len(_open.stack) > 1 and not _open.stack[-2]._called:
+            _open.stack[-2]._track_trackable(self, self._name, overwrite=True)
 
     def _known(self) -> tuple[list[Any], list[Any]]:
         """Return the variables that there are: those that are trained, and all."""

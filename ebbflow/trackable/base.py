@@ -214,7 +214,7 @@ class Trackable:
     ) -> Any:  # fmt: skip
         """Make a variable with `getter`, restored if a checkpoint waits for it, and track it as `name`."""
         if not overwrite and self._lookup_dependency(name) is not None:
-            raise ValueError(f"A variable named '{name}' already exists in this Trackable, but Trackable."
+            raise ValueError(f"A variable named '{name}' is already declared in this Trackable, but Trackable."
                              "_add_variable called to create another with that name. Variable names must be unique "
                              "within a Trackable object.")  # fmt: skip
         preloaded = None if not context.executing_eagerly() else self._preload_simple_restoration(name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import pathlib
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 import ebbflow as tf
 import ebbflow.v1 as tf1
 from ebbflow.checkpoint import object_saver
+from ebbflow.checkpoint.checkpoint import add_variable
 from ebbflow.checkpoint.positions import object_metadata
 from ebbflow.core import context
 
@@ -363,7 +366,7 @@ def test_manager(tmp_path):
     assert tf.train.latest_checkpoint(tmp_path) == paths[-1]
     assert sorted(p.name for p in tmp_path.glob("*.index")) == ["ckpt-3.index", "ckpt-4.index"]
     again = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=1)
-    assert again.checkpoints == paths[3:]
+    assert again.checkpoints == paths[2:]
     step.assign(9)
     assert again.restore_or_initialize() == paths[-1] and int(step) == 3
     assert again.save(checkpoint_number=77).endswith("ckpt-77")
@@ -416,3 +419,42 @@ def test_in_the_background(tmp_path, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         checkpoint.sync()
     assert tf.train.latest_checkpoint(tmp_path) == path
+
+
+def test_templates_and_added_variables(tmp_path):
+    def program():
+        template = tf1.make_template("t", lambda: tf1.get_variable("v", shape=[1], initializer=tf1.zeros_initializer()))
+        module = tf.Module()
+        return template, module, tf.train.Checkpoint(template=template, module=module)
+
+    template, module, checkpoint = program()
+    template().assign([4.0])
+    add_variable(module, "w", initializer=5.0)
+    path = checkpoint.save(tmp_path / "ckpt")
+    assert "template/v/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
+    template, module, checkpoint = program()
+    status = checkpoint.restore(path)
+    assert template().numpy().tolist() == [4.0]
+    assert float(add_variable(module, "w", initializer=0.0)) == 5.0
+    status.assert_consumed()
+    with pytest.raises(ValueError, match="do not specify shape"):
+        add_variable(module, "x", shape=[], initializer=1)
+
+
+def test_a_checkpoint_is_copied(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    twin = copy.deepcopy(checkpoint)
+    twin.v.assign(2.0)
+    path = twin.save(tmp_path / "ckpt")
+    assert float(checkpoint.v) == 1.0
+    checkpoint.restore(path).expect_partial()
+    assert float(checkpoint.v) == 2.0
+
+
+def test_it_does_not_keep_itself_alive(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    path = checkpoint.save(tmp_path / "ckpt")
+    checkpoint.restore(path)
+    gone = weakref.ref(checkpoint)
+    del checkpoint
+    assert gone() is None

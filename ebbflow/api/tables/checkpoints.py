@@ -52,6 +52,8 @@ python.training.saver.: latest_checkpoint remove_checkpoint update_checkpoint_st
 python.training.tracking.util.Checkpoint python.checkpoint.checkpoint.Checkpoint
 python.training.tracking.util.CheckpointV1 python.checkpoint.checkpoint.CheckpointV1
 python.training.checkpointable.util.CheckpointV1
+python.training.tracking.util.add_variable python.checkpoint.checkpoint.add_variable
+python.training.checkpointable.util.add_variable
 CheckpointV1 as python.training.checkpointable.util.Checkpoint
 [checkpoint.manager]
 python.training.checkpoint_management.CheckpointManager python.checkpoint.checkpoint_management.CheckpointManager
