@@ -77,8 +77,9 @@ class CheckpointManager:
         paths = list(state.all_model_checkpoint_paths)
         times = list(state.all_model_checkpoint_timestamps) or [self._last_preserved_timestamp] * len(paths)
         for path, written in zip(paths, times, strict=False):
-            # Those that were not listed with their times are somebody else's, and are never removed.
-            if min(written, now) > self._last_preserved_timestamp:
+            # Those that were not listed with their times are somebody else's, and are never removed; a save that was
+            # killed may have left names of checkpoints that it had removed.
+            if min(written, now) > self._last_preserved_timestamp and management.checkpoint_exists_internal(path):
                 self._maybe_delete[path] = min(written, now)
 
     # --- what there is ------------------------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ class Template(Trackable):
         theirs = {id(v) for template in inner for v in template.variables}
         start = f"{self._scope.name}/" if self._scope is not None and self._scope.name else ""
         for variable in self.variables:
-            if id(variable) not in theirs and isinstance(variable, Trackable):
+            if id(variable) not in theirs:
                 self._track_trackable(variable, variable._shared_name.removeprefix(start), overwrite=True)
         if len(_open.stack) > 1 and not _open.stack[-2]._called:
             _open.stack[-2]._track_trackable(self, self._name, overwrite=True)
