@@ -24,7 +24,11 @@ newaxis = None
 def convert_to_tensor_v2(
     value: Any, dtype: DTypeLike | None = None, dtype_hint: DTypeLike | None = None, name: str | None = None
 ) -> Any:
-    """Return a value as a tensor, of `dtype` if given, of `dtype_hint` if that can be."""
+    """Return a value as a tensor, of `dtype` if given, of `dtype_hint` if that can be.
+
+    >>> convert_to_tensor_v2([1, 2]).numpy().tolist()
+    [1, 2]
+    """
     return convert.convert_to_tensor(value, dtype, name, dtype_hint)
 
 
@@ -38,7 +42,15 @@ def gradients_v2(
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> Any:
-    """Add nodes for the gradients of `ys` by each of `xs` to a graph."""
+    """Add nodes for the gradients of `ys` by each of `xs` to a graph.
+
+    >>> import ebbflow as tf
+    >>> @tf.function
+    ... def slope(x):
+    ...     return gradients_v2(x * x, x)[0]
+    >>> float(slope(tf.constant(3.0)))
+    6.0
+    """
     return graph_gradients.gradients(
         ys, xs, grad_ys, name, True, gate_gradients, aggregation_method, stop_gradients, unconnected_gradients
     )

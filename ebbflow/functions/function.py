@@ -528,6 +528,13 @@ def function(
     """Return `func` as a function that is traced once for each kind of arguments and then runs as a graph.
 
     `max_traces` bounds how often: one more is an error that says what changed.
+
+    >>> import ebbflow as tf
+    >>> @function
+    ... def double(x):
+    ...     return x + x
+    >>> double(tf.constant([1, 2])).numpy().tolist()
+    [2, 4]
     """
     if input_signature is not None:
         checked_early = input_signature if isinstance(input_signature, (list, tuple)) else None

@@ -113,7 +113,14 @@ class Collections:
 
 
 def add_to_collection(name: str, value: Any) -> None:
-    """Put `value` into a collection of the default graph."""
+    """Put `value` into a collection of the default graph.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     add_to_collection("names", "a")
+    ...     tf.compat.v1.get_collection("names")
+    ['a']
+    """
     context.default_graph().add_to_collection(name, value)
 
 

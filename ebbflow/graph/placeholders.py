@@ -16,14 +16,28 @@ from ebbflow.ops.declare import raw
 
 
 def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Any:
-    """Return a tensor that must be fed when the graph runs."""
+    """Return a tensor that must be fed when the graph runs.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = placeholder(tf.float32, [2])
+    ...     session.run(x * 2, {x: [1.0, 2.0]}).tolist()
+    [2.0, 4.0]
+    """
     if context.executing_eagerly():
         raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     return raw.Placeholder(dtype=dtypes.as_dtype(dtype), shape=as_dims(shape), name=name)
 
 
 def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Any:
-    """Return a tensor that is `input` unless something else is fed."""
+    """Return a tensor that is `input` unless something else is fed.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = placeholder_with_default([1.0, 2.0], [2])
+    ...     session.run(x).tolist()
+    [1.0, 2.0]
+    """
     if context.executing_eagerly():
         return convert(input)
     return raw.PlaceholderWithDefault(input, shape=as_dims(shape), name=name)

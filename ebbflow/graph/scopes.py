@@ -107,7 +107,15 @@ def device_scope(device_name: Any) -> Iterator[None]:
 
 
 def control_dependencies(control_inputs: Any) -> Any:
-    """Have ops called inside the block run after `control_inputs`. (Eagerly they do anyway.)"""
+    """Have ops called inside the block run after `control_inputs`. (Eagerly they do anyway.)
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     first = tf.no_op("first")
+    ...     with control_dependencies([first]):
+    ...         [op.name for op in tf.constant(1).op.control_inputs]
+    ['first']
+    """
     if context.executing_eagerly():
         if callable(control_inputs):
             control_inputs()
@@ -170,7 +178,13 @@ def no_op(name: str | None = None) -> Any:
 
 
 def group(*inputs: Any, **kwargs: Any) -> Any:
-    """Return one operation that is done when all `inputs` are. (Eagerly: None.)"""
+    """Return one operation that is done when all `inputs` are. (Eagerly: None.)
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     group(tf.no_op("a"), tf.no_op("b"), name="both").type
+    'NoOp'
+    """
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}.")

@@ -184,7 +184,13 @@ def dense(
     name: str | None = None,
     reuse: bool | None = None,
 ) -> Any:
-    """Return activation(inputs · kernel + bias), with new variables (or reused ones)."""
+    """Return activation(inputs · kernel + bias), with new variables (or reused ones).
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     dense(tf.ones([2, 3]), 4).shape
+    TensorShape([2, 4])
+    """
     layer = Dense(
         units,
         activation=activation,

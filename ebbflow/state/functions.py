@@ -40,7 +40,15 @@ def model_variables(scope: str | None = None) -> list[Any]:
 
 
 def trainable_variables(scope: str | None = None) -> list[Any]:
-    """Return the variables that optimizers train."""
+    """Return the variables that optimizers train.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", [2])
+    ...     w = tf.compat.v1.get_variable("w", [2], trainable=False)
+    ...     [variable.name for variable in trainable_variables()]
+    ['v:0']
+    """
     return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
@@ -57,7 +65,15 @@ def variables_initializer(var_list: Any, name: str = "init") -> Any:
 
 
 def global_variables_initializer() -> Any:
-    """Return an operation that initialises all global variables."""
+    """Return an operation that initialises all global variables.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     v = tf.compat.v1.get_variable("v", initializer=3.0)
+    ...     session.run(global_variables_initializer())
+    ...     float(session.run(v))
+    3.0
+    """
     if context.executing_eagerly():
         return group(name="init")
     return variables_initializer(global_variables())
@@ -129,7 +145,15 @@ def _reference(ref: Any) -> Any:
 def assign(
     ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None, name: str | None = None
 ) -> Any:
-    """Set a variable; return what gives its new value."""
+    """Set a variable; return what gives its new value.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     session.run(tf.compat.v1.global_variables_initializer())
+    ...     float(session.run(assign(v, 5.0)))
+    5.0
+    """
     if _is_ref(ref):
         options = {k: v for k, v in (("validate_shape", validate_shape), ("use_locking", use_locking)) if v is not None}
         return raw.Assign(_reference(ref), value, name=name, **options)
@@ -137,7 +161,15 @@ def assign(
 
 
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Add to a variable; return what gives its new value."""
+    """Add to a variable; return what gives its new value.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     session.run(tf.compat.v1.global_variables_initializer())
+    ...     float(session.run(assign_add(v, 5.0)))
+    6.0
+    """
     if _is_ref(ref):
         return raw.AssignAdd(_reference(ref), value, use_locking=bool(use_locking), name=name)
     return ref.assign_add(value)  # TensorFlow leaves the name out here

@@ -486,7 +486,13 @@ def get_variable(
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:
-    """Return the variable of this name in the open variable scope: found or made, as the scope's `reuse` says."""
+    """Return the variable of this name in the open variable scope: found or made, as the scope's `reuse` says.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.variable_scope("layer"):
+    ...     get_variable("kernel", [3, 2]).name
+    'layer/kernel:0'
+    """
     return get_variable_scope().get_variable(
         default_store(),
         name,

@@ -49,7 +49,12 @@ def exponential_decay(
     staircase: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Return learning_rate · decay_rate ^ (step / decay_steps)."""
+    """Return learning_rate · decay_rate ^ (step / decay_steps).
+
+    >>> import ebbflow as tf
+    >>> float(exponential_decay(1.0, tf.constant(20), 10, 0.5)())
+    0.25
+    """
 
     def formula(rate: Any, step: Any, steps: Any, factor: Any, scope: Any) -> Any:
         p = step / steps

@@ -575,7 +575,11 @@ def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
 
 
 def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
-    """Return the same value, through which no gradient flows back."""
+    """Return the same value, through which no gradient flows back.
+
+    >>> stop_gradient([1, 2]).numpy().tolist()
+    [1, 2]
+    """
     if input.__class__ is EagerTensor and not context.graph_scopes:
         return result_of(StopGradient, (input,), input._array, input._dtype, {"T": input._dtype})
     return StopGradient(input, name=name)

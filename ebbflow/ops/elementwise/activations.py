@@ -148,11 +148,32 @@ def _(call, grad):
 
 # --- public functions -------------------------------------------------------------------------------------------------
 
-relu = quick_unary(Relu, "relu", "Return `features`, and 0 where they are negative.", "features")
-relu6 = quick_unary(Relu6, "relu6", "Return `features` cut to the range from 0 to 6.", "features")
-elu = quick_unary(Elu, "elu", "Return `features`, and their exp minus 1 where they are negative.", "features")
+relu = quick_unary(
+    Relu,
+    "relu",
+    "Return `features`, and 0 where they are negative.\n\n>>> relu([-1.0, 2.0]).numpy().tolist()\n[0.0, 2.0]",
+    "features",
+)
+relu6 = quick_unary(
+    Relu6,
+    "relu6",
+    "Return `features` cut to the range from 0 to 6.\n\n>>> relu6([-1.0, 2.0, 9.0]).numpy().tolist()\n[0.0, 2.0, 6.0]",
+    "features",
+)
+elu = quick_unary(
+    Elu,
+    "elu",
+    "Return `features`, and their exp minus 1 where they are negative."
+    "\n\n>>> [f'{v:.4f}' for v in elu([-1.0, 2.0])]\n['-0.6321', '2.0000']",
+    "features",
+)
 selu = quick_unary(Selu, "selu", "Return the scaled `elu` that keeps mean 0 and variance 1.", "features")
-softplus = quick_unary(Softplus, "softplus", "Return log(1 + exp(`features`)).", "features")
+softplus = quick_unary(
+    Softplus,
+    "softplus",
+    "Return log(1 + exp(`features`)).\n\n>>> [f'{v:.4f}' for v in softplus([0.0, 9.0])]\n['0.6931', '9.0001']",
+    "features",
+)
 softsign = quick_unary(Softsign, "softsign", "Return `features` over 1 + |features|.", "features")
 
 

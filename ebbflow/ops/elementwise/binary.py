@@ -413,20 +413,40 @@ def _to_accumulate(inputs, shape, tensor_dtype):
 
 add_v2 = quick_binary(AddV2, "add_v2", "Return `x + y`.", node="Add")
 atan2 = quick_binary(Atan2, "atan2", "Return the angle of the point (`x`, `y`).", "y x")
-div_no_nan = quick_binary(DivNoNan, "div_no_nan", "Return `x / y`, and 0 where `y` is 0.", node="div_no_nan")
+div_no_nan = quick_binary(
+    DivNoNan,
+    "div_no_nan",
+    "Return `x / y`, and 0 where `y` is 0.\n\n>>> div_no_nan([1.0, 2.0], [0.0, 4.0]).numpy().tolist()\n[0.0, 0.5]",
+    node="div_no_nan",
+)
 floor_div = quick_binary(FloorDiv, "floor_div", "Return the floor of `x / y`.")
-floordiv = quick_binary(FloorDiv, "floordiv", "Return the floor of `x / y`.", node="floordiv")
+floordiv = quick_binary(
+    FloorDiv,
+    "floordiv",
+    "Return the floor of `x / y`.\n\n>>> floordiv([7, -7], 2).numpy().tolist()\n[3, -4]",
+    node="floordiv",
+)
 floormod = quick_binary(FloorMod, "floormod", "Return what remains of `x` after floor division by `y`.")
-maximum = quick_binary(Maximum, "maximum", "Return the larger of `x` and `y`.")
-minimum = quick_binary(Minimum, "minimum", "Return the smaller of `x` and `y`.")
-multiply: Callable[..., Any] = quick_binary(Mul, "multiply", "Return `x * y`.")
+maximum = quick_binary(
+    Maximum, "maximum", "Return the larger of `x` and `y`.\n\n>>> maximum([1, 5], [3, 2]).numpy().tolist()\n[3, 5]"
+)
+minimum = quick_binary(
+    Minimum, "minimum", "Return the smaller of `x` and `y`.\n\n>>> minimum([1, 5], [3, 2]).numpy().tolist()\n[1, 2]"
+)
+multiply: Callable[..., Any] = quick_binary(
+    Mul, "multiply", "Return `x * y`.\n\n>>> multiply([1, 2], 3).numpy().tolist()\n[3, 6]"
+)
 multiply_no_nan = quick_binary(
     MulNoNan, "multiply_no_nan", "Return `x * y`, and 0 where `y` is 0.", node="multiply_no_nan"
 )
 nextafter = quick_binary(NextAfter, "nextafter", "Return the number next to `x1` on the way to `x2`.", "x1 x2")
 realdiv = quick_binary(RealDiv, "realdiv", "Return `x / y`.")
-squared_difference = quick_binary(SquaredDifference, "squared_difference", "Return `(x - y)` times itself.")
-subtract = quick_binary(Sub, "subtract", "Return `x - y`.")
+squared_difference = quick_binary(
+    SquaredDifference,
+    "squared_difference",
+    "Return `(x - y)` times itself.\n\n>>> squared_difference([1.0, 4.0], 2.0).numpy().tolist()\n[1.0, 4.0]",
+)
+subtract = quick_binary(Sub, "subtract", "Return `x - y`.\n\n>>> subtract([5, 7], 2).numpy().tolist()\n[3, 5]")
 truncatediv = quick_binary(TruncateDiv, "truncatediv", "Return `x / y` rounded toward 0.")
 truncatemod = quick_binary(TruncateMod, "truncatemod", "Return what remains of `x` after `truncatediv` by `y`.")
 xdivy = quick_binary(Xdivy, "xdivy", "Return `x / y`, and 0 where `x` is 0.", scope="xdivy")

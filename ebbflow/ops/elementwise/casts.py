@@ -172,7 +172,11 @@ def saturate_cast_tf1(value: TensorLike, dtype: DTypeLike, name: str | None = No
 
 
 def to_float(x: TensorLike, name: str = "ToFloat") -> Tensor:
-    """Return `x` as float32."""
+    """Return `x` as float32.
+
+    >>> to_float([1, 2]).numpy().tolist()
+    [1.0, 2.0]
+    """
     return cast(x, dtypes.float32, name=name)
 
 

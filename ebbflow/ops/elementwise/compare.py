@@ -98,10 +98,20 @@ def _(xp, x, y, *, tolerance):
     return apart < (tolerance if x.dtype.kind in "iu" else apart.dtype.type(tolerance))
 
 
-less = quick_binary(Less, "less", "Return where `x < y`.")
-less_equal = quick_binary(LessEqual, "less_equal", "Return where `x <= y`.")
-greater = quick_binary(Greater, "greater", "Return where `x > y`.")
-greater_equal = quick_binary(GreaterEqual, "greater_equal", "Return where `x >= y`.")
+less = quick_binary(Less, "less", "Return where `x < y`.\n\n>>> less([1, 2], 2).numpy().tolist()\n[True, False]")
+less_equal = quick_binary(
+    LessEqual,
+    "less_equal",
+    "Return where `x <= y`.\n\n>>> less_equal([1, 2, 3], 2).numpy().tolist()\n[True, True, False]",
+)
+greater = quick_binary(
+    Greater, "greater", "Return where `x > y`.\n\n>>> greater([1, 2, 3], 2).numpy().tolist()\n[False, False, True]"
+)
+greater_equal = quick_binary(
+    GreaterEqual,
+    "greater_equal",
+    "Return where `x >= y`.\n\n>>> greater_equal([1, 2, 3], 2).numpy().tolist()\n[False, True, True]",
+)
 
 
 def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -182,9 +192,21 @@ LogicalNot = op(
     facts="elementwise static",
 )
 
-logical_and = quick_binary(LogicalAnd, "logical_and", "Return where `x` and `y` hold.")
-logical_or = quick_binary(LogicalOr, "logical_or", "Return where `x` or `y` holds.")
-logical_not = quick_unary(LogicalNot, "logical_not", "Return where `x` does not hold.")
+logical_and = quick_binary(
+    LogicalAnd,
+    "logical_and",
+    "Return where `x` and `y` hold.\n\n>>> logical_and([True, True], [True, False]).numpy().tolist()\n[True, False]",
+)
+logical_or = quick_binary(
+    LogicalOr,
+    "logical_or",
+    "Return where `x` or `y` holds.\n\n>>> logical_or([True, False], [False, False]).numpy().tolist()\n[True, False]",
+)
+logical_not = quick_unary(
+    LogicalNot,
+    "logical_not",
+    "Return where `x` does not hold.\n\n>>> logical_not([True, False]).numpy().tolist()\n[False, True]",
+)
 
 
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:

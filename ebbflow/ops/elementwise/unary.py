@@ -273,29 +273,78 @@ asin = quick_unary(Asin, "asin", "Return the angle whose sine is `x`.")
 asinh = quick_unary(Asinh, "asinh", "Return the inverse of sinh at `x`.")
 atan = quick_unary(Atan, "atan", "Return the angle whose tangent is `x`.")
 atanh = quick_unary(Atanh, "atanh", "Return the inverse of tanh at `x`.")
-ceil = quick_unary(Ceil, "ceil", "Return the least integers not below `x`.")
-cos: Callable[..., Any] = quick_unary(Cos, "cos", "Return the cosine of `x`.")
+ceil = quick_unary(
+    Ceil, "ceil", "Return the least integers not below `x`.\n\n>>> ceil([1.2, -1.7]).numpy().tolist()\n[2.0, -1.0]"
+)
+cos: Callable[..., Any] = quick_unary(
+    Cos, "cos", "Return the cosine of `x`.\n\n>>> [f'{v:.4f}' for v in cos([0.0, 1.0])]\n['1.0000', '0.5403']"
+)
 cosh = quick_unary(Cosh, "cosh", "Return the hyperbolic cosine of `x`.")
-exp: Callable[..., Any] = quick_unary(Exp, "exp", "Return e to the power `x`.")
+exp: Callable[..., Any] = quick_unary(
+    Exp, "exp", "Return e to the power `x`.\n\n>>> [f'{v:.4f}' for v in exp([0.0, 1.0])]\n['1.0000', '2.7183']"
+)
 expm1 = quick_unary(Expm1, "expm1", "Return e to the power `x` minus 1, exact near 0.")
-floor = quick_unary(Floor, "floor", "Return the greatest integers not above `x`.")
-is_finite = quick_unary(IsFinite, "is_finite", "Return where `x` is neither infinite nor NaN.")
+floor = quick_unary(
+    Floor,
+    "floor",
+    "Return the greatest integers not above `x`.\n\n>>> floor([1.7, -1.2]).numpy().tolist()\n[1.0, -2.0]",
+)
+is_finite = quick_unary(
+    IsFinite,
+    "is_finite",
+    "Return where `x` is neither infinite nor NaN."
+    '\n\n>>> is_finite([1.0, float("inf")]).numpy().tolist()\n[True, False]',
+)
 is_inf = quick_unary(IsInf, "is_inf", "Return where `x` is an infinity.")
-is_nan = quick_unary(IsNan, "is_nan", "Return where `x` is NaN.")
-log = quick_unary(Log, "log", "Return the natural logarithm of `x`.")
-log1p = quick_unary(Log1p, "log1p", "Return the natural logarithm of 1 + `x`, exact near 0.")
-negative = quick_unary(Neg, "negative", "Return `-x`.")
-reciprocal = quick_unary(Reciprocal, "reciprocal", "Return `1 / x`.")
+is_nan = quick_unary(
+    IsNan, "is_nan", 'Return where `x` is NaN.\n\n>>> is_nan([1.0, float("nan")]).numpy().tolist()\n[False, True]'
+)
+log = quick_unary(
+    Log,
+    "log",
+    "Return the natural logarithm of `x`.\n\n>>> [f'{v:.4f}' for v in log([1.0, 2.0])]\n['0.0000', '0.6931']",
+)
+log1p = quick_unary(
+    Log1p,
+    "log1p",
+    "Return the natural logarithm of 1 + `x`, exact near 0."
+    "\n\n>>> [f'{v:.4f}' for v in log1p([0.0, 1.0])]\n['0.0000', '0.6931']",
+)
+negative = quick_unary(Neg, "negative", "Return `-x`.\n\n>>> negative([1.0, -2.0]).numpy().tolist()\n[-1.0, 2.0]")
+reciprocal = quick_unary(
+    Reciprocal, "reciprocal", "Return `1 / x`.\n\n>>> reciprocal([2.0, 4.0]).numpy().tolist()\n[0.5, 0.25]"
+)
 rint = quick_unary(Rint, "rint", "Return the nearest integers to `x`, halves to the even one.")
-rsqrt = quick_unary(Rsqrt, "rsqrt", "Return 1 over the square root of `x`.")
-sigmoid = quick_unary(Sigmoid, "sigmoid", "Return `1 / (1 + exp(-x))`.")
-sign = quick_unary(Sign, "sign", "Return -1, 0 or 1 as `x` is; of a complex number, its direction.")
-sin: Callable[..., Any] = quick_unary(Sin, "sin", "Return the sine of `x`.")
+rsqrt = quick_unary(
+    Rsqrt, "rsqrt", "Return 1 over the square root of `x`.\n\n>>> rsqrt([4.0, 16.0]).numpy().tolist()\n[0.5, 0.25]"
+)
+sigmoid = quick_unary(
+    Sigmoid,
+    "sigmoid",
+    "Return `1 / (1 + exp(-x))`.\n\n>>> [f'{v:.4f}' for v in sigmoid([0.0, 4.0])]\n['0.5000', '0.9820']",
+)
+sign = quick_unary(
+    Sign,
+    "sign",
+    "Return -1, 0 or 1 as `x` is; of a complex number, its direction."
+    "\n\n>>> sign([-2.0, 0.0, 5.0]).numpy().tolist()\n[-1.0, 0.0, 1.0]",
+)
+sin: Callable[..., Any] = quick_unary(
+    Sin, "sin", "Return the sine of `x`.\n\n>>> [f'{v:.4f}' for v in sin([0.0, 1.0])]\n['0.0000', '0.8415']"
+)
 sinh = quick_unary(Sinh, "sinh", "Return the hyperbolic sine of `x`.")
-sqrt: Callable[..., Any] = quick_unary(Sqrt, "sqrt", "Return the square root of `x`.")
-square: Callable[..., Any] = quick_unary(Square, "square", "Return `x * x`.")
+sqrt: Callable[..., Any] = quick_unary(
+    Sqrt, "sqrt", "Return the square root of `x`.\n\n>>> sqrt([4.0, 9.0]).numpy().tolist()\n[2.0, 3.0]"
+)
+square: Callable[..., Any] = quick_unary(
+    Square, "square", "Return `x * x`.\n\n>>> square([1.0, -3.0]).numpy().tolist()\n[1.0, 9.0]"
+)
 tan = quick_unary(Tan, "tan", "Return the tangent of `x`.")
-tanh = quick_unary(Tanh, "tanh", "Return the hyperbolic tangent of `x`.")
+tanh = quick_unary(
+    Tanh,
+    "tanh",
+    "Return the hyperbolic tangent of `x`.\n\n>>> [f'{v:.4f}' for v in tanh([0.0, 1.0])]\n['0.0000', '0.7616']",
+)
 _abs = quick_unary(Abs, "abs", "Return the distance of real `x` from 0.")
 
 

@@ -372,7 +372,11 @@ def conv2d_transpose(
     dilations: Sizes | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Return the transpose (the gradient for the input) of a `conv2d` that would give `input`."""
+    """Return the transpose (the gradient for the input) of a `conv2d` that would give `input`.
+
+    >>> conv2d_transpose(np.ones((1, 2, 2, 1)), np.ones((3, 3, 1, 1)), [1, 4, 4, 1], 2).shape
+    TensorShape([1, 4, 4, 1])
+    """
     data_format = data_format or "NHWC"
     with name_scope(name, "conv2d_transpose", [input, filters, output_shape]) as scope:
         return _conv2d_back(output_shape, filters, input, strides, padding, data_format, dilations, scope or None)

@@ -232,7 +232,11 @@ def _as_rows(x: Any) -> Any:
 def softmax_cross_entropy_with_logits_v2(
     labels: TensorLike, logits: TensorLike, axis: Axis = None, name: str | None = None, dim: Axis = None
 ) -> Tensor:
-    """Return the cross entropy of softmax(logits) with `labels` (TF 1's name for what lets gradients into labels)."""
+    """Return the cross entropy of softmax(logits) with `labels` (TF 1's name for what lets gradients into labels).
+
+    >>> [f"{v:.4f}" for v in softmax_cross_entropy_with_logits_v2([[0.0, 1.0]], [[0.0, 0.0]])]
+    ['0.6931']
+    """
     axis = one_of("axis", axis, "dim", dim)
     return softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis, name)
 

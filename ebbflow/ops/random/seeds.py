@@ -45,7 +45,16 @@ _random_nodes: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
 
 def set_random_seed(seed: int | None) -> None:
-    """Set the seed of the default graph or, where ops run at once, of the program; None takes it away."""
+    """Set the seed of the default graph or, where ops run at once, of the program; None takes it away.
+
+    >>> import ebbflow as tf
+    >>> set_random_seed(7)
+    >>> first = tf.random.uniform([2]).numpy().tolist()
+    >>> set_random_seed(7)
+    >>> first == tf.random.uniform([2]).numpy().tolist()
+    True
+    >>> set_random_seed(None)
+    """
     if not context.executing_eagerly():
         context.current_graph().seed = seed
         return

@@ -98,7 +98,11 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Return normal numbers, drawn again where they are two standard deviations or more from the mean."""
+    """Return normal numbers, drawn again where they are two standard deviations or more from the mean.
+
+    >>> truncated_normal([2, 3]).shape
+    TensorShape([2, 3])
+    """
     return _spread(TruncatedNormal, "truncated_normal", shape, mean, stddev, dtype, seed, name)
 
 

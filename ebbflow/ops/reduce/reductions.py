@@ -384,13 +384,48 @@ def one_of(name: str, value: Any, old_name: str, old_value: Any) -> Any:
     return old_value
 
 
-reduce_sum = _reducer(Sum, "reduce_sum", "Return the sum over `axis` (all axes where it is None).")
-reduce_mean = _reducer(Mean, "reduce_mean", "Return the mean over `axis` (all axes where it is None).")
-reduce_prod = _reducer(Prod, "reduce_prod", "Return the product over `axis` (all axes where it is None).")
-reduce_max = _reducer(Max, "reduce_max", "Return the largest over `axis` (all axes where it is None).")
-reduce_min = _reducer(Min, "reduce_min", "Return the smallest over `axis` (all axes where it is None).")
-reduce_all = _reducer(All, "reduce_all", "Return whether all hold over `axis` (all axes where it is None).")
-reduce_any = _reducer(Any_, "reduce_any", "Return whether any holds over `axis` (all axes where it is None).")
+reduce_sum = _reducer(
+    Sum,
+    "reduce_sum",
+    "Return the sum over `axis` (all axes where it is None)."
+    "\n\n>>> reduce_sum([[1, 2], [3, 4]], 0).numpy().tolist()\n[4, 6]",
+)
+reduce_mean = _reducer(
+    Mean,
+    "reduce_mean",
+    "Return the mean over `axis` (all axes where it is None)."
+    "\n\n>>> reduce_mean([[1.0, 2.0], [3.0, 4.0]], 1).numpy().tolist()\n[1.5, 3.5]",
+)
+reduce_prod = _reducer(
+    Prod,
+    "reduce_prod",
+    "Return the product over `axis` (all axes where it is None)."
+    "\n\n>>> reduce_prod([[1, 2], [3, 4]], 1).numpy().tolist()\n[2, 12]",
+)
+reduce_max = _reducer(
+    Max,
+    "reduce_max",
+    "Return the largest over `axis` (all axes where it is None)."
+    "\n\n>>> reduce_max([[1, 2], [3, 4]], 1).numpy().tolist()\n[2, 4]",
+)
+reduce_min = _reducer(
+    Min,
+    "reduce_min",
+    "Return the smallest over `axis` (all axes where it is None)."
+    "\n\n>>> reduce_min([[1, 2], [3, 4]], 0).numpy().tolist()\n[1, 2]",
+)
+reduce_all = _reducer(
+    All,
+    "reduce_all",
+    "Return whether all hold over `axis` (all axes where it is None)."
+    "\n\n>>> reduce_all([[True, False], [True, True]], 1).numpy().tolist()\n[False, True]",
+)
+reduce_any = _reducer(
+    Any_,
+    "reduce_any",
+    "Return whether any holds over `axis` (all axes where it is None)."
+    "\n\n>>> reduce_any([[True, False], [False, False]], 1).numpy().tolist()\n[True, False]",
+)
 reduce_euclidean_norm = _reducer(
     EuclideanNorm, "reduce_euclidean_norm", "Return the length of vectors over `axis` (all axes where it is None)."
 )
