@@ -22,6 +22,7 @@ ROOMS = (
     "functions",
     "io",
     "state",
+    "linear",
     "data",
     "checkpoint",
     "distribute",

@@ -94,6 +94,18 @@ linalg.lstsq matrix_solve_ls
 linalg.triangular_solve matrix_triangular_solve
 linalg.slogdet
 linalg.logdet
+[linear.operator]
+linalg.LinearOperator
+[linear.kinds]
+linalg.: LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorHouseholder LinearOperatorIdentity
+linalg.: LinearOperatorLowerTriangular LinearOperatorPermutation LinearOperatorScaledIdentity LinearOperatorToeplitz
+linalg.: LinearOperatorTridiag LinearOperatorZeros
+[linear.composed]
+linalg.: LinearOperatorAdjoint LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular LinearOperatorComposition
+linalg.: LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate
+[linear.circulant]
+linalg.: LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D
+linalg.experimental.conjugate_gradient
 [ops.linalg.decompositions]
 linalg.: expm logm lu lu_matrix_inverse lu_reconstruct lu_solve matrix_rank pinv
 linalg.sqrtm matrix_square_root

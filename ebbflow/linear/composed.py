@@ -1,0 +1,404 @@
+"""Operators made of operators: adjoints, inverses, compositions, Kronecker products, blocks, updates of low rank."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core.convert import convert
+from ebbflow.core.shape import TensorShape
+from ebbflow.linear.kinds import LinearOperatorDiag, _hints
+from ebbflow.linear.operator import LinearOperator, _same_batch, enter_kind
+from ebbflow.ops.declare import raw
+from ebbflow.ops.linalg.matmul import adjoint as adjoint_of
+from ebbflow.ops.linalg.matmul import matmul
+from ebbflow.ops.linalg.solvers import inv
+
+
+class LinearOperatorAdjoint(LinearOperator):
+    """The adjoint of an operator."""
+
+    def __init__(
+        self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None
+    ):
+        self._operator = operator
+        super().__init__(
+            operator.dtype, is_non_singular=_either(is_non_singular, operator.is_non_singular),
+            is_self_adjoint=_either(is_self_adjoint, operator.is_self_adjoint),
+            is_positive_definite=_either(is_positive_definite, operator.is_positive_definite),
+            is_square=_either(is_square, operator.is_square), name=name or f"{operator.name}_adjoint",
+            parameters={"operator": operator},
+        )  # fmt: skip
+
+    operator = property(lambda self: self._operator, doc="What this is the adjoint of.")
+
+    def _shape(self) -> TensorShape:
+        shape = self._operator.shape
+        return shape if shape.rank is None else shape[:-2].concatenate([shape[-1], shape[-2]])
+
+    def _shape_tensor(self) -> Any:
+        size = self._operator.shape_tensor()
+        return raw.ConcatV2([size[:-2], size[-1:], size[-2:-1]], 0)
+
+    def _to_dense(self) -> Any:
+        return adjoint_of(self._operator.to_dense())
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._operator.matmul(x, adjoint=not adjoint, adjoint_arg=adjoint_arg)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._operator.solve(rhs, adjoint=not adjoint, adjoint_arg=adjoint_arg)
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return self._operator
+
+    def _log_abs_determinant(self) -> Any:
+        return self._operator.log_abs_determinant()
+
+
+def _either(a: Any, b: Any) -> Any:
+    return b if a is None else a
+
+
+class LinearOperatorInversion(LinearOperator):
+    """The inverse of an operator."""
+
+    def __init__(
+        self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None
+    ):
+        if operator.is_square is False or operator.is_non_singular is False or is_non_singular is False:
+            raise ValueError(f"operator and its inverse must be square and non-singular. Found: {operator}")
+        self._operator = operator
+        super().__init__(
+            operator.dtype, is_non_singular=True, is_self_adjoint=_either(is_self_adjoint, operator.is_self_adjoint),
+            is_positive_definite=_either(is_positive_definite, operator.is_positive_definite), is_square=True,
+            name=name or f"{operator.name}_inverse", parameters={"operator": operator},
+        )  # fmt: skip
+
+    operator = property(lambda self: self._operator, doc="What this is the inverse of.")
+
+    def _shape(self) -> TensorShape:
+        return self._operator.shape
+
+    def _shape_tensor(self) -> Any:
+        return self._operator.shape_tensor()
+
+    def _to_dense(self) -> Any:
+        return inv(self._operator.to_dense())
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._operator.solve(x, adjoint=adjoint, adjoint_arg=adjoint_arg)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._operator.matmul(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
+
+    def _determinant(self) -> Any:
+        return 1.0 / self._operator.determinant()
+
+    def _log_abs_determinant(self) -> Any:
+        return -self._operator.log_abs_determinant()
+
+    def _linop_inverse(self) -> LinearOperator:
+        return self._operator
+
+
+class _OfSeveral(LinearOperator):
+    """What operators made of a list of them share."""
+
+    def __init__(self, operators: Sequence[LinearOperator], joiner: str, hints: dict[str, Any]):
+        if not operators:
+            raise ValueError("Expected a non-empty list of operators.")
+        kinds = {op.dtype for op in operators}
+        if len(kinds) > 1:
+            raise TypeError(f"Expected all operators to have the same dtype. Found: {sorted(k.name for k in kinds)}")
+        self._operators = list(operators)
+        if hints.get("is_non_singular") is None and all(op.is_non_singular for op in operators):
+            hints["is_non_singular"] = True
+        hints["name"] = hints.get("name") or joiner.join(op.name for op in operators)
+        super().__init__(operators[0].dtype, parameters={"operators": operators}, **hints)
+
+    operators = property(lambda self: list(self._operators), doc="What this is made of.")
+
+    def _batch(self) -> TensorShape:
+        from_all = [op.batch_shape for op in self._operators]
+        if any(shape.rank is None or not shape.is_fully_defined() for shape in from_all):
+            return TensorShape(None)
+        return TensorShape(np.broadcast_shapes(*[tuple(s.as_list()) for s in from_all]))
+
+
+class LinearOperatorComposition(_OfSeveral):
+    """One operator after the other: the last one first."""
+
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name=None,
+    ):
+        super().__init__(operators, "_o_", _hints(locals()))
+        for left, right in itertools.pairwise(operators):
+            sizes = (left.domain_dimension, right.range_dimension)
+            if None not in sizes and sizes[0] != sizes[1]:
+                raise ValueError(f"Operators are incompatible: {left.shape} and {right.shape}")
+
+    def _shape(self) -> TensorShape:
+        first, last = self._operators[0], self._operators[-1]
+        return self._batch().concatenate([first.range_dimension, last.domain_dimension])
+
+    def _to_dense(self) -> Any:
+        return functools.reduce(matmul, [op.to_dense() for op in self._operators])
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        x = adjoint_of(x) if adjoint_arg else x
+        for op in self._operators if adjoint else reversed(self._operators):
+            x = op.matmul(x, adjoint=adjoint)
+        return x
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        rhs = adjoint_of(rhs) if adjoint_arg else rhs
+        for op in reversed(self._operators) if adjoint else self._operators:
+            rhs = op.solve(rhs, adjoint=adjoint)
+        return rhs
+
+    def _determinant(self) -> Any:
+        if any(op.is_square is False for op in self._operators):
+            return super()._determinant()
+        return functools.reduce(lambda a, b: a * b, [op.determinant() for op in self._operators])
+
+    def _log_abs_determinant(self) -> Any:
+        if any(op.is_square is False for op in self._operators):
+            return super()._log_abs_determinant()
+        return functools.reduce(lambda a, b: a + b, [op.log_abs_determinant() for op in self._operators])
+
+
+class LinearOperatorKronecker(_OfSeveral):
+    """The Kronecker product: every entry of the first times the second, and so on."""
+
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name=None,
+    ):
+        super().__init__(operators, "_x_", _hints(locals()))
+
+    def _shape(self) -> TensorShape:
+        rows, columns = (
+            [getattr(op, side) for op in self._operators] for side in ("range_dimension", "domain_dimension")
+        )
+        sizes = [None if None in n else functools.reduce(lambda a, b: a * b, n) for n in (rows, columns)]
+        return self._batch().concatenate(sizes)
+
+    def _to_dense(self) -> Any:
+        return functools.reduce(_kronecker, [op.to_dense() for op in self._operators])
+
+    def _diag_part(self) -> Any:
+        def product(a: Any, b: Any) -> Any:
+            both = raw.ExpandDims(a, -1) * raw.ExpandDims(b, -2)
+            return raw.Reshape(both, raw.ConcatV2([raw.Shape(both)[:-2], [-1]], 0))
+
+        return functools.reduce(product, [op.diag_part() for op in self._operators])
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return LinearOperatorKronecker([op.inverse() for op in self._operators])._matmul(rhs, adjoint, adjoint_arg)
+
+
+def _kronecker(a: Any, b: Any) -> Any:
+    wide = raw.ExpandDims(raw.ExpandDims(a, -1), -3) * raw.ExpandDims(raw.ExpandDims(b, -2), -4)
+    size = raw.Shape(wide)
+    sides = [size[-4:-3] * size[-3:-2], size[-2:-1] * size[-1:]]
+    return raw.Reshape(wide, raw.ConcatV2([size[:-4], *sides], 0))
+
+
+class LinearOperatorBlockDiag(_OfSeveral):
+    """Operators as blocks along the diagonal."""
+
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=True,
+        name=None,
+    ):
+        for op in operators:
+            if op.is_square is False and is_square:
+                raise ValueError("Can only represent a block diagonal of square matrices.")
+        super().__init__(operators, "_ds_", _hints(locals()))
+
+    def _shape(self) -> TensorShape:
+        rows, columns = (
+            [getattr(op, side) for op in self._operators] for side in ("range_dimension", "domain_dimension")
+        )
+        return self._batch().concatenate([None if None in n else sum(n) for n in (rows, columns)])
+
+    def _parts(self, x: Any, sizes: list[Any]) -> list[Any]:
+        """Return rows of x for each block."""
+        parts, at = [], 0
+        for size in sizes:
+            parts.append(x[..., at : at + size, :])
+            at = at + size
+        return parts
+
+    def _each(self, x: Any, action: str, adjoint: bool, adjoint_arg: bool) -> Any:
+        x = adjoint_of(x) if adjoint_arg else x
+        by_rows = adjoint if action == "matmul" else not adjoint
+        sizes = [op.range_dimension_tensor() if by_rows else op.domain_dimension_tensor() for op in self._operators]
+        parts = zip(self._operators, self._parts(x, sizes), strict=True)
+        found = [getattr(op, action)(part, adjoint=adjoint) for op, part in parts]
+        return raw.ConcatV2(_one_batch(found), -2)
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._each(x, "matmul", adjoint, adjoint_arg)
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return self._each(rhs, "solve", adjoint, adjoint_arg)
+
+    def _determinant(self) -> Any:
+        return functools.reduce(lambda a, b: a * b, [op.determinant() for op in self._operators])
+
+    def _log_abs_determinant(self) -> Any:
+        return functools.reduce(lambda a, b: a + b, [op.log_abs_determinant() for op in self._operators])
+
+    def _diag_part(self) -> Any:
+        parts = _one_batch([raw.ExpandDims(op.diag_part(), -1) for op in self._operators])
+        return raw.Squeeze(raw.ConcatV2(parts, -2), squeeze_dims=[-1])
+
+    def _to_dense(self) -> Any:
+        total = self.domain_dimension_tensor()
+        rows, at = [], raw.Cast(0, DstT=total.dtype)
+        for op in self._operators:
+            dense = op.to_dense()
+            after = at + raw.Shape(dense)[-1]
+            batch = raw.ZerosLike(raw.Shape(dense)[:-1])
+            pads = raw.ConcatV2(
+                [raw.Pack([batch, batch], axis=1), raw.Reshape(raw.Pack([at, total - after]), [1, 2])], 0
+            )
+            rows.append(raw.Pad(dense, pads))
+            at = after
+        return raw.ConcatV2(_one_batch(rows), -2)
+
+
+def _one_batch(parts: list[Any]) -> list[Any]:
+    """Return matrices with one batch shape."""
+    if len({str(p.shape[:-2]) for p in parts}) == 1:
+        return parts
+    batch = functools.reduce(raw.BroadcastArgs, [raw.Shape(p)[:-2] for p in parts])
+    return [raw.BroadcastTo(p, raw.ConcatV2([batch, raw.Shape(p)[-2:]], 0)) for p in parts]
+
+
+class LinearOperatorBlockLowerTriangular(_OfSeveral):
+    """Rows of operators, each row one longer than the one before: blocks on and below the diagonal."""
+
+    def __init__(
+        self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
+        name="LinearOperatorBlockLowerTriangular",
+    ):  # fmt: skip
+        if not operators or any(len(row) != i + 1 for i, row in enumerate(operators)):
+            raise ValueError("The argument `operators` must be rows of operators, each one longer than the one before.")
+        self._rows = [list(row) for row in operators]
+        hints = _hints(locals()) | {"is_square": True}
+        super().__init__([op for row in self._rows for op in row], "_", hints)
+
+    operators = property(lambda self: [list(row) for row in self._rows], doc="The rows of blocks.")
+
+    def _shape(self) -> TensorShape:
+        sides = [row[-1].range_dimension for row in self._rows]
+        total = None if None in sides else sum(sides)
+        return self._batch().concatenate([total, total])
+
+    def _to_dense(self) -> Any:
+        sizes = [row[-1].domain_dimension_tensor() for row in self._rows]
+        rows = []
+        for i, row in enumerate(self._rows):
+            blocks = _one_batch([op.to_dense() for op in row])
+            wide = raw.ConcatV2(blocks, -1) if len(blocks) > 1 else blocks[0]
+            rest = functools.reduce(lambda a, b: a + b, sizes[i + 1 :], raw.Cast(0, DstT=sizes[0].dtype))
+            shape = raw.Shape(wide)
+            zeros = raw.Fill(raw.ConcatV2([shape[:-1], raw.Reshape(rest, [1])], 0), raw.Cast(0.0, DstT=self.dtype))
+            rows.append(raw.ConcatV2([wide, zeros], -1))
+        return raw.ConcatV2(_one_batch(rows), -2) if len(rows) > 1 else rows[0]
+
+    def _log_abs_determinant(self) -> Any:
+        return functools.reduce(lambda a, b: a + b, [row[-1].log_abs_determinant() for row in self._rows])
+
+
+class LinearOperatorLowRankUpdate(LinearOperator):
+    """An operator plus U·D·V* of few columns; solved by Woodbury's identity."""
+
+    def __init__(
+        self, base_operator, u, diag_update=None, v=None, is_diag_update_positive=None, is_non_singular=None,
+        is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorLowRankUpdate",
+    ):  # fmt: skip
+        hints = _hints(locals())
+        self._base = base_operator
+        self._u = convert(u, dtype=base_operator.dtype, name="u") if not hasattr(u, "assign") else u
+        self._v = None if v is None else v if hasattr(v, "assign") else convert(v, dtype=base_operator.dtype, name="v")
+        self._diag = None if diag_update is None else convert(diag_update, dtype=base_operator.dtype)
+        same = v is None and (diag_update is None or is_diag_update_positive)
+        if same and base_operator.is_self_adjoint and hints["is_self_adjoint"] is None:
+            hints["is_self_adjoint"] = True
+        if same and base_operator.is_positive_definite and hints["is_positive_definite"] is None:
+            hints["is_positive_definite"] = hints["is_non_singular"] = True
+        super().__init__(base_operator.dtype, parameters={"base_operator": base_operator, "u": u, "v": v}, **hints)
+
+    base_operator = property(lambda self: self._base, doc="What is updated.")
+    u = property(lambda self: self._u, doc="U of the update U·D·V*.")
+    v = property(lambda self: self._u if self._v is None else self._v, doc="V of the update; U where none was given.")
+
+    def _shape(self) -> TensorShape:
+        batch, mine = self._base.batch_shape, TensorShape(self._u.shape)[:-2]
+        return (batch if (mine.rank or 0) <= (batch.rank or 0) else mine).concatenate(self._base.shape[-2:])
+
+    def _middle(self) -> Any:
+        if self._diag is not None:
+            return LinearOperatorDiag(self._diag)
+        size = raw.Shape(convert(self._u))[-1:]
+        return LinearOperatorDiag(raw.Fill(size, raw.Cast(1.0, DstT=self.dtype)))
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        x = adjoint_of(x) if adjoint_arg else x
+        left, right = (self.v, self._u) if adjoint else (self._u, self.v)
+        inner = self._middle().matmul(matmul(convert(right), x, adjoint_a=True), adjoint=adjoint)
+        return self._base.matmul(x, adjoint=adjoint) + matmul(convert(left), inner)
+
+    def _to_dense(self) -> Any:
+        return self._base.to_dense() + matmul(convert(self._u), self._middle().matmul(adjoint_of(convert(self.v))))
+
+    def _capacitance(self) -> Any:
+        """D⁻¹ + V* A⁻¹ U."""
+        return self._middle().inverse().to_dense() + matmul(
+            convert(self.v), self._base.solve(convert(self._u)), adjoint_a=True
+        )
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        rhs = adjoint_of(rhs) if adjoint_arg else rhs
+        left, right = (self.v, self._u) if adjoint else (self._u, self.v)
+        first = self._base.solve(rhs, adjoint=adjoint)
+        inner, small = _same_batch(self._capacitance(), matmul(convert(right), first, adjoint_a=True))
+        correction = raw.MatrixSolve(inner, small, adjoint=adjoint)
+        return first - self._base.solve(matmul(convert(left), correction), adjoint=adjoint)
+
+    def _log_abs_determinant(self) -> Any:
+        _, small = raw.LogMatrixDeterminant(self._capacitance())
+        return small + self._middle().log_abs_determinant() + self._base.log_abs_determinant()
+
+    def _determinant(self) -> Any:
+        small = raw.MatrixDeterminant(self._capacitance())
+        return small * self._middle().determinant() * self._base.determinant()
+
+
+enter_kind("adjoint", LinearOperatorAdjoint)
+enter_kind("inverse", LinearOperatorInversion)
+enter_kind("composition", LinearOperatorComposition)

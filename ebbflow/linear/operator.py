@@ -1,0 +1,343 @@
+"""A linear operator: a batch of matrices that can be multiplied, solved with and asked about.
+
+The base class does everything with the dense matrix; a kind of matrix says what it can do better by methods with a
+leading underscore (`_matmul`, `_solve`, `_diag_part`, …). Hints (`is_self_adjoint` and so on) are promises by whoever
+makes the operator: True, False, or None where nothing is promised. Knows ops; imported by the kinds beside it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
+from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import TensorShape
+from ebbflow.ops.checks.asserts import assert_less, assert_near, assert_positive
+from ebbflow.ops.declare import raw
+from ebbflow.ops.elementwise.complex_numbers import conj, real
+from ebbflow.ops.elementwise.unary import abs as magnitude
+from ebbflow.ops.elementwise.unary import log
+from ebbflow.ops.linalg.decompositions import eigvals
+from ebbflow.ops.linalg.factorizations import cholesky, eigvalsh, svd
+from ebbflow.ops.linalg.matmul import adjoint, matmul
+from ebbflow.ops.linalg.solvers import cholesky_solve, det, slogdet, solve
+from ebbflow.state.module import Module
+
+
+class LinearOperator(Module):
+    """A batch of matrices [..., M, N]."""
+
+    def __init__(
+        self, dtype, graph_parents=None, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
+        is_square=None, name=None, parameters=None,
+    ):  # fmt: skip
+        if is_positive_definite and is_non_singular is False:
+            raise ValueError("A positive definite matrix is always non-singular.")
+        if is_square is False and (is_non_singular or is_self_adjoint or is_positive_definite):
+            raise ValueError("A matrix that is non-singular or self-adjoint is always square.")
+        self._dtype = dtypes.as_dtype(dtype).base_dtype if dtype is not None else None
+        self._is_non_singular = True if is_positive_definite else is_non_singular
+        self._is_self_adjoint = is_self_adjoint
+        self._is_positive_definite = is_positive_definite
+        self._is_square_hint = True if is_non_singular or is_self_adjoint or is_positive_definite else is_square
+        self._parameters = parameters or {}
+        super().__init__(name=name or type(self).__name__)
+
+    # --- what is promised ---------------------------------------------------------------------------------------------
+
+    dtype = property(lambda self: self._dtype, doc="The dtype of the entries.")
+    is_non_singular = property(lambda self: self._is_non_singular, doc="Whether it can be inverted, if promised.")
+    is_self_adjoint = property(lambda self: self._is_self_adjoint, doc="Whether it is its adjoint, if promised.")
+    is_positive_definite = property(lambda self: self._is_positive_definite, doc="Whether x*Ax > 0, if promised.")
+    parameters = property(lambda self: dict(self._parameters), doc="What it was made of.")
+    graph_parents = property(lambda self: [], doc="Kept for programs that ask; empty.")
+
+    @property
+    def is_square(self) -> bool | None:
+        """Whether it has as many rows as columns, as far as known."""
+        rows, columns = self.range_dimension, self.domain_dimension
+        known = None if rows is None or columns is None else rows == columns
+        if known is False and self._is_square_hint:
+            raise ValueError(f"Conflicting hints: {self.name} is said to be square, and its shape is {self.shape}")
+        return self._is_square_hint if known is None else known
+
+    # --- shapes -------------------------------------------------------------------------------------------------------
+
+    def _shape(self) -> TensorShape:
+        raise NotImplementedError(f"{type(self).__name__} must say its shape (_shape)")
+
+    def _shape_tensor(self) -> Any:
+        return raw.Shape(self.to_dense())
+
+    shape = property(lambda self: self._shape(), doc="The static shape [..., M, N].")
+
+    @property
+    def batch_shape(self) -> TensorShape:
+        """The static shape of the batch."""
+        return self.shape[:-2]
+
+    @property
+    def tensor_rank(self) -> int | None:
+        """The number of axes of the dense tensor."""
+        return self.shape.rank
+
+    @property
+    def domain_dimension(self) -> int | None:
+        """The number of columns, where known."""
+        return None if self.shape.rank is None else self.shape[-1]
+
+    @property
+    def range_dimension(self) -> int | None:
+        """The number of rows, where known."""
+        return None if self.shape.rank is None else self.shape[-2]
+
+    def shape_tensor(self, name="shape_tensor"):
+        """Return the shape as a tensor."""
+        if self.shape.is_fully_defined():
+            return convert(self.shape.as_list(), dtype=dtypes.int32)
+        return self._shape_tensor()
+
+    def batch_shape_tensor(self, name="batch_shape_tensor"):
+        """Return the shape of the batch as a tensor."""
+        return self.shape_tensor()[:-2]
+
+    def tensor_rank_tensor(self, name="tensor_rank_tensor"):
+        """Return the number of axes of the dense tensor, as a tensor."""
+        return raw.Size(self.shape_tensor())
+
+    def domain_dimension_tensor(self, name="domain_dimension_tensor"):
+        """Return the number of columns as a tensor."""
+        return self.shape_tensor()[-1]
+
+    def range_dimension_tensor(self, name="range_dimension_tensor"):
+        """Return the number of rows as a tensor."""
+        return self.shape_tensor()[-2]
+
+    # --- products and solves ------------------------------------------------------------------------------------------
+
+    def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        return matmul(self.to_dense(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
+
+    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
+        """Return A·x (or A*·x, or with x*); of another operator, the operator that is both."""
+        if isinstance(x, LinearOperator):
+            from_left = self.adjoint() if adjoint else self
+            return _compose(from_left, x.adjoint() if adjoint_arg else x)
+        with name_scope(name):
+            x = self._checked(convert(x, dtype=self.dtype, name="x"), -1 if adjoint_arg else -2, adjoint, "matmul")
+            return self._matmul(x, adjoint, adjoint_arg)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.matmul(other)
+
+    def _checked(self, x: Any, axis: int, turned: bool, what: str) -> Any:
+        size = self.range_dimension if turned else self.domain_dimension
+        if x.shape.rank is not None and size is not None and x.shape[axis] not in (None, size):
+            raise ValueError(
+                f"Operators are incompatible. Expected `x` to have dimension {size} but got {x.shape[axis]} ({what})"
+            )
+        return x
+
+    def matvec(self, x, adjoint=False, name="matvec"):
+        """Return A·x for vectors x."""
+        with name_scope(name):
+            x = convert(x, dtype=self.dtype, name="x")
+            return raw.Squeeze(self.matmul(raw.ExpandDims(x, -1), adjoint), squeeze_dims=[-1])
+
+    def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+        rhs = _adjoint(rhs) if adjoint_arg else rhs
+        matrix, rhs = _same_batch(self.to_dense(), rhs)
+        if self.is_self_adjoint and self.is_positive_definite:
+            return cholesky_solve(cholesky(matrix), rhs)
+        return solve(matrix, rhs, adjoint=adjoint)
+
+    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
+        """Return x with A·x = rhs."""
+        if self.is_non_singular is False:
+            raise NotImplementedError("Exact solve not implemented for an operator that is expected to be singular.")
+        if self.is_square is False:
+            raise NotImplementedError("Exact solve not implemented for an operator that is expected to not be square.")
+        if isinstance(rhs, LinearOperator):
+            return _compose(
+                self.inverse().adjoint() if adjoint else self.inverse(), rhs.adjoint() if adjoint_arg else rhs
+            )
+        with name_scope(name):
+            rhs = convert(rhs, dtype=self.dtype, name="rhs")
+            rhs = self._checked(rhs, -1 if adjoint_arg else -2, not adjoint, "solve")
+            return self._solve(rhs, adjoint, adjoint_arg)
+
+    def solvevec(self, rhs, adjoint=False, name="solve"):
+        """Return x with A·x = rhs for vectors."""
+        with name_scope(name):
+            rhs = convert(rhs, dtype=self.dtype, name="rhs")
+            return raw.Squeeze(self.solve(raw.ExpandDims(rhs, -1), adjoint), squeeze_dims=[-1])
+
+    # --- other forms --------------------------------------------------------------------------------------------------
+
+    def _to_dense(self) -> Any:
+        size = self.shape_tensor()
+        identity = raw.MatrixDiag(raw.Fill(size[-1:], raw.Cast(1.0, DstT=self.dtype)))
+        batch = raw.ConcatV2([size[:-2], [1, 1]], 0)
+        return self._matmul(identity * raw.Fill(batch, raw.Cast(1.0, DstT=self.dtype)))
+
+    def to_dense(self, name="to_dense"):
+        """Return the matrices written out."""
+        with name_scope(name):
+            return self._to_dense()
+
+    def _diag_part(self) -> Any:
+        return raw.MatrixDiagPart(self.to_dense())
+
+    def diag_part(self, name="diag_part"):
+        """Return the diagonals."""
+        with name_scope(name):
+            return self._diag_part()
+
+    def trace(self, name="trace"):
+        """Return the sums of the diagonals."""
+        with name_scope(name):
+            return raw.Sum(self._diag_part(), -1)
+
+    def add_to_tensor(self, x, name="add_to_tensor"):
+        """Return A + x as a tensor."""
+        with name_scope(name):
+            return self._add_to_tensor(convert(x, dtype=self.dtype, name="x"))
+
+    def _add_to_tensor(self, x: Any) -> Any:
+        return self.to_dense() + x
+
+    def adjoint(self, name="adjoint"):
+        """Return the operator that is the adjoint of this."""
+        return self if self.is_self_adjoint else self._linop_adjoint()
+
+    H = property(lambda self: self.adjoint(), doc="The adjoint.")
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return _kinds["adjoint"](self)
+
+    def inverse(self, name="inverse"):
+        """Return the operator that is the inverse of this."""
+        if self.is_square is False:
+            raise ValueError(f"Cannot take the Inverse: This operator represents a non square matrix, {self.shape}")
+        if self.is_non_singular is False:
+            raise ValueError("Cannot take the Inverse: This operator represents a singular matrix.")
+        return self._linop_inverse()
+
+    def _linop_inverse(self) -> LinearOperator:
+        return _kinds["inverse"](self)
+
+    def cholesky(self, name="cholesky"):
+        """Return the lower triangle L with L·L* = A as an operator."""
+        if not (self.is_positive_definite and self.is_self_adjoint):
+            raise ValueError("Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix.")
+        return self._linop_cholesky()
+
+    def _linop_cholesky(self) -> LinearOperator:
+        return _kinds["triangle"](cholesky(self.to_dense()), is_non_singular=True, is_square=True)
+
+    # --- numbers ------------------------------------------------------------------------------------------------------
+
+    def _determinant(self) -> Any:
+        return det(self.to_dense())
+
+    def _log_abs_determinant(self) -> Any:
+        return slogdet(self.to_dense())[1]
+
+    def _need_square(self, what: str) -> None:
+        if self.is_square is False:
+            raise NotImplementedError(f"{what} not implemented for an operator that is expected to not be square.")
+
+    def determinant(self, name="det"):
+        """Return the determinants."""
+        self._need_square("Determinant")
+        with name_scope(name):
+            return self._determinant()
+
+    def log_abs_determinant(self, name="log_abs_det"):
+        """Return the logarithms of the absolute determinants."""
+        self._need_square("Determinant")
+        with name_scope(name):
+            return self._log_abs_determinant()
+
+    def _eigvals(self) -> Any:
+        return eigvalsh(self.to_dense()) if self.is_self_adjoint else eigvals(self.to_dense())
+
+    def eigvals(self, name="eigvals"):
+        """Return the eigenvalues."""
+        self._need_square("Eigenvalues")
+        with name_scope(name):
+            return self._eigvals()
+
+    def _cond(self) -> Any:
+        values = svd(self.to_dense(), compute_uv=False)
+        return values[..., 0] / values[..., -1]
+
+    def cond(self, name="cond"):
+        """Return the ratios of the largest to the smallest singular value."""
+        with name_scope(name):
+            return self._cond()
+
+    # --- promises kept ------------------------------------------------------------------------------------------------
+
+    def assert_non_singular(self, name="assert_non_singular"):
+        """Return an op that fails where a matrix cannot be inverted, by its condition."""
+        limit = raw.Cast(1.0 / (10 * _epsilon(self.dtype)), DstT=self.dtype.real_dtype)
+        return assert_less(raw.Cast(self.cond(), DstT=limit.dtype), limit, message="Singular matrix up to precision.")
+
+    def assert_positive_definite(self, name="assert_positive_definite"):
+        """Return an op that fails where a matrix is not positive definite."""
+        diagonal = real(raw.MatrixDiagPart(cholesky(self.to_dense())))
+        return assert_positive(diagonal, message="Matrix was not positive definite.")
+
+    def assert_self_adjoint(self, name="assert_self_adjoint"):
+        """Return an op that fails where a matrix is not its adjoint."""
+        dense = self.to_dense()
+        return assert_near(dense, adjoint(dense), message="Matrix was not equal to its adjoint.")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}: shape={self.shape}, dtype={self.dtype and self.dtype.name}>"
+
+
+_kinds: dict[str, Any] = {}
+"""Kinds that the base class makes of others; the files of those enter them."""
+
+
+def enter_kind(role: str, kind: Any) -> None:
+    """Say which class stands for "adjoint", "inverse", "triangle" or "composition"."""
+    _kinds[role] = kind
+
+
+def _compose(left: LinearOperator, right: LinearOperator) -> LinearOperator:
+    if None not in (left.domain_dimension, right.range_dimension) and left.domain_dimension != right.range_dimension:
+        raise ValueError(
+            f"Operators are incompatible. Expected {left.domain_dimension} rows, got {right.range_dimension}"
+        )
+    return _kinds["composition"]([left, right])
+
+
+def _adjoint(x: Any) -> Any:
+    return adjoint(x)
+
+
+def _same_batch(matrix: Any, rhs: Any) -> tuple[Any, Any]:
+    """Return a matrix and a right side with one batch shape."""
+    if matrix.shape.rank == rhs.shape.rank and matrix.shape[:-2].as_list() == rhs.shape[:-2].as_list():
+        return matrix, rhs
+    batch = raw.BroadcastArgs(raw.Shape(matrix)[:-2], raw.Shape(rhs)[:-2])
+    wide = [raw.BroadcastTo(x, raw.ConcatV2([batch, raw.Shape(x)[-2:]], 0)) for x in (matrix, rhs)]
+    return wide[0], wide[1]
+
+
+def _epsilon(dtype: Any) -> float:
+    return 1.19e-7 if dtype.real_dtype == dtypes.float32 else 2.2e-16 if dtype.real_dtype == dtypes.float64 else 1e-3
+
+
+def sum_of_logs(x: Any) -> Any:
+    """Return the sum of the logarithms of magnitudes along the last axis."""
+    return raw.Sum(log(magnitude(x)), -1)
+
+
+def bar(x: Any, wanted: bool) -> Any:
+    """Return the conjugate where asked for."""
+    return conj(x) if wanted else x

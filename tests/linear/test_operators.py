@@ -1,0 +1,123 @@
+"""Every kind of linear operator does what its dense matrix does."""
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+
+L = tf.linalg
+RANDOM = np.random.RandomState(5)
+SQUARE = np.eye(3) * 3 + 0.5 * RANDOM.randn(3, 3)
+POSITIVE = SQUARE @ SQUARE.T
+BATCH = np.stack([SQUARE, SQUARE.T])
+DIAGONALS = np.array([[0.5, -1.0, 0.0], [4.0, 5.0, 6.0], [0.0, 1.0, 0.25]])
+
+
+def full(matrix=SQUARE, **hints):
+    return L.LinearOperatorFullMatrix(matrix, **hints)
+
+
+KINDS = {
+    "full": full,
+    "batch": lambda: full(BATCH),
+    "positive": lambda: full(POSITIVE, is_self_adjoint=True, is_positive_definite=True),
+    "triangle": lambda: L.LinearOperatorLowerTriangular(BATCH),
+    "diag": lambda: L.LinearOperatorDiag(np.array([1.0, -2.0, 3.0])),
+    "identity": lambda: L.LinearOperatorIdentity(3, dtype=tf.float64),
+    "scaled": lambda: L.LinearOperatorScaledIdentity(3, np.array([2.0, -3.0])),
+    "householder": lambda: L.LinearOperatorHouseholder(np.array([1.0, 2.0, -1.0])),
+    "permutation": lambda: L.LinearOperatorPermutation([2, 0, 1], dtype=tf.float64),
+    "toeplitz": lambda: L.LinearOperatorToeplitz(np.array([5.0, 1.0, 2.0]), np.array([5.0, -1.0, 0.5])),
+    "tridiag": lambda: L.LinearOperatorTridiag(DIAGONALS),
+    "adjoint": lambda: full().adjoint(),
+    "inverse": lambda: full(is_non_singular=True).inverse(),
+    "composition": lambda: L.LinearOperatorComposition([full(), L.LinearOperatorDiag(np.array([1.0, 2.0, 3.0]))]),
+    "product": lambda: full().matmul(full(SQUARE.T)),
+    "kronecker": lambda: L.LinearOperatorKronecker([full(SQUARE[:2, :2]), full()]),
+    "blocks": lambda: L.LinearOperatorBlockDiag([full(), L.LinearOperatorDiag(np.array([2.0, 1.0]))]),
+    "triangle of blocks": lambda: L.LinearOperatorBlockLowerTriangular(
+        [[full()], [full(SQUARE[:2]), full(SQUARE[:2, :2])]]
+    ),
+    "update": lambda: L.LinearOperatorLowRankUpdate(
+        L.LinearOperatorDiag(np.array([4.0, 5.0, 6.0])), SQUARE[:, :2], np.array([0.5, 0.25])
+    ),
+    "circulant": lambda: L.LinearOperatorCirculant(np.array([3.0, 1.0, 1.0]), tf.float64),
+    "complex circulant": lambda: L.LinearOperatorCirculant(np.array([3.0, 1.0 + 1j, 2.0 - 0.5j]), tf.complex128),
+    "circulant of blocks": lambda: L.LinearOperatorCirculant2D(np.array([[4.0, 2.0], [1.0, 3.0]]) + 0j, tf.complex128),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_does_what_its_matrix_does(name):
+    operator = KINDS[name]()
+    dense = operator.to_dense().numpy()
+    assert tuple(operator.shape) == dense.shape == tuple(operator.shape_tensor().numpy())
+    rows = dense.shape[-1]
+    x = RANDOM.randn(rows, 2).astype(dense.dtype)
+    turned = np.conj(np.swapaxes(dense, -1, -2))
+    close = {"rtol": 1e-8, "atol": 1e-8}
+    np.testing.assert_allclose(operator.matmul(x), dense @ x, **close)
+    np.testing.assert_allclose(operator.matmul(x, adjoint=True), turned @ x, **close)
+    np.testing.assert_allclose(operator.matmul(x.T.conj(), adjoint_arg=True), dense @ x, **close)
+    np.testing.assert_allclose(operator.matvec(x[:, 0]), (dense @ x)[..., 0], **close)
+    wide = np.broadcast_to(x, (*dense.shape[:-2], *x.shape))
+    np.testing.assert_allclose(operator.solve(x), np.linalg.solve(dense, wide), **close)
+    np.testing.assert_allclose(operator.solve(x, adjoint=True), np.linalg.solve(turned, wide), **close)
+    np.testing.assert_allclose(operator.determinant(), np.linalg.det(dense), **close)
+    logarithm = operator.log_abs_determinant().numpy()
+    np.testing.assert_allclose(logarithm, np.linalg.slogdet(dense)[1].astype(logarithm.dtype), **close)
+    np.testing.assert_allclose(operator.diag_part(), np.diagonal(dense, axis1=-2, axis2=-1), **close)
+    np.testing.assert_allclose(operator.trace(), np.trace(dense, axis1=-2, axis2=-1), **close)
+    np.testing.assert_allclose(operator.adjoint().to_dense(), turned, **close)
+    np.testing.assert_allclose(operator.inverse().to_dense(), np.linalg.inv(dense), **close)
+    np.testing.assert_allclose(operator.add_to_tensor(dense), 2 * dense, **close)
+
+
+@pytest.mark.parametrize("name", ["full", "triangle", "diag", "kronecker", "blocks", "update"])
+def test_in_a_function(name):
+    operator = KINDS[name]()
+    x = RANDOM.randn(operator.shape[-1], 2)
+    found = tf.function(lambda x: operator.solve(operator.matmul(x)))(tf.constant(x))
+    np.testing.assert_allclose(found, np.broadcast_to(x, found.shape), 1e-8, 1e-8)
+
+
+def test_variables_are_read_each_time_and_have_gradients():
+    diagonal = tf.Variable([1.0, 2.0])
+    operator = L.LinearOperatorDiag(diagonal)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(operator.matvec([3.0, 4.0]))
+    assert tape.gradient(y, diagonal).numpy().tolist() == [3.0, 4.0]
+    diagonal.assign([5.0, 6.0])
+    assert operator.to_dense().numpy().tolist() == [[5.0, 0.0], [0.0, 6.0]]
+    assert [v is diagonal for v in operator.trainable_variables] == [True]
+
+
+def test_cholesky_is_an_operator():
+    operator = KINDS["positive"]()
+    factor = operator.cholesky().to_dense().numpy()
+    np.testing.assert_allclose(factor @ factor.T, POSITIVE)
+    with pytest.raises(ValueError, match="Cholesky"):
+        full().cholesky()
+
+
+def test_zeros_and_sides_that_differ():
+    zeros = L.LinearOperatorZeros(2, 3)
+    assert tuple(zeros.shape) == (2, 3) and not zeros.to_dense().numpy().any() and zeros.is_square is False
+    with pytest.raises(NotImplementedError):
+        zeros.solve([[1.0], [2.0]])
+
+
+def test_promises_that_contradict_are_refused():
+    with pytest.raises(ValueError, match="non-singular"):
+        full(is_positive_definite=True, is_non_singular=False)
+    with pytest.raises(ValueError, match="incompatible"):
+        full().matmul(np.ones((4, 2)))
+    KINDS["positive"]().assert_positive_definite()
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        full(np.diag([1.0, 0.0])).assert_non_singular()
+
+
+def test_conjugate_gradients_solve():
+    operator = KINDS["positive"]()
+    state = L.experimental.conjugate_gradient(operator, np.array([1.0, 2.0, 3.0]), max_iter=50, tol=1e-10)
+    np.testing.assert_allclose(state.x, np.linalg.solve(POSITIVE, [1.0, 2.0, 3.0]), 1e-6)
