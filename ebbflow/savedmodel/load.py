@@ -113,6 +113,9 @@ class Loader:
             for number in [*(child.node_id for child in node.children), *saveables]:
                 if not 0 <= number < count:
                     raise self._broken(f"object {i} refers to object {number} of {count}")
+            named = {child.local_name for child in node.children}
+            if node.WhichOneof("kind") == "resource" and "_create_resource" not in named:
+                raise self._broken(f"object {i} is a resource that nothing makes: it has no _create_resource")
             for number in saveables:
                 if self._nodes[number].WhichOneof("kind") != "bare_concrete_function":
                     raise self._broken(f"object {i} is to be saved by object {number}, which is no function")

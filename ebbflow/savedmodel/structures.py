@@ -62,6 +62,22 @@ def can_encode(nested_structure: Any) -> bool:
     return True
 
 
+class StructureCoder:
+    """TF 1's door to the same: an object with the functions of this module."""
+
+    def can_encode(self, nested_structure: Any) -> bool:
+        """Return whether a structure can be written."""
+        return can_encode(nested_structure)
+
+    def encode_structure(self, nested_structure: Any) -> Any:
+        """Return a structure as a StructuredValue."""
+        return encode_structure(nested_structure)
+
+    def decode_proto(self, proto: Any) -> Any:
+        """Return the structure that a StructuredValue holds."""
+        return decode_proto(proto)
+
+
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 

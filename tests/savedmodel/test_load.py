@@ -193,6 +193,18 @@ def missing_function(meta, folder):
     meta.object_graph_def.nodes[6].function.concrete_functions[0] = "nowhere"
 
 
+def made_by_nothing(meta, folder):
+    node = meta.object_graph_def.nodes[4]
+    kept = [child for child in node.children if child.local_name != "_create_resource"]
+    del node.children[:]
+    node.children.extend(kept)
+
+
+def parameters_half_described(meta, folder):
+    values = meta.object_graph_def.nodes[10].function.function_spec.fullargspec.named_tuple_value.values
+    del values[5]
+
+
 def no_values(meta, folder):
     shutil.rmtree(folder / "variables")
 
@@ -239,6 +251,8 @@ BROKEN = [
     (unknown_child, tf.errors.DataLossError, "object 0 refers to object 999 of 49"),
     (unknown_capture, tf.errors.DataLossError, "captures an object that there is not"),
     (missing_function, tf.errors.DataLossError, "has the trace 'nowhere', which is not described"),
+    (made_by_nothing, tf.errors.DataLossError, "object 4 is a resource that nothing makes"),
+    (parameters_half_described, tf.errors.DataLossError, "described without .'kwonlydefaults'."),
     (no_values, tf.errors.NotFoundError, "has no variables/variables.index"),
     (other_shape, tf.errors.DataLossError, r"variable 'w' is float32 \(7, 5\) in the object graph"),
     (unknown_ops, tf.errors.NotFoundError, "'NoSuchOp0'.*'NoSuchOp1'.*'NoSuchOp2'"),

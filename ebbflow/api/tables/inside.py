@@ -104,7 +104,7 @@ python.client.session.register_session_run_conversion_functions
 [state.partitioners]
 python.ops.variables.PartitionedVariable
 [state.reference]
-python.ops.ref_variable.RefVariable
+python.ops.ref_variable.RefVariable python.ops.variables.RefVariable
 [state.resource]
 python.ops.resource_variable_ops.: ResourceVariable is_resource_variable
 UnreadVariable as python.ops.resource_variable_ops._UnreadVariable

@@ -119,6 +119,7 @@ python.saved_model.signature_serialization.: canonicalize_signatures find_functi
 [savedmodel.objects]
 SignatureMap as python.saved_model.signature_serialization._SignatureMap
 [savedmodel.structures]
+StructureCoder as python.saved_model.nested_structure_coder.StructureCoder
 NotEncodableError as python.saved_model.nested_structure_coder.NotEncodableError
 python.saved_model.nested_structure_coder.: can_encode decode_proto encode_structure
 """
