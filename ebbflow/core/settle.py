@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import holds_tensors, to_array
+from ebbflow.core.convert import to_array
 from ebbflow.core.dtypes import DType, c_name
 from ebbflow.core.signature import Arg, Signature
 from ebbflow.core.tensor import Tensor
@@ -126,11 +126,9 @@ class _Taking:
             return None
         if context.switches.tf1:  # TensorFlow 1.15 took the default at once
             return declared.default
-        if isinstance(value, (list, tuple)) and holds_tensors(value):  # which say what they are
-            return None
         try:
             return None if to_array(value)[1] in declared.allowed else declared.default
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, NotImplementedError):  # the last: a list of symbolic tensors, which say it
             return None
 
     def _enough(self, arg: Arg, counted: Any, length: int) -> None:
