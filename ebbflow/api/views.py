@@ -25,6 +25,9 @@ class View(NamedTuple):
     spaces: Mapping[str, Mapping[str, str | None]]  # None: a namespace of its own
 
 
+OTHER_PACKAGES = ("doors.keras_package:", "doors.slim_package:")
+"""How targets begin that another package provides: importing it makes Ebbflow answer to `tensorflow`."""
+
 DOORS = {
     "v2": "the TF 2 door (`import ebbflow as tf`, `ebbflow run --tf 2`)",
     "v1": "the TF 1 door (`import ebbflow.v1 as tf`, `ebbflow run --tf 1`)",

@@ -272,3 +272,18 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
 def is_symbolic_tensor(tensor: TensorLike) -> bool:
     """Return whether `tensor` is a symbolic tensor."""
     return isinstance(tensor, SymbolicTensor)
+
+
+def graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:
+    """Return the one graph that inputs come from (the default one, where none says): `ops._get_graph_from_inputs`."""
+    first = None
+    for item in op_input_list:
+        theirs = None if getattr(item, "_array", None) is not None else getattr(item, "graph", None)
+        if theirs is None:
+            continue
+        if graph is None:
+            first, graph = item, theirs
+        elif theirs is not graph:
+            whose = "the passed-in graph" if first is None else f"the same graph as {first}"
+            raise ValueError(f"{item} is not from {whose}.")
+    return context.default_graph() if graph is None else graph

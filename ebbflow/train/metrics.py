@@ -93,6 +93,17 @@ def _quotient(total: Any, count: Any, name: str) -> Any:
     return div_no_nan(total, maximum(count, 0), name=name)
 
 
+def safe_scalar_div(numerator: TensorLike, denominator: TensorLike, name: str | None = None) -> Tensor:
+    """Return the quotient of two numbers, 0 where the second is 0 (`metrics_impl._safe_scalar_div`)."""
+    return div_no_nan(numerator, denominator, name=name)
+
+
+def aggregate_variable(v: TensorLike, collections: Sequence[str] | str | None) -> Any:
+    """Return a metric's variable, put into collections (`metrics_impl._aggregate_variable`)."""
+    add_to_collections(collections, v)
+    return v
+
+
 def mean_tensor(
     values: TensorLike,
     weights: TensorLike | None = None,

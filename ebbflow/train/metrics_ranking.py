@@ -207,19 +207,44 @@ def average_precision_at_k(
         raise ValueError(f"Invalid k={k}.")
     with name_scope(name, _at_k("average_precision", k), [predictions, labels, weights]) as scope:
         best = top_k(predictions, k)[1]
-        each = _average_precision(_first(best), _labelled(labels, best), k)
-        number = cast(size(each, name="batch_max"), WIDE)
-        if weights is not None:
-            weights = broadcast_weights(cast(weights, WIDE), each)
-            each, number = raw.Mul(each, weights), reduce_sum(weights)
-        with name_scope(None, "max_1") as inner:
-            most = metric_variable([], WIDE, name=inner)
-            more = assign_add(most, number, name="update")
-        with name_scope(None, "total") as inner:
-            total = metric_variable([], WIDE, name=inner)
-            sums = assign_add(total, reduce_sum(each, name="batch_total"), name="update")
-        value = div_no_nan(total, most, name="mean")
-        return collected(value, div_no_nan(sums, more, name=scope), metrics_collections, updates_collections)
+        return _mean_of_precisions(labels, best, k, weights, metrics_collections, updates_collections, scope)
+
+
+def average_precision_at_top_k(
+    labels: TensorLike,
+    predictions_idx: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return `average_precision_at_k` for predictions that are class numbers already, best first, and its update."""
+    only_in_graphs("average_precision_at_top_k")
+    best = convert(predictions_idx)
+    k = best.shape[-1] if best.shape.rank else None
+    if k is None:
+        raise ValueError(f"the last axis of predictions_idx must have a known length, got shape {best.shape}")
+    with name_scope(name, _at_k("average_precision", int(k)), [best, labels, weights]) as scope:
+        return _mean_of_precisions(labels, best, int(k), weights, metrics_collections, updates_collections, scope)
+
+
+def _mean_of_precisions(
+    labels: Any, best: Any, k: Any, weights: Any, metrics_collections: Any, updates_collections: Any, scope: str
+) -> tuple[Tensor, Tensor]:
+    """Return the mean of average precisions so far, and its update."""
+    each = _average_precision(_first(best), _labelled(labels, best), k)
+    number = cast(size(each, name="batch_max"), WIDE)
+    if weights is not None:
+        weights = broadcast_weights(cast(weights, WIDE), each)
+        each, number = raw.Mul(each, weights), reduce_sum(weights)
+    with name_scope(None, "max_1") as inner:
+        most = metric_variable([], WIDE, name=inner)
+        more = assign_add(most, number, name="update")
+    with name_scope(None, "total") as inner:
+        total = metric_variable([], WIDE, name=inner)
+        sums = assign_add(total, reduce_sum(each, name="batch_total"), name="update")
+    value = div_no_nan(total, most, name="mean")
+    return collected(value, div_no_nan(sums, more, name=scope), metrics_collections, updates_collections)
 
 
 sparse_average_precision_at_k = average_precision_at_k

@@ -34,7 +34,11 @@ _CASES = {"tp": (True, True), "fn": (True, False), "tn": (False, False), "fp": (
 
 
 def confusion_matrix_at_thresholds(
-    labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any = None, includes: Any = None
+    labels: TensorLike,
+    predictions: TensorLike,
+    thresholds: Sequence[float],
+    weights: TensorLike | None = None,
+    includes: Sequence[str] | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return variables that count hits ("tp", "tn") and misses ("fp", "fn") at each threshold, and their updates."""
     includes = tuple(_NAMES) if includes is None else includes

@@ -11,6 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.shaping import expand_dims, squeeze
 from ebbflow.ops.arrays.shaping import rank as rank_of
@@ -67,7 +68,7 @@ def broadcast_weights(weights: Any, values: Any) -> Any:
 
 
 def remove_squeezable_dimensions(
-    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+    labels: TensorLike, predictions: TensorLike, expected_rank_diff: int = 0, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Return labels and predictions; one that has a last axis of length 1 too many is without it."""
     with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
@@ -81,7 +82,7 @@ def remove_squeezable_dimensions(
         return labels, predictions
 
 
-def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor, Any]:
+def matched(predictions: TensorLike, labels: TensorLike | None, weights: TensorLike | None) -> tuple[Tensor, Any, Any]:
     """Return all three in shapes that match: of predictions, labels and weights that differ by a last axis of
     length 1, it is taken off (or put on, for weights).
     """

@@ -15,6 +15,8 @@ def public_functions() -> Iterator[tuple[str, Any]]:
     seen = set()
     for key in views.DOORS:
         for name, target in views.names_of(key).items():
+            if target.startswith(views.OTHER_PACKAGES):
+                continue
             value = resolve(target)
             if not inspect.isfunction(value) or not value.__module__.startswith("ebbflow.") or id(value) in seen:
                 continue

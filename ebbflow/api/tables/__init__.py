@@ -33,6 +33,7 @@ from ebbflow.api.tables import (
     queues,
     saved_models,
     signal,
+    slim,
     sparse,
     state,
     strings,
@@ -43,7 +44,7 @@ from ebbflow.api.tables import (
 
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
-    platform, data, trackables, lookup, queues, monitored,
+    platform, data, trackables, lookup, queues, monitored, slim,
     keras, distribute,
     checkpoints, saved_models,
     signal, strings, images, examples,

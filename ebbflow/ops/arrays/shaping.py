@@ -382,6 +382,15 @@ def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None
         return Shape(tensor, out_type=kind, name=scope)
 
 
+def shape_internal(
+    input: TensorLike, name: str | None = None, optimize: bool = True, out_type: DTypeLike | None = None
+) -> Tensor:
+    """Return the shape of a tensor; with `optimize=False` always as a node (`array_ops.shape_internal`)."""
+    if optimize:
+        return shape(input, out_type=out_type, name=name)
+    return raw.Shape(input, out_type=dtypes.int32 if out_type is None else dtypes.as_dtype(out_type), name=name)
+
+
 def shape_v1(input: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """Return the shape of `input` as an integer vector."""
     return shape(input, out_type, name)

@@ -7,6 +7,7 @@ compositions of `TopKV2`, as in TensorFlow's graphs.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -404,3 +405,12 @@ def searchsorted(
 
 def _empty(x: Any) -> bool:
     return isinstance(x, Tensor) and x._dims == (0,)
+
+
+def bucketize(input: TensorLike, boundaries: Sequence[float], name: str | None = None) -> Tensor:
+    """Return for each number how many boundaries are at or below it.
+
+    >>> bucketize([-5.0, 10.0, 150.0], boundaries=[0, 10, 100]).numpy().tolist()
+    [0, 2, 3]
+    """
+    return Bucketize(input, boundaries=list(boundaries), name=name)
