@@ -14,6 +14,7 @@ from ebbflow.checkpoint.options import CheckpointOptions
 from ebbflow.checkpoint.status import LoadStatus, NameBasedSaverStatus, get_session
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import DTypeLike
 from ebbflow.graph.scopes import device_scope, init_scope
 from ebbflow.platform import files
 from ebbflow.state.initializers import GlorotUniform, Zeros
@@ -259,7 +260,7 @@ def add_variable(
     trackable: Any,
     name: str,
     shape: Any = None,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     initializer: Any = None,
     trainable: bool = True,
 ) -> Any:

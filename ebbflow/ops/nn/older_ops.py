@@ -13,6 +13,7 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.op import Known, Op, op
 from ebbflow.core.registry import registry
+from ebbflow.core.typing import Padding, Sizes, TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw, same, show
 from ebbflow.ops.kernels import computed
 from ebbflow.ops.nn.windows import grid, output_length, patches, with_edges
@@ -239,7 +240,9 @@ def _(call, grad):
     return raw.Reshape(sums[1:], raw.Shape(call.input))
 
 
-def extract_volume_patches(input, ksizes, strides, padding, name=None):
+def extract_volume_patches(
+    input: TensorLike, ksizes: Sizes, strides: Sizes, padding: Padding, name: str | None = None
+) -> Any:
     """Return the windows of volumes, each laid out along the last axis."""
     return ExtractVolumePatches(input, ksizes=ksizes, strides=strides, padding=padding, name=name)
 

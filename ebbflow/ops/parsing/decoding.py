@@ -31,7 +31,7 @@ def decode_raw(
 
 def decode_raw_v1(
     input_bytes: Any = None,
-    out_type: Any = None,
+    out_type: DTypeLike | None = None,
     little_endian: bool = True,
     name: str | None = None,
     bytes: Any = None,

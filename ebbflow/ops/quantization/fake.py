@@ -6,6 +6,7 @@ where a number was inside. `QuantizeAndDequantize…` have steps on both sides o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw, same, show
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
 from ebbflow.ops.sizes import invalid
@@ -279,9 +281,18 @@ def _(xp, input, *, signed_input, num_bits, range_given, input_min, input_max):
 
 
 def _second(
-    xp: Any, input: Any, input_min: Any, input_max: Any, *, signed_input: bool, num_bits: int, range_given: bool,
-    round_mode: str, narrow_range: bool, axis: int,
-) -> Any:  # fmt: skip
+    xp: Any,
+    input: Any,
+    input_min: Any,
+    input_max: Any,
+    *,
+    signed_input: bool,
+    num_bits: int,
+    range_given: bool,
+    round_mode: str,
+    narrow_range: bool,
+    axis: int,
+) -> Any:
     return _there_and_back(
         input, input_min, input_max, signed=signed_input, bits=num_bits, given=range_given, mode=round_mode,
         narrow=narrow_range, axis=axis,
@@ -334,7 +345,14 @@ def _(xp, gradients, input, input_min, input_max, *, axis):
 # --- public functions -------------------------------------------------------------------------------------------------
 
 
-def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_args(
+    inputs: Sequence[TensorLike],
+    min: Any = -6,
+    max: int = 6,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return numbers as they would be after rounding to `num_bits` bits between `min` and `max`.
 
     >>> [round(float(x), 3) for x in fake_quant_with_min_max_args([0.1, 7.0], min=-6, max=6)]
@@ -344,34 +362,68 @@ def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range
 
 
 def fake_quant_with_min_max_args_gradient(
-    gradients, inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None
-):  # fmt: skip
+    gradients: Any,
+    inputs: Sequence[TensorLike],
+    min: Any = -6,
+    max: int = 6,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return the gradients of `fake_quant_with_min_max_args`: those of numbers inside the range."""
     return FakeQuantWithMinMaxArgsGradient(
         gradients, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
 
 
-def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_vars(
+    inputs: Sequence[TensorLike],
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return numbers as after rounding to `num_bits` bits; the range may be learnt."""
     return FakeQuantWithMinMaxVars(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
 
 
-def fake_quant_with_min_max_vars_gradient(gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_vars_gradient(
+    gradients: Any,
+    inputs: Sequence[TensorLike],
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return the gradients of `fake_quant_with_min_max_vars` for inputs, minimum and maximum."""
     return FakeQuantWithMinMaxVarsGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
 
 
-def fake_quant_with_min_max_vars_per_channel(inputs, min, max, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_vars_per_channel(
+    inputs: Sequence[TensorLike],
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return numbers as after rounding to `num_bits` bits, with a range for each channel."""
     return FakeQuantWithMinMaxVarsPerChannel(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
 
 
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
-):  # fmt: skip
+    gradients: Any,
+    inputs: Sequence[TensorLike],
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return the gradients of `fake_quant_with_min_max_vars_per_channel`."""
     return FakeQuantWithMinMaxVarsPerChannelGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
@@ -379,9 +431,17 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
 
 
 def quantize_and_dequantize(
-    input, input_min, input_max, signed_input=True, num_bits=8, range_given=False, round_mode="HALF_TO_EVEN", name=None,
-    narrow_range=False, axis=None,
-):  # fmt: skip
+    input: TensorLike,
+    input_min: Any,
+    input_max: Any,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
+    axis: Axis = None,
+) -> Any:
     """Return numbers rounded to steps of one size around zero; gradients pass as they are."""
     return _both_ways(
         QuantizeAndDequantizeV2, input, input_min, input_max, signed_input, num_bits, range_given, round_mode, name,
@@ -390,9 +450,17 @@ def quantize_and_dequantize(
 
 
 def quantize_and_dequantize_v2(
-    input, input_min, input_max, signed_input=True, num_bits=8, range_given=False, round_mode="HALF_TO_EVEN", name=None,
-    narrow_range=False, axis=None,
-):  # fmt: skip
+    input: TensorLike,
+    input_min: Any,
+    input_max: Any,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
+    axis: Axis = None,
+) -> Any:
     """Return numbers rounded to steps of one size around zero; gradients pass inside the range."""
     return _both_ways(
         QuantizeAndDequantizeV4, input, input_min, input_max, signed_input, num_bits, range_given, round_mode, name,

@@ -6,7 +6,7 @@ the inputs. Nothing here has a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, Op, op
 from ebbflow.core.registry import registry
+from ebbflow.core.typing import Axis, DTypeLike, Padding, Sizes, TensorLike
 from ebbflow.ops.declare import UNDEFINED, broadcast, same, show
 from ebbflow.ops.kernels import computed
 from ebbflow.ops.quantization.values import (
@@ -421,9 +422,17 @@ def _(xp, values, axis, input_mins, input_maxes, *, T):
 
 
 def quantize(
-    input, min_range, max_range, T, mode="MIN_COMBINED", round_mode="HALF_AWAY_FROM_ZERO", name=None,
-    narrow_range=False, axis=None, ensure_minimum_range=0.01,
-):  # fmt: skip
+    input: TensorLike,
+    min_range: Any,
+    max_range: Any,
+    T: Any,
+    mode: str = "MIN_COMBINED",
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+    name: str | None = None,
+    narrow_range: bool = False,
+    axis: int | None = None,
+    ensure_minimum_range: float = 0.01,
+) -> Any:
     """Return floats as integers of few bits, and the range that these mean."""
     input = convert(input)
     if axis is not None and axis < 0:
@@ -437,16 +446,31 @@ def quantize(
 
 
 def quantize_v2(
-    input, min_range, max_range, T, mode="MIN_COMBINED", name=None, round_mode="HALF_AWAY_FROM_ZERO",
-    narrow_range=False, axis=None, ensure_minimum_range=0.01,
-):  # fmt: skip
+    input: TensorLike,
+    min_range: Any,
+    max_range: Any,
+    T: Any,
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+    narrow_range: bool = False,
+    axis: int | None = None,
+    ensure_minimum_range: float = 0.01,
+) -> Any:
     """`quantize` with TensorFlow 1's order of arguments."""
     return quantize(input, min_range, max_range, T, mode, round_mode, name, narrow_range, axis, ensure_minimum_range)
 
 
 def dequantize(
-    input, min_range, max_range, mode="MIN_COMBINED", name=None, axis=None, narrow_range=False, dtype=dtypes.float32
-):
+    input: TensorLike,
+    min_range: Any,
+    max_range: Any,
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
+    axis: int | None = None,
+    narrow_range: bool = False,
+    dtype: DTypeLike = dtypes.float32,
+) -> Any:
     """Return what integers of few bits mean, given their range."""
     input = convert(input)
     if axis is not None and axis < 0:
@@ -459,25 +483,52 @@ def dequantize(
     )  # fmt: skip
 
 
-def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
+def quantized_concat(
+    concat_dim: Axis, values: TensorLike, input_mins: Any, input_maxes: Any, name: str | None = None
+) -> Any:
     """Return quantised tensors joined along an axis, brought to one range."""
     return QuantizedConcat(concat_dim, values, input_mins, input_maxes, name=name)
 
 
-def quantized_avg_pool(input, min_input, max_input, ksize, strides, padding, name=None):
+def quantized_avg_pool(
+    input: TensorLike,
+    min_input: Any,
+    max_input: Any,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    name: str | None = None,
+) -> Any:
     """Return means over windows of a quantised tensor."""
     return QuantizedAvgPool(input, min_input, max_input, ksize=ksize, strides=strides, padding=padding, name=name)
 
 
-def quantized_max_pool(input, min_input, max_input, ksize, strides, padding, name=None):
+def quantized_max_pool(
+    input: TensorLike,
+    min_input: Any,
+    max_input: Any,
+    ksize: Sizes,
+    strides: Sizes,
+    padding: Padding,
+    name: str | None = None,
+) -> Any:
     """Return maxima over windows of a quantised tensor."""
     return QuantizedMaxPool(input, min_input, max_input, ksize=ksize, strides=strides, padding=padding, name=name)
 
 
 def quantized_conv2d(
-    input, filter, min_input, max_input, min_filter, max_filter, strides, padding, out_type=dtypes.qint32,
-    dilations=(1, 1, 1, 1), name=None,
-):  # fmt: skip
+    input: TensorLike,
+    filter: TensorLike,
+    min_input: Any,
+    max_input: Any,
+    min_filter: Any,
+    max_filter: Any,
+    strides: Sizes,
+    padding: Padding,
+    out_type: DTypeLike = dtypes.qint32,
+    dilations: Sequence[int] = (1, 1, 1, 1),
+    name: str | None = None,
+) -> Any:
     """Return the convolution of quantised images."""
     return QuantizedConv2D(
         input, filter, min_input, max_input, min_filter, max_filter, strides=strides, padding=padding,
@@ -485,6 +536,13 @@ def quantized_conv2d(
     )  # fmt: skip
 
 
-def quantized_relu_x(features, max_value, min_features, max_features, out_type=dtypes.quint8, name=None):
+def quantized_relu_x(
+    features: TensorLike,
+    max_value: TensorLike,
+    min_features: Any,
+    max_features: Any,
+    out_type: DTypeLike = dtypes.quint8,
+    name: str | None = None,
+) -> Any:
     """Return quantised numbers cut off below zero and above `max_value`."""
     return QuantizedReluX(features, max_value, min_features, max_features, out_type=out_type, name=name)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.rows import take
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.sparse.cross import DEFAULT_KEY, RaggedCross
 
 
-def cross(inputs, name=None):
+def cross(inputs: Sequence[TensorLike], name: str | None = None) -> Any:
     """Return all combinations of features of each row, joined to texts, as a ragged tensor.
 
     >>> cross([[[b"a"], [b"b"]], RaggedTensor.from_row_splits([b"c", b"d", b"e"], [0, 2, 3])]).to_list()
@@ -23,7 +25,9 @@ def cross(inputs, name=None):
     return _crossed(inputs, False, 0, None, name)
 
 
-def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+def cross_hashed(
+    inputs: Sequence[TensorLike], num_buckets: int = 0, hash_key: Any = None, name: str | None = None
+) -> Any:
     """Return the buckets of all combinations of features of each row, as a ragged tensor."""
     return _crossed(inputs, True, num_buckets, hash_key, name)
 
@@ -53,7 +57,9 @@ def _wide(x: Any) -> Any:
     return x if x.dtype in (dtypes.string, dtypes.int64) else raw.Cast(x, DstT=dtypes.int64)
 
 
-def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
+def stack_dynamic_partitions(
+    data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None
+) -> Any:
     """Return the rows of `data` stacked by the number `partitions` gives each.
 
     >>> stack_dynamic_partitions([b"a", b"b", b"c"], [1, 0, 1], 2).to_list()

@@ -7,11 +7,14 @@ one of them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
+from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.random import distributions
 from ebbflow.ops.random.philox import Source
@@ -56,7 +59,9 @@ def _(xp, dim, num_results, skip, *, dtype):
     return sequence.random(count).astype(dtype.np)
 
 
-def sobol_sample(dim, num_results, skip=0, dtype=dtypes.float32, name=None):
+def sobol_sample(
+    dim: Axis, num_results: Any, skip: int = 0, dtype: DTypeLike = dtypes.float32, name: str | None = None
+) -> Any:
     """Return points that fill the unit cube of `dim` dimensions evenly, after skipping some."""
     return SobolSample(dim, num_results, skip, dtype=dtypes.as_dtype(dtype), name=name)
 
@@ -132,7 +137,7 @@ def _(xp, index, seed, max_index, *, rounds):
     return result if counts else result[0]
 
 
-def index_shuffle(index, seed, max_index):
+def index_shuffle(index: Any, seed: TensorLike, max_index: Any) -> Any:
     """Return where `index` goes when the numbers up to `max_index` are shuffled; each goes to one place of its own."""
     seed = convert(seed)
     if seed.shape.rank is not None and seed.shape[-1] == 2:  # a stateless seed: two words and none

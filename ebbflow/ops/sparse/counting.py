@@ -15,6 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.typing import Axis
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
 from ebbflow.ops.sizes import invalid, room_for
@@ -212,8 +213,14 @@ def _(xp, splits, values, weights, *, minlength, maxlength, binary_output):
 
 
 def sparse_bincount(
-    values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None
-):  # fmt: skip
+    values: Any,
+    weights: Any = None,
+    axis: Axis = 0,
+    minlength: Any = None,
+    maxlength: Any = None,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> Any:
     """Return how often each integer occurs as a sparse tensor: in all (axis 0), or in each row (axis -1)."""
     with name_scope(name, "count", [values, weights]):
         if axis not in (0, -1, None):
@@ -320,7 +327,7 @@ def _distance(a: list[Any], b: list[Any]) -> int:
     return row[-1]
 
 
-def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
+def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Any:
     """Return how far each sequence of `hypothesis` is from that of `truth`; normalised, over the truth's length."""
     if not isinstance(hypothesis, SparseTensor):
         raise TypeError(f"Hypothesis must be a SparseTensor, got {type(hypothesis)}")

@@ -17,6 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.sparse.arrays import checked, within
@@ -206,14 +207,16 @@ def _parts(inputs: Any) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
     return [x.indices for x in sparse], [_wide(x.values) for x in sparse], [x.dense_shape for x in sparse], dense
 
 
-def sparse_cross(inputs, name=None, separator=None):
+def sparse_cross(inputs: Sequence[TensorLike], name: str | None = None, separator: str | None = None) -> Any:
     """Return all combinations of features of a row, joined to texts ("_X_" between them), as a sparse tensor."""
     with name_scope(name, "sparse_cross"):
         indices, values, shapes, dense = _parts(inputs)
         return SparseTensor(*SparseCrossV2(indices, values, shapes, dense, "_X_" if separator is None else separator))
 
 
-def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+def sparse_cross_hashed(
+    inputs: Sequence[TensorLike], num_buckets: int = 0, hash_key: Any = None, name: str | None = None
+) -> Any:
     """Return the buckets of all combinations of features of a row, as a sparse tensor."""
     with name_scope(name, "sparse_cross_hashed"):
         indices, values, shapes, dense = _parts(inputs)
