@@ -14,7 +14,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.registry import registry
-from tests.ops import golden
+from tests.ops import golden, good_files
 
 X = np.linspace(0.1, 2.4, 24, dtype=np.float32)
 MATRIX = X[:6].reshape(2, 3)
@@ -210,7 +210,7 @@ def good_cases(most: int = 1) -> dict[str, list[dict]]:
             answered = [{k: v for k, v in case.items() if k != "via"} for case in cases if "error" not in case]
             answered.sort(key=lambda case: -max((len(form["s"]) for form in _forms(case)), default=0))
             found.setdefault(op, []).extend(answered[:most])
-    for op, inputs, attrs in (*BY_HAND, *on_variables()):
+    for op, inputs, attrs in (*BY_HAND, *good_files.ROWS, *on_variables()):
         if not found.get(op):
             names = [arg.name for arg in registry[op].signature.inputs]
             written = {name: _written(value) for name, value in zip(names, inputs, strict=True)}

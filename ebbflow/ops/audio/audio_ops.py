@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.audio.wav import decode_wav as samples_of
@@ -57,6 +58,8 @@ def _next_power_of_two(n: int) -> int:
 @AudioSpectrogram.shape
 def _(input, *, window_size, stride):
     frames, channels = ranked(input, 2)
+    if window_size < 2 or stride < 1:
+        raise errors.StaticShapeError(f"window_size must be at least 2 and stride 1, got {window_size} and {stride}")
     count = None if frames is None else 0 if frames < window_size else 1 + (frames - window_size) // stride
     return channels, count, 1 + _next_power_of_two(window_size) // 2
 

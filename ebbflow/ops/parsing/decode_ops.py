@@ -108,8 +108,8 @@ def _(xp, records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, n
     if len(field_delim) != 1:
         raise invalid(f"field_delim should be only 1 char, got {field_delim!r}")
     for i, default in enumerate(record_defaults):
-        if default.size > 1:
-            raise invalid(f"There should only be 1 default per field but field {i} has {default.size}")
+        if default.size > 1 or default.ndim > 1:
+            raise invalid(f"Shape of a default must be a length-0 or length-1 vector, or a scalar: field {i}")
     if sorted(set(select_cols)) != list(select_cols) or any(n < 0 for n in select_cols):
         raise invalid(f"select_cols should be strictly increasing indices, got {list(select_cols)}")
     if select_cols and len(select_cols) != len(OUT_TYPE):
