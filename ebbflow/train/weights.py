@@ -82,7 +82,7 @@ def remove_squeezable_dimensions(
         return labels, predictions
 
 
-def matched(predictions: TensorLike, labels: TensorLike | None, weights: TensorLike | None) -> tuple[Tensor, Any, Any]:
+def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor, Any]:
     """Return all three in shapes that match: of predictions, labels and weights that differ by a last axis of
     length 1, it is taken off (or put on, for weights).
     """
@@ -106,3 +106,10 @@ def matched(predictions: TensorLike, labels: TensorLike | None, weights: TensorL
 def as_floats(weights: Any) -> Any:
     """Return weights as float32."""
     return cast(weights, dtypes.float32)
+
+
+def match_shapes(
+    predictions: TensorLike, labels: TensorLike | None, weights: TensorLike | None
+) -> tuple[Tensor, Tensor, Any]:
+    """Return all three in shapes that match (`metrics_impl._remove_squeezable_dimensions`)."""
+    return matched(predictions, labels, weights)

@@ -91,6 +91,6 @@ confusion_matrix_at_thresholds as python.ops.metrics_impl._confusion_matrix_at_t
 python.ops.confusion_matrix.remove_squeezable_dimensions
 python.ops.weights_broadcast_ops.broadcast_weights
 broadcastable as python.ops.weights_broadcast_ops.assert_broadcastable
-matched as python.ops.metrics_impl._remove_squeezable_dimensions
+match_shapes as python.ops.metrics_impl._remove_squeezable_dimensions
 """
 """What `tf_slim` asks of TensorFlow's inner modules and nobody else has listed."""

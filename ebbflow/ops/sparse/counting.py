@@ -227,7 +227,7 @@ def sparse_bincount(
             raise ValueError(f"Unsupported axis value {axis}. Only 0 and -1 are currently supported.")
         if weights is not None and binary_output:
             raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
-        attrs = {
+        attrs: dict[str, Any] = {
             "minlength": -1 if minlength is None else minlength, "maxlength": -1 if maxlength is None else maxlength,
             "binary_output": binary_output,
         }  # fmt: skip
