@@ -65,7 +65,7 @@ def _numbers(data: bytes, dtype: Any, little_endian: bool) -> np.ndarray:
 @DecodePaddedRaw.shape
 def _(input_bytes, fixed_length, *, out_type):
     length = fixed_length.value
-    width = None if length is None else int(length.reshape(-1)[0]) // out_type.size
+    width = int(length.reshape(-1)[0]) // out_type.size if length is not None and length.size == 1 else None
     return None if input_bytes.dims is None else (*input_bytes.dims, width)
 
 
