@@ -14,6 +14,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import TensorLike
 from ebbflow.functions.control_flow.while_loop import while_loop
 from ebbflow.linear.kinds import _hints
 from ebbflow.linear.operator import LinearOperator, bar
@@ -138,8 +139,14 @@ ConjugateGradientState = collections.namedtuple("ConjugateGradientState", ["i", 
 
 
 def conjugate_gradient(
-    operator, rhs, preconditioner=None, x=None, tol=1e-5, max_iter=20, name="conjugate_gradient"
-):  # fmt: skip
+    operator: LinearOperator,
+    rhs: TensorLike,
+    preconditioner: LinearOperator | None = None,
+    x: TensorLike | None = None,
+    tol: float = 1e-5,
+    max_iter: int = 20,
+    name: str = "conjugate_gradient",
+) -> ConjugateGradientState:
     """Solve A·x = rhs for vectors with a self-adjoint positive definite operator, by its products alone."""
     if not (operator.is_self_adjoint and operator.is_positive_definite):
         raise ValueError("Expected a self-adjoint, positive definite operator.")

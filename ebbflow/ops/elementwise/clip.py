@@ -19,7 +19,7 @@ from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import constant, ones_like_v1
 from ebbflow.ops.arrays.ranges import range as number_range
 from ebbflow.ops.arrays.shaping import rank, size
-from ebbflow.ops.declare import constant_like, dense, raw, reduce_to, show
+from ebbflow.ops.declare import dense, raw, reduce_to, show
 from ebbflow.ops.elementwise.binary import maximum, minimum
 from ebbflow.ops.reduce.reductions import reduce_sum
 
@@ -99,7 +99,7 @@ def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: Axis = None, name: 
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
         values = t.values if isinstance(t, IndexedSlices) else convert(t, name="t")
         if not context.switches.tf1:  # TF 1 took a norm below zero as it was
-            clip_norm = maximum(raw.Cast(clip_norm, DstT=values.dtype), constant_like(0.0, values))
+            clip_norm = max(clip_norm, 0) if isinstance(clip_norm, (int, float)) else maximum(clip_norm, 0.0)
         squares = reduce_sum(values * values, axes, keepdims=True)
         positive = squares > 0
         # Two choices, so that no gradient runs through the square root of zero.
