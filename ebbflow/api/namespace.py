@@ -19,6 +19,7 @@ from typing import Any
 from ebbflow.api import suggest, views
 
 PACKAGE = __name__.partition(".")[0]
+TABLES = f"{PACKAGE}.api.tables"
 
 
 def open_door(module_name: str, key: str, on_entry: Callable[[], None] | None = None) -> None:
@@ -188,6 +189,8 @@ class DoorFinder:
         inner = fullname[len(root) + 1 :]
         if not inner and root.startswith(PACKAGE):
             return None  # a door of the package is a file of its own
+        if fullname.startswith(TABLES):
+            return None  # what views are made of is found without them
         key, public = views.locate(self.doors[root], inner)
         shown = views.view(key)
         if public not in shown.spaces:

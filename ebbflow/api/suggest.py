@@ -6,7 +6,6 @@ words are made in `__str__`.
 
 from __future__ import annotations
 
-import difflib
 import functools
 
 from ebbflow.api import views
@@ -56,6 +55,8 @@ def _other_doors(key: str, path: str) -> str:
 @functools.lru_cache(maxsize=64)
 def nearest(key: str, path: str) -> tuple[str, ...]:
     """Return the name of a view that `path` may stand for, if any: spelled alike here, or standing elsewhere."""
+    import difflib  # a millisecond, for whoever reads such an error
+
     shown = views.view(key)
     space, _, leaf = path.rpartition(".")
     if space in shown.spaces:

@@ -1,7 +1,7 @@
 """What each door shows: the tables of all families, put together into one view for TF 2, TF 1 and `compat.v1`.
 
 Knows the text form of the tables and which era sees which; knows nothing of modules or imports. A view is built the
-first time a door is asked for a name.
+first time a door is asked for a name; the tables are loaded then, not by `import ebbflow`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
-
-from ebbflow.api.tables import FAMILIES, contrib, first_door, inside, message_paths, paths
 
 
 class View(NamedTuple):
@@ -114,6 +112,8 @@ def united(spaces: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str
 @functools.cache
 def tables_of(era: str) -> dict[str, str]:
     """Return the rows of one era ("BOTH", "V1" or "V2") of all families, or those of "INSIDE" or "CONTRIB"."""
+    from ebbflow.api.tables import FAMILIES  # 4 ms, for whoever asks for a name
+
     found: dict[str, str] = {}
     for family in FAMILIES:
         found.update(parse(getattr(family, era, "")))
@@ -123,6 +123,8 @@ def tables_of(era: str) -> dict[str, str]:
 @functools.cache
 def names_of(key: str) -> dict[str, str]:
     """Return all names of a view, without the ways through `compat`."""
+    from ebbflow.api.tables import contrib, first_door, inside, message_paths, paths  # as above
+
     first, second = tables_of("BOTH") | tables_of("V1"), tables_of("V2")
     first |= mirrored(paths.MIRRORS, first)
     if key == "compat.v1":  # the manners of TF 1 in a package that is TF 2

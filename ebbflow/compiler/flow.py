@@ -290,3 +290,11 @@ class Rewrite:
                 substitution.put(node.outputs, values)
         roots = [substitution.now(root) for root in flow.roots if root not in gone]
         return Flow(flow.inputs, self.nodes, substitution.values(flow.outputs), roots)
+
+
+class Failed(Exception):  # noqa: N818 (it carries an error, it is not one to show)
+    """A node of a Program failed: `error` is what its kernel raised, `values` what it was given."""
+
+    def __init__(self, node: Any, error: BaseException, values: list[Any]):
+        super().__init__(str(error))
+        self.node, self.error, self.values = node, error, values

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.compiler.flow import Flow, Node, Value, is_state
-from ebbflow.compiler.passes import checking
+from ebbflow.compiler.options import checking
 from ebbflow.compiler.program import Program
 from ebbflow.core import stopping
 from ebbflow.engines.background import Worker

@@ -7,6 +7,7 @@ a session leaves both out where its `global_jit_level` is off.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ebbflow.platform import config
@@ -22,9 +23,20 @@ PASSES_OF = {
     "native_code": ("native", "winograd"),
     "clustering": ("cluster",),
 }
+FOR_THE_HOST = ("layout", "native", "siblings", "entropy", "fuse", "winograd", "parallel")
+"""Passes that make what only the host's engines can run: not for what XLA is to take whole."""
+
+NOT_FOR_XLA = ("cluster", *FOR_THE_HOST)
+"""Passes that are of no use to what XLA compiles whole."""
+
 ALL = "all"
 _OFF = 2  # RewriterConfig.OFF
 _L0 = -1  # OptimizerOptions.L0, and GlobalJitLevel.OFF
+
+
+def checking() -> bool:
+    """Return whether everything is compiled at its first run, and verified after each pass."""
+    return os.environ.get("EBBFLOW_CHECK", "0") not in ("", "0")
 
 
 def switched_off(proto: Any = None) -> frozenset[str]:

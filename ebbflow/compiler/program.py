@@ -19,20 +19,12 @@ import numpy as np
 
 from ebbflow.compiler import numpy_lines
 from ebbflow.compiler.emit import Source, Writer
-from ebbflow.compiler.flow import Flow, Node
+from ebbflow.compiler.flow import Failed, Flow, Node
 from ebbflow.compiler.passes.native import BOTH
 from ebbflow.core import memory
 from ebbflow.core.op import COMPLAINTS
 
 _numbers = itertools.count(1)
-
-
-class Failed(Exception):  # noqa: N818 (it carries an error, it is not one to show)
-    """A node of a Program failed: `error` is what its kernel raised, `values` what it was given."""
-
-    def __init__(self, node: Any, error: BaseException, values: list[Any]):
-        super().__init__(str(error))
-        self.node, self.error, self.values = node, error, values
 
 
 def _put(function: Any, name: str, thing: Any) -> None:

@@ -8,35 +8,22 @@ answers.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from ebbflow.compiler.build import build
-from ebbflow.compiler.clusters import Cluster
-from ebbflow.compiler.flow import READ, Flow, Node
-from ebbflow.compiler.jit import Jitted, outside
-from ebbflow.compiler.native_region import Native, storage_of
-from ebbflow.compiler.options import ALL, jit_level, memory_limit, switched_off
-from ebbflow.compiler.parallel_regions import Together
-from ebbflow.compiler.passes import FOR_THE_HOST, checking, optimise
-from ebbflow.compiler.passes.cluster import CLUSTER
-from ebbflow.compiler.passes.native import BOTH
-from ebbflow.compiler.passes.parallel import TOGETHER
-from ebbflow.compiler.program import Failed, Program
-from ebbflow.core import dtypes, errors
+from ebbflow.compiler.flow import Failed
+from ebbflow.compiler.options import checking
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
-from ebbflow.ops.state.storage import Storage
-from ebbflow.runtime.executor import NodeRun, Plan, located, needed_nodes
+from ebbflow.runtime.executor import Plan
+
+if TYPE_CHECKING:
+    from ebbflow.compiler.program import Program
 
 MAX_SHAPES = 16
 """At most this many sets of shapes get a Program of their own; then one serves all."""
-
-NOT_FOR_XLA = ("cluster", *FOR_THE_HOST)
-"""Passes that are of no use to what XLA compiles whole."""
 
 _ANY = "any"
 
@@ -50,14 +37,14 @@ class Runner:
     def __init__(
         self, session: Any, fetches: Sequence[Any], feeds: Sequence[Any], jit: Any = None, name: str = "graph"
     ):
-        self._jit = jit
-        self._name = name
+        self.jit = jit
+        self.name = name
         for rewrite in before_planning:
             fetches, feeds = rewrite(fetches, feeds)
         self.plan = Plan(session, fetches, feeds)
         self.device = HOST_DEVICE
         self.jit_device: Any = None  # where XLA runs what it compiles whole, if not on the host
-        self._session = session
+        self.session = session
         self.fetches = list(fetches)
         self.feeds = list(feeds)
         self._met: set[Any] = set()
@@ -88,7 +75,7 @@ class Runner:
         try:
             results = program.run(fed) if trace is None else program.traced(fed, trace)
         except Failed as failed:
-            raise _told(failed) from None
+            raise _programs().explained(failed) from None
         if self._all_tensors:
             return list(results), program.shared
         given = iter(results)
@@ -108,7 +95,7 @@ class Runner:
         try:
             return program.run(fed)
         except Failed as failed:
-            raise _told(failed) from None
+            raise _programs().explained(failed) from None
 
     def _key(self, fed: Sequence[Any]) -> Any:
         """Return what Programs are told apart by: the shapes that are fed, where they can differ."""
@@ -120,7 +107,7 @@ class Runner:
         with self._lock:
             if key in self._programs:
                 return self._programs[key]
-            if self._jit is True or checking() or (key in self._met and len(self._programs) < MAX_SHAPES):
+            if self.jit is True or checking() or (key in self._met and len(self._programs) < MAX_SHAPES):
                 if len(self._programs) >= MAX_SHAPES:
                     del self._programs[next(iter(self._programs))]
                 self._programs[key] = self.compile([a.shape for a in fed], fed)
@@ -136,39 +123,12 @@ class Runner:
         """Return a Program for these shapes that takes any variables: others than the first ones were given."""
         key = self._key(fed)
         with self._lock:
-            self._programs[key] = self.compile([a.shape for a in fed], fed if self._jit is True else None)
+            self._programs[key] = self.compile([a.shape for a in fed], fed if self.jit is True else None)
         return self._programs[key]
 
     def compile(self, shapes: Sequence[Any], fed: Sequence[Any] | None = None) -> Any:
         """Return a Program for fed values of these shapes, or None where none can be made."""
-        if self._jit is True and fed is not None:
-            flow = self._flow(shapes)
-            program: Any = Jitted(optimise(flow, NOT_FOR_XLA), fed, self._name, self.jit_device)
-            program.handles = _handles(flow, fed)
-            return program
-        proto = getattr(self._session, "_config", None)
-        off = switched_off(proto)
-        if (
-            self.plan.concurrent
-            or ALL in off
-            or any(step.node in step.node._graph.checked_nodes for step in self.plan.steps)
-        ):
-            return None
-        try:
-            flow = self._flow(shapes)
-        except Exception:  # the executor says what is wrong, when it gets there
-            return None
-        greedy = self._jit == "auto" or jit_level(proto) > 0
-        handles = _handles(flow, fed)
-        best = optimise(flow, off, greedy, memory_limit(proto))
-        program = Program(best, partial(bind, session=self._session))
-        program.handles = handles
-        return program
-
-    def _flow(self, shapes: Sequence[Any]) -> Flow:
-        with self.fetches[0].graph.changing if self.fetches else contextlib.nullcontext():
-            nodes = needed_nodes(self.fetches, {id(t) for t in self.feeds})
-            return build(nodes, self.feeds, shapes, self.fetches)
+        return _programs().program_for(self, shapes, fed)
 
     def explain(self) -> str:
         """Return what runs, as text: the source of each Program made so far, and the memory it works in."""
@@ -177,44 +137,16 @@ class Runner:
             if program is not None:
                 shapes = "" if key is None else f" for {', '.join(map(str, key))}" if key != _ANY else " for any shapes"
                 parts.append(f"# Program{shapes}: {program.memory} bytes of planned memory\n{program.source}")
-                if self._jit == "auto":
-                    parts += [f"# outside XLA: {n.name} ({n.op.name}) {why}\n" for n, why in outside(program.flow)]
+                if self.jit == "auto":
+                    parts += _programs().outside_xla(program.flow)
         if not parts:
             program = self.compile([t._dims for t in self.feeds])
             return program.source if program is not None else "# runs node by node: it cannot be compiled\n"
         return "\n".join(parts)
 
 
-def _handles(flow: Flow, fed: Sequence[Any] | None) -> tuple[tuple[int, Any], ...]:
-    """Note which variables are fed: a Program for these very ones reads and updates them without asking."""
-    found = []
-    for i, value in enumerate(flow.inputs if fed is not None else ()):
-        if value.dtype is dtypes.resource and fed[i].ndim == 0 and isinstance(fed[i].item(), Storage):  # type: ignore[index]
-            value.storage = fed[i].item()  # type: ignore[index]
-            found.append((i, fed[i]))  # type: ignore[index]
-    return tuple(found)
+def _programs() -> ModuleType:
+    # The compiler with its engines takes 35 ms to load: paid by those who run something twice, not by the first tape.
+    from ebbflow.runtime import programs
 
-
-def _told(failed: Failed) -> Exception:
-    """Return the error to show: of the graph's node that the failed one stands for."""
-    node, origin = failed.node, failed.node.origin
-    if node.op is origin._op and len(node.inputs) == len(origin._inputs):
-        return located(failed.error, origin, failed.values)  # type: ignore[arg-type]
-    if isinstance(failed.error, errors.OpError) and (failed.error.op is not None or node.op is READ):
-        return located(failed.error, origin, [])
-    explained = node.op.explain(failed.error, node.grouped(failed.values), node.attrs)
-    return located(explained, origin, [])
-
-
-def bind(node: Node, session: Any) -> Callable[..., Any]:
-    """Return a function from a node's flat input values to its results, flat where it has several."""
-    if node.op is CLUSTER:
-        return Cluster(node.attrs["region"], partial(bind, session=session))
-    if node.op in BOTH:
-        within = partial(bind, session=session)
-        return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within, session)
-    if node.op is TOGETHER:
-        return Together(node.attrs["regions"], partial(bind, session=session))
-    call = node.op.bound(node.attrs, NodeRun(session, node.origin))
-    signature = node.op.signature
-    return (lambda *values: signature.flat_results(call(*values))) if signature.gives_lists_among else call
+    return programs

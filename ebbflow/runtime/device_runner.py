@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from ebbflow.compiler.build import build
-from ebbflow.compiler.passes import optimise
+from ebbflow.compiler.options import NOT_FOR_XLA
 from ebbflow.core import dtypes
 from ebbflow.engines.devices import Device
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.rules import rule_for
 from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.state.storage import is_reference
-from ebbflow.runtime.compiled import NOT_FOR_XLA
 from ebbflow.runtime.executor import Plan, Step, by_reference, run_step, timed
 
 _NOT_HERE = frozenset([dtypes.string, dtypes.variant])
@@ -77,7 +76,8 @@ class Segment:
             values[slot] = value
 
     def _compile(self, shapes: Sequence[Any]) -> Any:
-        # jax is loaded by now, or now.
+        # jax is loaded by now, or now; the passes with it.
+        from ebbflow.compiler.passes import optimise
         from ebbflow.engines.xla.executable import compile
 
         try:

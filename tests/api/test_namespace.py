@@ -216,7 +216,18 @@ def test_importing_loads_no_numpy_and_no_room():
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = eval(run.stdout)
     assert loaded and all(name.startswith("ebbflow.api") for name in loaded)
+    assert "ebbflow.api.tables" not in loaded
     assert run.stderr == ""
+
+
+def test_what_runs_once_loads_no_compiler():
+    code = (
+        "import sys, ebbflow as tf\nv = tf.Variable(2.0)\nwith tf.GradientTape() as tape: y = v * v\n"
+        "print(float(tape.gradient(y, v)), float(tf.function(lambda x: x + v)(1.0)))\n"
+        "print([m for m in sys.modules if m.startswith(('ebbflow.compiler.passes', 'ebbflow.engines.native', 'jax'))])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == ["4.0 3.0", "[]"], run.stdout
 
 
 FIRST = ["device('/cpu:0')", "name_scope('a')", "control_dependencies([])", "variable_scope('a')", "init_scope()"]

@@ -3,7 +3,7 @@
 import pytest
 
 from ebbflow.compiler import native_region
-from ebbflow.runtime import compiled
+from ebbflow.runtime import programs
 
 
 @pytest.fixture
@@ -22,5 +22,5 @@ def made(monkeypatch):
             found.append(self)
 
     monkeypatch.setenv("EBBFLOW_CHECK", "1")
-    monkeypatch.setattr(compiled, "Native", Noted)
+    monkeypatch.setattr(programs, "Native", Noted)
     return found

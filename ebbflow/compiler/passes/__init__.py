@@ -6,10 +6,10 @@ names the pass at fault.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 
 from ebbflow.compiler.flow import Flow
+from ebbflow.compiler.options import FOR_THE_HOST, checking
 from ebbflow.compiler.passes.broadcasts import sink_broadcasts
 from ebbflow.compiler.passes.cluster import cluster, cluster_all
 from ebbflow.compiler.passes.columns import take_columns
@@ -28,9 +28,6 @@ from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.compiler.passes.verify import picture, verify, verify_unchanged
 from ebbflow.compiler.passes.winograd import take_convolutions
 
-FOR_THE_HOST = ("layout", "native", "siblings", "entropy", "fuse", "winograd", "parallel")
-"""Passes that make what only the host's engines can run: not for what XLA is to take whole."""
-
 PASSES: dict[str, Callable[[Flow], Flow]] = {
     "prune": prune,
     "narrow": narrow_bodies,
@@ -48,11 +45,6 @@ PASSES: dict[str, Callable[[Flow], Flow]] = {
     "cluster": cluster,
     "parallel": run_side_by_side,  # what is left: clusters use all cores by themselves
 }
-
-
-def checking() -> bool:
-    """Return whether everything is compiled at its first run, and verified after each pass."""
-    return os.environ.get("EBBFLOW_CHECK", "0") not in ("", "0")
 
 
 def optimise(

@@ -10,8 +10,8 @@ import ebbflow as tf
 from ebbflow.compiler.build import build
 from ebbflow.compiler.flow import Flow
 from ebbflow.engines.native.kernel import Kernel
-from ebbflow.runtime.compiled import bind
 from ebbflow.runtime.executor import needed_nodes
+from ebbflow.runtime.programs import bind
 
 NOBODY = SimpleNamespace(resources={})  # no session keeps anything
 FLOATS = ("float32", "float64")

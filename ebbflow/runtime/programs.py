@@ -1,0 +1,105 @@
+"""From a Runner's part of a graph to a Program: what is needed, as a flow; the passes; the engines that nodes go to.
+
+Knows the compiler and everything that it loads, so only `runtime.compiled` imports it, when a Program is first made. A
+Program that fails says so in words of the graph's node here, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ebbflow.compiler.build import build
+from ebbflow.compiler.clusters import Cluster
+from ebbflow.compiler.flow import READ, Failed, Flow, Node
+from ebbflow.compiler.jit import Jitted, outside
+from ebbflow.compiler.native_region import Native, storage_of
+from ebbflow.compiler.options import ALL, NOT_FOR_XLA, jit_level, memory_limit, switched_off
+from ebbflow.compiler.parallel_regions import Together
+from ebbflow.compiler.passes import optimise
+from ebbflow.compiler.passes.cluster import CLUSTER
+from ebbflow.compiler.passes.native import BOTH
+from ebbflow.compiler.passes.parallel import TOGETHER
+from ebbflow.compiler.program import Program
+from ebbflow.core import dtypes, errors
+from ebbflow.ops.state.storage import Storage
+from ebbflow.runtime.executor import NodeRun, located, needed_nodes
+
+if TYPE_CHECKING:
+    from ebbflow.runtime.compiled import Runner
+
+
+def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None = None) -> Any:
+    """Return a Program for fed values of these shapes, or None where none can be made."""
+    if runner.jit is True and fed is not None:
+        flow = _flow(runner, shapes)
+        program: Any = Jitted(optimise(flow, NOT_FOR_XLA), fed, runner.name, runner.jit_device)
+        program.handles = _handles(flow, fed)
+        return program
+    proto = getattr(runner.session, "_config", None)
+    off = switched_off(proto)
+    if (
+        runner.plan.concurrent
+        or ALL in off
+        or any(step.node in step.node._graph.checked_nodes for step in runner.plan.steps)
+    ):
+        return None
+    try:
+        flow = _flow(runner, shapes)
+    except Exception:  # the executor says what is wrong, when it gets there
+        return None
+    greedy = runner.jit == "auto" or jit_level(proto) > 0
+    handles = _handles(flow, fed)
+    best = optimise(flow, off, greedy, memory_limit(proto))
+    program = Program(best, partial(bind, session=runner.session))
+    program.handles = handles
+    return program
+
+
+def _flow(runner: Runner, shapes: Sequence[Any]) -> Flow:
+    with runner.fetches[0].graph.changing if runner.fetches else contextlib.nullcontext():
+        nodes = needed_nodes(runner.fetches, {id(t) for t in runner.feeds})
+        return build(nodes, runner.feeds, shapes, runner.fetches)
+
+
+def _handles(flow: Flow, fed: Sequence[Any] | None) -> tuple[tuple[int, Any], ...]:
+    """Note which variables are fed: a Program for these very ones reads and updates them without asking."""
+    found = []
+    for i, value in enumerate(flow.inputs if fed is not None else ()):
+        if value.dtype is dtypes.resource and fed[i].ndim == 0 and isinstance(fed[i].item(), Storage):  # type: ignore[index]
+            value.storage = fed[i].item()  # type: ignore[index]
+            found.append((i, fed[i]))  # type: ignore[index]
+    return tuple(found)
+
+
+def explained(failed: Failed) -> Exception:
+    """Return the error to show: of the graph's node that the failed one stands for."""
+    node, origin = failed.node, failed.node.origin
+    if node.op is origin._op and len(node.inputs) == len(origin._inputs):
+        return located(failed.error, origin, failed.values)  # type: ignore[arg-type]
+    if isinstance(failed.error, errors.OpError) and (failed.error.op is not None or node.op is READ):
+        return located(failed.error, origin, [])
+    explained = node.op.explain(failed.error, node.grouped(failed.values), node.attrs)
+    return located(explained, origin, [])
+
+
+def outside_xla(flow: Flow) -> Iterator[str]:
+    """Yield a line for each node that XLA was not given, and why."""
+    for node, why in outside(flow):
+        yield f"# outside XLA: {node.name} ({node.op.name}) {why}\n"
+
+
+def bind(node: Node, session: Any) -> Callable[..., Any]:
+    """Return a function from a node's flat input values to its results, flat where it has several."""
+    if node.op is CLUSTER:
+        return Cluster(node.attrs["region"], partial(bind, session=session))
+    if node.op in BOTH:
+        within = partial(bind, session=session)
+        return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within, session)
+    if node.op is TOGETHER:
+        return Together(node.attrs["regions"], partial(bind, session=session))
+    call = node.op.bound(node.attrs, NodeRun(session, node.origin))
+    signature = node.op.signature
+    return (lambda *values: signature.flat_results(call(*values))) if signature.gives_lists_among else call
