@@ -24,10 +24,10 @@ PROGRAMS = [*(("fuzz", seed, 5000) for seed in range(4)), *(("spoiled", f"{part}
 
 
 @pytest.mark.parametrize(("program", "argument", "least"), PROGRAMS)
-def test_odd_arguments_are_answered_or_refused(program, argument, least):
+def test_odd_arguments_are_answered_or_refused(program, argument, least, tmp_path):
     code = f"import sys; sys.path.append({str(ROOT)!r}); sys.argv[1:] = ['{argument}']\n"
     code += f"from tests.ops import {program}; {program}.main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, cwd=tmp_path)
     assert done.returncode == 0, (
         f"the process died ({done.returncode}) at {done.stderr.splitlines()[-1:]}\n{done.stderr[-2000:]}"
     )
