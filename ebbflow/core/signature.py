@@ -106,6 +106,12 @@ class Signature:
         """Whether there are several results and some are lists: flat and grouped results then differ."""
         return len(self.outputs) > 1 and any(arg.is_list for arg in self.outputs)
 
+    def input_types(self, attrs: Mapping[str, Any]) -> list[DType]:
+        """Return the type of each input tensor of a call with these attrs."""
+        if self.takes_lists:
+            return [dtype for arg in self.inputs for dtype in arg.types(attrs)]
+        return [arg.type or attrs[arg.type_attr] for arg in self.inputs]  # type: ignore[index]
+
     def each_input(self, attrs: Mapping[str, Any]) -> Sequence[Arg]:
         """Return for each input tensor of a call, in order, the argument it belongs to."""
         return [arg for arg in self.inputs for _ in range(arg.count(attrs))] if self.takes_lists else self.inputs

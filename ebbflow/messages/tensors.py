@@ -41,6 +41,9 @@ VALUE_FIELDS: dict[DType, str] = {
     dtypes.bfloat16: "half_val",
     dtypes.string: "string_val",
 }
+_OF_ONE_NUMBER = {
+    dtype.as_datatype_enum: dtype for dtype in (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.bool)
+}
 NARROW = frozenset(map(dtypes.as_dtype, ("int4", "uint4", "int2", "uint2")))  # how a byte holds them is not agreed on
 NEVER_AS_CONTENT = NARROW | {dtypes.string, dtypes.bool, dtypes.complex64, dtypes.complex128, dtypes.uint16}
 
@@ -101,6 +104,18 @@ def make_ndarray(proto: Message, limit: int = LARGEST_FILL, spread: bool = False
     array[: len(values)] = values
     array[len(values) :] = values[-1] if len(values) else _zero(dtype)
     return array.reshape(dims)
+
+
+def one_number(proto: Message) -> np.ndarray | None:
+    """The scalar that a `TensorProto` of no dimensions holds as one number of its own; None of any other."""
+    dtype = _OF_ONE_NUMBER.get(proto.dtype)
+    if dtype is None:
+        return None
+    shape = proto.tensor_shape
+    values = getattr(proto, VALUE_FIELDS.get(dtype, "int_val"))
+    if len(values) != 1 or proto.tensor_content or shape.unknown_rank or len(shape.dim):
+        return None
+    return np.array(values[0], dtype.np)
 
 
 def content_proto(array: np.ndarray, dtype: DType | None = None) -> Message:

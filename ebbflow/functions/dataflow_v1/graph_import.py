@@ -8,7 +8,9 @@ the declared ops and `functionalize`; knows nothing of files.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import contextlib
+import gc
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ebbflow import messages
@@ -25,7 +27,7 @@ from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.graph.graph_def import PRODUCER, RELEASE
 from ebbflow.graph.symbolic import Operation
 from ebbflow.messages.attrs import Placeholder, attr_python, kind_of
-from ebbflow.messages.tensors import shape_dims
+from ebbflow.messages.tensors import one_number, shape_dims
 
 GIVEN = "given"
 """What stands, among the nodes, for a tensor that the caller gives."""
@@ -58,8 +60,20 @@ def import_graph_def(
         with graph.name_scope("import" if name is None else name) as scope:
             given = {_key(k): convert(v) for k, v in (input_map or {}).items()}
         prefix = scope[:-1] if scope.endswith("/") else scope
-        with graph.name_scope(None):
+        with graph.name_scope(None), _without_collections():
             return _Import(graph_def, graph, prefix, _producer(producer_op_list)).run(given, wanted)
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """Look for no cycles of garbage meanwhile: all that is made stays, and going over it again takes a fifth longer."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _checked_graph_def(graph_def: Any) -> Any:
@@ -128,12 +142,13 @@ class _Import:
 
     def run(self, given: dict[str, Any], wanted: list[str] | None) -> list[Any] | None:
         for node in self._nodes:
-            if node.name in self._items:
-                raise ValueError(f"Node '{node.name}' is not unique")
-            full = self._graph.unique_name(f"{self._prefix}/{node.name}" if self._prefix else node.name)
-            self._items[node.name] = self._library.item(node, full)
-        for node in self._nodes:
-            self._prefix_colocation(node)
+            name = node.name
+            if name in self._items:
+                raise ValueError(f"Node '{name}' is not unique")
+            full = self._graph.unique_name(f"{self._prefix}/{name}" if self._prefix else name)
+            self._items[name] = self._library.item(node, full)
+        for item in self._items.values():
+            self._prefix_colocation(item.attrs)
         used = self._connect(given)
         unused = [k for k in given if k not in used]
         if unused:
@@ -149,7 +164,7 @@ class _Import:
         for node in self._nodes:
             item = self._items[node.name]
             for text in node.input:
-                key = _key(text)
+                key = _key(text) if given else text
                 if key in given:
                     tensor = given[key]
                     if key not in stand_ins:
@@ -158,8 +173,8 @@ class _Import:
                 elif text.startswith("^"):
                     item.controls.append(self._find(text[1:], node))
                 else:
-                    name, _, index = text.partition(":")
-                    item.inputs.append((self._find(name, node), _number(index, node)))
+                    name, colon, index = text.partition(":")
+                    item.inputs.append((self._find(name, node), _number(index, node) if colon else 0))
         return stand_ins
 
     def _find(self, name: str, node: Any) -> Item:
@@ -167,14 +182,16 @@ class _Import:
             raise ValueError(f"Node '{node.name}': Unknown input node '{name}'")
         return self._items[name]
 
-    def _prefix_colocation(self, node: Any) -> None:
-        attrs = self._items[node.name].attrs
+    def _prefix_colocation(self, attrs: dict[str, Any]) -> None:
         if "_class" in attrs:
-            attrs["_class"] = tuple(self._renamed(place) for place in node.attr["_class"].list.s)
+            attrs["_class"] = tuple(self._renamed(place) for place in attrs["_class"])
 
-    def _renamed(self, place: bytes) -> bytes:
-        found = self._items.get(place.decode().removeprefix("loc:@"))
-        return place if found is None else f"loc:@{found.name}".encode()
+    def _renamed(self, place: str | bytes) -> bytes:
+        text = place if isinstance(place, str) else place.decode("utf-8", "replace")
+        found = self._items.get(text.removeprefix("loc:@"))
+        if found is not None:
+            return f"loc:@{found.name}".encode()
+        return place if isinstance(place, bytes) else text.encode()
 
     def _element(self, found: Any, name: str) -> Any:
         base, colon, index = name.partition(":")
@@ -240,8 +257,10 @@ class Library:
 
     def _settled(self, op: Op, node: Any, bound: Mapping[str, Any]) -> dict[str, Any]:
         """Return a node's attrs as Python values. Most nodes are like others: those are looked up."""
-        if bound or op.name == "Const":
+        if bound:
             return self._attrs(op, node, bound)
+        if op.name == "Const":
+            return _plain_constant(node.attr) or self._attrs(op, node, bound)
         key = (op.name, tuple([(name, value.SerializeToString()) for name, value in node.attr.items()]))
         found = self._known_attrs.get(key)
         if found is None:
@@ -325,6 +344,16 @@ class Library:
         return graph
 
 
+def _plain_constant(attrs: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the attrs of a constant that is one number and nothing else, as most are; None if it is another."""
+    if len(attrs) != 2 or "value" not in attrs or "dtype" not in attrs:
+        return None
+    array = one_number(attrs["value"].tensor)
+    if array is None or attrs["dtype"].type != attrs["value"].tensor.dtype:
+        return None
+    return {"value": array, "dtype": dtypes.as_dtype(attrs["dtype"].type)}
+
+
 def _checked_attrs(op: Op, attrs: dict[str, Any], node: Any) -> dict[str, Any]:
     """Refuse values that the op does not allow."""
     try:
@@ -404,13 +433,14 @@ def emit(item: Item, inputs: list[Any], graph: Any) -> list[Any]:
     """Add the node that an item stands for; return its outputs (the node itself if it has none)."""
     if item.op == GIVEN:
         return [graph.take(item.origin) if isinstance(graph, FuncGraph) else item.origin]
-    op = registry[item.op]
-    grouped = _grouped(op, item, inputs)
-    attrs = {k: v for k, v in item.attrs.items() if k != "_output_shapes"}
-    node: Operation = graph._add(op, item.name, inputs, grouped, attrs)
+    op, attrs = registry[item.op], item.attrs
+    stated = attrs.get("_output_shapes", ())
+    if stated:
+        attrs = {k: v for k, v in attrs.items() if k != "_output_shapes"}
+    node: Operation = graph._add(op, item.name, inputs, _grouped(op, item, inputs), attrs)
     if item.origin:
         node._set_device(item.origin)
-    for tensor, dims in zip(node._outputs, item.attrs.get("_output_shapes", ()), strict=False):
+    for tensor, dims in zip(node._outputs, stated, strict=False):
         if item.op not in LOW_LEVEL:
             tensor._dims = _merged(node, tensor._dims, dims)
     return node._outputs or [node]
@@ -428,9 +458,9 @@ def _merged(node: Operation, dims: Any, stated: Any) -> Any:
 
 def _grouped(op: Op, item: Item, inputs: list[Any]) -> list[Any]:
     """Return the inputs as the op declares them; refuse a wrong number, or wrong types."""
-    types = [dtype for arg in op.signature.inputs for dtype in arg.types(item.attrs)]
+    types = op.signature.input_types(item.attrs)
     for i, (tensor, wanted) in enumerate(zip(inputs, types, strict=False)):
-        if tensor.dtype.base_dtype is not wanted.base_dtype:
+        if tensor._dtype is not wanted and tensor.dtype.base_dtype is not wanted.base_dtype:
             raise ValueError(
                 f"Input {i} of node {item.name} was passed {tensor.dtype.base_dtype.name} from {tensor.name} "
                 f"incompatible with expected {wanted.base_dtype.name}."

@@ -22,7 +22,7 @@ Tensor = tuple["Item", int]
 """An output of an item: which item, and which of its outputs."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Item:
     """A node: its op, its inputs and control inputs, and whatever it stands for."""
 
@@ -121,9 +121,9 @@ def _find_frames(items: Sequence[Item]) -> None:
 def forward_edges(item: Item) -> list[Item]:
     """Return what an item depends on, without the edges that go round a loop."""
     sources = [source for source, _ in item.inputs]
-    if item.kind == "Merge":
+    if item.op in LOW_LEVEL and item.kind == "Merge":
         sources = [s for s in sources if s.kind != "NextIteration"]
-    return list(dict.fromkeys([*sources, *item.controls]))
+    return list(dict.fromkeys(sources + item.controls)) if len(sources) > 1 or item.controls else sources
 
 
 def whole_past(item: Item) -> list[Item]:
@@ -184,6 +184,8 @@ def _inside(inner: Frame | None, outer: Frame) -> bool:
 
 def in_order(items: Sequence[Item]) -> list[Item]:
     """Return the items, each after all it depends on; what leaves a loop depends on all that enters it."""
+    if _is_ordered(items):
+        return list(items)
     order: list[Item] = []
     state: dict[Item, int] = {}
     for start in items:
@@ -209,6 +211,16 @@ def in_order(items: Sequence[Item]) -> list[Item]:
                 state[item] = 1
                 stack.extend(pending)
     return order
+
+
+def _is_ordered(items: Sequence[Item]) -> bool:
+    """Return whether every item comes after all it depends on already, as most writers of graphs have it."""
+    seen: set[Item] = set()
+    for item in items:
+        if item.kind == "Exit" or not seen.issuperset(forward_edges(item)):
+            return False
+        seen.add(item)
+    return True
 
 
 # --- conditions -------------------------------------------------------------------------------------------------------
