@@ -1,7 +1,7 @@
 """Where intermediate values lie: offsets in one block of memory, used again when a value is dead.
 
-A plan for one straight line: values come to life in order and die after their last use. An element-wise result may take
-the place of an input that dies with it. First fit on the free gaps; 64-byte steps, which is what vector units and XLA
+Values of a straight line come to life in order and die after their last use. An element-wise result may take the place
+of an input that dies with it. First fit on the free gaps, at multiples of 64 bytes, which is what vector units and XLA
 want.
 """
 

@@ -26,13 +26,13 @@ MOST_TURNS = 4096
 """Loops are counted up to this many turns."""
 
 
-class Loop:
+class LoopFlows:
     """A loop as flows, and what counting it has told."""
 
     def __init__(self, node: Node, known: dict[Value, np.ndarray]):
         dims = [v.dims for v in node.inputs]
         self.test, tests = _with_inner(_flow(node.attrs["cond"], dims))
-        self.step, steps = _with_inner(_flow(node.attrs["body"], dims))
+        self.body, steps = _with_inner(_flow(node.attrs["body"], dims))
         self.inner = tests | steps
         self.turns: int | None = None
         self.ends: dict[int, np.ndarray] = {}
@@ -45,8 +45,8 @@ class Loop:
     def _count(self, start: dict[int, np.ndarray]) -> None:
         counters = set(start)
         while True:
-            steps = _Numbers(self.step, counters)
-            kept = {i for i in counters if self.step.outputs[i] in steps.known}
+            steps = _Numbers(self.body, counters)
+            kept = {i for i in counters if self.body.outputs[i] in steps.known}
             if kept == counters:
                 break
             counters = kept
@@ -65,7 +65,7 @@ class Loop:
             values = {i: after[i] for i in counters}
         for i, numbers in seen.items():
             if numbers and self.turns is not None:
-                self.ranges[self.step.inputs[i]] = (min(numbers), max(numbers))
+                self.ranges[self.body.inputs[i]] = (min(numbers), max(numbers))
 
 
 class _Numbers:
@@ -117,9 +117,9 @@ def _needed(graph: Any) -> list[Any]:
     return [n for n in graph._nodes if n in found]
 
 
-def sized(flow: Flow) -> tuple[Flow, dict[Node, Loop]]:
+def sized(flow: Flow) -> tuple[Flow, dict[Node, LoopFlows]]:
     """Return the flow with the shapes of what is made of lists whose length is known, and its loops."""
-    loops: dict[Node, Loop] = {}
+    loops: dict[Node, LoopFlows] = {}
     if not any(is_loop(n) for n in flow.nodes):
         return flow, loops
     known: dict[Value, np.ndarray] = {}
@@ -127,7 +127,7 @@ def sized(flow: Flow) -> tuple[Flow, dict[Node, Loop]]:
 
     def visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
         if is_loop(node):
-            loop = loops[node] = Loop(node, known)
+            loop = loops[node] = LoopFlows(node, known)
             known.update({node.outputs[i]: n for i, n in loop.ends.items()})
             _through(node, loop, lists)
             return None
@@ -138,7 +138,7 @@ def sized(flow: Flow) -> tuple[Flow, dict[Node, Loop]]:
     return Rewrite(flow).run(visit), loops
 
 
-def with_loops(flow: Flow, loops: dict[Node, Loop]) -> Flow:
+def with_loops(flow: Flow, loops: dict[Node, LoopFlows]) -> Flow:
     """Return the flow with loops that carry what is known of them, as the attr `_loop`."""
     substitution = Substitution()
     nodes = []
@@ -151,7 +151,7 @@ def with_loops(flow: Flow, loops: dict[Node, Loop]) -> Flow:
     return substitution.flow(flow, nodes)
 
 
-def _with_inner(flow: Flow) -> tuple[Flow, dict[Node, Loop]]:
+def _with_inner(flow: Flow) -> tuple[Flow, dict[Node, LoopFlows]]:
     """Return a loop's function with its own loops noted, and these."""
     flow, loops = sized(flow)
     flow = with_loops(flow, loops)
@@ -190,12 +190,12 @@ def _static(shape: np.ndarray | None) -> tuple[int, ...] | None:
     return None if shape is None or shape.ndim != 1 or (shape < 0).any() else tuple(int(n) for n in shape)
 
 
-def _through(node: Node, loop: Loop, lists: dict[Value, Sized]) -> None:
+def _through(node: Node, loop: LoopFlows, lists: dict[Value, Sized]) -> None:
     """Note how long lists are that came through a loop."""
-    inside = {v: lists[w] for v, w in zip(loop.step.inputs, node.inputs, strict=True) if w in lists}
-    for inner in loop.step.nodes:
+    inside = {v: lists[w] for v, w in zip(loop.body.inputs, node.inputs, strict=True) if w in lists}
+    for inner in loop.body.nodes:
         _note_list(inner, inside)
-    for i, value in enumerate(loop.step.outputs):
+    for i, value in enumerate(loop.body.outputs):
         if value in inside and node.inputs[i] in lists:
             before, (after, element) = lists[node.inputs[i]], inside[value]
             if element is not None:

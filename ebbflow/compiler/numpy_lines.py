@@ -1,9 +1,9 @@
 """How ops are written into a Program: lines of NumPy that put a result into an array that is there already.
 
-A row says it in the op's own argument names: `out` is the array to fill, `zero`, `one`, … are constants of its dtype.
-An op without a row is called by its kernel. Rows hold for float32 and float64, where NumPy computes in the dtype
+They are in the op's own argument names: `out` is the array to fill, `zero`, `one`, … are constants of its dtype.
+An op without lines is called by its kernel. Lines hold for float32 and float64, where NumPy computes in the dtype
 itself; what depends on attrs or on known values is a function that returns the lines, or None where it does not apply.
-A row must give bit for bit what the op's kernel gives.
+Lines must give bit for bit what the op's kernel gives.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ebbflow.core.rule_names import named
 FLOATS = (dtypes.float32, dtypes.float64)
 
 Lines = Sequence[str]
-Row = Lines | Callable[[Node], Lines | None]
+Written = Lines | Callable[[Node], Lines | None]
 
-ROWS: dict[str, Row] = {
+LINES: dict[str, Written] = {
     "Relu": ["maximum(features, zero, out=out)"],
     "Relu6": ["maximum(features, zero, out=out)", "minimum(out, six, out=out)"],
     "Sigmoid": ["negative(x, out)", "exp(out, out)", "add(out, one, out)", "reciprocal(out, out)"],
@@ -39,18 +39,18 @@ ROWS: dict[str, Row] = {
 CONSTANTS = {"zero": 0, "one": 1, "two": 2, "six": 6, "half": 0.5}
 
 
-def row(*names: str) -> Callable[[Callable[[Node], Any]], Callable[[Node], Any]]:
+def written(*names: str) -> Callable[[Callable[[Node], Any]], Callable[[Node], Any]]:
     """Declare how the ops named are written, by a function of the node."""
 
     def declare(fn: Callable[[Node], Any]) -> Callable[[Node], Any]:
         for name in names:
-            ROWS[name] = fn
+            LINES[name] = fn
         return named(fn, f"{names[0]}.lines")
 
     return declare
 
 
-@row("AddN")
+@written("AddN")
 def _(node: Node) -> Lines | None:
     if len(node.inputs) < 2:
         return None
@@ -58,7 +58,7 @@ def _(node: Node) -> Lines | None:
     return [first, *[f"add(out, inputs[{i}], out)" for i in range(2, len(node.inputs))]]
 
 
-@row("MatMul")
+@written("MatMul")
 def _(node: Node) -> Lines | None:
     a = "a.T" if node.attrs["transpose_a"] else "a"
     b = "b.T" if node.attrs["transpose_b"] else "b"
@@ -67,7 +67,7 @@ def _(node: Node) -> Lines | None:
     return [f"{a}.dot({b}, out)"]  # without the dispatching that `matmul` does: 0.7 µs less
 
 
-@row("BatchMatMulV2", "BatchMatMul", "BatchMatMulV3")
+@written("BatchMatMulV2", "BatchMatMul", "BatchMatMulV3")
 def _(node: Node) -> Lines | None:
     if not all(v.size for v in node.inputs):
         return None
@@ -76,7 +76,7 @@ def _(node: Node) -> Lines | None:
     return [f"matmul({x}, {y}, out)"]
 
 
-@row("BiasAddGrad")
+@written("BiasAddGrad")
 def _(node: Node) -> Lines | None:
     rank = len(node.inputs[0].dims or ())
     if node.attrs["data_format"] != "NHWC" or rank < 2:
@@ -97,7 +97,7 @@ def _folded(node: Node) -> tuple[str, bool] | None:
     return ("None" if whole else str(folded[0]) if len(folded) == 1 else str(folded)), bool(node.attrs["keep_dims"])
 
 
-@row("Sum", "Max", "Min", "Prod")
+@written("Sum", "Max", "Min", "Prod")
 def _(node: Node) -> Lines | None:
     found = _folded(node)
     if found is None:
@@ -106,7 +106,7 @@ def _(node: Node) -> Lines | None:
     return [f"{name}.reduce(input, {found[0]}, None, out, {found[1]})"]
 
 
-@row("Mean")
+@written("Mean")
 def _(node: Node) -> Lines | None:
     found = _folded(node)
     if found is None:
@@ -115,7 +115,7 @@ def _(node: Node) -> Lines | None:
     return [f"add.reduce(input, {found[0]}, None, out, {found[1]})", f"divide(out, number({count}), out)"]
 
 
-@row("ConcatV2")
+@written("ConcatV2")
 def _(node: Node) -> Lines | None:
     axis = node.inputs[-1].known
     if axis is None:
@@ -131,7 +131,7 @@ def _(node: Node) -> Lines | None:
 MANY = 6
 """Parts of a concatenation from which on one call is cheaper than an assignment for each."""
 
-# --- reading rows -----------------------------------------------------------------------------------------------------
+# --- reading lines ----------------------------------------------------------------------------------------------------
 
 _WORD = re.compile(r"(?<![.\w])[A-Za-z_]\w*(?:\[\d+\])?(?!=)")
 
@@ -141,7 +141,7 @@ def lines_for(node: Node) -> Lines | None:
     out = node.outputs[0]
     if out.dtype not in FLOATS or any(v.dtype in FLOATS and v.dtype is not out.dtype for v in node.inputs):
         return _ufunc(node)
-    found = ROWS.get(node.op.name)
+    found = LINES.get(node.op.name)
     if found is None:
         return _ufunc(node)
     return found(node) if callable(found) else found
@@ -163,7 +163,7 @@ def _ufunc(node: Node) -> Lines | None:
 
 
 def argument_names(node: Node) -> list[str]:
-    """Return the words that stand for the inputs in a row."""
+    """Return the words that stand for the inputs in a line."""
     names: list[str] = []
     for arg in node.op.signature.inputs:
         if arg.is_list:
@@ -197,7 +197,7 @@ def may_share(node: Node, lines: Lines) -> list[bool]:
 
 
 def making(line: str) -> str | None:
-    """Return what makes the array that the first line of a row fills, where NumPy makes the very same by itself."""
+    """Return what makes the array that the first line fills, where NumPy makes the very same by itself."""
     found = _FILLS.fullmatch(line)
     return None if found is None else f"{found.group(1)})"
 
@@ -208,7 +208,7 @@ _FILLS = re.compile(
 
 
 def namespace() -> dict[str, Any]:
-    """Return the names that rows use."""
+    """Return the names that lines use."""
     names = [
         "maximum",
         "minimum",

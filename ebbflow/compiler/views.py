@@ -1,6 +1,6 @@
 """Results that share memory with an input: reshapes, transposes, slices, splits.
 
-A row gives the input that is looked into and an expression per output, with `{}` where that input stands. Of an array
+A rule gives the input that is looked into and an expression per output, with `{}` where that input stands. Of an array
 in planned memory the views are made once, with it.
 """
 
@@ -17,15 +17,15 @@ from ebbflow.ops.arrays.slicing import MASK_NAMES, numpy_index
 
 View = tuple[int, list[str]]
 
-ROWS: dict[str, Callable[[Node], View | None]] = {}
+VIEWS: dict[str, Callable[[Node], View | None]] = {}
 
 
-def row(*names: str) -> Callable[[Callable[[Node], View | None]], Callable[[Node], View | None]]:
+def looks(*names: str) -> Callable[[Callable[[Node], View | None]], Callable[[Node], View | None]]:
     """Declare how the ops named look into an input."""
 
     def declare(fn: Callable[[Node], View | None]) -> Callable[[Node], View | None]:
         for name in names:
-            ROWS[name] = fn
+            VIEWS[name] = fn
         return named(fn, f"{names[0]}.view")
 
     return declare
@@ -35,20 +35,20 @@ def view_of(node: Node) -> View | None:
     """Return which input a node looks into and the expressions of its outputs, or None where it must compute."""
     if node.op.facts.memory == "same":
         return 0, ["{}"]
-    found = ROWS.get(node.op.name)
+    found = VIEWS.get(node.op.name)
     if found is None or any(not v.is_static for v in (*node.inputs, *node.outputs)):
         return None
     return found(node)
 
 
-@row("Reshape", "ExpandDims", "Squeeze")
+@looks("Reshape", "ExpandDims", "Squeeze")
 def _(node: Node) -> View | None:
     if node.inputs[0].size != node.outputs[0].size or any(v.known is None for v in node.inputs[1:]):
         return None  # its kernel compares the two
     return 0, [f"{{}}.reshape({node.outputs[0].dims})"]
 
 
-@row("Transpose")
+@looks("Transpose")
 def _(node: Node) -> View | None:
     perm = node.inputs[1].known
     if perm is None or sorted(perm.tolist()) != list(range(len(node.inputs[0].dims or ()))):
@@ -56,7 +56,7 @@ def _(node: Node) -> View | None:
     return 0, [f"{{}}.transpose({tuple(int(p) for p in perm)})"]
 
 
-@row("Split", "SplitV", "Unpack")
+@looks("Split", "SplitV", "Unpack")
 def _(node: Node) -> View | None:
     name = node.op.name
     which = 1 if name == "Split" else 0
@@ -76,7 +76,7 @@ def _(node: Node) -> View | None:
     return which, texts
 
 
-@row("StridedSlice")
+@looks("StridedSlice")
 def _(node: Node) -> View | None:
     begin, end, strides = (v.known for v in node.inputs[1:])
     if begin is None or end is None or strides is None:
@@ -85,7 +85,7 @@ def _(node: Node) -> View | None:
     return 0, [f"{{}}[{_written(numpy_index(node.inputs[0].dims, begin, end, strides, masks))}]"]
 
 
-@row("Slice")
+@looks("Slice")
 def _(node: Node) -> View | None:
     begin, size, dims = node.inputs[1].known, node.inputs[2].known, node.inputs[0].dims
     if begin is None or size is None or not dims:

@@ -37,7 +37,7 @@ from ebbflow.core.shape import Dims
 from ebbflow.core.signature import Signature, parse
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 
-MAX_PLANS = 500
+MAX_SETTLED = 500
 """An op remembers how it was called for this many kinds of arguments; more are settled each time."""
 
 
@@ -95,7 +95,7 @@ class Op:
         self.name = text[: text.index("(")].strip()
         self._signature: Signature | None = None
         self._unnamed: list[tuple[str, Any]] = []
-        self._plans: dict[Any, tuple[dict[str, Any], Any, Any]] = {}
+        self._settled: dict[Any, tuple[dict[str, Any], Any, Any]] = {}
         self._results: Any = None
         self.kernel_fn: Any = None
         self.kernel_attrs: tuple[str, ...] = ()
@@ -212,20 +212,20 @@ class Op:
         kinds = tuple([x._dtype if x.__class__ is EagerTensor else x.__class__ for x in inputs])
         key = (kinds, *attrs.items()) if attrs else kinds
         try:
-            plan = self._plans.get(key)
+            remembered = self._settled.get(key)
         except TypeError:  # an attr given as a list
             key = (kinds, *[(k, tuple(v) if v.__class__ is list else v) for k, v in attrs.items()])
-            plan = self._plan_or_none(key)
-        if plan is None:
+            remembered = self._settled_or_none(key)
+        if remembered is None:
             return self._call_converted(inputs, attrs, key)
-        settled, outputs, numbers = plan
+        settled, outputs, numbers = remembered
         if numbers:
             inputs = tuple(_with_numbers(inputs, numbers))
         return self._execute(inputs, [x._array for x in inputs], settled, outputs)
 
-    def _plan_or_none(self, key: Any) -> Any:
+    def _settled_or_none(self, key: Any) -> Any:
         try:
-            return self._plans.get(key)
+            return self._settled.get(key)
         except TypeError:
             return None
 
@@ -286,9 +286,9 @@ class Op:
                 numbers.append((i, tensor._dtype))
             elif given.__class__ is not EagerTensor:
                 return
-        if len(self._plans) < MAX_PLANS:
+        if len(self._settled) < MAX_SETTLED:
             try:
-                self._plans[key] = (settled, self._output_types(settled), tuple(numbers))
+                self._settled[key] = (settled, self._output_types(settled), tuple(numbers))
             except TypeError:  # an attr that cannot be a key
                 return
 

@@ -30,7 +30,7 @@ from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random.seeds import global_seed
 from ebbflow.ops.state.storage import held
-from ebbflow.runtime.run_on_devices import runner
+from ebbflow.runtime.run_on_devices import runner_for
 
 _CAPTURED: Any = GradientFn("captured", lambda grad: grad)
 """Stands on a tape for the way from a tensor outside to the argument that carries it in."""
@@ -56,7 +56,7 @@ class FuncGraph(Graph):
         self.jit_compile: bool | None = None
         self.closed = False  # traced to the end: its tensors may not be used elsewhere any more
         self._captures: dict[int, tuple[Any, SymbolicTensor]] = {}
-        self._plans: dict[Any, tuple[Any, ...]] = {}
+        self._runners: dict[Any, tuple[Any, ...]] = {}
         self.derived = Derived()  # what has been worked out about this body: gradients, among others
         self.changing = outer.changing if isinstance(outer, FuncGraph) else threading.RLock()
         self._seed = outer.seed if outer is not None else global_seed() if context.executing_eagerly() else None
@@ -159,24 +159,24 @@ class FuncGraph(Graph):
         """Return the results for these argument values, with `session`'s resources."""
         if session is eager_run:
             device = default_device() if context.recorders else None
-            found = self._plans.get(device)
+            found = self._runners.get(device)
         else:
             device, found = None, session.bodies.get(self)
         if found is None or found[1] != self.base._mutations or found[2] != len(self.outputs):
-            found = self._plan(session, device)
+            found = self._make_runner(session, device)
         results = found[0](values)
         return results if len(results) == found[2] else results[: found[2]]
 
-    def _plan(self, session: Any, device: Any = None) -> tuple[Any, ...]:
+    def _make_runner(self, session: Any, device: Any = None) -> tuple[Any, ...]:
         """Find out how to run this, and keep it as long as neither the body nor its results change."""
         with self.changing:
             effects = self.effects
             if effects is None:
                 effects = [node for node in self._nodes if side_effects.must_run(node)]
-            placed = runner(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name, device)
+            placed = runner_for(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name, device)
             found = (placed.values, self.base._mutations, len(self.outputs))
         if session is eager_run:
-            self._plans[device] = found
+            self._runners[device] = found
         else:
             session.bodies[self] = found
         return found
@@ -193,7 +193,7 @@ class FuncGraph(Graph):
     def with_outputs(self, outputs: Sequence[SymbolicTensor], name: str | None = None) -> FuncGraph:
         """Return a function with the same arguments and the same nodes that gives other tensors of the body."""
         other = object.__new__(type(self))
-        other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name, "_plans": {}}
+        other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name, "_runners": {}}
         other.function_name, other.derived = name, Derived()
         return other
 
@@ -208,9 +208,9 @@ class FuncGraph(Graph):
 
     def source(self) -> str:
         """Return what runs, as text: the compiled Program, with the user's lines behind its own."""
-        found = self._plans.get(None)
+        found = self._runners.get(None)
         if found is None or found[1] != self.base._mutations or found[2] != len(self.outputs):
-            found = self._plan(eager_run)
+            found = self._make_runner(eager_run)
         return f"# {self.name}\n{found[0].__self__.explain()}"
 
     def __repr__(self) -> str:

@@ -54,7 +54,7 @@ class Graph(GraphScopes, Collections):
         self._versions: tuple[int, int, tuple[int, ...]] | None = None  # of what was read into it
         self._version = 0
         self.checked_nodes: set[Operation] = set()  # whose results must be finite: tf.debugging.enable_check_numerics
-        self._mutations = 0  # changes to nodes that were there already: plans made before are stale
+        self._mutations = 0  # changes to nodes that were there already: what was made to run them is stale
 
     # --- making nodes
     # ---------------------------------------------------------------------------------------------------
@@ -95,9 +95,9 @@ class Graph(GraphScopes, Collections):
             kinds = tuple(
                 [x._dtype if x.__class__ is SymbolicTensor and x._op._graph is self else None for x in inputs]
             )
-            plan = op._plans.get(kinds)  # types were settled before, for the same dtypes: nothing to convert
-            if plan is not None:
-                return self._add(op, full, list(inputs), inputs, plan[0]), plan[0]
+            remembered = op._settled.get(kinds)  # types were settled before, for the same dtypes: nothing to convert
+            if remembered is not None:
+                return self._add(op, full, list(inputs), inputs, remembered[0]), remembered[0]
         outer = self._name_stack
         self._name_stack = full
         try:
@@ -106,7 +106,7 @@ class Graph(GraphScopes, Collections):
             self._name_stack = outer
         flat = [t for group in tensors for t in (group if group.__class__ is list else (group,))]
         if not attrs and None not in kinds and len(flat) == len(inputs):
-            op._plans.setdefault(kinds, (settled, op._output_types(settled), ()))
+            op._settled.setdefault(kinds, (settled, op._output_types(settled), ()))
         return self._add(op, full, flat, tensors, settled), settled
 
     def _add(self, op: Op, name: str, flat: list[Any], grouped: Sequence[Any], attrs: dict[str, Any]) -> Operation:

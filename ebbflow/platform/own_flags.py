@@ -86,7 +86,7 @@ def _number(kind: type, lower: float | None, upper: float | None) -> Callable[[A
     return parse
 
 
-def _choice(choices: Iterable[str], case_sensitive: bool = True) -> Callable[[Any], str]:
+def _one_of(choices: Iterable[str], case_sensitive: bool = True) -> Callable[[Any], str]:
     allowed = list(choices)
 
     def parse(value: Any) -> str:
@@ -478,14 +478,14 @@ def DEFINE_enum(
     name: str, default: Any, enum_values: Iterable[str], help: str | None = None, **kwargs: Any
 ) -> FlagHolder:
     """Define a flag whose value is one of some words."""
-    return _definer(_choice(enum_values, kwargs.pop("case_sensitive", True)))(name, default, help, **kwargs)
+    return _definer(_one_of(enum_values, kwargs.pop("case_sensitive", True)))(name, default, help, **kwargs)
 
 
 def DEFINE_multi_enum(
     name: str, default: Any, enum_values: Iterable[str], help: str | None = None, **kwargs: Any
 ) -> FlagHolder:
     """Define a flag that may be given several times, each time one of some words."""
-    parser = _choice(enum_values, kwargs.pop("case_sensitive", True))
+    parser = _one_of(enum_values, kwargs.pop("case_sensitive", True))
     return _definer(parser, multi=True)(name, default, help, **kwargs)
 
 

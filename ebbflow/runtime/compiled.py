@@ -17,7 +17,7 @@ from ebbflow.compiler.flow import Failed
 from ebbflow.compiler.options import checking
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
-from ebbflow.runtime.executor import Plan
+from ebbflow.runtime.executor import Executor
 
 if TYPE_CHECKING:
     from ebbflow.compiler.program import Program
@@ -27,7 +27,7 @@ MAX_SHAPES = 16
 
 _ANY = "any"
 
-before_planning: list[Callable[[Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]] = []
+before_running: list[Callable[[Sequence[Any], Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]] = []
 """What higher rooms do to the graph between fetches and feeds before it is run: give others in their place."""
 
 
@@ -39,9 +39,9 @@ class Runner:
     ):
         self.jit = jit
         self.name = name
-        for rewrite in before_planning:
+        for rewrite in before_running:
             fetches, feeds = rewrite(fetches, feeds)
-        self.plan = Plan(session, fetches, feeds)
+        self.executor = Executor(session, fetches, feeds)
         self.device = HOST_DEVICE
         self.jit_device: Any = None  # where XLA runs what it compiles whole, if not on the host
         self.session = session
@@ -58,7 +58,7 @@ class Runner:
     @property
     def keeps_feeds(self) -> bool:
         """Whether a node holds on, after the run, to what it is given: who feeds it may change it then."""
-        return any(step.node._op.facts.keeps for step in self.plan.steps)
+        return any(bound.node._op.facts.keeps for bound in self.executor.bound)
 
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """Return the fetched values (None for operations), and which of them somebody else may hold."""
@@ -71,7 +71,7 @@ class Runner:
         else:
             program = self._next(fed)
         if program is None:
-            return self.plan.run(fed, trace), self._unowned
+            return self.executor.run(fed, trace), self._unowned
         try:
             results = program.run(fed) if trace is None else program.traced(fed, trace)
         except Failed as failed:
@@ -83,8 +83,8 @@ class Runner:
 
     def run_stoppable(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """`run` for a limited time: what is compiled does not look at the clock, so loops are not."""
-        if any(step.node._op.facts.loop for step in self.plan.steps):
-            return self.plan.run(fed, trace), self._unowned
+        if any(bound.node._op.facts.loop for bound in self.executor.bound):
+            return self.executor.run(fed, trace), self._unowned
         return self.run(fed, trace)
 
     def values(self, fed: Sequence[Any]) -> Sequence[Any]:

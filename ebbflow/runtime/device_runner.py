@@ -22,7 +22,7 @@ from ebbflow.engines.xla import library
 from ebbflow.engines.xla.rules import rule_for
 from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.state.storage import is_reference
-from ebbflow.runtime.executor import Plan, Step, by_reference, run_step, timed
+from ebbflow.runtime.executor import BoundNode, Executor, by_reference, run_node, timed
 
 _NOT_HERE = frozenset([dtypes.string, dtypes.variant])
 
@@ -47,12 +47,12 @@ def _compiles(node: Operation) -> bool:
 class Segment:
     """Steps that are compiled together."""
 
-    def __init__(self, steps: Sequence[Step], slots: dict[int, Any], taken: set[int], device: Any):
-        self.steps = steps
-        self.node = steps[-1].node
-        made = {slot for step in steps for slot in _outs(step)}
-        self.ins = [slot for slot in dict.fromkeys(s for step in steps for s in step.ins) if slot not in made]
-        self.outs = [slot for slot in dict.fromkeys(s for step in steps for s in _outs(step)) if slot in taken]
+    def __init__(self, bound_nodes: Sequence[BoundNode], slots: dict[int, Any], taken: set[int], device: Any):
+        self.bound_nodes = bound_nodes
+        self.node = bound_nodes[-1].node
+        made = {slot for bound in bound_nodes for slot in _outs(bound)}
+        self.ins = [slot for slot in dict.fromkeys(s for bound in bound_nodes for s in bound.ins) if slot not in made]
+        self.outs = [slot for slot in dict.fromkeys(s for bound in bound_nodes for s in _outs(bound)) if slot in taken]
         self._given = [slots[slot] for slot in self.ins]
         self._results = [slots[slot] for slot in self.outs]
         self._device = device
@@ -68,8 +68,8 @@ class Segment:
         if executable is None:
             for slot in self.ins:
                 values[slot] = np.asarray(values[slot])
-            for step in self.steps:
-                run_step(step, values)
+            for bound in self.bound_nodes:
+                run_node(bound, values)
             return
         given = [bring(slot, value) for slot, value in zip(self.ins, inputs, strict=True)]
         for slot, value in zip(self.outs, executable.on_device(*given), strict=True):
@@ -81,7 +81,7 @@ class Segment:
         from ebbflow.engines.xla.executable import compile
 
         try:
-            flow = build([step.node for step in self.steps], self._given, shapes, self._results)
+            flow = build([bound.node for bound in self.bound_nodes], self._given, shapes, self._results)
             return compile(optimise(flow, NOT_FOR_XLA), device=self._device)
         except Exception:  # the host's kernels serve, and say what is wrong if something is
             return None
@@ -91,49 +91,55 @@ class DeviceRunner:
     """The fetched values from the fed ones, on one device."""
 
     def __init__(self, session: Any, fetches: Sequence[Any], feeds: Sequence[Any], device: Device):
-        self.plan = Plan(session, fetches, feeds)
+        self.executor = Executor(session, fetches, feeds)
         self._device = device.engine_device()
         self._name = device.name
         self._work = self._arranged()
-        self._stays = {slot for step in self.plan.steps if step.node._op.facts.reads == "whole" for slot in _outs(step)}
+        self._stays = {
+            slot for bound in self.executor.bound if bound.node._op.facts.reads == "whole" for slot in _outs(bound)
+        }
         self._brought: dict[int, tuple[Any, Any]] = {}
-        self._unowned = tuple(i for i, slot in enumerate(self.plan.fetched) if slot is not None)
+        self._unowned = tuple(i for i, slot in enumerate(self.executor.fetched) if slot is not None)
 
-    def _arranged(self) -> list[Step | Segment]:
+    def _arranged(self) -> list[BoundNode | Segment]:
         """Return the work in order; what can be compiled waits until somebody needs it. Constants are part of every
         segment that takes them, which so knows their values.
         """
-        steps = self.plan.steps
-        self._tensors = {slot: t for step in steps for slot, t in zip(step.ins, step.node._inputs, strict=True)}
-        self._tensors |= {s: t for step in steps for s, t in zip(_outs(step), step.node._outputs, strict=True)}
-        self._constants = {step.outs: step for step in steps if step.node.type == "Const"}
-        work: list[Step | Segment] = list(self._constants.values())
-        pending: list[Step] = []
-        for step in steps:
-            if step.node.type == "Const":
+        bound_nodes = self.executor.bound
+        self._tensors = {
+            slot: t for bound in bound_nodes for slot, t in zip(bound.ins, bound.node._inputs, strict=True)
+        }
+        self._tensors |= {s: t for bound in bound_nodes for s, t in zip(_outs(bound), bound.node._outputs, strict=True)}
+        self._constants = {bound.outs: bound for bound in bound_nodes if bound.node.type == "Const"}
+        work: list[BoundNode | Segment] = list(self._constants.values())
+        pending: list[BoundNode] = []
+        for bound in bound_nodes:
+            if bound.node.type == "Const":
                 continue
-            if _compiles(step.node):
-                pending.append(step)
+            if _compiles(bound.node):
+                pending.append(bound)
                 continue
-            if not {s for p in pending for s in _outs(p)}.isdisjoint(step.ins):
+            if not {s for p in pending for s in _outs(p)}.isdisjoint(bound.ins):
                 work.append(self._segment(pending))
                 pending = []
-            work.append(step)
+            work.append(bound)
         if pending:
             work.append(self._segment(pending))
         return work
 
-    def _segment(self, steps: list[Step]) -> Segment:
-        inside = set(map(id, steps))
-        taken = {s for step in self.plan.steps if id(step) not in inside for s in step.ins}
-        taken |= {s for s in self.plan.fetched if s is not None}
-        known = [self._constants[s] for s in {s: None for step in steps for s in step.ins} if s in self._constants]
-        return Segment([*known, *steps], self._tensors, taken - set(self._constants), self._device)
+    def _segment(self, bound_nodes: list[BoundNode]) -> Segment:
+        inside = set(map(id, bound_nodes))
+        taken = {s for bound in self.executor.bound if id(bound) not in inside for s in bound.ins}
+        taken |= {s for s in self.executor.fetched if s is not None}
+        known = [
+            self._constants[s] for s in {s: None for bound in bound_nodes for s in bound.ins} if s in self._constants
+        ]
+        return Segment([*known, *bound_nodes], self._tensors, taken - set(self._constants), self._device)
 
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """Return the fetched values (None for operations), and which of them somebody else may hold."""
-        values: list[Any] = [None] * (self.plan.count + 1)
-        values[: self.plan.feeds] = fed
+        values: list[Any] = [None] * (self.executor.count + 1)
+        values[: self.executor.feeds] = fed
         try:
             for item in self._work if trace is None else timed(self._work, trace):
                 if isinstance(item, Segment):
@@ -141,16 +147,16 @@ class DeviceRunner:
                     item.run(values, self._bring)
                 else:
                     self._run_on_host(item, values)
-            return [None if v is None else np.asarray(v) for v in self.plan.results(values)], self._unowned
+            return [None if v is None else np.asarray(v) for v in self.executor.results(values)], self._unowned
         finally:
             values.clear()
 
-    def _run_on_host(self, step: Step, values: list[Any]) -> None:
-        if step.node.type != "_Send":  # whoever receives it brings it over
-            for slot in step.ins:
+    def _run_on_host(self, bound: BoundNode, values: list[Any]) -> None:
+        if bound.node.type != "_Send":  # whoever receives it brings it over
+            for slot in bound.ins:
                 if values[slot].__class__ is not np.ndarray:
                     values[slot] = np.asarray(values[slot])
-        run_step(step, values)
+        run_node(bound, values)
 
     def _read_references(self, segment: Segment, values: list[Any]) -> None:
         for slot, tensor in zip(segment.ins, segment._given, strict=True):
@@ -173,10 +179,10 @@ class DeviceRunner:
         """Return what runs, as text: the nodes of each segment, and those that run by host kernels between them."""
         lines = []
         for item in self._work:
-            names = [s.node.name for s in (item.steps if isinstance(item, Segment) else [item])]
+            names = [s.node.name for s in (item.bound_nodes if isinstance(item, Segment) else [item])]
             lines.append(f"{'compiled' if isinstance(item, Segment) else 'by its kernel'}: {', '.join(names)}")
         return "\n".join(lines) + "\n"
 
 
-def _outs(step: Step) -> tuple[int, ...]:
-    return (step.outs,) if step.outs.__class__ is int else step.outs
+def _outs(bound: BoundNode) -> tuple[int, ...]:
+    return (bound.outs,) if bound.outs.__class__ is int else bound.outs

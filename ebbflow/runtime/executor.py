@@ -1,8 +1,8 @@
 """The plain executor: a graph's nodes, one after the other.
 
-A `Plan` is made once for a set of fetches and feeds: the nodes that are needed, in order, each with its kernel bound
-to its attrs and the slots its arguments come from. Running it is one loop. It is the reference that compiled Programs
-are compared with. Knows kernels and nodes; knows nothing of fetch structures or feed conversion.
+An `Executor` is made once for a set of fetches and feeds: the nodes that are needed, in order, each with its kernel
+bound to its attrs and the slots its arguments come from. Running it is one loop. It is the reference that compiled
+Programs are compared with. Knows kernels and nodes; knows nothing of fetch structures or feed conversion.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ebbflow.core.op import COMPLAINTS
 from ebbflow.eager.check_numerics import complaint
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.state.storage import is_reference
-from ebbflow.runtime import concurrent_steps
+from ebbflow.runtime import concurrent_nodes
 
 ndarray = np.ndarray
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
@@ -38,7 +38,7 @@ class NodeRun:
         self.node = node.original
 
 
-class Step:
+class BoundNode:
     """One node, ready to run: `values[outs] = call(*values[ins])`."""
 
     __slots__ = ("call", "ins", "last", "node", "outs", "types")
@@ -49,11 +49,11 @@ class Step:
         self.ins = ins
         self.outs = outs
         self.types = types
-        self.last: tuple[int, ...] = ()  # slots that nobody needs after this step
+        self.last: tuple[int, ...] = ()  # slots that nobody needs after this node
 
 
-class Plan:
-    """The steps that give the fetched tensors from the fed ones."""
+class Executor:
+    """The nodes that give the fetched tensors from the fed ones."""
 
     def __init__(self, session: Any, fetches: Sequence[Any], feeds: Sequence[SymbolicTensor]):
         self._slots: dict[int, int] = {}
@@ -62,22 +62,22 @@ class Plan:
         for tensor in feeds:
             self._slot(tensor)
         fed = {id(t) for t in feeds}
-        self.steps: list[Step] = []
+        self.bound: list[BoundNode] = []
         for node in needed_nodes(fetches, fed):
             self._add(node, fed)
         self.fetched: list[int | None] = [self._slot(f) if isinstance(f, SymbolicTensor) else None for f in fetches]
         self.dereferenced = [isinstance(f, SymbolicTensor) and by_reference(f) for f in fetches]
         self.count = len(self._slots)
         self.feeds = len(feeds)
-        self.concurrent = concurrent_steps.may_meet(self.steps)
+        self.concurrent = concurrent_nodes.may_meet(self.bound)
         self._note_last_uses()
 
     def _note_last_uses(self) -> None:
         """A value is let go of after its last use: a variable that was read may then be updated in place."""
         seen = {slot for slot in self.fetched if slot is not None} | {-1}
-        for step in reversed(self.steps):
-            used = {*step.ins, *((step.outs,) if step.outs.__class__ is int else step.outs)}
-            step.last = tuple(used - seen)
+        for bound in reversed(self.bound):
+            used = {*bound.ins, *((bound.outs,) if bound.outs.__class__ is int else bound.outs)}
+            bound.last = tuple(used - seen)
             seen |= used
 
     def _slot(self, tensor: SymbolicTensor) -> int:
@@ -91,9 +91,9 @@ class Plan:
         types = tuple(None if by_reference(t) else t.dtype.np for t in node._outputs)
         call = bind(node, NodeRun(self._session, node))
         if node._op.signature.gives_one:
-            self.steps.append(Step(node, call, ins, outs[0], types[0]))
+            self.bound.append(BoundNode(node, call, ins, outs[0], types[0]))
         else:
-            self.steps.append(Step(node, call, ins, outs, types))
+            self.bound.append(BoundNode(node, call, ins, outs, types))
 
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> list[Any]:
         """Return the fetched values (None for operations), given the fed ones in order."""
@@ -101,11 +101,11 @@ class Plan:
         values[: self.feeds] = fed
         try:
             if self.concurrent:
-                concurrent_steps.run(self.steps, values, run_step, self._session)
+                concurrent_nodes.run(self.bound, values, run_node, self._session)
                 return self.results(values)
-            for step in self.steps if trace is None else timed(self.steps, trace):
-                run_step(step, values)
-                for slot in step.last:
+            for bound in self.bound if trace is None else timed(self.bound, trace):
+                run_node(bound, values)
+                for slot in bound.last:
                     values[slot] = None
         except BaseException:
             values.clear()  # an error's traceback must not keep arrays, or locks, alive
@@ -132,13 +132,13 @@ def _read(value: Any, node: Operation) -> Any:
         raise (error if node._inputs else located(error, node, [])) from None
 
 
-def run_step(step: Step, values: list[Any]) -> None:
+def run_node(bound: BoundNode, values: list[Any]) -> None:
     """Run one node."""
     try:
-        result = step.call(*[values[i] for i in step.ins])
+        result = bound.call(*[values[i] for i in bound.ins])
     except Exception as error:
-        result = _recover(error, step, [values[i] for i in step.ins])
-    outs, types = step.outs, step.types
+        result = _recover(error, bound, [values[i] for i in bound.ins])
+    outs, types = bound.outs, bound.types
     if outs.__class__ is int:
         values[outs] = (
             result
@@ -147,7 +147,7 @@ def run_step(step: Step, values: list[Any]) -> None:
         )
         return
     if outs:
-        flat = step.node._op.signature.flat_results(result)
+        flat = bound.node._op.signature.flat_results(result)
         for out, value, dtype in zip(outs, flat, types, strict=True):
             values[out] = (
                 value
@@ -156,20 +156,20 @@ def run_step(step: Step, values: list[Any]) -> None:
             )
 
 
-def _recover(error: Exception, step: Step, inputs: list[Any]) -> Any:
+def _recover(error: Exception, bound: BoundNode, inputs: list[Any]) -> Any:
     """Answer a failure: run again where the user made floating-point warnings errors, else say what went wrong."""
     if isinstance(error, COMPLAINTS):
         with np.errstate(all="ignore"):
-            return step.call(*inputs)
-    raise located(error, step.node, inputs) from None
+            return bound.call(*inputs)
+    raise located(error, bound.node, inputs) from None
 
 
-def timed(steps: Sequence[Any], trace: list[Any]) -> Any:
-    """Give steps to be run, one by one, and note when each began and ended."""
-    for step in steps:
+def timed(bound_nodes: Sequence[Any], trace: list[Any]) -> Any:
+    """Give nodes to be run, one by one, and note when each began and ended."""
+    for bound in bound_nodes:
         start = time.time_ns()
-        yield step
-        trace.append((step.node, start, time.time_ns()))
+        yield bound
+        trace.append((bound.node, start, time.time_ns()))
 
 
 def by_reference(tensor: SymbolicTensor) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ebbflow.core import errors
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
-from ebbflow.runtime.compiled import before_planning
+from ebbflow.runtime.compiled import before_running
 from ebbflow.runtime.executor import PLACEHOLDERS, NodeRun, bind, needed_nodes
 from ebbflow.runtime.partition import partition
 from ebbflow.runtime.run_on_devices import Team, devices_of
@@ -24,7 +24,7 @@ class PartialRun:
     def __init__(self, session: Any, fetches: Sequence[Any], feeds: Sequence[SymbolicTensor]):
         runs: Sequence[Any] = list(fetches)
         fed: Sequence[Any] = list(feeds)
-        for rewrite in before_planning:
+        for rewrite in before_running:
             runs, fed = rewrite(runs, fed)
         self._fetches = dict(zip(fetches, runs, strict=True))  # by what the user knows: what runs for it
         self._feeds = dict(zip(feeds, fed, strict=True))

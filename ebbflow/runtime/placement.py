@@ -157,7 +157,7 @@ class _Placer:
 
     # --- what is left open --------------------------------------------------------------------------------------------
 
-    def _choices(self, group: _Group) -> list[Device]:
+    def _candidates(self, group: _Group) -> list[Device]:
         """Return the devices of the preferred type that a group may go to."""
         if group.fit is None:
             group.fit = [d for d in self.devices if all(self.able(d, n) for n in group.members)]
@@ -171,28 +171,28 @@ class _Placer:
         group = self.groups[node]
         if group.device is not None:
             return
-        choices = self._choices(group)
-        if len(choices) == 1 or any(n._op.keeps_state for n in group.members):
-            group.device = choices[0]
+        candidates = self._candidates(group)
+        if len(candidates) == 1 or any(n._op.keeps_state for n in group.members):
+            group.device = candidates[0]
             return
         weights: dict[Device, int] = {}
         for tensor in node._inputs:
             maker = None if id(tensor) in self.fed else self.groups[tensor.op].device
             if maker is not None:
                 weights[maker] = weights.get(maker, 0) + size(tensor)
-        here = {d: w for d, w in weights.items() if d in choices}
+        here = {d: w for d, w in weights.items() if d in candidates}
         if here:
             group.device = max(here, key=here.__getitem__)  # of equals the first
         elif weights:
-            group.device = choices[0]
+            group.device = candidates[0]
 
     def _follow_user(self, node: Operation) -> Device:
         """Place a node that nothing led anywhere where the one node is that takes what it gives."""
         group = self.groups[node]
         if group.device is None:
-            choices = self._choices(group)
-            homes = [d for d in {self.groups[user].device for user in self.users.get(node, ())} if d in choices]
-            group.device = homes[0] if len(homes) == 1 else choices[0]
+            candidates = self._candidates(group)
+            homes = [d for d in {self.groups[user].device for user in self.users.get(node, ())} if d in candidates]
+            group.device = homes[0] if len(homes) == 1 else candidates[0]
         return group.device
 
 

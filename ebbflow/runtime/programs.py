@@ -41,9 +41,9 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
     proto = getattr(runner.session, "_config", None)
     off = switched_off(proto)
     if (
-        runner.plan.concurrent
+        runner.executor.concurrent
         or ALL in off
-        or any(step.node in step.node._graph.checked_nodes for step in runner.plan.steps)
+        or any(bound.node in bound.node._graph.checked_nodes for bound in runner.executor.bound)
     ):
         return None
     try:

@@ -32,7 +32,7 @@ MOST_PARTS = 4096
 """Threads that may wait for each other at once: enough for every part that runs."""
 
 
-def runner(
+def runner_for(
     session: Any,
     fetches: Sequence[Any],
     feeds: Sequence[Any],
@@ -45,7 +45,7 @@ def runner(
     """
     whole = Runner(session, fetches, feeds, jit, name)
     there = _there(session)
-    nodes = [step.node for step in whole.plan.steps]
+    nodes = [bound.node for bound in whole.executor.bound]
     if len(there) == 1 and not _logs(session) and _all_match({node._device for node in nodes}, there[0]):
         return whole
     where = _where(session, nodes, {id(t) for t in whole.feeds}, there, default)

@@ -1,8 +1,8 @@
 """Sessions: run parts of a graph.
 
-`Session.run` finds (or makes) the plan for the fetches and feeds and runs it; the second time round that is two
+`Session.run` finds (or makes) the runner for the fetches and feeds and runs it; the second time round that is two
 dictionary look-ups. A session owns the values of its graph's variables and other resources. Runs may overlap in
-threads: a plan keeps no state.
+threads: a runner keeps no state.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ebbflow.platform import config as platform_config
 from ebbflow.runtime.executor import exclusive
 from ebbflow.runtime.fetches import Fetch, expand_feeds, feed_array
 from ebbflow.runtime.partial_run import PartialRun
-from ebbflow.runtime.run_on_devices import runner
+from ebbflow.runtime.run_on_devices import runner_for
 from ebbflow.runtime.step_stats import wants_trace, write_metadata
 
-MAX_PLANS = 1000
-"""A session keeps this many plans; the oldest go first."""
+MAX_RUNNERS = 1000
+"""A session keeps this many runners; the oldest go first."""
 
 
 class BaseSession:
@@ -59,7 +59,7 @@ class BaseSession:
         self._closed = False
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self.stop = stopping.Stop(self)
-        self._plans: dict[Any, tuple[Any, ...]] = {}
+        self._runners: dict[Any, tuple[Any, ...]] = {}
         self._lock = threading.Lock()
         self._partial_runs: dict[str, PartialRun] = {}
         self._handles = 0
@@ -95,45 +95,45 @@ class BaseSession:
         found = None
         if key[0] is not None:
             try:
-                found = self._plans.get(key)
+                found = self._runners.get(key)
             except TypeError:  # an unhashable feed key: the long way explains it
                 key = (None, ())
         if found is None or found[3] != self._graph._mutations:
             found = self._prepare(fetches, feed_dict, key)
-        fetch, plan, tensors, _ = found
+        fetch, runner, tensors, _ = found
         if feed_dict:
             if tensors is None:
                 fed = [feed_array(t, v) for t, v in expand_feeds(self._graph, feed_dict)]
-                fed = [array.copy() for array in fed] if plan.keeps_feeds else fed
+                fed = [array.copy() for array in fed] if runner.keeps_feeds else fed
             else:
                 fed = [feed_array(t, v) for t, v in zip(tensors, feed_dict.values(), strict=True)]
         else:
             fed = []
         if options is None and run_metadata is None and not self._timeout:
-            values, shared = plan.run(fed)
+            values, shared = runner.run(fed)
         else:
-            values, shared = self._run_with(options, run_metadata, plan, fed)
+            values, shared = self._run_with(options, run_metadata, runner, fed)
         if self._closed:
             raise errors.CancelledError(None, None, "Run call was cancelled")
         for i in shared:
             values[i] = exclusive(values, i)
         return fetch.rebuild([v if v is None or v.ndim else v[()] for v in values])
 
-    def _run_with(self, options: Any, run_metadata: Any, plan: Any, fed: list[Any]) -> tuple[Any, Any]:
-        """Run a plan as its options say: traced, or for a limited time."""
+    def _run_with(self, options: Any, run_metadata: Any, runner: Any, fed: list[Any]) -> tuple[Any, Any]:
+        """Run a runner as its options say: traced, or for a limited time."""
         trace: list[Any] | None = [] if run_metadata is not None and wants_trace(options) else None
         timeout = (0 if options is None else options.timeout_in_ms) or self._timeout
-        results = plan.run(fed, trace) if timeout <= 0 else self._run_in_time(timeout, plan, fed, trace)
+        results = runner.run(fed, trace) if timeout <= 0 else self._run_in_time(timeout, runner, fed, trace)
         if run_metadata is not None:
-            write_metadata(run_metadata, trace, plan, self._graph, options)
+            write_metadata(run_metadata, trace, runner, self._graph, options)
         return results
 
-    def _run_in_time(self, timeout: int, plan: Any, fed: list[Any], trace: list[Any] | None) -> tuple[Any, Any]:
-        """Run a plan; a run that took longer than that many milliseconds is an error, whatever it gave."""
+    def _run_in_time(self, timeout: int, runner: Any, fed: list[Any], trace: list[Any] | None) -> tuple[Any, Any]:
+        """Run a runner; a run that took longer than that many milliseconds is an error, whatever it gave."""
         stop = stopping.Stop(self, timeout / 1000, self.stop)
         try:
             with stopping.heeding(stop):
-                results = plan.run_stoppable(fed, trace)
+                results = runner.run_stoppable(fed, trace)
             in_time = not stop.late
         except errors.CancelledError:
             if self._closed or not stop.late:
@@ -150,7 +150,7 @@ class BaseSession:
             raise RuntimeError("Attempted to use a closed Session.")
 
     def _prepare(self, fetches: Any, feed_dict: Any, key: Any) -> tuple[Any, ...]:
-        """Make the plan for these fetches and feeds, and keep it."""
+        """Make the runner for these fetches and feeds, and keep it."""
         self._check_open()
         if not self._graph._nodes:
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
@@ -164,15 +164,15 @@ class BaseSession:
             feed_array(tensor, value)
         tensors = [t for t, _ in pairs]
         simple = len(pairs) == len(feed_dict or ()) and all(not isinstance(k, (tuple, list)) for k in feed_dict or ())
-        plan = runner(self, fetch.elements, tensors)
-        simple = simple and not plan.keeps_feeds
-        found = (fetch, plan, tensors if simple else None, self._graph._mutations)
+        runner = runner_for(self, fetch.elements, tensors)
+        simple = simple and not runner.keeps_feeds
+        found = (fetch, runner, tensors if simple else None, self._graph._mutations)
         if key[0] is not None:
             with self._lock:
-                self._check_open()  # a closed session keeps no plan, so `run` need not ask
-                while len(self._plans) >= MAX_PLANS:
-                    self._plans.pop(next(iter(self._plans)))
-                self._plans[key] = found
+                self._check_open()  # a closed session keeps no runner, so `run` need not ask
+                while len(self._runners) >= MAX_RUNNERS:
+                    self._runners.pop(next(iter(self._runners)))
+                self._runners[key] = found
         return found
 
     def explain(self, fetches: Any, feeds: Any = ()) -> str:
@@ -182,11 +182,11 @@ class BaseSession:
         shapes.
         """
         key = (_key(fetches), tuple(feeds))
-        found = self._plans.get(key) if key[0] is not None else None
+        found = self._runners.get(key) if key[0] is not None else None
         if found is not None and found[3] == self._graph._mutations:
             return found[1].explain()
         elements = [self._graph.as_graph_element(f, True, False) for f in feeds]
-        return runner(self, Fetch(self._graph, fetches).elements, elements).explain()
+        return runner_for(self, Fetch(self._graph, fetches).elements, elements).explain()
 
     def make_callable(
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
@@ -239,7 +239,7 @@ class BaseSession:
         """Free what the session holds; it cannot be used any more, and what still runs is cancelled."""
         with self._lock:
             self._closed = True
-            self._plans.clear()
+            self._runners.clear()
         self.stop.cancel()
         self.bodies.clear()
         self._partial_runs.clear()
@@ -247,7 +247,7 @@ class BaseSession:
 
     def reset(self, containers: Any = None) -> None:
         """Forget the values of variables and other resources (of the named containers)."""
-        self._plans.clear()  # compiled ones know their variables
+        self._runners.clear()  # compiled ones know their variables
         if containers is None:
             self.resources.clear()
             return

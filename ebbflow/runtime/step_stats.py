@@ -1,7 +1,7 @@
 """Step statistics: which node ran when, and what it gave, for `RunMetadata` and the timeline.
 
 A trace is a list of (node, start, end), times in nanoseconds; where there are several devices, the name of the node's
-comes behind. Sizes of outputs are those the graph knows beforehand: the trace keeps no values. Of a plan it asks for
+comes behind. Sizes of outputs are those the graph knows beforehand: the trace keeps no values. Of a runner it asks for
 its nodes and its device.
 """
 
@@ -24,19 +24,19 @@ def wants_trace(options: Any) -> bool:
     return options is not None and options.trace_level != NO_TRACE
 
 
-def write_metadata(metadata: Any, trace: Sequence[Any] | None, plan: Any, graph: Any, options: Any) -> None:
+def write_metadata(metadata: Any, trace: Sequence[Any] | None, runner: Any, graph: Any, options: Any) -> None:
     """Fill a RunMetadata message with the trace of a run, and with the graphs that ran if the options ask for them."""
     metadata.Clear()
     by_device: dict[str, Any] = {}
     for node, start, end, *where in trace or ():
-        name = where[0] if where else plan.device
+        name = where[0] if where else runner.device
         if name not in by_device:
             by_device[name] = metadata.step_stats.dev_stats.add(device=name)
             by_device[name].thread_names[0] = threading.current_thread().name
         _write_node(by_device[name].node_stats.add(), node, start, end)
     if options is not None and options.output_partition_graphs:
-        parts = [part.graph._nodes for part in getattr(plan, "parts", ())]
-        for nodes in parts or [graph._nodes if trace is None else [step.node for step in plan.plan.steps]]:
+        parts = [part.graph._nodes for part in getattr(runner, "parts", ())]
+        for nodes in parts or [graph._nodes if trace is None else [bound.node for bound in runner.executor.bound]]:
             _write_graph(metadata.partition_graphs.add(), nodes)
 
 

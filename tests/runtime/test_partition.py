@@ -36,7 +36,7 @@ def on(index):
 
 
 def parts_of(session, fetches, feeds=()):
-    return run_on_devices.runner(session, list(fetches), list(feeds)).parts
+    return run_on_devices.runner_for(session, list(fetches), list(feeds)).parts
 
 
 def kinds(part):
@@ -165,7 +165,7 @@ def test_the_same_answers_as_on_one_device(seed):
             for _ in range(3):
                 got = session.run(fetches, {x: fed})
             answers.append([a for a in got if a is not None] + session.run(tf.global_variables()))
-            assert hasattr(run_on_devices.runner(session, [fetches[0], fetches[3]], [x]), "parts") is spread
+            assert hasattr(run_on_devices.runner_for(session, [fetches[0], fetches[3]], [x]), "parts") is spread
     for one, other in zip(*answers, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
@@ -347,7 +347,7 @@ ON_XLA = """
                 session.run(tf.global_variables_initializer())
                 for i in range(5):
                     got = session.run([loss, y, text, step], {x: np.ones([2 + i % 2, 4])})
-                runner = placed.runner(session, [loss, step], [x])
+                runner = placed.runner_for(session, [loss, step], [x])
                 kinds = [type(r) for r in (runner._team.runners if hasattr(runner, "parts") else ())]
                 return got[:3], session.run([w, v]), kinds.count(device_runner.DeviceRunner)
 
@@ -369,9 +369,9 @@ ON_XLA = """
             stays = tf.square(tf.square(x))
         assert session.run(picked + 1, {x: [1, -1, 2]}).tolist() == [2, 3]
         assert session.run([empty, stays], {x: [1, 2]})[0] == 0
-        part = placed.runner(session, [stays], [x])._team.runners[0]
+        part = placed.runner_for(session, [stays], [x])._team.runners[0]
         segment = next(item for item in part._work if isinstance(item, device_runner.Segment))
-        slots = [np.float32([1, 2])] + [None] * part.plan.count
+        slots = [np.float32([1, 2])] + [None] * part.executor.count
         segment.run(slots, part._bring)
         made = slots[segment.outs[0]]
         assert made.devices() == {devices.table.logical()[4].engine_device()}, made.devices()

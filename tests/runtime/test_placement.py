@@ -255,9 +255,9 @@ def test_a_graph_on_one_device_has_a_plain_runner(graph):
     with tf.device("/cpu:1"):
         z = tf.constant(1.0) + 1
     with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
-        assert isinstance(run_on_devices.runner(session, [y], []), run_on_devices.Runner)
-        assert run_on_devices.runner(session, [z], []).device.endswith("CPU:1")
-        assert isinstance(run_on_devices.runner(session, [y, z], []), run_on_devices.Partitioned)
+        assert isinstance(run_on_devices.runner_for(session, [y], []), run_on_devices.Runner)
+        assert run_on_devices.runner_for(session, [z], []).device.endswith("CPU:1")
+        assert isinstance(run_on_devices.runner_for(session, [y, z], []), run_on_devices.Partitioned)
 
 
 def test_placements_are_logged_once(graph, capfd):

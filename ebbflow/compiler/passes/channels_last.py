@@ -106,7 +106,7 @@ def rule(*names: str) -> Callable[[Callable[[Node], Form | None]], Callable[[Nod
 # --- ops with a data format -------------------------------------------------------------------------------------------
 
 
-class _Row(NamedTuple):
+class _Images(NamedTuple):
     takes: Order
     gives: Order
     gain: float = 0.0  # for each element of the images
@@ -118,10 +118,14 @@ class _Row(NamedTuple):
 _CONV, _POOL, _NORM, _BIAS = 1.0, 0.25, 0.5, 0.25
 _ODD_NORM, _EVEN = -3.0, 4  # of channels that are no multiple of four oneDNN has plain loops only, and they are slow
 _FEW, _MANY = -8.0, 16  # sums over some axes, and what is repeated along them, where there are fewer channels
-_FORWARD, _TO_INPUT = _Row((0,), (0,), _CONV), _Row((2,), (0,), _CONV, (0,))
-_TO_FILTER = _Row((0, 2), (), _CONV)
-_POOLED, _UNPOOLED, _SPREAD = _Row((0,), (0,), _POOL), _Row((0, 1, 2), (0,), _POOL), _Row((1,), (0,), _POOL, (0,))
-_NORMED, _NORMED_BACK = _Row((0,), (0,), _NORM), _Row((0, 1), (0,), _NORM)
+_FORWARD, _TO_INPUT = _Images((0,), (0,), _CONV), _Images((2,), (0,), _CONV, (0,))
+_TO_FILTER = _Images((0, 2), (), _CONV)
+_POOLED, _UNPOOLED, _SPREAD = (
+    _Images((0,), (0,), _POOL),
+    _Images((0, 1, 2), (0,), _POOL),
+    _Images((1,), (0,), _POOL, (0,)),
+)
+_NORMED, _NORMED_BACK = _Images((0,), (0,), _NORM), _Images((0, 1), (0,), _NORM)
 
 _FORMATTED = {
     "Conv2D": _FORWARD,
@@ -152,10 +156,10 @@ _FORMATTED = {
     "FusedBatchNormGrad": _NORMED_BACK,
     "FusedBatchNormGradV2": _NORMED_BACK,
     "FusedBatchNormGradV3": _NORMED_BACK,
-    "BiasAdd": _Row((0,), (0,), _BIAS),
-    "BiasAddGrad": _Row((0,), ()),
-    "SpaceToDepth": _Row((0,), (0,)),
-    "DepthToSpace": _Row((0,), (0,)),
+    "BiasAdd": _Images((0,), (0,), _BIAS),
+    "BiasAddGrad": _Images((0,), ()),
+    "SpaceToDepth": _Images((0,), (0,)),
+    "DepthToSpace": _Images((0,), (0,)),
 }
 
 _LISTS = ("strides", "dilations", "ksize")
@@ -182,7 +186,7 @@ def _(node: Node) -> Form | None:
     return Form(row.takes, row.gives, attrs, vectors, gain=_gain(row, images))
 
 
-def _gain(row: _Row, images: Sequence[Value]) -> float:
+def _gain(row: _Images, images: Sequence[Value]) -> float:
     dims: Any = images[0].dims
     if images[0].dtype is not dtypes.float32:
         return 0.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbflow.compiler.flow import Flow, Node, Value, is_loop, is_state, is_variable, standing_for
-from ebbflow.compiler.loops import Loop, sized, with_loops
+from ebbflow.compiler.loops import LoopFlows, sized, with_loops
 from ebbflow.compiler.passes.cluster import cluster_of, connected, flow_of, levels_of, replaced
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
@@ -65,7 +65,7 @@ def make_native(flow: Flow) -> Flow:
     return _replaced(flow, plain) or flow
 
 
-def _with_loops(flow: Flow, fits: set[Node], loops: dict[Node, Loop]) -> tuple[Flow, set[Node]]:
+def _with_loops(flow: Flow, fits: set[Node], loops: dict[Node, LoopFlows]) -> tuple[Flow, set[Node]]:
     """Return the flow with loops that carry what is known of them, and the nodes of it that fit."""
     noted = with_loops(flow, loops)
     return noted, {new for new, old in zip(noted.nodes, flow.nodes, strict=True) if old in fits}
@@ -114,7 +114,7 @@ def _refusal(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[
     return None
 
 
-def _fitting(flow: Flow, loops: dict[Node, Loop]) -> set[Node]:
+def _fitting(flow: Flow, loops: dict[Node, LoopFlows]) -> set[Node]:
     """Return the nodes that may be part of a region: all but heavy ones, and those that go with one before them."""
     fits: set[Node] = set()
     heavy: set[Node] = set()  # and what its engine takes along
@@ -150,16 +150,16 @@ def _long(value: Value) -> list[int]:
     return [n for n in value.dims if n != 1]  # type: ignore[union-attr,misc]
 
 
-def _fits_whole(node: Node, loop: Loop) -> bool:
+def _fits_whole(node: Node, loop: LoopFlows) -> bool:
     """Return whether all of a loop can be part of a region."""
-    step = loop.step
+    step = loop.body
     if any(a.dtype is not b.dtype or a.dims != b.dims for a, b in zip(step.inputs, step.outputs, strict=True)):
         return False
     if not all(_is_list(v) or (v.is_static and v.dtype.name in KINDS) for v in (*node.inputs, *node.outputs)):
         return False
     return all(
         _fits_whole(n, loop.inner[n]) if n in loop.inner else n.op.name == "Const" or _fits(n, PRODUCT_IN_A_LOOP)
-        for flow in (loop.test, loop.step)
+        for flow in (loop.test, loop.body)
         for n in flow.nodes
     )
 
@@ -186,7 +186,7 @@ def _fits(node: Node, product: int = PRODUCT) -> bool:
             and (not node.op.facts.heavy or _product(node) <= product)
         )
     kinds = [KINDS[v.dtype.base_dtype.name] for v in node.inputs]
-    return bool(kinds) and elementwise.row(name, node.attrs, kinds) is not None
+    return bool(kinds) and elementwise.formula(name, node.attrs, kinds) is not None
 
 
 def _is_list(value: Value) -> bool:

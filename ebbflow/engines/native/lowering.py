@@ -33,9 +33,9 @@ from ebbflow.engines.native.values import (
 
 KINDS = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64", "bool": "bool"}
 
-Row = Callable[["Lowering", Any, list[Held]], "Held | Sequence[Held]"]
+Lower = Callable[["Lowering", Any, list[Held]], "Held | Sequence[Held]"]
 
-OPS: dict[str, Row] = {}
+OPS: dict[str, Lower] = {}
 
 SERIAL: set[str] = set()
 """Ops whose rows have code for one thread only."""
@@ -54,10 +54,10 @@ class Refused(Exception):  # noqa: N818 (it tells why the host goes on, it is no
     """A region cannot be lowered: says why."""
 
 
-def lowers(*names: str, serial: bool = False, where: Callable[[Any], bool] | None = None) -> Callable[[Row], Row]:
+def lowers(*names: str, serial: bool = False, where: Callable[[Any], bool] | None = None) -> Callable[[Lower], Lower]:
     """Declare how the ops named are lowered; `serial`: for one thread only, `where`: for which nodes."""
 
-    def declare(fn: Row) -> Row:
+    def declare(fn: Lower) -> Lower:
         OPS.update(dict.fromkeys(names, fn))
         SERIAL.update(names if serial else ())
         if where is not None:
@@ -205,7 +205,7 @@ class Lowering:
 
     def _elementwise(self, node: Any, inputs: list[Held]) -> Held:
         kinds = [held.kind for held in inputs]
-        row = elementwise.row(node.op.name, node.attrs, kinds)
+        row = elementwise.formula(node.op.name, node.attrs, kinds)
         if row is None:
             raise Refused(f"{node.op.name} has no native form")
         return self.map(row, *inputs, kind=kind_of(node.outputs[0]), cost=getattr(row, "cost", 1))

@@ -27,7 +27,7 @@ ROLLED = ", !llvm.loop !rolled"
 _INDICES = ("+", "*", "p")  # what is computed of indices alone
 
 
-class Loop:
+class LoopText:
     """A loop being written: its index, what it carries from turn to turn, and what that is in the end."""
 
     def __init__(self, index: Index, carried: list[str]):
@@ -131,10 +131,10 @@ class Body:
     @contextlib.contextmanager
     def loop(
         self, count: Index, step: int = 1, carried: Sequence[tuple[str, str]] = (), start: Index = 0
-    ) -> Iterator[Loop]:
+    ) -> Iterator[LoopText]:
         """Repeat what is added inside for each index from `start` to below `count`, at least once."""
         if isinstance(count, int) and isinstance(start, int) and count - start <= step:
-            loop = Loop(start, [init for _, init in carried])
+            loop = LoopText(start, [init for _, init in carried])
             yield loop
             loop.carried = loop.next
             return
@@ -146,7 +146,7 @@ class Body:
         self.do(f"{index} = phi i64 [ {start}, %{before} ], [ {after}, %{latch} ]")
         at = len(self.lines)
         self.lines += [""] * len(names)
-        loop = Loop(index, names)
+        loop = LoopText(index, names)
         self._known.append({})
         self._turns.append(0)
         yield loop

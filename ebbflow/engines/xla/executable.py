@@ -44,13 +44,15 @@ class Executable:
     `device` is where it runs; `on_device` gives jax arrays that stay there.
     """
 
-    def __init__(self, compiled: Any, plan: Sequence[tuple[str, Any]], wide: bool, device: Any):
+    def __init__(self, compiled: Any, sources: Sequence[tuple[str, Any]], wide: bool, device: Any):
         self.compiled = compiled
         self.device = device
-        self._plan = tuple(plan)
+        self._sources = tuple(sources)
         self._wide = wide
-        self._count = sum(kind == "made" for kind, _ in plan)
-        self._plain = [value for _, value in plan] == list(range(len(plan))) if self._count == len(plan) else False
+        self._count = sum(kind == "made" for kind, _ in sources)
+        self._plain = (
+            [value for _, value in sources] == list(range(len(sources))) if self._count == len(sources) else False
+        )
 
     def __call__(self, *arrays: Any) -> list[Any]:
         """Return the results for these arrays."""
@@ -78,7 +80,7 @@ class Executable:
 
     def _arranged(self, made: list[Any], given: Sequence[Any]) -> list[Any]:
         sources = {"made": made, "given": given}
-        return [value if kind == "known" else sources[kind][value] for kind, value in self._plan]
+        return [value if kind == "known" else sources[kind][value] for kind, value in self._sources]
 
     @property
     def text(self) -> str:
@@ -213,23 +215,23 @@ def compile_function(
 
     `inputs` have shape and dtype; `quick` saves on compiling at the cost of running.
     """
-    plan: list[tuple[str, Any]] = []
+    sources: list[tuple[str, Any]] = []
 
     def ebbflow(*arguments: Any) -> tuple[Any, ...]:  # the name stands in profiles, and in the key of the cache
         results = function(*arguments)
         made: dict[int, tuple[int, Any]] = {}
         given = {id(a): i for i, a in enumerate(arguments)}
-        plan.clear()
+        sources.clear()
         for result in results:
             if is_known(result) or _is_text(result):
-                plan.append(("known", result))
+                sources.append(("known", result))
             elif result.__class__ is np.ndarray:
                 raise Refusal("what is given is no array of numbers")
             elif id(result) in given:
-                plan.append(("given", given[id(result)]))
+                sources.append(("given", given[id(result)]))
             else:
                 made.setdefault(id(result), (len(made), result))
-                plan.append(("made", made[id(result)][0]))
+                sources.append(("made", made[id(result)][0]))
         return tuple(result for _, result in made.values())
 
     with at_work(), library.wide():
@@ -242,7 +244,7 @@ def compile_function(
             go_on()
             compiled = _compiled(lowered, _options(quick))
     wide = any(np.dtype(x.dtype).name in _WIDE for x in inputs)
-    return Executable(compiled, plan, wide, device)
+    return Executable(compiled, sources, wide, device)
 
 
 def _is_text(value: Any) -> bool:

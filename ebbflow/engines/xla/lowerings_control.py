@@ -163,10 +163,10 @@ def _alike(a: Sequence[Any], b: Sequence[Any]) -> bool:
 
 @lowering("While", "StatelessWhile", keeps="input", variants=True)
 def _(jnp: Any, input: Any, *, cond: Any, body: Any, trace: Trace) -> Any:
-    return _Loop(cond, body, list(input), trace).run(jnp)
+    return _LoweredLoop(cond, body, list(input), trace).run(jnp)
 
 
-class _Loop:
+class _LoweredLoop:
     """One loop being lowered."""
 
     def __init__(self, cond: Any, body: Any, values: list[Any], trace: Trace):

@@ -14,7 +14,7 @@ from typing import Any
 from ebbflow.core import context
 from ebbflow.functions.autograph.conditionals import if_stmt
 from ebbflow.functions.autograph.iteration import items_of
-from ebbflow.functions.autograph.staged_loop import Loop
+from ebbflow.functions.autograph.staged_loop import StagedLoop
 from ebbflow.functions.autograph.state import UNDEFINED, State, Variable
 from ebbflow.functions.autograph.values import belongs_inside, is_staged, place_text
 from ebbflow.functions.func_graph import FuncGraph
@@ -57,7 +57,7 @@ def while_stmt(
                     return
                 loop_body()
                 continue
-        Loop(state, loop_body, stop, options, test=loop_test).add()
+        StagedLoop(state, loop_body, stop, options, test=loop_test).add()
         return
 
 
@@ -98,7 +98,7 @@ def for_stmt(
     state = State([loop_body], changes, maybe, mutates, drops, notes, fill)
     stop = _named(state, until)
     if items is not None:
-        Loop(state, loop_body, stop, options, items=items).add()
+        StagedLoop(state, loop_body, stop, options, items=items).add()
         return
     assert stop is not None
     names = {"changes": changes, "maybe": maybe, "mutates": mutates, "drops": drops, "notes": notes, "fill": fill}

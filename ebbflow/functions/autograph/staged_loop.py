@@ -86,7 +86,7 @@ class Carried:
         return value if self.container is None or value is UNDEFINED else contents(value)
 
 
-class Loop:
+class StagedLoop:
     """One loop being added to a graph."""
 
     def __init__(

@@ -76,7 +76,7 @@ def while_loop_v1(
     loop_vars = nest.map_structure(tensor_of_variable, loop_vars)
     if context.executing_eagerly():
         return _run_now(cond, body, loop_vars, maximum_iterations, return_same_structure)
-    loop = _Loop(cond, body, loop_vars, shape_invariants, maximum_iterations)
+    loop = _WhileBuilder(cond, body, loop_vars, shape_invariants, maximum_iterations)
     results = loop.add(context.current_graph(), name or "while", parallel_iterations, back_prop)
     if return_same_structure:
         return nest.pack_sequence_as(loop_vars, results, expand_composites=True)
@@ -145,7 +145,7 @@ def _limit(maximum_iterations: Any) -> Any:
 # --- in a graph -------------------------------------------------------------------------------------------------------
 
 
-class _Loop:
+class _WhileBuilder:
     """One loop being added to a graph."""
 
     def __init__(self, cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, maximum_iterations: Any):

@@ -105,7 +105,7 @@ def _narrowed(dims: Dims, other: Dims) -> Dims:
         return dims
 
 
-compiled.before_planning.append(functional)
+compiled.before_running.append(functional)
 
 
 # --- all of a graph ---------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def dynamic_rnn(
         if not nest.is_sequence(inputs) and runs_whole(cell, flat[0], state):
             outputs, last = run_whole(cell, flat[0], state, sequence_length)
         else:
-            loop = _Loop(cell, inputs, flat, state, dtype, sequence_length)
+            loop = _Unrolling(cell, inputs, flat, state, dtype, sequence_length)
             outputs, last = loop.run(parallel_iterations or 32, swap_memory)
         return outputs if time_major else nest.map_structure(transpose_batch_time, outputs), last
 
@@ -93,7 +93,7 @@ def _checked(lengths: Any, batch_size: Any) -> Any:
         return identity(lengths, name="CheckSeqLen")
 
 
-class _Loop:
+class _Unrolling:
     """One loop over time: what its steps need to know."""
 
     def __init__(self, cell: Any, inputs: Any, flat: list[Any], state: Any, dtype: Any, lengths: Any):

@@ -25,7 +25,7 @@ from ebbflow.ops.elementwise.compare import equal, greater_equal, logical_or
 # --- ranks ------------------------------------------------------------------------------------------------------------
 
 
-class _Rule(NamedTuple):
+class _Claim(NamedTuple):
     """What is asked of a rank: in words, of numbers, and of tensors."""
 
     words: str
@@ -33,11 +33,11 @@ class _Rule(NamedTuple):
     dynamic: Callable[[Any, list[Any]], Any]
 
 
-_EXACTLY = _Rule("must have rank", lambda n, ranks: n == ranks[0], lambda n, ranks: equal(n, ranks[0]))
-_AT_LEAST = _Rule(
+_EXACTLY = _Claim("must have rank", lambda n, ranks: n == ranks[0], lambda n, ranks: equal(n, ranks[0]))
+_AT_LEAST = _Claim(
     "must have rank at least", lambda n, ranks: n >= ranks[0], lambda n, ranks: greater_equal(n, ranks[0])
 )
-_ONE_OF = _Rule("must have rank in", lambda n, ranks: n in ranks, lambda n, ranks: _any_equal(n, ranks))
+_ONE_OF = _Claim("must have rank in", lambda n, ranks: n in ranks, lambda n, ranks: _any_equal(n, ranks))
 
 
 def _any_equal(n: Any, ranks: list[Any]) -> Any:
@@ -48,7 +48,9 @@ def _any_equal(n: Any, ranks: list[Any]) -> Any:
     return result
 
 
-def _check_rank(rule: _Rule, scope: str, x: Any, ranks: Any, data: Any, summarize: Any, message: Any, name: Any) -> Any:
+def _check_rank(
+    rule: _Claim, scope: str, x: Any, ranks: Any, data: Any, summarize: Any, message: Any, name: Any
+) -> Any:
     """Assert that the rank of `x` is as `rule` asks for `ranks`."""
     with name_scope(name, scope, [x, *ranks, *(data or [])]):
         x = convert(x, name="x")

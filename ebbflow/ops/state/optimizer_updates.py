@@ -49,7 +49,7 @@ class Form:
         return f"{head} -> ({outputs}) | T: numbers{index}; use_locking: bool = false{extra}{flags}"
 
 
-def rule(
+def optimizer_update(
     name: str, state: str, numbers: str, attrs: str = "", forms: str = "ref resource sparse"
 ) -> Callable[[Formula], Formula]:
     """Declare the ops of an update rule; the decorated formula takes state, numbers and attrs by name.
@@ -247,13 +247,13 @@ def _apply(formula: Formula, storages: list[Storage], given: dict[str, Any], opt
 # --- the rules --------------------------------------------------------------------------------------------------------
 
 
-@rule("GradientDescent", "var", "alpha delta", forms="ref resource")
+@optimizer_update("GradientDescent", "var", "alpha delta", forms="ref resource")
 def gradient_descent(var, *, alpha, delta):
     """var ← var - α δ"""
     var -= alpha * delta
 
 
-@rule("Momentum", "var accum", "lr grad momentum", "use_nesterov: bool = false")
+@optimizer_update("Momentum", "var accum", "lr grad momentum", "use_nesterov: bool = false")
 def momentum(var, accum, *, lr, grad, momentum, use_nesterov):
     """accum ← μ accum + g; var ← var - lr accum (Nesterov: looks one step ahead)"""
     accum *= momentum
@@ -261,7 +261,9 @@ def momentum(var, accum, *, lr, grad, momentum, use_nesterov):
     var -= grad * lr + accum * momentum * lr if use_nesterov else accum * lr
 
 
-@rule("KerasMomentum", "var accum", "lr grad momentum", "use_nesterov: bool = false", forms="resource sparse")
+@optimizer_update(
+    "KerasMomentum", "var accum", "lr grad momentum", "use_nesterov: bool = false", forms="resource sparse"
+)
 def keras_momentum(var, accum, *, lr, grad, momentum, use_nesterov):
     """accum ← μ accum - lr g; var ← var + accum"""
     accum *= momentum
@@ -269,7 +271,7 @@ def keras_momentum(var, accum, *, lr, grad, momentum, use_nesterov):
     var += accum * momentum - lr * grad if use_nesterov else accum
 
 
-@rule("Adagrad", "var accum", "lr grad", "update_slots: bool = true")
+@optimizer_update("Adagrad", "var accum", "lr grad", "update_slots: bool = true")
 def adagrad(var, accum, *, lr, grad, update_slots):
     """accum ← accum + g²; var ← var - lr g / √accum"""
     if update_slots:
@@ -277,7 +279,7 @@ def adagrad(var, accum, *, lr, grad, update_slots):
     var -= grad * lr / np.sqrt(accum)
 
 
-@rule("AdagradV2", "var accum", "lr epsilon grad", "update_slots: bool = true")
+@optimizer_update("AdagradV2", "var accum", "lr epsilon grad", "update_slots: bool = true")
 def adagrad_v2(var, accum, *, lr, epsilon, grad, update_slots):
     """accum ← accum + g²; var ← var - lr g / (√accum + ε)"""
     if update_slots:
@@ -285,7 +287,7 @@ def adagrad_v2(var, accum, *, lr, epsilon, grad, update_slots):
     var -= grad * lr / (np.sqrt(accum) + epsilon)
 
 
-@rule(
+@optimizer_update(
     "AdagradDA",
     "var gradient_accumulator gradient_squared_accumulator",
     "grad lr l1 l2 global_step",
@@ -302,7 +304,7 @@ def adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, *, grad,
     var[...] = -lr * total / (l2 * step * lr + np.sqrt(gradient_squared_accumulator))
 
 
-@rule("Adadelta", "var accum accum_update", "lr rho epsilon grad")
+@optimizer_update("Adadelta", "var accum accum_update", "lr rho epsilon grad")
 def adadelta(var, accum, accum_update, *, lr, rho, epsilon, grad):
     """Steps as long as recent steps were, by gradients as large as recent gradients were."""
     accum *= rho
@@ -313,7 +315,7 @@ def adadelta(var, accum, accum_update, *, lr, rho, epsilon, grad):
     accum_update += update * update * (1 - rho)
 
 
-@rule("RMSProp", "var ms mom", "lr rho momentum epsilon grad")
+@optimizer_update("RMSProp", "var ms mom", "lr rho momentum epsilon grad")
 def rms_prop(var, ms, mom, *, lr, rho, momentum, epsilon, grad):
     """ms ← ρ ms + (1-ρ) g²; mom ← μ mom + lr g / √(ms + ε); var ← var - mom"""
     ms += (grad * grad - ms) * (1 - rho)
@@ -322,7 +324,7 @@ def rms_prop(var, ms, mom, *, lr, rho, momentum, epsilon, grad):
     var -= mom
 
 
-@rule("CenteredRMSProp", "var mg ms mom", "lr rho momentum epsilon grad")
+@optimizer_update("CenteredRMSProp", "var mg ms mom", "lr rho momentum epsilon grad")
 def centered_rms_prop(var, mg, ms, mom, *, lr, rho, momentum, epsilon, grad):
     """RMSProp by the variance: the mean gradient is taken off the mean square."""
     ms += (grad * grad - ms) * (1 - rho)
@@ -332,7 +334,7 @@ def centered_rms_prop(var, mg, ms, mom, *, lr, rho, momentum, epsilon, grad):
     var -= mom
 
 
-@rule(
+@optimizer_update(
     "Adam",
     "var m v",
     "beta1_power beta2_power lr beta1 beta2 epsilon grad",
@@ -348,7 +350,9 @@ def adam(var, m, v, *, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad
     var -= step * alpha / (np.sqrt(v) + epsilon)
 
 
-@rule("AdamWithAmsgrad", "var m v vhat", "beta1_power beta2_power lr beta1 beta2 epsilon grad", forms="resource real")
+@optimizer_update(
+    "AdamWithAmsgrad", "var m v vhat", "beta1_power beta2_power lr beta1 beta2 epsilon grad", forms="resource real"
+)
 def adam_with_amsgrad(var, m, v, vhat, *, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
     """Adam whose second moment never shrinks."""
     alpha = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
@@ -358,7 +362,7 @@ def adam_with_amsgrad(var, m, v, vhat, *, beta1_power, beta2_power, lr, beta1, b
     var -= m * alpha / (np.sqrt(vhat) + epsilon)
 
 
-@rule("AdaMax", "var m v", "beta1_power lr beta1 beta2 epsilon grad", forms="ref resource real")
+@optimizer_update("AdaMax", "var m v", "beta1_power lr beta1 beta2 epsilon grad", forms="ref resource real")
 def ada_max(var, m, v, *, beta1_power, lr, beta1, beta2, epsilon, grad):
     """Adam by the largest gradient in place of the mean square."""
     m += (grad - m) * (1 - beta1)
@@ -385,7 +389,7 @@ def _ftrl(var, accum, linear, grad, slope, lr, l1, l2, lr_power, by_lr):
     accum[...] = new
 
 
-@rule(
+@optimizer_update(
     "Ftrl",
     "var accum linear",
     "grad lr l1 l2 lr_power",
@@ -397,7 +401,7 @@ def ftrl(var, accum, linear, *, grad, lr, l1, l2, lr_power, multiply_linear_by_l
     _ftrl(var, accum, linear, grad, grad, lr, l1, l2, lr_power, multiply_linear_by_lr)
 
 
-@rule(
+@optimizer_update(
     "FtrlV2",
     "var accum linear",
     "grad lr l1 l2 l2_shrinkage lr_power",
@@ -413,7 +417,7 @@ def _shrunk(value, threshold, scale):
     return np.sign(value) * np.maximum(np.abs(value) - threshold, 0) / scale
 
 
-@rule("ProximalGradientDescent", "var", "alpha l1 l2 delta", forms="ref resource sparse real")
+@optimizer_update("ProximalGradientDescent", "var", "alpha l1 l2 delta", forms="ref resource sparse real")
 def proximal_gradient_descent(var, *, alpha, l1, l2, delta=None, grad=None):
     """A gradient step, then a pull towards zero."""
     stepped = var - alpha * (delta if delta is not None else grad)
@@ -421,7 +425,7 @@ def proximal_gradient_descent(var, *, alpha, l1, l2, delta=None, grad=None):
     var[...] = _shrunk(stepped, alpha * l1, scale) if l1 > 0 else stepped / scale
 
 
-@rule("ProximalAdagrad", "var accum", "lr l1 l2 grad", forms="ref resource sparse real")
+@optimizer_update("ProximalAdagrad", "var accum", "lr l1 l2 grad", forms="ref resource sparse real")
 def proximal_adagrad(var, accum, *, lr, l1, l2, grad):
     """An Adagrad step, then a pull towards zero by the same adapted rate."""
     accum += grad * grad
@@ -431,7 +435,7 @@ def proximal_adagrad(var, accum, *, lr, l1, l2, grad):
     var[...] = _shrunk(stepped, rate * l1, scale) if l1 > 0 else stepped / scale
 
 
-@rule("AddSign", "var m", "lr alpha sign_decay beta grad", forms="ref resource real")
+@optimizer_update("AddSign", "var m", "lr alpha sign_decay beta grad", forms="ref resource real")
 def add_sign(var, m, *, lr, alpha, sign_decay, beta, grad):
     """Longer steps where gradient and mean gradient agree in sign."""
     m *= beta
@@ -439,7 +443,7 @@ def add_sign(var, m, *, lr, alpha, sign_decay, beta, grad):
     var -= lr * (alpha + sign_decay * np.sign(grad) * np.sign(m)) * grad
 
 
-@rule("PowerSign", "var m", "lr logbase sign_decay beta grad", forms="ref resource real")
+@optimizer_update("PowerSign", "var m", "lr logbase sign_decay beta grad", forms="ref resource real")
 def power_sign(var, m, *, lr, logbase, sign_decay, beta, grad):
     """Steps longer by a power where gradient and mean gradient agree in sign."""
     m *= beta

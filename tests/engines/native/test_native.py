@@ -34,7 +34,7 @@ SIGNLESS_ZERO = {"Maximum", "Minimum", "Relu", "Relu6", "LeakyRelu"}
 ALIKE = ("Grad", "AddN", "BiasAdd", "SelectV2")
 """Ops (by how their names end) whose inputs must be of one shape."""
 
-ELEMENTWISE = sorted({*elementwise.ROWS, *elementwise.BOOLS, *elementwise.ANY, *elementwise.FLOATS})
+ELEMENTWISE = sorted({*elementwise.FORMULAS, *elementwise.BOOLS, *elementwise.ANY, *elementwise.FLOATS})
 
 
 def calls(names, dtype):
@@ -67,7 +67,7 @@ def calls(names, dtype):
 @pytest.mark.parametrize("dtype", [*FLOATS, "int32", "int64", "bool"])
 def test_arithmetic_is_the_same_to_the_last_bit(dtype):
     kind = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64", "bool": "bool"}[dtype]
-    names = [n for n in ELEMENTWISE if n not in FUNCTIONS and elementwise.row(n, {}, [kind] * 3) is not None]
+    names = [n for n in ELEMENTWISE if n not in FUNCTIONS and elementwise.formula(n, {}, [kind] * 3) is not None]
     fn, arrays = calls(names, dtype)
     flow = region(fn, *arrays)
     assert {n.op.name for n in flow.nodes} >= set(names)

@@ -1,8 +1,8 @@
-"""Element-wise ops, as arithmetic on scalars: a row an op, in the order of its inputs.
+"""Element-wise ops, as arithmetic on scalars: a formula an op, in the order of its inputs.
 
-A row gives bit for bit what the op's kernel gives, but for functions such as `exp`, which are right to an ulp or two in
-their own way. Where an element costs more than one addition the row says how many (`costing`): what costs much is not
-computed twice.
+A formula gives bit for bit what the op's kernel gives, but for functions such as `exp`, which are right to an ulp or
+two in their own way. Where an element costs more than one addition the formula says how many (`costing`): what costs
+much is not computed twice.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ebbflow.ops.elementwise.activations import SELU_ALPHA, SELU_SCALE
 _SELU_SLOPE = SELU_SCALE * SELU_ALPHA
 
 
-def costing(additions: int, row: Callable[..., Num]) -> Callable[..., Num]:
-    """Return a row that says what an element costs."""
-    row.cost = additions  # type: ignore[attr-defined]
-    return row
+def costing(additions: int, formula: Callable[..., Num]) -> Callable[..., Num]:
+    """Return a formula that says what an element costs."""
+    formula.cost = additions  # type: ignore[attr-defined]
+    return formula
 
 
-ROWS: dict[str, Callable[..., Num]] = {
+FORMULAS: dict[str, Callable[..., Num]] = {
     "AddV2": lambda x, y: x + y,
     "Add": lambda x, y: x + y,
     "Sub": lambda x, y: x - y,
@@ -62,7 +62,7 @@ ANY: dict[str, Callable[..., Num]] = {
     "NotEqual": lambda x, y: x.compare("ne", y),
     "SelectV2": lambda condition, t, e: condition.where(t, e),
 }
-"""Rows for numbers and truth values alike."""
+"""Formulas for numbers and truth values alike."""
 
 FLOATS: dict[str, Callable[..., Num]] = {
     "RealDiv": costing(4, lambda x, y: x / y),
@@ -195,12 +195,12 @@ def _whole(x: Num, kind: str) -> Num:
     return near.where(found, -int(end))
 
 
-def row(name: str, attrs: dict[str, Any], kinds: list[str]) -> Callable[..., Num] | None:
+def formula(name: str, attrs: dict[str, Any], kinds: list[str]) -> Callable[..., Num] | None:
     """Return how an op is computed for inputs of these kinds, or None where it cannot be."""
     if name in ANY:
         return ANY[name]
-    if name in ROWS:
-        return ROWS[name] if kinds[0] != "bool" else None
+    if name in FORMULAS:
+        return FORMULAS[name] if kinds[0] != "bool" else None
     if name in BOOLS:
         return BOOLS[name] if kinds[0] == "bool" else None
     if name in FLOATS:
@@ -218,4 +218,4 @@ LEAKY: dict[str, Callable[..., Num]] = {
     "LeakyRelu": _leaky_relu,
     "LeakyReluGrad": lambda alpha, gradients, features: (features > 0).where(gradients, gradients * alpha),
 }
-"""Rows that take the op's `alpha` first."""
+"""Formulas that take the op's `alpha` first."""

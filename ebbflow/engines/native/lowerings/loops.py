@@ -63,7 +63,7 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
     loop = node.attrs.get("_loop")
     if loop is None:
         raise Refused("the loop's functions are not known")
-    test, step = loop.test, loop.step
+    test, step = loop.test, loop.body
     carried = [i for i, v in enumerate(step.outputs) if v is not step.inputs[i]]
     state = list(held)
     for i, value in enumerate(held):

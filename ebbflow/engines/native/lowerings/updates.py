@@ -79,13 +79,13 @@ class Cell(Num):
         raise Refused("the formula asks what a number is")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, out: Any = None, **options: Any) -> Any:
-        row = _UFUNCS.get(ufunc)
-        if row is None or method != "__call__" or options:
+        formula = _UFUNCS.get(ufunc)
+        if formula is None or method != "__call__" or options:
             raise Refused(f"the formula uses {ufunc.__name__}")
         plain = [g if isinstance(g, Num) else Num(self.body, self.kind, self._like(g)) for g in given]
         numbers = [Num(g.body, g.kind, g.name) for g in plain]
-        found = row(*numbers)
-        return Cell.of(found) if out is None else out[0]._become(found)
+        number = formula(*numbers)
+        return Cell.of(number) if out is None else out[0]._become(number)
 
 
 @lowers("ReadVariableOp", "_ReadReference")

@@ -1,9 +1,9 @@
-"""Running steps that may wait for each other: each of them in a thread of its own.
+"""Running nodes that may wait for each other: each of them in a thread of its own.
 
 The plain executor runs one node after the other, which is right as long as no node waits for another one of the same
 run. Two nodes that wait (a queue's dequeue and the enqueue that fills it, Python functions that meet) and that no path
-connects may do just that: a plan with such a pair starts each node that may wait as soon as its inputs are there, and
-goes on with the others meanwhile. Knows a plan's steps; what they compute is theirs.
+connects may do just that: an Executor with such a pair starts each node that may wait as soon as its inputs are there,
+and goes on with the others meanwhile. Knows an Executor's nodes; what they compute is theirs.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import Any
 from ebbflow.core import stopping
 
 
-def edges(steps: Sequence[Any]) -> list[set[int]]:
-    """Return for each step the numbers of the steps it must come after."""
-    number = {id(step.node): i for i, step in enumerate(steps)}
+def edges(bound_nodes: Sequence[Any]) -> list[set[int]]:
+    """Return for each node the numbers of the nodes it must come after."""
+    number = {id(bound.node): i for i, bound in enumerate(bound_nodes)}
     return [
-        {number[id(before)] for before in (*(t.op for t in step.node._inputs), *step.node.waits_for)
+        {number[id(before)] for before in (*(t.op for t in bound.node._inputs), *bound.node.waits_for)
          if id(before) in number}
-        for step in steps
+        for bound in bound_nodes
     ]  # fmt: skip
 
 
-def may_meet(steps: Sequence[Any]) -> bool:
-    """Return whether two steps that may wait stand side by side, with no path from one to the other."""
-    waiting = [i for i, step in enumerate(steps) if step.node._op.facts.waits]
+def may_meet(bound_nodes: Sequence[Any]) -> bool:
+    """Return whether two nodes that may wait stand side by side, with no path from one to the other."""
+    waiting = [i for i, bound in enumerate(bound_nodes) if bound.node._op.facts.waits]
     if len(waiting) < 2:
         return False
-    after = edges(steps)
-    behind: list[int] = []  # the waiting steps that a step comes after, as bits
+    after = edges(bound_nodes)
+    behind: list[int] = []  # the waiting nodes that a node comes after, as bits
     for i, before in enumerate(after):
         bits = 0
         for j in before:
@@ -47,26 +47,26 @@ def may_meet(steps: Sequence[Any]) -> bool:
 
 
 class _Run:
-    """One run of such a plan."""
+    """One run of such an Executor."""
 
-    def __init__(self, steps: Sequence[Any], run_step: Callable[[Any, list[Any]], None], stop: stopping.Stop):
-        self._steps, self._run_step, self._stop = steps, run_step, stop
-        after = edges(steps)
+    def __init__(self, bound_nodes: Sequence[Any], run_node: Callable[[Any, list[Any]], None], stop: stopping.Stop):
+        self._bound_nodes, self._run_node, self._stop = bound_nodes, run_node, stop
+        after = edges(bound_nodes)
         self._missing = [len(before) for before in after]
-        self._users: list[list[int]] = [[] for _ in steps]
+        self._users: list[list[int]] = [[] for _ in bound_nodes]
         for i, before in enumerate(after):
             for j in before:
                 self._users[j].append(i)
         self._done: queue.SimpleQueue[tuple[int, BaseException | None]] = queue.SimpleQueue()
 
     def run(self, values: list[Any]) -> None:
-        """Run all steps; the first error ends those that wait, and is raised."""
+        """Run all nodes; the first error ends those that wait, and is raised."""
         ready = [i for i, count in enumerate(self._missing) if not count]
-        waiting, error, left = 0, None, len(self._steps)
+        waiting, error, left = 0, None, len(self._bound_nodes)
         while left and (error is None or waiting):
             while ready and error is None:
                 i = ready.pop()
-                if self._steps[i].node._op.facts.waits:
+                if self._bound_nodes[i].node._op.facts.waits:
                     threading.Thread(
                         target=self._wait, args=(i, values), daemon=True, name="ebbflow-waiting-op"
                     ).start()
@@ -89,7 +89,7 @@ class _Run:
 
     def _attempt(self, i: int, values: list[Any]) -> BaseException | None:
         try:
-            self._run_step(self._steps[i], values)
+            self._run_node(self._bound_nodes[i], values)
         except BaseException as error:
             return error
         return None
@@ -99,7 +99,7 @@ class _Run:
             self._done.put((i, self._attempt(i, values)))
 
     def _freed(self, i: int) -> list[int]:
-        """Return the steps that waited for this one alone."""
+        """Return the nodes that waited for this one alone."""
         free = []
         for user in self._users[i]:
             self._missing[user] -= 1
@@ -108,6 +108,8 @@ class _Run:
         return free
 
 
-def run(steps: Sequence[Any], values: list[Any], run_step: Callable[[Any, list[Any]], None], session: Any) -> None:
-    """Run steps of which some may wait for others."""
-    _Run(steps, run_step, stopping.Stop(session, parent=stopping.current(session))).run(values)
+def run(
+    bound_nodes: Sequence[Any], values: list[Any], run_node: Callable[[Any, list[Any]], None], session: Any
+) -> None:
+    """Run nodes of which some may wait for others."""
+    _Run(bound_nodes, run_node, stopping.Stop(session, parent=stopping.current(session))).run(values)
