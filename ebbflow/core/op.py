@@ -102,6 +102,7 @@ class Op:
         self.shape_fn: Any = None
         self.shape_attrs: tuple[str, ...] = ()
         self.gradient_fn: Any = None
+        self.gradient_by_name_fn: Any = None
         self.engines: list[tuple[Callable[..., bool], Callable[..., Any]]] = []
         self.preparers: list[Callable[..., Any]] = []
         self.lowering_fn: Any = None
@@ -154,7 +155,11 @@ class Op:
         return fn
 
     def gradient(self, fn: Any) -> Any:
-        """Declare the gradient: `fn(call, *grads of outputs)` gives a gradient (or None) per input tensor."""
+        """Declare the gradient: `fn(call, *grads of outputs)` gives a gradient (or None) per input tensor.
+
+        A rule that is made for many ops brings its second form, by name, along as `fn.by_name`.
+        """
+        self.gradient_by_name_fn = getattr(fn, "by_name", self.gradient_by_name_fn)
         self.gradient_fn = fn
         self._name(fn, "gradient")
         return fn
@@ -165,6 +170,16 @@ class Op:
         """
         self.from_dims_fn = fn
         self._name(fn, "from_dims")
+        return fn
+
+    def gradient_by_name(self, fn: Any) -> Any:
+        """Declare the gradient node by node as TensorFlow 1 makes it, for graphs whose nodes programs look up by name.
+
+        An op whose one rule makes those nodes anyway needs none. Which of the two is used is decided in one place:
+        `eager.backprop.rule_of`.
+        """
+        self.gradient_by_name_fn = fn
+        self._name(fn, "gradient_by_name")
         return fn
 
     def add_engine(self, wins: Callable[..., bool], kernel: Callable[..., Any]) -> None:

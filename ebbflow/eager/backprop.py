@@ -15,7 +15,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.call import Call
 from ebbflow.core.registry import registry
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.ops.declare import FLAT, UNDEFINED, raw
+from ebbflow.ops.declare import FLAT, UNDEFINED, names_matter, raw
 
 gradient_registry: dict[str, Any] = {}
 """Rules registered under a name by the user: `@tf.RegisterGradient("Name")`."""
@@ -51,10 +51,14 @@ def rule_of(call: Call) -> Any:
 
 
 def _own_rule(op: Any) -> Any:
-    """Return the rule that was declared with an op; it may stand in a module of its own, not met yet."""
+    """Return the rule that was declared with an op; it may stand in a module of its own, not met yet.
+
+    Where an op has a second rule, for graphs whose nodes programs look up by name, this decides between them.
+    """
     if op.gradient_fn is None:
         registry.complete(op.name)
-    return op.gradient_fn
+    by_name = op.gradient_by_name_fn
+    return by_name if by_name is not None and names_matter() else op.gradient_fn
 
 
 class Sums:
@@ -173,6 +177,8 @@ def ask(rule: Any, call: Call, grads: list[Any]) -> Sequence[Any]:
 
 class GradientFn:
     """Stands where an Op stands in a Call whose gradient is a given function (custom gradients)."""
+
+    gradient_by_name_fn = None
 
     def __init__(self, name: str, gradient: Callable[..., Any]):
         self.name = name

@@ -258,27 +258,34 @@ def _backward_rule(backward: Callable[[Any, Any, Any], Any]) -> Callable[..., An
 def binary_gradient(dx: Any, dy: Any, conjugates: bool = True, settles_shapes: bool = False) -> Callable[..., Any]:
     """Return the gradient rule of a broadcasting op from `dx(grad, x, y, z)` and `dy(grad, x, y, z)`.
 
-    `settles_shapes`: TensorFlow's rule for the op looks at static shapes first, and leaves out what they make needless.
+    Its second form, by name, is `gradient.by_name`. `settles_shapes`: TensorFlow's rule for the op looks at static
+    shapes first, and leaves out what they make needless.
     """
 
+    def operands(call: Any, grad: Any) -> tuple[Any, ...]:
+        grad, (x, y), z = dense(grad), call.inputs, call.outputs[0]
+        return (grad, raw.Conj(x), raw.Conj(y), raw.Conj(z)) if conjugates and x.dtype.is_complex else (grad, x, y, z)
+
     def gradient(call: Any, grad: Any) -> tuple[Any, Any]:
-        (x, y), z = call.inputs, call.outputs[0]
-        grad = dense(grad)
-        wants_x, wants_y = call.wants(0) and dx is not FLAT, call.wants(1) and dy is not FLAT
-        if conjugates and x.dtype.is_complex:
-            x, y, z = raw.Conj(x), raw.Conj(y), raw.Conj(z)
-        if context.graph_scopes and spelled_out():
-            down = sums_down(x, y, settles_shapes)
-            return (down(dx(grad, x, y, z), 0) if wants_x else None, down(dy(grad, x, y, z), 1) if wants_y else None)
+        grad, x, y, z = operands(call, grad)
         return (
-            reduce_to(dx(grad, x, y, z), x, y) if wants_x else None,
-            reduce_to(dy(grad, x, y, z), y, x) if wants_y else None,
+            reduce_to(dx(grad, x, y, z), x, y) if dx is not FLAT and call.wants(0) else None,
+            reduce_to(dy(grad, x, y, z), y, x) if dy is not FLAT and call.wants(1) else None,
         )
 
+    def by_name(call: Any, grad: Any) -> tuple[Any, Any]:
+        grad, x, y, z = operands(call, grad)
+        down = sums_down(x, y, settles_shapes)
+        return (
+            down(dx(grad, x, y, z), 0) if dx is not FLAT and call.wants(0) else None,
+            down(dy(grad, x, y, z), 1) if dy is not FLAT and call.wants(1) else None,
+        )
+
+    gradient.by_name = by_name  # type: ignore[attr-defined]
     return gradient
 
 
-def spelled_out() -> bool:
+def names_matter() -> bool:
     """Return whether nodes are being made whose names programs may look up, by TensorFlow's names.
 
     Rules then take TensorFlow's steps, even where fewer would do; eagerly, and in bodies of functions, they take fewer.
@@ -291,7 +298,7 @@ def spelled_out() -> bool:
 
 def sums_down(x: Any, y: Any, settles_shapes: bool = False) -> Callable[[Any, int], Any]:
     """Return the function that sums a gradient of what `x` and `y` broadcast to down to the shape of one of them."""
-    if not spelled_out():
+    if not names_matter():
         return lambda grad, side: reduce_to(grad, y, x) if side else reduce_to(grad, x, y)
     if settles_shapes and all(t._dims is not None and None not in t._dims for t in (x, y)):
         return _sums_down_as_known(x._dims, y._dims)
@@ -309,7 +316,7 @@ def shape_node(x: Any, name: str = "Shape", dtype: DType = dtypes.int32) -> Any:
 
 def zeros_shaped_as(x: Any) -> Any:
     """Return zeros of the shape and dtype of `x`; spelled out, they are made from its shape."""
-    if not spelled_out():
+    if not names_matter():
         return raw.ZerosLike(x)
     shape = shape_node(x)
     with name_scope("zeros") as scope:

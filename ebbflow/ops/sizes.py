@@ -19,7 +19,7 @@ from ebbflow.core import context, dtypes, errors
 from ebbflow.core.op import Known
 from ebbflow.core.shape import Dims
 from ebbflow.core.tensor import EagerTensor, wrap
-from ebbflow.ops.declare import raw, shape_node, show, spelled_out
+from ebbflow.ops.declare import names_matter, raw, shape_node, show
 
 INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
@@ -116,7 +116,7 @@ def int_vector(values: Sequence[int], like: Any = None) -> Any:
 
 def shape_of(x: Any, out_type: Any = None) -> Any:
     """Return a tensor's shape as an integer vector: a constant where it is known, else the op that finds it."""
-    if context.graph_scopes and spelled_out():
+    if context.graph_scopes and names_matter():
         return shape_node(x, dtype=out_type or dtypes.int32)
     if not is_static(x):
         return raw.Shape(x) if out_type is None else raw.Shape(x, out_type=out_type)

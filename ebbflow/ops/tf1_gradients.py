@@ -1,8 +1,9 @@
 """Gradients step by step: the longer ways that TensorFlow's rules take in a graph, node for node.
 
 Programs look nodes up inside `gradients/…_grad/`, so in a plain graph rules make the nodes that TensorFlow 1 makes.
-Most rules are written so that they do (see `declare.spelled_out`); those for which eager execution has a shorter way
-come here where names matter. What is computed is the same, and shapes known at run time make most of it constant.
+Most rules make them anyway. An op for which there is a shorter way (eagerly, and in bodies of functions) declares a
+second rule, `@Op.gradient_by_name`, of these pieces; `eager.backprop` decides which of the two is used. What is
+computed is the same, and shapes known at run time make most of it constant.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def test_a_function_runs_on_the_device_it_is_called_under():
         return y * 2
 
     def places():
-        return {short: run.__self__ for short, (run, *_) in body._plans.items()}
+        return {short: run.__self__ for short, (run, *_) in body._runners.items()}
 
     body = both.get_concrete_function(tf.constant(1.0)).graph
     assert float(both(tf.constant(1.0))) == 4

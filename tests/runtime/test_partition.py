@@ -383,9 +383,9 @@ ON_XLA = """
     with tf2.device("/device:XLA_CPU:2"):
         np.testing.assert_allclose(step(x), np.tanh([1, 2]) * 2.0, rtol=1e-6)
         np.testing.assert_allclose(compiled(x), np.tanh([1, 2]) * 2.0, rtol=1e-6)
-    (plan,) = step.get_concrete_function(x).graph._plans.values()
+    (plan,) = step.get_concrete_function(x).graph._runners.values()
     assert [part.device.name[-9:] for part in plan[0].__self__.parts] == ["XLA_CPU:2"]
-    (plan,) = compiled.get_concrete_function(x).graph._plans.values()
+    (plan,) = compiled.get_concrete_function(x).graph._runners.values()
     assert plan[0].__self__.jit_device is devices.table.logical()[3].engine_device()
     print("done")
 """

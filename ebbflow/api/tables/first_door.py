@@ -100,8 +100,6 @@ accumulate_n_tf1 as accumulate_n math.accumulate_n
 add_tf1 as add math.add
 [ops.reduce.reductions]
 reduce_logsumexp_tf1 as reduce_logsumexp math.reduce_logsumexp
-[ops.linalg.matmul]
-trace_tf1 as trace linalg.trace
 [ops.nn.normalization]
 normalize_moments_tf1 as nn.normalize_moments
 weighted_moments_tf1 as nn.weighted_moments

@@ -13,7 +13,7 @@ from ebbflow.core.op import op
 from ebbflow.core.shape import TensorShape, as_dims, broadcast_dims, from_dims
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import ShapeLike, TensorLike
-from ebbflow.ops.declare import FLAT, raw, show, spelled_out
+from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.sizes import int_vector, is_static, lengths, like, room_for, shape_of
 
 BroadcastArgs = op(
@@ -110,15 +110,18 @@ def _(xp, input, shape):
 @BroadcastTo.gradient
 def _(call, grad):
     x, dims, given = call.input, call.input._dims, grad._dims
-    if spelled_out():
-        shape = shape_of(x, call.shape.dtype)
-        return raw.Reshape(raw.Sum(grad, raw.BroadcastGradientArgs(call.shape, shape)[1]), shape), None
     if is_static(x) and given is not None:
         lead = len(given) - len(dims)
         axes = [*range(lead), *(lead + i for i, n in enumerate(dims) if n == 1 and given[lead + i] != 1)]
         return like(raw.Sum(grad, int_vector(axes, grad)) if axes else grad, x), None
     axes = raw.BroadcastGradientArgs(call.shape, raw.Shape(x, out_type=call.shape.dtype))[1]
     return like(raw.Sum(grad, axes, keep_dims=True), x), None
+
+
+@BroadcastTo.gradient_by_name
+def _(call, grad):
+    shape = shape_of(call.input, call.shape.dtype)
+    return raw.Reshape(raw.Sum(grad, raw.BroadcastGradientArgs(call.shape, shape)[1]), shape), None
 
 
 # --- public -----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ is before them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.creation import building, ones, zeros
 from ebbflow.ops.arrays.joining import concat, stack
 from ebbflow.ops.arrays.shaping import reshape, shape, size
-from ebbflow.ops.declare import FLAT, dense, raw, show, spelled_out
+from ebbflow.ops.declare import FLAT, dense, raw, show
 from ebbflow.ops.quick import numbers
 from ebbflow.ops.sizes import int_vector, invalid, is_static, room_for, scalar_value, shape_of
 
@@ -144,18 +145,31 @@ def _(call, grad):
     return _rows(call.params, call.indices, dense(grad)), None
 
 
-@GatherV2.gradient
+@Gather.gradient_by_name
 def _(call, grad):
+    return tf1_gradients.gathered_rows(call.params, call.indices, dense(grad)), None
+
+
+def _along(call: Any, grad: Any, rows: Callable[[Any, Any, Any], IndexedSlices]) -> tuple[Any, None, None]:
+    """Return the gradient of a gather along an axis; along the first, `rows` gives it."""
     axis, grad = call.axis.constant_value(), dense(grad)
     if axis is not None and not int(axis) and not call.batch_dims:
-        return _rows(call.params, call.indices, grad), None, None
+        return rows(call.params, call.indices, grad), None, None
     return _gather_sum(call, grad, None if axis is None else int(axis)), None, None
+
+
+@GatherV2.gradient
+def _(call, grad):
+    return _along(call, grad, _rows)
+
+
+@GatherV2.gradient_by_name
+def _(call, grad):
+    return _along(call, grad, tf1_gradients.gathered_rows)
 
 
 def _rows(params: Any, indices: Any, grad: Any) -> IndexedSlices:
     """Return the gradient of a gather along the first axis: each row of `grad` belongs to one row of `params`."""
-    if spelled_out():
-        return tf1_gradients.gathered_rows(params, indices, grad)
     whole = convert(shape_of(params))
     if params._dims is not None and None not in params._dims[1:] and is_static(indices):
         values = raw.Reshape(grad, int_vector((math.prod(indices._dims), *params._dims[1:]), grad))

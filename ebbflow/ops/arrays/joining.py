@@ -22,7 +22,7 @@ from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.shaping import checked_scalar
-from ebbflow.ops.declare import FLAT, dense, raw, show, spelled_out
+from ebbflow.ops.declare import FLAT, dense, raw, show
 from ebbflow.ops.quick import all_eager, int32, result_of, results_of
 from ebbflow.ops.sizes import int_vector, invalid, scalar_value, vector
 
@@ -131,8 +131,6 @@ Concat.kernel(lambda xp, concat_dim, values: _concatenate(xp, values, concat_dim
 def _parted(grad: Any, values: Any, axis: Any) -> list[Any]:
     """Return the pieces of `grad` that belong to the `values` concatenated."""
     grad = dense(grad)
-    if spelled_out():
-        return tf1_gradients.parted(grad, values, axis)
     at = axis.constant_value()
     narrow = axis if axis.dtype is dtypes.int32 else raw.Cast(axis, DstT=dtypes.int32)
     if at is not None and all(v._dims is not None for v in values):
@@ -149,9 +147,19 @@ def _(call, grad):
     return [*_parted(grad, call.values, call.axis), None]
 
 
+@ConcatV2.gradient_by_name
+def _(call, grad):
+    return [*tf1_gradients.parted(dense(grad), call.values, call.axis), None]
+
+
 @Concat.gradient
 def _(call, grad):
     return [None, *_parted(grad, call.values, call.concat_dim)]
+
+
+@Concat.gradient_by_name
+def _(call, grad):
+    return [None, *tf1_gradients.parted(dense(grad), call.values, call.concat_dim)]
 
 
 ConcatOffset = op(

@@ -19,7 +19,7 @@ from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.creation import filled
 from ebbflow.ops.arrays.shaping import reshape
-from ebbflow.ops.declare import dense, raw, show, spelled_out
+from ebbflow.ops.declare import dense, raw, show
 from ebbflow.ops.sizes import int_vector, invalid, is_static, room_for, shape_of, vector
 
 # --- tile -------------------------------------------------------------------------------------------------------------
@@ -69,8 +69,6 @@ def _(xp, input, multiples):
 
 @Tile.gradient
 def _(call, grad):
-    if spelled_out():
-        return tf1_gradients.untiled(call, dense(grad)), None
     x, grad, times = call.input, dense(grad), call.multiples.constant_value()
     if times is not None and is_static(x):
         dims = [n for pair in zip(times.tolist(), x._dims, strict=True) for n in pair]
@@ -80,6 +78,11 @@ def _(call, grad):
     dims = raw.Reshape(pairs, [-1])
     axes = raw.Range(0, raw.Size(dims), 2)
     return raw.Reshape(raw.Sum(raw.Reshape(grad, dims), axes), shape_of(x)), None
+
+
+@Tile.gradient_by_name
+def _(call, grad):
+    return tf1_gradients.untiled(call, dense(grad)), None
 
 
 TileGrad = op("TileGrad(input:T, multiples:int32) -> (output:T) | T: type | deprecated@3")
@@ -194,8 +197,6 @@ def _(xp, input, paddings, constant_values):
 
 
 def _unpadded(call: Any, grad: Any) -> Any:
-    if spelled_out():
-        return tf1_gradients.unpadded(call, grad)
     paddings = call.paddings
     if paddings.__class__ is EagerTensor:
         begin: Any = wrap(np.ascontiguousarray(paddings._array[:, 0]), paddings.dtype)
@@ -209,9 +210,19 @@ def _(call, grad):
     return _unpadded(call, grad), None
 
 
+@Pad.gradient_by_name
+def _(call, grad):
+    return tf1_gradients.unpadded(call, grad), None
+
+
 @PadV2.gradient
 def _(call, grad):
     return _unpadded(call, grad), None, None
+
+
+@PadV2.gradient_by_name
+def _(call, grad):
+    return tf1_gradients.unpadded(call, grad), None, None
 
 
 # --- mirror -----------------------------------------------------------------------------------------------------------

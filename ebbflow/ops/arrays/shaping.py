@@ -21,7 +21,7 @@ from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
 from ebbflow.core.typing import Axis, DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import building
-from ebbflow.ops.declare import FLAT, raw, show, spelled_out
+from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.quick import int32, int32s, result_of
 from ebbflow.ops.sizes import INT64_MAX, invalid, is_static, like, product, scalar_value, vector
 
@@ -310,9 +310,9 @@ def _(xp, x, perm):
     return xp.conj(moved) if moved.dtype.kind == "c" else moved
 
 
-def _inverse(perm: Any) -> Any:
+def _inverse(perm: Any, as_node: bool = False) -> Any:
     value = perm.constant_value()
-    if value is None or (spelled_out() and value.min(initial=0) >= 0):
+    if value is None or (as_node and value.min(initial=0) >= 0):
         return raw.InvertPermutation(perm)
     back = np.argsort(value % max(value.size, 1)).astype(value.dtype)
     return wrap(back, perm.dtype) if perm.__class__ is EagerTensor else back
@@ -323,9 +323,19 @@ def _(call, grad):
     return Transpose(grad, _inverse(call.perm), name="transpose"), None
 
 
+@Transpose.gradient_by_name
+def _(call, grad):
+    return Transpose(grad, _inverse(call.perm, as_node=True), name="transpose"), None
+
+
 @ConjugateTranspose.gradient
 def _(call, grad):
     return ConjugateTranspose(grad, _inverse(call.perm), name="transpose"), None
+
+
+@ConjugateTranspose.gradient_by_name
+def _(call, grad):
+    return ConjugateTranspose(grad, _inverse(call.perm, as_node=True), name="transpose"), None
 
 
 InvertPermutation = op("InvertPermutation(x:T) -> (y:T) | T: index = int32", gradient=FLAT, facts="static portable")

@@ -23,7 +23,7 @@ from ebbflow.core.typing import TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.creation import building, constant, filled, ones_like_v1, zeros_like
 from ebbflow.ops.arrays.joining import stack
-from ebbflow.ops.declare import dense, raw, show, spelled_out
+from ebbflow.ops.declare import dense, raw, show
 from ebbflow.ops.sizes import INT32_MAX, invalid, is_static, lengths, room_for, shape_of, vector
 
 _MASKS = (
@@ -307,8 +307,6 @@ def _(xp, input, begin, size):
 
 @Slice.gradient
 def _(call, grad):
-    if spelled_out():
-        return tf1_gradients.padded(call, grad), None, None
     x, y, begin = call.input, call.output, call.begin
     if x.__class__ is EagerTensor:
         before = begin._array
@@ -318,6 +316,11 @@ def _(call, grad):
     after = raw.Sub(raw.Sub(shape_of(x, kind), shape_of(y, kind)), begin)
     pads = raw.ConcatV2([raw.Reshape(begin, [-1, 1]), raw.Reshape(after, [-1, 1])], 1)
     return raw.Pad(grad, pads), None, None
+
+
+@Slice.gradient_by_name
+def _(call, grad):
+    return tf1_gradients.padded(call, grad), None, None
 
 
 # --- public -----------------------------------------------------------------------------------------------------------

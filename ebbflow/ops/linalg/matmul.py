@@ -21,7 +21,7 @@ from ebbflow.core.tensor import EagerTensor, Tensor, _new
 from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.shaping import expand_dims, matrix_transpose, squeeze
-from ebbflow.ops.declare import raw, show, spelled_out
+from ebbflow.ops.declare import raw, show
 from ebbflow.ops.linalg.diag import diag_part
 from ebbflow.ops.operators import install_binary
 from ebbflow.ops.reduce import reductions
@@ -236,9 +236,12 @@ def _(call, grad):
 def _(call, grad):
     x, y = call.x, call.y
     left, right = _batch_grads(call, x, y, grad)
-    if spelled_out():
-        return tf1_gradients.unbatched(left, right, x, y)
     return unbroadcast(left, x, y), unbroadcast(right, y, x)
+
+
+@BatchMatMulV2.gradient_by_name
+def _(call, grad):
+    return tf1_gradients.unbatched(*_batch_grads(call, call.x, call.y, grad), call.x, call.y)
 
 
 @BatchMatMulV3.gradient
@@ -479,6 +482,3 @@ def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """
     with name_scope(name, "Trace", [x]) as scope:
         return reductions.reduce_sum(diagonal(convert(x, None, None, "x")), [-1], name=scope or None)
-
-
-trace_tf1 = trace

@@ -12,7 +12,7 @@ import numpy as np
 
 from ebbflow.core import context, errors
 from ebbflow.core.op import Op, op
-from ebbflow.ops.declare import raw, show, spelled_out
+from ebbflow.ops.declare import raw, show
 from ebbflow.ops.nn.conv_arrays import (
     convolve,
     convolve_across,
@@ -203,14 +203,19 @@ def _attrs(call, names):
 def _differentiate(forward: Op, to_input: Op, to_filter: Op, names: str) -> None:
     """State the gradients of a convolution and of its two gradients: each of the three is found by the other two."""
 
-    @forward.gradient
-    def _(call, grad):
+    def both(call: Any, grad: Any, sizes: Any) -> tuple[Any, Any]:
         x, f, attrs = call.input, call.filter, _attrs(call, names)
-        sizes = raw.ShapeN([x, f]) if forward.name == "Conv2D" and spelled_out() else (shape_of(x), shape_of(f))
         return (
             to_input(sizes[0], f, grad, **attrs) if call.wants(0) else None,
             to_filter(x, sizes[1], grad, **attrs) if call.wants(1) else None,
         )
+
+    @forward.gradient
+    def _(call, grad):
+        return both(call, grad, (shape_of(call.input), shape_of(call.filter)))
+
+    if forward.name == "Conv2D":
+        forward.gradient_by_name(lambda call, grad: both(call, grad, raw.ShapeN([call.input, call.filter])))
 
     @to_input.gradient
     def _(call, grad):

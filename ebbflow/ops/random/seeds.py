@@ -118,16 +118,11 @@ def _own_seed(graph: Any) -> int:
         return drawn
     if hasattr(graph, "_seed_used"):
         graph._seed_used = True
-    if as_in_tf1():
+    if context.switches.tf1:  # seeded by the number of nodes before the op
         return len(graph._nodes)
     count = _random_nodes.get(graph, 0)
     _random_nodes[graph] = count + 1
     return count
-
-
-def as_in_tf1() -> bool:
-    """Return whether graphs get the seeds and nodes of TensorFlow 1: seeded by the number of nodes before the op."""
-    return context.switches.tf1
 
 
 # --- streams ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.op import Op, eager_run
@@ -21,7 +21,7 @@ from ebbflow.ops.arrays.broadcasting import broadcast_dynamic_shape, broadcast_t
 from ebbflow.ops.arrays.creation import building, zeros_like_v1
 from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.declare import raw
-from ebbflow.ops.random.seeds import as_in_tf1, seed_attrs
+from ebbflow.ops.random.seeds import seed_attrs
 from ebbflow.ops.random.stateful_ops import (
     Multinomial,
     ParameterizedTruncatedNormal,
@@ -47,7 +47,7 @@ def shape_tensor(shape: Any) -> Any:
 
 def added(x: Any, y: Any, scope: Any) -> Any:
     """Return `x + y`, the node that a whole scope is named after."""
-    return (raw.Add if as_in_tf1() else raw.AddV2)(x, y, name=scope or None)
+    return (raw.Add if context.switches.tf1 else raw.AddV2)(x, y, name=scope or None)
 
 
 def _at_once(op: Op, shape: Any, dtype: DType, seed: Any, *numbers: Any) -> np.ndarray | None:
@@ -157,8 +157,8 @@ def random_uniform(
 
 
 def _uniform(shape: Any, minval: Any, maxval: Any, dtype: DType, seed: Any, scope: Any) -> Any:
-    from_zero = isinstance(minval, int) and minval == 0 and not as_in_tf1()
-    to_one = isinstance(maxval, int) and maxval == 1 and not as_in_tf1()
+    from_zero = isinstance(minval, int) and minval == 0 and not context.switches.tf1
+    to_one = isinstance(maxval, int) and maxval == 1 and not context.switches.tf1
     if not (from_zero and to_one) or dtype.is_integer:
         minval = convert(minval, dtype, None, "min")
         maxval = convert(maxval, dtype, None, "max")
@@ -240,7 +240,7 @@ def random_gamma(
         shape = convert(shape, dtypes.int32, None, "shape")
         alpha = convert(alpha, dtype, None, "alpha")
         beta = convert(1 if beta is None else beta, dtype, None, "beta")
-        shapes = alpha + zeros_like_v1(beta) if as_in_tf1() else spread_over(alpha, beta)
+        shapes = alpha + zeros_like_v1(beta) if context.switches.tf1 else spread_over(alpha, beta)
         drawn = RandomGamma(shape, shapes, **seed_attrs(seed))
         return at_least_tiny(raw.RealDiv(drawn, beta, name="truediv"))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.op import Op
@@ -23,7 +23,6 @@ from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import building
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random import distributions
-from ebbflow.ops.random.seeds import as_in_tf1
 from ebbflow.ops.random.stateful import (
     ACCEPTED,
     added,
@@ -185,7 +184,7 @@ def _uniform_int(shape: Any, seed: Any, minval: Any, maxval: Any, dtype: DType, 
         return StatelessRandomUniformFullIntV2(shape, key, counter, alg, dtype=dtype, name=scope or None)
     minval = convert(minval, dtype, None, "min")
     maxval = convert(maxval, dtype, None, "max")
-    if as_in_tf1():
+    if context.switches.tf1:
         return StatelessRandomUniformInt(shape, seed, minval, maxval, name=scope or None)
     key, counter = key_and_counter(seed, alg)
     return StatelessRandomUniformIntV2(shape, key, counter, alg, minval, maxval, name=scope or None)
@@ -193,7 +192,7 @@ def _uniform_int(shape: Any, seed: Any, minval: Any, maxval: Any, dtype: DType, 
 
 def _drawn(first: Op, second: Op, shape: Any, seed: Any, dtype: DType, alg: Any) -> Any:
     """Return the numbers of an op, by the generation of the era."""
-    if as_in_tf1():
+    if context.switches.tf1:
         return first(shape, seed, dtype=dtype)
     alg = algorithm_number(alg)
     key, counter = key_and_counter(seed, alg)
@@ -336,7 +335,7 @@ def stateless_multinomial(
 
 def _categories(logits: Any, num_samples: Any, seed: Any, dtype: Any) -> Any:
     logits = convert(logits, None, None, "logits")
-    seed = seed if as_in_tf1() else _plain_seed(seed)
+    seed = seed if context.switches.tf1 else _plain_seed(seed)
     return StatelessMultinomial(logits, num_samples, seed, output_dtype=category_type(dtype))
 
 

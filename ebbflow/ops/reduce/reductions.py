@@ -25,7 +25,7 @@ from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.shaping import rank
-from ebbflow.ops.declare import FLAT, axes_tensor, dense, raw, spelled_out
+from ebbflow.ops.declare import FLAT, axes_tensor, dense, raw
 from ebbflow.ops.sizes import int_vector, is_static, shape_of
 
 # --- shapes and axes --------------------------------------------------------------------------------------------------
@@ -217,8 +217,6 @@ def _front_axes(x: Any, indices: Any) -> Any:
 
 
 def _sum_gradient(call: Any, grad: Any) -> Any:
-    if spelled_out():
-        return tf1_gradients.spread(call, dense(grad)), None
     x = call.inputs[0]
     spread = put_back(call, dense(grad))
     return (spread if is_static(x) and spread._dims == x._dims else raw.BroadcastTo(spread, shape_of(x))), None
@@ -226,8 +224,6 @@ def _sum_gradient(call: Any, grad: Any) -> Any:
 
 def _mean_gradient(call: Any, grad: Any) -> Any:
     x, y = call.inputs[0], call.outputs[0]
-    if spelled_out():
-        return tf1_gradients.spread(call, dense(grad)) / tf1_gradients.mean_divisor(x, y), None
     if is_static(x) and is_static(y):
         count: Any = float(math.prod(x._dims) // max(math.prod(y._dims), 1))
     else:
@@ -268,8 +264,6 @@ def _all_but_one(x: Any, axis: int) -> Any:
 
 
 def _extreme_gradient(call: Any, grad: Any) -> Any:
-    if spelled_out():
-        return tf1_gradients.share_of_extremes(call, dense(grad)), None
     x, indices = call.inputs
     chosen = raw.Cast(raw.Equal(x, put_back(call, call.outputs[0])), DstT=x.dtype.base_dtype)
     count = raw.Sum(chosen, indices, keep_dims=True)
@@ -282,6 +276,20 @@ def _length_gradient(call: Any, grad: Any) -> Any:
 
 ORDERED = "reals,quantized"
 
+
+def _spread(call: Any, grad: Any) -> Any:
+    return tf1_gradients.spread(call, dense(grad)), None
+
+
+def _spread_mean(call: Any, grad: Any) -> Any:
+    divisor = call.inputs[0], call.outputs[0]
+    return tf1_gradients.spread(call, dense(grad)) / tf1_gradients.mean_divisor(*divisor), None
+
+
+def _spread_extreme(call: Any, grad: Any) -> Any:
+    return tf1_gradients.share_of_extremes(call, dense(grad)), None
+
+
 Sum = reduction("Sum", "numbers", _summed, _sum_gradient, np.add.reduce)
 Mean = reduction("Mean", "numbers", _averaged, _mean_gradient, _quick_mean)
 Prod = reduction("Prod", "numbers", _multiplied, _prod_gradient, np.multiply.reduce)
@@ -290,6 +298,11 @@ Min = reduction("Min", f"type in [{ORDERED}]", _smallest, _extreme_gradient, np.
 All = reduction("All", "", lambda xp, x, axes, keep: xp.all(x, axis=axes, keepdims=keep), FLAT, facts="fresh")
 Any_ = reduction("Any", "", lambda xp, x, axes, keep: xp.any(x, axis=axes, keepdims=keep), FLAT, facts="fresh")
 EuclideanNorm = reduction("EuclideanNorm", "numbers", _length, _length_gradient, facts="")
+
+Sum.gradient_by_name(_spread)
+Mean.gradient_by_name(_spread_mean)
+Max.gradient_by_name(_spread_extreme)
+Min.gradient_by_name(_spread_extreme)
 
 # --- public functions -------------------------------------------------------------------------------------------------
 
