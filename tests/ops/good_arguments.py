@@ -14,7 +14,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.registry import registry
-from tests.ops import golden, good_files
+from tests.ops import golden, good_files, good_handles
 
 X = np.linspace(0.1, 2.4, 24, dtype=np.float32)
 MATRIX = X[:6].reshape(2, 3)
@@ -182,6 +182,9 @@ _numbers = itertools.count()
 
 def call(tf: Any, op: str, inputs: dict, attrs: dict) -> list:
     """Call `tf.raw_ops.<op>`, with variables where it takes resources, and return its outputs as a list."""
+    if op in good_handles.OPS:
+        taken = {name: good_handles.given(tf, op, name, value) for name, value in inputs.items()}
+        return [good_handles.plain(tf, op, output) for output in golden.call_raw_op(tf, op, taken, attrs)]
     if not is_on_variables(op):
         return golden.call_raw_op(tf, op, inputs, attrs)
     raw, made, given = tf.raw_ops, [], dict(inputs)
@@ -210,7 +213,7 @@ def good_cases(most: int = 1) -> dict[str, list[dict]]:
             answered = [{k: v for k, v in case.items() if k != "via"} for case in cases if "error" not in case]
             answered.sort(key=lambda case: -max((len(form["s"]) for form in _forms(case)), default=0))
             found.setdefault(op, []).extend(answered[:most])
-    for op, inputs, attrs in (*BY_HAND, *good_files.ROWS, *on_variables()):
+    for op, inputs, attrs in (*BY_HAND, *good_files.ROWS, *good_handles.ROWS, *on_variables()):
         if not found.get(op):
             names = [arg.name for arg in registry[op].signature.inputs]
             written = {name: _written(value) for name, value in zip(names, inputs, strict=True)}

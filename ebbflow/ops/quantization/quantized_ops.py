@@ -390,8 +390,16 @@ def _joined(values: list[Any], axis: int, lows: list[Any], highs: list[Any], kin
         raise invalid(f"values do not fit together along axis {axis}: {error}") from None
 
 
+def _axis(value: Any) -> int:
+    if value.ndim:
+        raise invalid(f"the axis to join along must be a scalar, got shape {show(value.shape)}")
+    return int(value)
+
+
 def _joined_dims(values: list[Known], axis: Known) -> Any:
     dims = [v.dims for v in values]
+    if axis.dims:
+        raise errors.StaticShapeError(f"the axis to join along must be a scalar, got shape {show(axis.dims)}")
     if axis.value is None or any(d is None for d in dims):
         return [None, (), ()]
     rank = len(dims[0])  # type: ignore[arg-type]
@@ -410,12 +418,12 @@ QuantizedConcatV2.shape(lambda values, axis, input_mins, input_maxes: _joined_di
 
 @QuantizedConcat.kernel
 def _(xp, concat_dim, values, input_mins, input_maxes, *, T):
-    return _joined(values, int(scalar(concat_dim, "concat_dim")), input_mins, input_maxes, T)
+    return _joined(values, _axis(concat_dim), input_mins, input_maxes, T)
 
 
 @QuantizedConcatV2.kernel
 def _(xp, values, axis, input_mins, input_maxes, *, T):
-    return _joined(values, int(scalar(axis, "axis")), input_mins, input_maxes, T)
+    return _joined(values, _axis(axis), input_mins, input_maxes, T)
 
 
 # --- public functions -------------------------------------------------------------------------------------------------
