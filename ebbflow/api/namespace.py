@@ -55,7 +55,11 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
         space = views.view(key).spaces[path]
         if name not in space:
             if name == "__all__":
-                return [word for word in space if not word.startswith("_")]
+                return [word for word in space if word.isidentifier() and not word.startswith("_")]
+            if name == "python" and f"{path}.{name}" in views.view(views.locate(key, f"{path}.{name}")[0]).spaces:
+                return importlib.import_module(f"{module.__name__}.{name}")
+            if views.GENERATED in space:
+                return getattr(resolve(space[views.GENERATED]), name)
             raise suggest.MissingNameError(root, key, f"{path}.{name}" if path else name)
         target = space[name]
         value = importlib.import_module(f"{module.__name__}.{name}") if target is None else resolve(target)

@@ -7,6 +7,7 @@ first time a door is asked for a name; the tables are loaded then, not by `impor
 from __future__ import annotations
 
 import functools
+import pathlib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -22,6 +23,14 @@ class View(NamedTuple):
     names: Mapping[str, str]
     spaces: Mapping[str, Mapping[str, str | None]]  # None: a namespace of its own
 
+
+INSIDE = "/inside"
+"""What the key of a door has behind it for the view of TensorFlow's inner modules there, which few programs look at."""
+
+GENERATED = "*"
+"""Stands in a namespace of inner modules for the generated functions of all ops, where TensorFlow took them over."""
+
+RECORDED = pathlib.Path(__file__).with_name("tables") / "inner_paths.txt"
 
 OTHER_PACKAGES = ("doors.keras_package:", "doors.slim_package:")
 """How targets begin that another package provides: importing it makes Ebbflow answer to `tensorflow`."""
@@ -120,37 +129,106 @@ def tables_of(era: str) -> dict[str, str]:
     return found
 
 
+def is_inner(path: str) -> bool:
+    """Return whether a path is of TensorFlow's inside: `python.ops.math_ops`, `contrib.crf.python.ops.crf`."""
+    return f"{path}.".startswith("python.") or (path.startswith("contrib.") and ".python." in f"{path}.")
+
+
 @functools.cache
 def names_of(key: str) -> dict[str, str]:
-    """Return all names of a view, without the ways through `compat`."""
-    from ebbflow.api.tables import contrib, first_door, inside, message_paths, paths  # as above
+    """Return the names of a view that are not of the inside, without the ways through `compat`."""
+    from ebbflow.api.tables import first_door, paths  # as above
 
     first, second = tables_of("BOTH") | tables_of("V1"), tables_of("V2")
     first |= mirrored(paths.MIRRORS, first)
     if key == "compat.v1":  # the manners of TF 1 in a package that is TF 2
         return first | {name: target for name, target in second.items() if "VERSION" in name.upper()}
-    inner = mirrored(paths.INNER_MIRRORS, first) | follow(paths.PYTHON, first, second)
-    inner |= dict(parse(inside.ROWS)) | dict(parse(message_paths.ROWS)) | tables_of("INSIDE")
-    inner = united(paths.UNIONS, inner) | inner
+    beside = {name: target for name, target in _by_hand().items() if not is_inner(name)}
     if key == "v2":
-        return first | inner | second  # so a TF 1 name is there too where TF 2 has no other use for it
-    added = follow(contrib.PATHS, first, second) | dict(parse(contrib.ROWS)) | tables_of("CONTRIB")
-    added = mirrored(contrib.MIRRORS, first | inner | added) | added
-    return first | inner | added | dict(parse(first_door.NAMES))
+        return first | beside | second  # so a TF 1 name is there too where TF 2 has no other use for it
+    beside |= {name: target for name, target in _contrib().items() if not is_inner(name)}
+    return first | beside | dict(parse(first_door.NAMES))
+
+
+@functools.cache
+def _contrib() -> dict[str, str]:
+    from ebbflow.api.tables import contrib  # as above
+
+    first, second = tables_of("BOTH") | tables_of("V1"), tables_of("V2")
+    rows = follow(contrib.PATHS, first, second) | dict(parse(contrib.ROWS)) | tables_of("CONTRIB")
+    return mirrored(contrib.MIRRORS, first | _by_hand() | rows) | rows
+
+
+@functools.cache
+def _by_hand() -> dict[str, str]:
+    """Return what tables say of inner names, and of messages, which stand beside the public ones (`core`)."""
+    from ebbflow.api.tables import inside, message_paths, paths  # as above
+
+    first, second = tables_of("BOTH") | tables_of("V1"), tables_of("V2")
+    inner = follow(paths.PYTHON, first, second)
+    rows = (inside.ROWS, message_paths.ROWS)
+    return inner | {name: target for text in rows for name, target in parse(text)} | tables_of("INSIDE")
+
+
+@functools.cache
+def recorded() -> dict[str, str]:
+    """Return the words of each inner module of TensorFlow, by its path."""
+    lines = RECORDED.read_text(encoding="utf-8").splitlines()
+    return dict((line + " ").split(" ", 1) for line in lines if not line.startswith("#"))  # type: ignore[misc]
+
+
+def words_of_era(words: str, era: str) -> str:
+    """Return the words of a recorded line as one era has them, after those that only the other one has.
+
+    >>> words_of_era("abs 1:log 1:trace 2:trace=linalg.trace", "2")
+    'log trace abs trace=linalg.trace'
+    """
+    other, own = [], []
+    for word in words.split():
+        mark = word[:2] if word[1:2] == ":" else ""
+        (other if mark and mark[0] != era else own).append(word[len(mark) :])
+    return " ".join(other + own)
+
+
+@functools.cache
+def names_inside(key: str) -> dict[str, str]:
+    """Return the names of TensorFlow's inner modules at a door: what tables say, then what was recorded."""
+    from ebbflow.api.tables import paths  # as above
+
+    era = "2" if key == "v2" else "1"
+    first, second = names_of("v1"), names_of("v2")
+    lines = {path: words_of_era(words, era) for path, words in recorded().items()}
+    found = mirrored(paths.INNER_MIRRORS, first) | follow(lines, first, second)
+    for path in lines:
+        if found.pop(f"{path}.gen", None) is not None or " gen " in f" {lines[path]} ":
+            found[f"{path}.{GENERATED}"] = "api.gen_ops:gen_ops"
+    named = {name: target for name, target in (_by_hand() | _contrib()).items() if is_inner(name)}
+    things = {name for name in named if name in lines}  # a whole module that tables give as an object
+    kept = {name: target for name, target in found.items() if name.rpartition(".")[0] not in things}
+    inner = kept | named
+    return united(paths.UNIONS, inner) | inner
 
 
 @functools.cache
 def view(key: str) -> View:
-    """Return the view called "v2", "v1" or "compat.v1"."""
-    names = names_of(key)
+    """Return the view called "v2", "v1" or "compat.v1", or what one of them has inside ("v2/inside")."""
+    door, inner, _ = key.partition(INSIDE)
+    names = names_inside(door) if inner else names_of(door)
     spaces: dict[str, dict[str, str | None]] = {"": {}}
     for name, target in names.items():
         space, _, leaf = name.rpartition(".")
         _add_space(spaces, space)
         spaces[space][leaf] = target
-    for switch in SWITCHES:
-        _add_space(spaces, switch)
-    return View(key, DOORS[key], names, spaces)
+    if inner:
+        for path in recorded():
+            if path not in names:
+                _add_space(spaces, path)
+    else:
+        for switch in SWITCHES:
+            _add_space(spaces, switch)
+        if door != "compat.v1":
+            spaces[""]["python"] = None
+    return View(key, DOORS[door], names, spaces)
 
 
 def _add_space(spaces: dict[str, dict[str, str | None]], path: str) -> None:
@@ -171,4 +249,6 @@ def locate(key: str, path: str) -> tuple[str, str]:
     while switch in SWITCHES:
         key, path = SWITCHES[switch][key], path[len(switch) + 1 :]
         switch = ".".join(path.split(".", 2)[:2])
+    if is_inner(path) and not key.endswith(INSIDE) and key != "compat.v1":
+        key += INSIDE
     return key, path

@@ -110,3 +110,39 @@ def test_how_ops_run():
     assert context.executing_eagerly() and len(context.devices()) == len(context.list_logical_devices())
     with tf.Graph().as_default():
         assert not context.executing_eagerly()
+
+
+@pytest.mark.parametrize(
+    "path, public",
+    [
+        ("ops.gradient_checker_v2.compute_gradient", "test.compute_gradient"),
+        ("ops.bincount_ops.bincount", "math.bincount"),
+        ("ops.linalg.linalg.LinearOperatorDiag", "linalg.LinearOperatorDiag"),
+        ("ops.ragged.ragged_factory_ops.constant", "ragged.constant"),
+        ("ops.ragged.ragged_tensor.RaggedTensor", "RaggedTensor"),
+        ("ops.array_ops.where", "compat.v1.where"),
+        ("ops.array_ops.where_v2", "where"),
+        ("data.ops.dataset_ops.Dataset", "data.Dataset"),
+        ("framework.errors.OK", "errors.OK"),
+    ],
+)
+def test_inner_modules_hold_the_public_objects(path, public):
+    module, _, name = path.rpartition(".")
+    value = tf
+    for word in public.split("."):
+        value = getattr(value, word)
+    assert getattr(importlib.import_module(f"ebbflow.python.{module}"), name) is value
+
+
+def test_inner_modules_without_public_names_can_be_imported():
+    module = importlib.import_module("ebbflow.python.ops.sparse_grad")
+    with pytest.raises(AttributeError, match=r"no attribute 'python\.ops\.sparse_grad\.gradient'"):
+        _ = module.gradient
+    with pytest.raises(ImportError):
+        importlib.import_module("ebbflow.python.ops.no_such_grad")
+
+
+def test_modules_that_took_over_generated_functions_have_them():
+    math_ops = importlib.import_module("ebbflow.python.ops.math_ops")
+    assert math_ops.mat_mul([[1.0]], [[2.0]]).numpy().tolist() == [[2.0]]
+    assert "python" in dir(tf)

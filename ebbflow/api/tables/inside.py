@@ -5,7 +5,7 @@ ROWS = """
 DatasetV2 as python.data.ops.dataset_ops.DatasetV2
 python.data.ops.dataset_ops.DatasetSpec
 [data.dataset_v1]
-DatasetV1 as python.data.ops.dataset_ops.Dataset python.data.ops.dataset_ops.DatasetV1
+DatasetV1 as python.data.ops.dataset_ops.DatasetV1
 [data.experimental_functions]
 python.data.ops.dataset_ops.AUTOTUNE
 get_structure as python.data.ops.dataset_ops.get_structure
@@ -20,10 +20,6 @@ python.data.ops.iterator_ops.Iterator
 [data.optional]
 python.data.ops.optional_ops.: Optional OptionalSpec
 [data.readers]
-TFRecordDatasetV1 as python.data.ops.readers.TFRecordDataset python.data.ops.readers.TFRecordDatasetV1
-TextLineDatasetV1 as python.data.ops.readers.TextLineDataset python.data.ops.readers.TextLineDatasetV1
-FixedLengthRecordDatasetV1 as python.data.ops.readers.FixedLengthRecordDataset
-FixedLengthRecordDatasetV1 as python.data.ops.readers.FixedLengthRecordDatasetV1
 python.data.ops.readers.: FixedLengthRecordDatasetV2 TFRecordDatasetV2 TextLineDatasetV2
 [data.structure]
 python.data.util.nest.: flatten map_structure

@@ -33,7 +33,7 @@ logical_not math.logical_not
 logical_or math.logical_or
 logical_xor math.logical_xor
 not_equal math.not_equal
-where_v1 as where_v2
+where as where_v2
 [ops.elementwise.complex_numbers]
 angle math.angle
 complex dtypes.complex
