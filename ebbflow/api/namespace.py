@@ -58,8 +58,9 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
                 return [word for word in space if word.isidentifier() and not word.startswith("_")]
             if name == "python" and f"{path}.{name}" in views.view(views.locate(key, f"{path}.{name}")[0]).spaces:
                 return importlib.import_module(f"{module.__name__}.{name}")
-            if views.GENERATED in space:
-                return getattr(resolve(space[views.GENERATED]), name)
+            generated = space.get(views.GENERATED)
+            if generated is not None:
+                return getattr(resolve(generated), name)
             raise suggest.MissingNameError(root, key, f"{path}.{name}" if path else name)
         target = space[name]
         value = importlib.import_module(f"{module.__name__}.{name}") if target is None else resolve(target)

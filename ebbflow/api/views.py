@@ -174,7 +174,8 @@ def _by_hand() -> dict[str, str]:
 def recorded() -> dict[str, str]:
     """Return the words of each inner module of TensorFlow, by its path."""
     lines = RECORDED.read_text(encoding="utf-8").splitlines()
-    return dict((line + " ").split(" ", 1) for line in lines if not line.startswith("#"))  # type: ignore[misc]
+    parts = (line.partition(" ") for line in lines if not line.startswith("#"))
+    return {path: words for path, _, words in parts}
 
 
 def words_of_era(words: str, era: str) -> str:
@@ -183,7 +184,8 @@ def words_of_era(words: str, era: str) -> str:
     >>> words_of_era("abs 1:log 1:trace 2:trace=linalg.trace", "2")
     'log trace abs trace=linalg.trace'
     """
-    other, own = [], []
+    other: list[str] = []
+    own: list[str] = []
     for word in words.split():
         mark = word[:2] if word[1:2] == ":" else ""
         (other if mark and mark[0] != era else own).append(word[len(mark) :])
