@@ -504,8 +504,10 @@ def get_temp_dir() -> str:
 
 
 def test_src_dir_path(relative_path: str) -> str:
-    """Return the path of a file given relative to the directory tests are started from."""
-    return os.path.join(os.getcwd(), relative_path)
+    """Return the path of a file given relative to the library's sources in TEST_SRCDIR, or to the working directory."""
+    source = os.environ.get("TEST_SRCDIR", "")
+    homes = [os.path.join(source, home) for home in ("org_tensorflow/tensorflow", "tensorflow")] if source else []
+    return os.path.join(next((home for home in homes if os.path.isdir(home)), os.getcwd()), relative_path)
 
 
 test_src_dir_path.__test__ = False  # type: ignore[attr-defined]  # by its name, pytest would take it for a test

@@ -76,6 +76,8 @@ ELSEWHERE = {
     "composites in variants: data's tests": "Serialize(Many)?Sparse|DeserializeSparse|RaggedTensor.*Variant",
     "checkpoints: io's tests": "(Save|Restore)(V2|Slices?)?|MergeV2Checkpoints",
     "files, or as their kin: test_golden_calls": "ReadFile|WriteFile|DecodeWebP|Parse(Single)?SequenceExample",
+    "files of checkpoints: checkpoint's and io's tests": "(Save|Restore)(V2|Slices?)?|MergeV2Checkpoints|"
+    "ShardedFile(name|spec)|GenerateVocabRemapping|LoadAndRemapMatrix",
     "no shapes": "PyFunc.*|EagerPyFunc|Print.*|Assert|Placeholder.*|Const|Timestamp|(Deep)?Copy(Host)?|StringFormat|"
     "Encode.*|DeviceIndex|IsTensorFloat32Enabled|EmptyTensorMap",
     "as the stateless ones": "Stateful.*|Rng.*|NonDeterministicInts|RandomPoisson|.*Get.*Alg|.*FullIntV2|"

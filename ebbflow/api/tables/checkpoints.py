@@ -28,6 +28,9 @@ train.update_checkpoint_state
 new_checkpoint_reader as train.NewCheckpointReader
 [checkpoint.saver]
 train.: Saver export_meta_graph import_meta_graph
+[checkpoint.warm_start]
+train.: VocabInfo warm_start
+estimator.: VocabInfo WarmStartSettings
 """
 
 INSIDE = """
@@ -94,6 +97,16 @@ python.training.saver.: Saver export_meta_graph import_meta_graph
 python.training.saver.: import_meta_graph_with_return_elements object_graph_key_mapping
 python.training.saver.saver_from_object_based_checkpoint
 get_saver_or_default as python.training.saver._get_saver_or_default
+[checkpoint.remapping]
+load_and_remap_matrix as python.training.checkpoint_ops._load_and_remap_matrix
+load_and_remap_matrix_initializer as python.training.checkpoint_ops._load_and_remap_matrix_initializer
+load_embedding_initializer as python.training.checkpoint_ops._load_embedding_initializer
+[checkpoint.warm_start]
+python.training.warm_starting_util.: VocabInfo warm_start
+grouped_variables as python.training.warm_starting_util._get_grouped_variables
+name_of as python.training.warm_starting_util._infer_var_name
+var_info as python.training.warm_starting_util._get_var_info
+warm_start_var_with_vocab as python.training.warm_starting_util._warm_start_var_with_vocab
 """
 
 CONTRIB = """
@@ -107,6 +120,9 @@ contrib.checkpoint.CheckpointManager
 contrib.framework.init_from_checkpoint
 [checkpoint.reader]
 contrib.framework.: list_variables load_checkpoint load_variable
+[checkpoint.remapping]
+contrib.framework.: load_and_remap_matrix_initializer load_embedding_initializer
+contrib.framework.: load_linear_multiclass_bias_initializer load_variable_slot_initializer
 [checkpoint.management]
 contrib.training.: checkpoints_iterator wait_for_new_checkpoint
 [tf1.framework_variables]

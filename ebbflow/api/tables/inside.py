@@ -99,6 +99,7 @@ the_context as python.eager.context.context
 python.client.session.register_session_run_conversion_functions
 [state.partitioners]
 python.ops.variables.PartitionedVariable
+PartitionInfo as python.ops.variable_scope._PartitionInfo
 [state.reference]
 python.ops.ref_variable.RefVariable python.ops.variables.RefVariable
 [state.resource]
@@ -264,7 +265,7 @@ python.ops.init_ops.ConvolutionOrthogonal3D
 gen_ops as python.ops.gen_array_ops python.ops.gen_bitwise_ops python.ops.gen_control_flow_ops
 gen_ops as python.ops.gen_data_flow_ops python.ops.gen_functional_ops python.ops.gen_io_ops python.ops.gen_linalg_ops
 gen_ops as python.ops.gen_list_ops python.ops.gen_logging_ops python.ops.gen_math_ops python.ops.gen_nn_ops
-gen_ops as python.ops.gen_lookup_ops
+gen_ops as python.ops.gen_checkpoint_ops python.ops.gen_lookup_ops
 gen_ops as python.ops.gen_random_ops python.ops.gen_resource_variable_ops python.ops.gen_script_ops
 gen_ops as python.ops.gen_set_ops python.ops.gen_sparse_ops python.ops.gen_state_ops
 gen_ops as python.ops.gen_spectral_ops python.ops.gen_stateless_random_ops python.ops.gen_string_ops
