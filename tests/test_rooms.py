@@ -23,6 +23,7 @@ ROOMS = (
     "io",
     "state",
     "linear",
+    "distributions",
     "data",
     "checkpoint",
     "distribute",

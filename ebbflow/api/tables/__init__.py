@@ -18,6 +18,7 @@ from ebbflow.api.tables import (
     control_flow,
     data,
     distribute,
+    distributions,
     examples,
     functions,
     graphs,
@@ -45,7 +46,7 @@ from ebbflow.api.tables import (
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
     platform, data, trackables, lookup, queues, monitored, slim,
-    keras, distribute,
+    keras, distribute, distributions,
     checkpoints, saved_models,
     signal, strings, images, examples,
 )  # fmt: skip
