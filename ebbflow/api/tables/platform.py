@@ -81,6 +81,8 @@ flags.: mark_flags_as_required register_multi_flags_validator register_validator
 get_logger logging.get_logger
 logging.: DEBUG ERROR FATAL INFO TaskLevelStatusMessage WARN debug error exception fatal flush get_verbosity info log
 logging.: log_every_n log_first_n log_if set_verbosity vlog warn warning
+[platform.progress]
+progress
 [platform.resources]
 resource_loader.: get_data_files_path get_path_to_datafile get_root_dir_with_all_resources load_resource
 resource_loader.: readahead_file_path
