@@ -26,6 +26,12 @@ PASSES_OF = {
 FOR_THE_HOST = ("layout", "native", "siblings", "entropy", "fuse", "winograd", "parallel")
 """Passes that make what only the host's engines can run: not for what XLA is to take whole."""
 
+ROUNDING = ("simplify", "columns", "broadcasts", "cluster", *FOR_THE_HOST)
+"""Passes after which numbers may be rounded otherwise than by the ops' kernels one after the other."""
+
+EXACT = "exact"
+"""Instead of yes or no to XLA: bit for bit what the kernels give, whichever engines there are, compiled or not."""
+
 NOT_FOR_XLA = ("cluster", *FOR_THE_HOST)
 """Passes that are of no use to what XLA compiles whole."""
 

@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from ebbflow.ops.random.seeds import iteration
+from ebbflow.data.running import Meter, join, standing
 
 LONG = 200e-6
 """Seconds from which on a call is worth a thread: handing it over and back takes about 50 µs."""
+
+MOST = 16
+"""Calls at once at most where their number is found out: more than cores, since calls may wait for disks."""
 
 TRIED = 8
 """Calls that are timed, one after the other, before threads are considered."""
@@ -77,13 +80,8 @@ class Buffer:
                 self._changed.notify_all()
 
 
-def _join(streams: Any) -> None:
-    """Have this thread work for an iteration: random ops read its streams."""
-    iteration.streams = streams
-
-
-def _fill(start: Callable[[], Iterator[Any]], buffer: Buffer, streams: Any) -> None:
-    _join(streams)
+def _fill(start: Callable[[], Iterator[Any]], buffer: Buffer, work_for: Any) -> None:
+    join(work_for)
     try:
         elements = start()
     except BaseException as error:
@@ -101,12 +99,19 @@ def _fill(start: Callable[[], Iterator[Any]], buffer: Buffer, streams: Any) -> N
 
 
 class Ahead:
-    """What an iterator gives, made by a thread of its own up to `room` items ahead."""
+    """What an iterator gives, made by a thread of its own up to `room` items ahead.
 
-    def __init__(self, start: Callable[[], Iterator[Any]], room: int, name: str = "prefetch"):
+    Where `most` is larger the room doubles whenever the buffer has been full and then runs empty: it is then too small
+    for how unevenly items come, and not for how fast they are made.
+    """
+
+    meter: Meter | None = None
+
+    def __init__(self, start: Callable[[], Iterator[Any]], room: int, name: str = "prefetch", most: int = 0):
         self._buffer = Buffer(room)
         self._ended = False
-        given = (start, self._buffer, iteration.streams)
+        self._most, self._was_full = most, False
+        given = (start, self._buffer, standing())
         threading.Thread(target=_fill, args=given, name=f"ebbflow-{name}", daemon=True).start()
 
     def __iter__(self) -> Ahead:
@@ -115,13 +120,31 @@ class Ahead:
     def __next__(self) -> Any:
         if self._ended:
             raise StopIteration
-        kind, value = self._buffer.take()
+        buffer = self._buffer
+        if buffer.room < self._most:
+            self._make_room(len(buffer.items))
+        kind, value = buffer.take() if self.meter is None else self._measured(self.meter)
         if kind == "value":
             return value
         if kind == "error":
             raise value
         self._ended = True
         raise StopIteration
+
+    def _make_room(self, waiting: int) -> None:
+        if waiting >= self._buffer.room:
+            self._was_full = True
+        elif not waiting and self._was_full:
+            self._buffer.room, self._was_full = min(self._most, 2 * self._buffer.room), False
+
+    def _measured(self, meter: Meter) -> tuple[str, Any]:
+        meter.asked += 1
+        meter.filled += min(len(self._buffer.items), self._buffer.room)
+        meter.room = self._buffer.room
+        began = time.perf_counter()
+        found = self._buffer.take()
+        meter.waited += time.perf_counter() - began
+        return found
 
     def __del__(self) -> None:
         self._buffer.close()
@@ -130,14 +153,21 @@ class Ahead:
 class SideBySide:
     """What a function gives for each element, in order; where a call takes long, several run at once.
 
-    An error ends nothing: the next element is asked for as if it had not been.
+    How many is asked for, or found out: `width` -1 tries more as long as that makes a tenth more calls a second, and
+    goes back where it does not (functions in Python that never let go of the interpreter). An error ends nothing: the
+    next element is asked for as if it had not been.
     """
 
-    def __init__(self, call: Callable[[Any], Any], elements: Iterator[Any], width: int):
-        self._call, self._elements, self._width = call, elements, width
+    def __init__(self, call: Callable[[int, Any], Any], elements: Iterator[Any], width: int):
+        self._call, self._elements = call, elements
+        self._most = width if width > 0 else MOST
+        self._width = self._most if width > 0 else min(2, self._most)
+        self._trial = Trial(self._width, self._most) if width <= 0 else None
         self._times: list[float] = []
         self._pool: ThreadPoolExecutor | None = None
         self._running: deque[Future[Any]] = deque()
+        self._number = -1
+        self.meter: Meter | None = None
 
     def __iter__(self) -> SideBySide:
         return self
@@ -146,30 +176,76 @@ class SideBySide:
         if self._pool is not None:
             return self._next_of_many()
         element = next(self._elements)
+        self._number += 1
         if len(self._times) >= TRIED:
-            return self._call(element)
+            return self._call(self._number, element)
         began = time.perf_counter()
         try:
-            return self._call(element)
+            return self._call(self._number, element)
         finally:
             self._times.append(time.perf_counter() - began)
             if len(self._times) >= 3 and min(self._times) > LONG:  # a first call always takes long
-                self._pool = ThreadPoolExecutor(self._width, "ebbflow-map", _join, (iteration.streams,))
+                self._begin_pool()
+
+    def _begin_pool(self) -> None:
+        if self._most < 2:
+            return
+        self._pool = ThreadPoolExecutor(self._most, "ebbflow-map", join, (standing(),))
+        if self._trial is not None:
+            self._trial.rates[1] = 1 / min(self._times)
 
     def _next_of_many(self) -> Any:
         while len(self._running) < self._width:
             element = next(self._elements, None)
             if element is None:
                 break
-            self._running.append(self._pool.submit(self._call, element))  # type: ignore[union-attr]
+            self._number += 1
+            self._running.append(self._pool.submit(self._call, self._number, element))  # type: ignore[union-attr]
         if not self._running:
             self._pool.shutdown(wait=False)  # type: ignore[union-attr]
             raise StopIteration
+        if self._trial is not None:
+            self._width = self._trial.after_one()
+        if self.meter is not None:
+            self.meter.room = self._width
         return self._running.popleft().result()
 
     def __del__(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+class Trial:
+    """How many calls should run at once, by measuring: windows of calls, each with twice as many at once."""
+
+    WINDOW = 8
+
+    def __init__(self, width: int, most: int):
+        self.width, self._most = width, most
+        self.rates: dict[int, float] = {}
+        self._count, self._began = 0, time.perf_counter()
+        self._done = width >= most and most < 2
+
+    def after_one(self) -> int:
+        """Count a result; return how many calls may run at once from here on."""
+        if self._done:
+            return self.width
+        self._count += 1
+        if self._count == self.WINDOW:  # the pool has come to its pace
+            self._began = time.perf_counter()
+        elif self._count == 3 * self.WINDOW:
+            self.rates[self.width] = 2 * self.WINDOW / max(1e-9, time.perf_counter() - self._began)
+            self._decide()
+        return self.width
+
+    def _decide(self) -> None:
+        before = max([rate for width, rate in self.rates.items() if width < self.width], default=0.0)
+        if self.rates[self.width] > 1.1 * before and self.width < self._most:
+            self.width, self._count = min(self._most, 2 * self.width), 0
+            return
+        self._done = True
+        best = max(self.rates.values())
+        self.width = min(width for width, rate in self.rates.items() if rate > best / 1.1)
 
 
 def width_of(asked: int) -> int:

@@ -11,6 +11,8 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.dtypes import DType
+from ebbflow.core.shape import is_static
+from ebbflow.data.columns import Columns, Listed, batches_of, stacked
 from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, dataset_op, made, pipe_of
 from ebbflow.ops.ragged.composite_variants import in_variants
 from ebbflow.ops.sizes import invalid, room_for
@@ -48,9 +50,8 @@ def _positive(value: Any, name: str) -> int:
     return number
 
 
-def _groups(source: Pipe, count: int, whole: bool) -> Iterator[list[Element]]:
+def _groups(elements: Iterator[Element], count: int, whole: bool) -> Iterator[list[Element]]:
     """Yield lists of elements that follow each other; the last may be shorter, unless only whole ones are wanted."""
-    elements = source.start()
     while group := list(itertools.islice(elements, count)):
         if whole and len(group) < count:
             return
@@ -64,42 +65,22 @@ def _number_of_groups(size: int, count: int, whole: bool) -> int:
 # --- batches ----------------------------------------------------------------------------------------------------------
 
 
-def stacked(parts: Sequence[np.ndarray], index: int = 0) -> np.ndarray:
-    """Return arrays of one shape as the rows of one."""
-    first = parts[0]
-    rows = np.empty((len(parts), *first.shape), first.dtype)
-    if first.ndim == 0:
-        for i, part in enumerate(parts):
-            if part.ndim:
-                raise _different(first, part, i, index)
-            rows[i] = part[()]
-        return rows
-    for i, part in enumerate(parts):
-        if part.shape != first.shape:
-            raise _different(first, part, i, index)
-        rows[i] = part
-    return rows
-
-
-def _different(first: np.ndarray, other: np.ndarray, place: int, index: int) -> Exception:
-    shapes = [f"[{','.join(map(str, a.shape))}]" for a in (first, other)]
-    return invalid(
-        "Cannot batch tensors with different shapes in component "
-        f"{index}. First element had shape {shapes[0]} and element {place} had shape {shapes[1]}."
-    )
-
-
 def _batched(input_dataset: Any, batch_size: Any, drop_remainder: Any) -> Any:
     source, count, whole = pipe_of(input_dataset), _positive(batch_size, "batch_size"), bool(drop_remainder)
 
     def start() -> Iterator[Element]:
-        for group in _groups(source, count, whole):
-            if len(group[0]) == 1:
-                yield (stacked([element[0] for element in group]),)
-            else:
-                yield tuple([stacked(parts, i) for i, parts in enumerate(zip(*group, strict=True))])
+        columns = source.by_column()
+        return _stacks(source.start(), count, whole) if columns is None else batches_of(columns, count, whole)
 
     return made(start, _number_of_groups(source.size, count, whole), source, count if whole else None)
+
+
+def _stacks(elements: Iterator[Element], count: int, whole: bool) -> Iterator[Element]:
+    for group in _groups(elements, count, whole):
+        if len(group[0]) == 1:
+            yield (stacked([element[0] for element in group]),)
+        else:
+            yield tuple([stacked(parts, i) for i, parts in enumerate(zip(*group, strict=True))])
 
 
 @BatchDatasetV2.kernel
@@ -120,10 +101,16 @@ def _(
     shapes = [[int(n) for n in shape] for shape in padded_shapes]
 
     def start() -> Iterator[Element]:
-        for group in _groups(source, count, whole):
-            yield tuple(
-                [_padded(parts, shapes[i], padding_values[i], i) for i, parts in enumerate(zip(*group, strict=True))]
-            )
+        columns = source.by_column()
+        groups: Iterator[Any] = (
+            (zip(*group, strict=True) for group in _groups(source.start(), count, whole))
+            if columns is None
+            else batches_of(columns, count, whole)
+        )
+        return (
+            tuple([_padded(parts, shapes[i], padding_values[i], i) for i, parts in enumerate(group)])
+            for group in groups
+        )
 
     return made(start, _number_of_groups(source.size, count, whole), source)
 
@@ -144,13 +131,15 @@ def _padded(parts: Sequence[np.ndarray], shape: list[int], filler: np.ndarray, i
             raise too_long(parts, shape, axis, index)
         else:
             dims.append(wanted)
+    if isinstance(parts, np.ndarray) and parts.shape[1:] == tuple(dims):
+        return parts  # a block of rows that need no padding
+    if not dims:
+        return stacked(parts, index)
     room_for((len(parts), *dims), parts[0].dtype.itemsize)
     rows = np.empty((len(parts), *dims), parts[0].dtype)
     rows[...] = filler
-    for row, part in zip(rows, parts, strict=True) if dims else ():
+    for row, part in zip(rows, parts, strict=True):
         row[tuple([slice(n) for n in part.shape])] = part
-    if not dims:
-        return stacked(parts, index)
     return rows
 
 
@@ -170,7 +159,7 @@ def _(xp: Any, input_dataset: Any, batch_size: Any, row_shape: Any) -> Any:
     source, count, shape = pipe_of(input_dataset), _positive(batch_size, "batch_size"), row_shape.tolist()
 
     def start() -> Iterator[Element]:
-        for group in _groups(source, count, False):
+        for group in _groups(source.start(), count, False):
             yield (_sparse([element[0] for element in group], shape),)
 
     return made(start, _number_of_groups(source.size, count, False), source)
@@ -190,23 +179,30 @@ def _sparse(parts: Sequence[np.ndarray], shape: list[int]) -> np.ndarray:
 
 
 @UnbatchDataset.kernel
-def _(xp: Any, input_dataset: Any) -> Any:
+def _(xp: Any, input_dataset: Any, *, output_shapes: Any) -> Any:
     source = pipe_of(input_dataset)
 
     def start() -> Iterator[Element]:
-        for element in source.start():
-            lengths = {len(part) if part.ndim else -1 for part in element}
-            if len(lengths) > 1 or -1 in lengths:
-                raise invalid(
-                    "Input element must have the same batch size in each component, and no scalars: it has shapes "
-                    f"{', '.join(str(list(part.shape)) for part in element)}"
-                )
-            for i in range(lengths.pop()):
+        for element in map(_checked, source.start()):
+            for i in range(len(element[0])):
                 yield tuple([part[i, ...] for part in element])
 
-    if source.size > 0:
-        return made(start, UNKNOWN if source.rows is None else source.size * source.rows, source)
-    return made(start, source.size, source)
+    def columns() -> Columns | None:
+        return Listed(map(_checked, source.start())) if all(is_static(dims) for dims in output_shapes) else None
+
+    size = source.size if source.size <= 0 else UNKNOWN if source.rows is None else source.size * source.rows
+    return made(start, size, source, columns=columns)
+
+
+def _checked(element: Element) -> Any:
+    """Refuse an element that has no rows, or columns of different lengths."""
+    lengths = {len(part) if part.ndim else -1 for part in element}
+    if len(lengths) > 1 or -1 in lengths:
+        raise invalid(
+            "Input element must have the same batch size in each component, and no scalars: it has shapes "
+            f"{', '.join(str(list(part.shape)) for part in element)}"
+        )
+    return element
 
 
 # --- windows ----------------------------------------------------------------------------------------------------------

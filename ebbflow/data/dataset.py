@@ -18,15 +18,20 @@ from ebbflow.core.op import Op
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import wrap
 from ebbflow.data import selecting, structure
 from ebbflow.data import spec as _composites  # noqa: F401  (says how composite elements travel)
 from ebbflow.data.dataset_functions import Functional
 from ebbflow.data.dataset_sources import Making
 from ebbflow.data.dataset_transforms import Transforms
+from ebbflow.data.explain import SECONDS, explanation
 from ebbflow.data.iterator import OwnedIterator
 from ebbflow.data.iterator_ops import DatasetToSingleElement
 from ebbflow.data.options import Options
-from ebbflow.data.pipe import INFINITE, UNKNOWN
+from ebbflow.data.pipe import INFINITE, UNKNOWN, Pipe, Under, pipe_of
+from ebbflow.data.running import DEBUG, Run
+from ebbflow.ops.state.storage import boxed
+from ebbflow.platform.progress import Progress
 
 _BATCHING = frozenset(["_BatchDataset", "_PaddedBatchDataset", "_ParallelBatchDataset"])
 _KEEPING_BATCHES = frozenset(
@@ -119,6 +124,31 @@ class DatasetV2(Making, Transforms, Functional, CompositeTensor):
         spec = self.element_spec
         found = DatasetToSingleElement(self._variant_tensor, name=name, **structure.types_and_shapes(spec))
         return structure.from_tensors(spec, found)
+
+    def progress(self, label: str = "", total: int | None = None) -> Progress:
+        """Return a loop over the elements that shows how far it is, how fast it goes and when it will end."""
+        return Progress(self, label, total)
+
+    def debug(self) -> Any:
+        """Return these elements, all made in the calling thread, with functions run as Python: one can step into them.
+
+        Nothing is made ahead or side by side, and nothing by the column. Random ops draw other numbers than usual.
+        """
+        source = self._pipe("debug")
+        pipe = Pipe(lambda: Under(source, Run(DEBUG)), source.size, source.options, source.rows)
+        pipe.name, pipe.inputs = "Debug", (source,)
+        return self._family()(wrap(boxed(pipe), dtypes.variant), self.element_spec, "_DebugDataset", self._options)
+
+    def explain(self, seconds: float = SECONDS, elements: int | None = None) -> str:
+        """Print and return what was planned, what each stage costs, and advice; the dataset is run for a while."""
+        text = explanation(self._pipe("explain"), seconds, elements)
+        print(text)
+        return text
+
+    def _pipe(self, what: str) -> Pipe:
+        if not context.executing_eagerly():
+            raise RuntimeError(f"`tf.data.Dataset.{what}()` is only supported in eager mode.")
+        return pipe_of(self._variant_tensor._array)
 
     # --- how many -----------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,10 @@ import numpy as np
 
 from ebbflow.core.op import op
 from ebbflow.data.background import Ahead, SideBySide, width_of
+from ebbflow.data.calls import Call, Mapped, Masked, OneByOne
+from ebbflow.data.columns import Columns
 from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
+from ebbflow.data.running import DEBUG, current
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
@@ -74,7 +77,21 @@ GroupByWindowDataset = dataset_op(
 @MapDataset.kernel
 def _(xp: Any, input_dataset: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
     source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
-    return made(lambda: map(call, source.start()), source.size, source, _rows(f))
+    return made(
+        lambda: OneByOne(call, source.start(), "map"), source.size, source, _rows(f), _mapped(source, call), call
+    )
+
+
+def _mapped(source: Pipe, call: Call, kind: Any = Mapped, what: str = "map") -> Callable[[], Columns | None]:
+    """Return how the results come by the column: not at all where the function must be called for each element."""
+
+    def columns() -> Columns | None:
+        if call.obstacle():
+            return None
+        given = source.by_column()
+        return None if given is None else kind(given, call, what)
+
+    return columns
 
 
 def _rows(body: Any) -> int | None:
@@ -85,39 +102,51 @@ def _rows(body: Any) -> int | None:
 
 @ParallelMapDatasetV2.kernel
 def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any, *, f: Any, run: Any) -> Any:
-    source, call, width = pipe_of(input_dataset), caller(f, other_arguments, run), width_of(int(num_parallel_calls))
-    return made(lambda: SideBySide(call, source.start(), width), source.size, source, _rows(f))
+    source, call, width = pipe_of(input_dataset), caller(f, other_arguments, run), int(num_parallel_calls)
 
+    def start() -> Iterator[Element]:
+        if current.run.mode is DEBUG:
+            return OneByOne(call, source.start(), "map")
+        return SideBySide(call.numbered, source.start(), width)
 
-def _test(predicate: Any, captured: Any, run: Any) -> Callable[[Element], bool]:
-    call = caller(predicate, captured, run)
-    return lambda element: bool(call(element)[0])
+    return made(start, source.size, source, _rows(f), _mapped(source, call), call)
 
 
 @FilterDataset.kernel
 def _(xp: Any, input_dataset: Any, other_arguments: Any, *, predicate: Any, run: Any) -> Any:
-    source, holds = pipe_of(input_dataset), _test(predicate, other_arguments, run)
-    return made(lambda: filter(holds, source.start()), 0 if source.size == 0 else UNKNOWN, source)
+    source, call = pipe_of(input_dataset), caller(predicate, other_arguments, run)
+    columns = _mapped(source, call, Masked, "filter")
+    return made(
+        lambda: _kept(call, source.start()), 0 if source.size == 0 else UNKNOWN, source, columns=columns, call=call
+    )
+
+
+def _kept(call: Call, elements: Iterator[Element]) -> Iterator[Element]:
+    tested = OneByOne(lambda element: (element, bool(call(element)[0])), elements, "filter")
+    return (element for element, holds in tested if holds)
 
 
 @TakeWhileDataset.kernel
 def _(xp: Any, input_dataset: Any, other_arguments: Any, *, predicate: Any, run: Any) -> Any:
-    source, holds = pipe_of(input_dataset), _test(predicate, other_arguments, run)
-    return made(lambda: itertools.takewhile(holds, source.start()), 0 if source.size == 0 else UNKNOWN, source)
+    source, call = pipe_of(input_dataset), caller(predicate, other_arguments, run)
+    return made(
+        lambda: itertools.takewhile(lambda element: bool(call(element)[0]), source.start()),
+        0 if source.size == 0 else UNKNOWN, source, call=call,
+    )  # fmt: skip
 
 
 @ScanDataset.kernel
 def _(xp: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
     source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
 
-    def start() -> Iterator[Element]:
+    def scan(elements: Iterator[Element]) -> Iterator[Element]:
         state, count = tuple(initial_state), len(initial_state)
-        for element in source.start():
+        for element in elements:
             found = call((*state, *element))
             state = found[:count]  # type: ignore[assignment]
             yield found[count:]
 
-    return made(start, source.size, source)
+    return made(lambda: scan(source.start()), source.size, source, call=call)
 
 
 @ReduceDataset.kernel
@@ -203,6 +232,8 @@ def _(
     room = int(buffer_output_elements) if int(buffer_output_elements) > 0 else max(block, 16)
 
     def begin(element: Element) -> Iterator[Element]:
+        if current.run.mode is DEBUG:
+            return inner(element).start()
         return Ahead(inner(element).start, room, "interleave")
 
     return made(lambda: _interleaved(source.start(), begin, cycle, block), UNKNOWN, source)

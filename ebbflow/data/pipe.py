@@ -1,13 +1,16 @@
 """Pipes: what the variant of a dataset holds when it runs.
 
 A pipe says how to start over its elements, each a tuple of arrays, and how many there are as far as that is known.
-Starting gives a plain Python iterator; dropping that iterator frees whatever it holds, threads included. The ops of
-this room make pipes from pipes. Knows arrays; knows nothing of structures, graphs or users.
+Starting gives a plain Python iterator; dropping that iterator frees whatever it holds, threads included. A pipe that
+can also say how its rows come by the column (`columns`) is run that way, unless the run wants elements one by one: it
+gives the same. The ops of this room make pipes from pipes; what each was made of is kept for whoever explains. Knows
+arrays; knows nothing of structures, graphs or users.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -15,8 +18,10 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import errors
-from ebbflow.core.op import Op, op
-from ebbflow.core.tensor import ndarray
+from ebbflow.core.op import Op
+from ebbflow.data.calls import Call, Element
+from ebbflow.data.columns import Columns, Indexed, rows_of
+from ebbflow.data.running import PLANNED, Metered, MeteredColumns, Run, current
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.random.seeds import iteration
 from ebbflow.ops.sizes import invalid
@@ -25,7 +30,6 @@ from ebbflow.ops.state.storage import boxed
 INFINITE = -1
 UNKNOWN = -2
 
-Element = Sequence[np.ndarray]
 Start = Callable[[], Iterator[Element]]
 
 TYPED = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1"
@@ -36,24 +40,124 @@ NOTED = TYPED + '; metadata: string = ""'
 class Pipe:
     """Elements, and how to start over them."""
 
-    __slots__ = ("options", "repeated", "rows", "size", "start")
+    __slots__ = ("call", "columns", "elements", "inputs", "name", "options", "repeated", "rows", "seeds", "size")
 
-    def __init__(self, start: Start, size: int = UNKNOWN, options: Any = None, rows: int | None = None):
-        self.start = start
+    def __init__(
+        self,
+        elements: Start,
+        size: int = UNKNOWN,
+        options: Any = None,
+        rows: int | None = None,
+        columns: Callable[[], Columns | None] | None = None,
+    ):
+        self.elements = elements
+        self.columns = columns
         self.size = size
         self.options = options
         self.rows = rows  # how many rows each element has, where that is known
         self.repeated: Callable[[int], Any] | None = None  # of shuffled ones: how to go over them several times
+        self.name = ""  # of the op that made it
+        self.inputs: tuple[Pipe, ...] = ()
+        self.seeds: Any = None  # of those in random order
+        self.call: Call | None = None  # of those that call a function for each element
+
+    def start(self) -> Iterator[Element]:
+        """Start over the elements, in the way of the run that this thread works for."""
+        columns = self.by_column()
+        if columns is not None:
+            return rows_of(columns)
+        elements, meter = self.elements(), current.run.meter(self)
+        if meter is None:
+            return elements
+        if hasattr(elements, "meter"):  # it has more to tell than how many and how long
+            elements.meter = meter
+        return Metered(elements, meter)
+
+    def by_column(self) -> Columns | None:
+        """Start over the rows by the column; None where they must come one by one."""
+        run = current.run
+        if self.columns is None or run.mode is not PLANNED:
+            return None
+        columns = self.columns()
+        meter = None if columns is None else run.meter(self)
+        if meter is None:
+            return columns
+        meter.note = "rows by their number" if isinstance(columns, Indexed) else "by column"
+        return columns if isinstance(columns, Indexed) else MeteredColumns(columns.take, meter)  # type: ignore[union-attr]
+
+
+class Under:
+    """The elements of a pipe, made under a run of their own."""
+
+    __slots__ = ("_elements", "_run")
+
+    def __init__(self, pipe: Pipe, run: Run):
+        self._run = run
+        around, current.run = current.run, run
+        try:
+            self._elements = pipe.start()
+        finally:
+            current.run = around
+
+    def __iter__(self) -> Under:
+        return self
+
+    def __next__(self) -> Element:
+        around, current.run = current.run, self._run
+        try:
+            return next(self._elements)
+        finally:
+            current.run = around
+
+
+class DatasetOp(Op):
+    """An op that makes a dataset; the pipe it makes knows its name and what it was made of."""
+
+    def kernel(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """Declare how the op computes, and have the pipe labelled."""
+
+        @functools.wraps(fn)
+        def labelled(*args: Any, **attrs: Any) -> Any:
+            result = fn(*args, **attrs)
+            pipe = _pipe_in(result)
+            if pipe is not None and not pipe.name:
+                pipe.name = self.name
+                flat = [a for arg in args for a in (arg if arg.__class__ is list else (arg,))]
+                pipe.inputs = tuple([p for p in map(_pipe_in, flat) if p is not None])
+            return result
+
+        super().kernel(fn)
+        self.kernel_fn = labelled
+        return fn
 
 
 def dataset_op(text: str) -> Op:
     """Declare an op that makes a dataset."""
-    return op(text, "copyable", shape=scalar, gradient=FLAT)
+    declared = DatasetOp(text, "copyable")
+    declared.shape(scalar)
+    declared.gradient(FLAT)
+    return declared
 
 
-def made(start: Start, size: int = UNKNOWN, source: Pipe | None = None, rows: int | None = None) -> np.ndarray:
+def made(
+    start: Start,
+    size: int = UNKNOWN,
+    source: Pipe | None = None,
+    rows: int | None = None,
+    columns: Callable[[], Columns | None] | None = None,
+    call: Call | None = None,
+) -> np.ndarray:
     """Return a pipe as the value of a variant; it keeps the options of `source`."""
-    return boxed(Pipe(start, size, None if source is None else source.options, rows))
+    pipe = Pipe(start, size, None if source is None else source.options, rows, columns)
+    pipe.call = call
+    return boxed(pipe)
+
+
+def _pipe_in(variant: Any) -> Pipe | None:
+    if variant.__class__ is not np.ndarray or variant.dtype != object or variant.size != 1:
+        return None
+    found = variant.item()
+    return found if isinstance(found, Pipe) else None
 
 
 def pipe_of(variant: np.ndarray) -> Pipe:
@@ -71,20 +175,9 @@ def bounded(size: int, most: int) -> int:
     return most if size == INFINITE else min(size, most)
 
 
-def caller(body: Any, captured: Sequence[Any], run: Any) -> Callable[[Element], Element]:
+def caller(body: Any, captured: Sequence[Any], run: Any) -> Call:
     """Return the function from an element to what the user's traced function gives for it."""
-    session, call = run.session, body.run
-    extra = list(captured)
-    types = [t.dtype.base_dtype.np for t in body.outputs]
-
-    def one(element: Element) -> Element:
-        found = call(session, [*element, *extra])
-        for value in found:
-            if value.__class__ is not ndarray:
-                return tuple([np.asarray(v, t) for v, t in zip(found, types, strict=True)])
-        return tuple(found)
-
-    return one
+    return Call(body, captured, run)
 
 
 @contextlib.contextmanager
@@ -97,6 +190,18 @@ def begun_anew(streams: dict[Any, Any]) -> Iterator[None]:
         iteration.streams = around
 
 
+def stages(pipe: Pipe) -> Iterator[Pipe]:
+    """Yield a pipe and all that it was made of, each once, what is given last first."""
+    seen: set[int] = set()
+    waiting = [pipe]
+    while waiting:
+        stage = waiting.pop()
+        if id(stage) not in seen:
+            seen.add(id(stage))
+            yield stage
+            waiting.extend(reversed(stage.inputs))
+
+
 class Position:
     """An iterator that several may share: a pipe, and where one is in it."""
 
@@ -105,16 +210,22 @@ class Position:
         self.pipe: Pipe | None = None
         self._elements: Iterator[Element] | None = None
         self._streams: dict[Any, Any] = {}
+        self.run = current.run
         self.taken = 0  # elements since the start: where a checkpoint says one was
         self._lock = threading.RLock()  # one who asks while being asked is told so by Python, instead of waiting
 
-    def begin(self, pipe: Pipe) -> None:
+    def begin(self, pipe: Pipe, run: Run | None = None) -> None:
         """Start over a pipe from its first element."""
         with self._lock:
             self._elements = None  # whatever the last one held goes first
             self.pipe, self._streams, self.taken = pipe, {}, 0
-            with begun_anew(self._streams):
-                self._elements = pipe.start()
+            self.run = run or current.run
+            around, current.run = current.run, self.run
+            try:
+                with begun_anew(self._streams):
+                    self._elements = pipe.start()
+            finally:
+                current.run = around
 
     def take(self) -> Element | None:
         """Return the next element, or None behind the last."""
@@ -127,13 +238,14 @@ class Position:
                     "initializer operation for this iterator before getting the next element.",
                 )
             around, iteration.streams = iteration.streams, self._streams
+            outer, current.run = current.run, self.run
             self.taken += 1
             try:
                 return next(self._elements, None)
             except MemoryError as error:
                 raise errors.ResourceExhaustedError(None, None, f"out of memory: {error}") from None
             finally:
-                iteration.streams = around
+                iteration.streams, current.run = around, outer
 
     def go_to(self, taken: int) -> None:
         """Start over, and leave out as many elements as had been taken."""

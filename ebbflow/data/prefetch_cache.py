@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from ebbflow import messages
 from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.data.background import Ahead
+from ebbflow.data.columns import Block, Columns, in_memory, rows_of
 from ebbflow.data.pipe import NOTED, TYPED, Element, Pipe, dataset_op, made, pipe_of
+from ebbflow.data.running import DEBUG, current
 from ebbflow.io.records import RecordReader, TFRecordWriter
 from ebbflow.messages.tensors import make_ndarray, make_tensor_proto
 from ebbflow.ops.declare import FLAT, scalar
@@ -34,8 +39,8 @@ DummyMemoryCache = op(
     facts="copyable",
 )
 
-AHEAD = 16
-"""Elements made ahead where the size of the buffer is left to us."""
+AHEAD = 64
+"""Elements made ahead at most where the size of the buffer is left to us; it grows only while it runs empty."""
 
 
 @PrefetchDataset.kernel
@@ -45,31 +50,67 @@ def _(xp: Any, input_dataset: Any, buffer_size: Any) -> Any:
         raise invalid(f"buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning, got {room}")
     if room == 0:
         return input_dataset
-    return made(lambda: Ahead(source.start, AHEAD if room == -1 else room), source.size, source)
+
+    def start() -> Iterator[Element]:
+        if current.run.mode is DEBUG:
+            return source.start()
+        return Ahead(source.start, room if room > 0 else 2, most=room if room > 0 else AHEAD)
+
+    return made(start, source.size, source)
 
 
 # --- in memory --------------------------------------------------------------------------------------------------------
 
 
 class Memory:
-    """All elements of a dataset, once somebody has gone through it to the end."""
+    """All elements of a dataset, once somebody has gone through it to the end: a list of them, or their columns."""
 
     def __init__(self) -> None:
         self.elements: list[Element] | None = None
+        self.columns: Block | None = None
 
 
 def _kept(source: Pipe, memory: Memory) -> Iterator[Element]:
+    if memory.columns is not None:
+        return rows_of(in_memory(memory.columns))
     if memory.elements is not None:
         return iter(memory.elements)
-    return _keeping(source, memory)
+    return _keeping(source.start(), memory)
 
 
-def _keeping(source: Pipe, memory: Memory) -> Iterator[Element]:
+def _keeping(elements: Iterator[Element], memory: Memory) -> Iterator[Element]:
     found = []
-    for element in source.start():
+    for element in elements:
         found.append(element)
         yield element
     memory.elements = found
+
+
+def _kept_columns(source: Pipe, memory: Memory) -> Columns | None:
+    if memory.columns is not None:
+        return in_memory(memory.columns)
+    given = source.by_column() if memory.elements is None else None
+    return None if given is None else _Keeping(given, memory)
+
+
+class _Keeping:
+    """Columns that are kept once they have been gone through to the end."""
+
+    __slots__ = ("_blocks", "_memory", "_source")
+
+    def __init__(self, source: Columns, memory: Memory):
+        self._source, self._memory = source, memory
+        self._blocks: list[Block] = []
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows, and keep them."""
+        block = self._source.take(count)
+        if block is not None:
+            self._blocks.append(block)
+        elif self._blocks:
+            self._memory.columns = tuple([np.concatenate(parts) for parts in zip(*self._blocks, strict=True)])
+            self._blocks = []
+        return block
 
 
 @CacheDataset.kernel
@@ -86,7 +127,8 @@ def _cached(source: Pipe, filename: Any, memory: Memory) -> Any:
     path = os.fsdecode(filename.item())
     if path:
         return made(lambda: _in_file(source, path), source.size, source)
-    return made(lambda: _kept(source, memory), source.size, source)
+    columns = partial(_kept_columns, source, memory)
+    return made(lambda: _kept(source, memory), source.size, source, source.rows, columns)
 
 
 # --- in a file --------------------------------------------------------------------------------------------------------

@@ -6,8 +6,10 @@ from a stream of its own. Two zeros mean: not seeded.
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from ebbflow.core.op import op
@@ -21,15 +23,27 @@ class Seeds:
 
     def __init__(self, seed: int, seed2: int, anew: bool):
         self.first, self.anew = (seed, seed2), anew
-        self._words = words_of(seed, seed2) if anew else None
+        self._words: Iterator[int] = words_of(seed, seed2)
+        self._drawn = 0
         self._lock = threading.Lock()
 
     def draw(self) -> tuple[int, int]:
         """Return the seeds of the next iteration."""
-        if self._words is None:
+        if not self.anew:
             return self.first
         with self._lock:
+            self._drawn += 1
             return next(self._words), next(self._words)
+
+    def state(self) -> tuple[int, int, int]:
+        """Return where this is: the two seeds, and how many iterations have drawn theirs."""
+        return *self.first, self._drawn
+
+    def go_to(self, state: tuple[int, int, int]) -> None:
+        """Go on as those did whose state this was."""
+        with self._lock:
+            self.first, self._drawn = (state[0], state[1]), state[2]
+            self._words = itertools.islice(words_of(*self.first), 2 * self._drawn, None)
 
 
 def seeds_of(seed: int, seed2: int, anew: bool) -> Seeds:

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ebbflow.core import context, errors
 from ebbflow.core.op import op
+from ebbflow.core.shape import is_static
+from ebbflow.data.columns import (
+    Block,
+    Columns,
+    InTurn,
+    Listed,
+    Sharded,
+    Shuffled,
+    Skipped,
+    Taken,
+    Zipped,
+    moved,
+    stacked,
+)
 from ebbflow.data.pipe import INFINITE, NOTED, TYPED, UNKNOWN, Element, Pipe, bounded, dataset_op, made, pipe_of
 from ebbflow.data.random_words import Seeds, seeds_of, words_of
 from ebbflow.ops.declare import FLAT
+from ebbflow.ops.random.philox import Words
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
 
@@ -58,15 +73,39 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
         return made(lambda: source.repeated(times), _times(source.size, times), source)  # type: ignore[misc]
 
     def start() -> Iterator[Element]:
-        for _ in range(times) if times >= 0 else itertools.count():
-            empty = True
-            for element in source.start():
-                empty = False
-                yield element
-            if empty and times < 0:
-                return  # nothing, however often
+        return _repeated(source.start(), source, times) if times else iter(())
 
-    return made(start, _times(source.size, times), source)
+    def columns() -> Columns | None:
+        first = source.by_column() if times else None
+        epochs = iter(range(times - 1)) if times >= 0 else itertools.count()
+        if first is None:
+            return None
+
+        def again(empty: bool) -> Columns | None:
+            if next(epochs, None) is None or (empty and times < 0):
+                return None
+            return source.by_column() or Listed(_as_blocks(source.start()))
+
+        return InTurn(first, again)
+
+    return made(start, _times(source.size, times), source, columns=columns)
+
+
+def _repeated(elements: Iterator[Element], source: Pipe, times: int) -> Iterator[Element]:
+    epoch = 0
+    while True:
+        empty = True
+        for element in elements:
+            empty = False
+            yield element
+        epoch += 1
+        if epoch == times or (empty and times < 0):
+            return  # where there is nothing, there is nothing however often
+        elements = source.start()
+
+
+def _as_blocks(elements: Iterator[Element]) -> Iterator[Block]:
+    return (tuple([stacked([part]) for part in element]) for element in elements)
 
 
 def _times(size: int, times: int) -> int:
@@ -81,7 +120,18 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
     source, most = pipe_of(input_dataset), int(count)
     if most < 0:
         return input_dataset
-    return made(lambda: itertools.islice(source.start(), most), bounded(source.size, most), source)
+    columns = _moved(source, lambda rows: Taken(rows, most))
+    return made(lambda: itertools.islice(source.start(), most), bounded(source.size, most), source, columns=columns)
+
+
+def _moved(source: Pipe, how: Callable[[Columns], Columns], shuffled: bool = False) -> Callable[[], Columns | None]:
+    """Return how a stage that only moves elements gives them by the column."""
+
+    def columns() -> Columns | None:
+        given = source.by_column()
+        return None if given is None else moved(given, how, shuffled)
+
+    return columns
 
 
 @SkipDataset.kernel
@@ -90,7 +140,8 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
     if first < 0:
         return made(lambda: iter(()), 0, source)
     size = source.size if source.size < 0 else max(0, source.size - first)
-    return made(lambda: itertools.islice(source.start(), first, None), size, source)
+    columns = _moved(source, lambda rows: Skipped(rows, first))
+    return made(lambda: itertools.islice(source.start(), first, None), size, source, columns=columns)
 
 
 @ShardDataset.kernel
@@ -101,20 +152,32 @@ def _(xp: Any, input_dataset: Any, num_shards: Any, index: Any, *, require_non_e
     if not 0 <= mine < shards:
         raise invalid(f"Index must be between 0 and {shards - 1} (currently index = {mine}).")
     size = source.size if source.size < 0 else len(range(mine, source.size, shards))
-    return made(lambda: itertools.islice(source.start(), mine, None, shards), size, source)
+    columns = _moved(source, lambda rows: Sharded(rows, shards, mine))
+    return made(lambda: itertools.islice(source.start(), mine, None, shards), size, source, columns=columns)
 
 
 @ConcatenateDataset.kernel
-def _(xp: Any, input_dataset: Any, another_dataset: Any) -> Any:
+def _(xp: Any, input_dataset: Any, another_dataset: Any, *, output_shapes: Any) -> Any:
     first, second = pipe_of(input_dataset), pipe_of(another_dataset)
     sizes = (first.size, second.size)
     size = INFINITE if INFINITE in sizes else UNKNOWN if UNKNOWN in sizes else sum(sizes)
 
     def start() -> Iterator[Element]:
-        yield from first.start()
-        yield from second.start()
+        return itertools.chain(first.start(), (element for _ in (0,) for element in second.start()))
 
-    return made(start, size, first)
+    def columns() -> Columns | None:
+        if second.columns is None or not all(is_static(dims) for dims in output_shapes):
+            return None
+        rest = iter([second])
+
+        def further(empty: bool) -> Columns | None:
+            follows = next(rest, None)
+            return None if follows is None else follows.by_column() or Listed(_as_blocks(follows.start()))
+
+        begun = first.by_column()
+        return None if begun is None else InTurn(begun, further)
+
+    return made(start, size, first, columns=columns)
 
 
 @ZipDataset.kernel
@@ -125,10 +188,18 @@ def _(xp: Any, input_datasets: Any) -> Any:
         size = source.size if size == INFINITE else size if source.size == INFINITE else _shorter(size, source.size)
 
     def start() -> Iterator[Element]:
-        for parts in zip(*[source.start() for source in sources]):
-            yield tuple([array for part in parts for array in part])
+        return (
+            tuple([array for part in parts for array in part])
+            for parts in zip(*[source.start() for source in sources], strict=False)
+        )
 
-    return made(start, size, sources[0])
+    def columns() -> Columns | None:
+        if any(source.columns is None for source in sources):
+            return None
+        begun: list[Any] = [source.by_column() for source in sources]
+        return None if None in begun else Zipped(begun)
+
+    return made(start, size, sources[0], columns=columns)
 
 
 def _shorter(a: int, b: int) -> int:
@@ -216,7 +287,7 @@ def _miscounted(wanted: int, found: str) -> errors.OpError:
 @OptionsDataset.kernel
 def _(xp: Any, input_dataset: Any, *, serialized_options: Any) -> Any:
     source = pipe_of(input_dataset)
-    return boxed(Pipe(source.start, source.size, serialized_options))
+    return boxed(Pipe(source.start, source.size, serialized_options, source.rows, source.by_column))
 
 
 # --- in random order --------------------------------------------------------------------------------------------------
@@ -275,10 +346,22 @@ def _check_room(room: int) -> None:
 
 def _shuffled(source: Pipe, room: int, seeds: Seeds) -> Any:
     _check_room(room)
-    found = Pipe(lambda: _in_random_order(source, room, seeds.draw(), 1), source.size, source.options)
+    found = Pipe(
+        lambda: _in_random_order(source, room, seeds.draw(), 1), source.size, source.options,
+        columns=lambda: _shuffled_rows(source, room, seeds),
+    )  # fmt: skip
+    found.seeds = seeds
     if seeds.anew:
         found.repeated = lambda times: _in_random_order(source, room, seeds.first, times)
     return boxed(found)
+
+
+def _shuffled_rows(source: Pipe, room: int, seeds: Seeds) -> Columns | None:
+    given = source.by_column()
+    if given is None:
+        return None
+    words, most = Words(*seeds.draw()), room if room != UNKNOWN else 1 << 62
+    return moved(given, lambda rows: Shuffled(rows, most, words), shuffled=True)
 
 
 def _in_random_order(source: Pipe, room: int, seeds: tuple[int, int], times: int) -> Iterator[Element]:

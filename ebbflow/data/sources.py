@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import errors
+from ebbflow.data.columns import Counted, in_memory
 from ebbflow.data.pipe import INFINITE, NOTED, UNKNOWN, Element, caller, dataset_op, made
 from ebbflow.data.random_words import Seeds, seeds_of, words_of
 from ebbflow.ops.sizes import invalid
@@ -61,10 +62,11 @@ def _(xp: Any, components: Any) -> Any:
             f"All components must have the same size in dimension 0, but they have {', '.join(map(str, lengths))}"
         )
     parts = tuple(components)
-    if len(parts) == 1:
-        rows = parts[0]
-        return made(lambda: ((rows[i, ...],) for i in range(len(rows))), lengths[0])  # type: ignore[arg-type]
-    return made(lambda: (tuple([part[i, ...] for part in parts]) for i in range(lengths[0])), lengths[0])  # type: ignore[arg-type]
+    return made(lambda: _rows(parts), lengths[0], columns=lambda: in_memory(parts))  # type: ignore[arg-type]
+
+
+def _rows(parts: tuple[np.ndarray, ...]) -> Iterator[Element]:
+    return (tuple([part[i, ...] for part in parts]) for i in range(len(parts[0])))
 
 
 @SparseTensorSliceDataset.kernel
@@ -95,7 +97,9 @@ def _(xp: Any, start: Any, stop: Any, step: Any, *, output_types: Any) -> Any:
     numbers, dtype = range(int(start), int(stop), int(step)), output_types[0].np
     array = np.array
     size = max(0, -((int(start) - int(stop)) // int(step)))  # `len` of a range ends at 2**63
-    return made(lambda: ((array(n, dtype),) for n in numbers), min(size, 2**63 - 1))
+    return made(
+        lambda: ((array(n, dtype),) for n in numbers), min(size, 2**63 - 1), columns=lambda: Counted(numbers, dtype)
+    )
 
 
 # --- random numbers ---------------------------------------------------------------------------------------------------

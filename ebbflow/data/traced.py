@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ebbflow.compiler.options import EXACT
 from ebbflow.core import context
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
@@ -61,11 +62,13 @@ def trace(
     ]
     with stop_recording():
         body = build(f"Dataset_{name}", flat, context.current_graph(), arguments)
+        in_python = functools.partial(flat, call=function) if context.executing_eagerly() else None
         if _debugging and context.executing_eagerly():
-            step = functools.partial(flat, call=function)
-            body = build(f"Dataset_{name}", _in_python(step, body.outputs), None, arguments)
+            body = build(f"Dataset_{name}", _in_python(in_python, body.outputs), None, arguments)  # type: ignore[arg-type]
     body.structured_outputs = None
     body.closed = True
+    body.in_python = in_python
+    body.jit_compile = EXACT  # elements must not depend on when and for how many at a time they are computed
     return Traced(body, found[0])
 
 

@@ -45,3 +45,7 @@ class Derived:
     # filled by `control_flow.while_gradient`, of the body of a loop
     sizes: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What the body says of the shapes of its tensors, by (op, id of the tensor, attrs); with the original."""
+
+    # filled by `vectorize.whole_blocks`
+    stacked: FuncGraph | str | None = None
+    """The function of many rows at once, or why there is none."""

@@ -53,8 +53,9 @@ class FuncGraph(Graph):
         self.effects: list[Operation] | None = None  # what runs besides the results; None: all that must
         self.outer_controls: list[Operation] = []  # nodes outside that something inside waits for: so does the caller
         self.base = self  # of a body with other results: the one it was made from
-        self.jit_compile: bool | None = None
+        self.jit_compile: bool | str | None = None
         self.closed = False  # traced to the end: its tensors may not be used elsewhere any more
+        self.in_python: Callable[..., list[Any]] | None = None  # the function it was traced from, of flat tensors
         self._captures: dict[int, tuple[Any, SymbolicTensor]] = {}
         self._runners: dict[Any, tuple[Any, ...]] = {}
         self.derived = Derived()  # what has been worked out about this body: gradients, among others

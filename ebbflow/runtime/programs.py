@@ -16,7 +16,7 @@ from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.flow import READ, Failed, Flow, Node
 from ebbflow.compiler.jit import Jitted, outside
 from ebbflow.compiler.native_region import Native, storage_of
-from ebbflow.compiler.options import ALL, NOT_FOR_XLA, jit_level, memory_limit, switched_off
+from ebbflow.compiler.options import ALL, EXACT, NOT_FOR_XLA, ROUNDING, jit_level, memory_limit, switched_off
 from ebbflow.compiler.parallel_regions import Together
 from ebbflow.compiler.passes import optimise
 from ebbflow.compiler.passes.cluster import CLUSTER
@@ -39,7 +39,7 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
         program.handles = _handles(flow, fed)
         return program
     proto = getattr(runner.session, "_config", None)
-    off = switched_off(proto)
+    off = switched_off(proto) | (frozenset(ROUNDING) if runner.jit == EXACT else frozenset())
     if (
         runner.executor.concurrent
         or ALL in off
@@ -50,7 +50,7 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
         flow = _flow(runner, shapes)
     except Exception:  # the executor says what is wrong, when it gets there
         return None
-    greedy = runner.jit == "auto" or jit_level(proto) > 0
+    greedy = runner.jit == "auto" or (jit_level(proto) > 0 and runner.jit != EXACT)
     handles = _handles(flow, fed)
     best = optimise(flow, off, greedy, memory_limit(proto))
     program = Program(best, partial(bind, session=runner.session))

@@ -29,8 +29,19 @@ from ebbflow.ops.declare import raw
 # --- batches of images ------------------------------------------------------------------------------------------------
 
 
-@rule("Conv2D", "Conv3D", "DepthwiseConv2dNative", "MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D", "MaxPoolV2")
-@rule("LRN", "ExtractImagePatches", "SpaceToDepth", "DepthToSpace")
+@rule(
+    "Conv2D",
+    "Conv3D",
+    "DepthwiseConv2dNative",
+    "MaxPool",
+    "AvgPool",
+    "MaxPool3D",
+    "AvgPool3D",
+    "MaxPoolV2",
+    rounds=True,
+)
+@rule("LRN", rounds=True)
+@rule("ExtractImagePatches", "SpaceToDepth", "DepthToSpace")
 def _on_batches(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     data, *rest = inputs
     plain(node, *rest)
@@ -38,14 +49,14 @@ def _on_batches(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(parted_axes(flat, data.value, rows))]
 
 
-@rule("MaxPoolGrad", "MaxPoolGradGrad", "LRNGrad", "MaxPool3DGrad", "MaxPool3DGradGrad")
+@rule("MaxPoolGrad", "MaxPoolGradGrad", "LRNGrad", "MaxPool3DGrad", "MaxPool3DGradGrad", rounds=True)
 def _on_several_batches(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     every = [rows.stack(x).value for x in inputs]
     flat = node._op(*[merged_axes(x, t, rows) for x, t in zip(every, node._inputs, strict=True)], **attrs_of(node))
     return [Stacked(parted_axes(flat, every[0], rows))]
 
 
-@rule("AvgPoolGrad", "AvgPool3DGrad")
+@rule("AvgPoolGrad", "AvgPool3DGrad", rounds=True)
 def _average_grad(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     plain(node, inputs[0])
     grad = stacked(node, inputs[1])
@@ -53,7 +64,7 @@ def _average_grad(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(parted_axes(flat, grad, rows))]
 
 
-@rule("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput", "Conv3DBackpropInputV2")
+@rule("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput", "Conv3DBackpropInputV2", rounds=True)
 def _input_grad(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     plain(node, *inputs[:2])
     grad = stacked(node, inputs[2])
@@ -70,7 +81,7 @@ def _more_images(sizes: Any, rows: Rows) -> Any:
     return raw.ConcatV2([raw.ExpandDims(first, 0), sizes[1:].astype(np.int32)], 0)
 
 
-@rule("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+@rule("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", rounds=True)
 def _batch_norm(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     if node._attrs["is_training"]:
         raise NoRule(f"{node.type} in training: each row has its own mean")
@@ -83,9 +94,18 @@ def _batch_norm(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
 # --- matrices ---------------------------------------------------------------------------------------------------------
 
 
-@rule("Softmax", "LogSoftmax", "Cholesky", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant", "MatrixDiag")
+@rule(
+    "Softmax",
+    "LogSoftmax",
+    "Cholesky",
+    "MatrixInverse",
+    "MatrixDeterminant",
+    "LogMatrixDeterminant",
+    "MatrixDiag",
+    rounds=True,
+)
 @rule("MatrixDiagPart", "MatrixBandPart", "MatrixDiagV2", "MatrixDiagV3", "MatrixDiagPartV2", "MatrixDiagPartV3")
-@rule("Qr", "Svd", "SelfAdjointEigV2", "TopKV2", "NthElement", "ResourceGather", "Bucketize")
+@rule("Qr", "Svd", "SelfAdjointEigV2", "TopKV2", "NthElement", "ResourceGather", "Bucketize", rounds=True)
 def _leading_axes(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     at = 1 if node.type == "ResourceGather" else 0
     plain(node, *inputs[:at], *inputs[at + 1 :])
@@ -93,8 +113,8 @@ def _leading_axes(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return _all_stacked(node._op(*given, **attrs_of(node)))
 
 
-@rule("MatrixSolve", "MatrixTriangularSolve", "CholeskyGrad", "Cross")
-@rule("MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3", "MatrixSolveLs")
+@rule("MatrixSolve", "MatrixTriangularSolve", "CholeskyGrad", "Cross", rounds=True)
+@rule("MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3", "MatrixSolveLs", rounds=True)
 def _two_with_leading_axes(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     plain(node, *inputs[2:])
     both = [rows.stack(x).value for x in inputs[:2]]
@@ -139,7 +159,7 @@ def _gather_nd(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(raw.GatherNd(params.value, with_row_numbers(rows.stack(indices).value, rows)))]
 
 
-@rule("ScatterNd")
+@rule("ScatterNd", rounds=True)
 def _scatter_nd(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     plain(node, inputs[2])
     indices, updates = (rows.stack(x).value for x in inputs[:2])
@@ -147,13 +167,15 @@ def _scatter_nd(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(raw.ScatterNd(with_row_numbers(indices, rows), updates, sizes))]
 
 
-@rule("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMin", "TensorScatterMax")
+@rule(
+    "TensorScatterUpdate", "TensorScatterAdd", "TensorScatterSub", "TensorScatterMin", "TensorScatterMax", rounds=True
+)
 def _tensor_scatter(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     tensor, indices, updates = (rows.stack(x).value for x in inputs)
     return [Stacked(node._op(tensor, with_row_numbers(indices, rows), updates))]
 
 
-@rule("UnsortedSegmentSum", "UnsortedSegmentProd", "UnsortedSegmentMin", "UnsortedSegmentMax")
+@rule("UnsortedSegmentSum", "UnsortedSegmentProd", "UnsortedSegmentMin", "UnsortedSegmentMax", rounds=True)
 def _segments(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     plain(node, inputs[2])
     data, numbers = (rows.stack(x).value for x in inputs[:2])

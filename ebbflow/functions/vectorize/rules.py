@@ -81,12 +81,18 @@ RULES: dict[str, Rule] = {}
 """The rules by the name of the op; "" is that of element-wise ops."""
 
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Enter a rule for some ops."""
+ROUNDING: set[str] = set()
+"""Ops whose results may be rounded otherwise when they are computed for many rows at once."""
+
+
+def rule(*names: str, rounds: bool = False) -> Callable[[Rule], Rule]:
+    """Enter a rule for some ops; `rounds` says that what it gives need not be equal bit for bit, only as exact."""
 
     def enter(call: Rule) -> Rule:
         for name in names:
             RULES[name] = call
+        if rounds:
+            ROUNDING.update(names)
         return named(call, f"{names[0]}.vectorize")
 
     return enter
@@ -206,7 +212,7 @@ def _of_shape(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
 # --- products ---------------------------------------------------------------------------------------------------------
 
 
-@rule("MatMul")
+@rule("MatMul", rounds=True)
 def _matmul(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     a, b = inputs
     turn_a, turn_b = node._attrs["transpose_a"], node._attrs["transpose_b"]
@@ -216,7 +222,7 @@ def _matmul(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(raw.BatchMatMulV2(*values_of(inputs), adj_x=turn_a, adj_y=turn_b))]
 
 
-@rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+@rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", rounds=True)
 def _batch_matmul(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     whole = max(rank_of(t) for t in node._inputs)
     given = [
@@ -226,7 +232,7 @@ def _batch_matmul(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(raw.BatchMatMulV2(*given, adj_x=node._attrs["adj_x"], adj_y=node._attrs["adj_y"]))]
 
 
-@rule("Einsum")
+@rule("Einsum", rounds=True)
 def _einsum(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     if "..." in node._attrs["equation"]:
         raise NoRule("Einsum with an ellipsis")
@@ -246,7 +252,7 @@ def _bias_add(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(raw.AddV2(*values_of([value, bias])))]
 
 
-@rule("BiasAddGrad")
+@rule("BiasAddGrad", rounds=True)
 def _bias_add_grad(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     rank = rank_of(node._inputs[0])
     if node._attrs["data_format"] == "NCHW":
@@ -257,20 +263,22 @@ def _bias_add_grad(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
 # --- reductions -------------------------------------------------------------------------------------------------------
 
 
-@rule("Sum", "Mean", "Max", "Min", "Prod", "All", "Any", "EuclideanNorm")
+@rule("Sum", "Mean", "Prod", "EuclideanNorm", rounds=True)
+@rule("Max", "Min", "All", "Any")
 def _reduction(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     rank = rank_of(node._inputs[0])
     axes = [axis_of(int(a), rank) for a in constant(node, 1).reshape(-1)]
     return [Stacked(node._op(stacked(node, inputs[0]), np.array(axes, np.int32), keep_dims=node._attrs["keep_dims"]))]
 
 
-@rule("ArgMax", "ArgMin", "Cumsum", "Cumprod", "CumulativeLogsumexp")
+@rule("Cumsum", "Cumprod", "CumulativeLogsumexp", rounds=True)
+@rule("ArgMax", "ArgMin")
 def _along_axis(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     axis = axis_of(int(constant(node, 1)), rank_of(node._inputs[0]))
     return [Stacked(node._op(stacked(node, inputs[0]), np.array(axis, np.int32), **attrs_of(node)))]
 
 
-@rule("L2Loss")
+@rule("L2Loss", rounds=True)
 def _l2_loss(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     x = stacked(node, inputs[0])
     axes = np.arange(1, rank_of(node._inputs[0]) + 1, dtype=np.int32)
@@ -278,7 +286,7 @@ def _l2_loss(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(raw.Sum(raw.Square(x), axes) * half)]
 
 
-@rule("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+@rule("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits", rounds=True)
 def _cross_entropy(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     both = [rows.stack(x).value for x in inputs]
     flat = [merged_axes(x, t, rows) for x, t in zip(both, node._inputs, strict=True)]

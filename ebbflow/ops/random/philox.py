@@ -154,3 +154,29 @@ def words_of(seed: int, seed2: int) -> Iterator[int]:
     while True:
         yield from source.words(WORD_BLOCKS, at).reshape(-1).tolist()
         at += WORD_BLOCKS
+
+
+class Words:
+    """The stream of `words_of` by the block."""
+
+    __slots__ = ("_at", "_held", "_source")
+
+    def __init__(self, seed: int, seed2: int):
+        self._source = Source(seed & _M64, (seed2 & _M64) << 64)
+        self._at = 0
+        self._held = np.empty(0, np.int64)
+
+    def take(self, count: int) -> np.ndarray:
+        """Return the next `count` words, as numbers that can be reckoned with."""
+        missing = count - len(self._held)
+        if missing > 0:
+            blocks = max(-(-missing // 4), min(CHUNK, max(FEW, 2 * self._at)))
+            fresh = [words.reshape(-1) for words in self._chunks(blocks)]
+            self._held = np.concatenate([self._held, *fresh]).astype(np.int64)
+        taken, self._held = self._held[:count], self._held[count:]
+        return taken
+
+    def _chunks(self, blocks: int) -> Iterator[np.ndarray]:
+        for start in range(0, blocks, CHUNK):
+            yield self._source.words(min(CHUNK, blocks - start), self._at + start)
+        self._at += blocks

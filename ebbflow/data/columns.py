@@ -1,0 +1,418 @@
+"""Elements by the column: the rows of many elements at once, as long as nobody needs them one by one.
+
+A `Columns` hands out blocks: tuples of arrays, one for each component, with a row for each element. Whoever takes says
+how many rows it could use; it gets at least one and at most as many, and None at the end. Blocks are handed on as they
+are wherever a stage only selects: slices of arrays are views. Rows of arrays in memory are numbers until somebody needs
+what they stand for (`Indexed`), so shuffling moves numbers. Every class here gives exactly the elements, in exactly the
+order, that its stage gives element by element. Knows arrays; knows nothing of pipes, functions or threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ebbflow.ops.random.philox import Words
+from ebbflow.ops.sizes import invalid
+
+Block = tuple[np.ndarray, ...]
+
+BYTES = 1 << 18
+"""What a block should hold: enough that the cost of a call is spread, little enough that it stays in the cache."""
+
+MOST_ROWS = 1 << 14
+"""Rows in a block, however short they are."""
+
+
+class Columns(Protocol):
+    """Rows that come in blocks."""
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows, at least one and at most `count`; None behind the last."""
+
+
+def length(block: Block) -> int:
+    """Return the number of rows of a block."""
+    return len(block[0])
+
+
+def part(block: Block, first: int, last: int) -> Block:
+    """Return some rows of a block, as views."""
+    return tuple([column[first:last] for column in block])
+
+
+def stacked(parts: Sequence[np.ndarray], index: int = 0) -> np.ndarray:
+    """Return arrays of one shape as the rows of one."""
+    first = parts[0]
+    rows = np.empty((len(parts), *first.shape), first.dtype)
+    if first.ndim == 0:
+        for i, row in enumerate(parts):
+            if row.ndim:
+                raise _different(first, row, i, index)
+            rows[i] = row[()]
+        return rows
+    for i, row in enumerate(parts):
+        if row.shape != first.shape:
+            raise _different(first, row, i, index)
+        rows[i] = row
+    return rows
+
+
+def _different(first: np.ndarray, other: np.ndarray, place: int, index: int) -> Exception:
+    shapes = [f"[{','.join(map(str, a.shape))}]" for a in (first, other)]
+    return invalid(
+        "Cannot batch tensors with different shapes in component "
+        f"{index}. First element had shape {shapes[0]} and element {place} had shape {shapes[1]}."
+    )
+
+
+class Sizes:
+    """How many rows to ask for: few at first, then more until a block is worth its call."""
+
+    __slots__ = ("_least", "_most", "want")
+
+    def __init__(self, least: int = 1):
+        self._least = self.want = least
+        self._most = max(least, MOST_ROWS)
+
+    def after(self, block: Block) -> None:
+        """Learn from a block."""
+        if self.want < self._most:
+            each = sum(column.nbytes for column in block) // length(block) or 1
+            room = max(self._least, min(MOST_ROWS, BYTES // each))
+            self._most = room - room % self._least
+            self.want = min(self._most, self.want * 4)
+
+
+def rows_of(columns: Columns) -> Iterator[Block]:
+    """Yield the elements one by one."""
+    sizes = Sizes()
+    while (block := columns.take(sizes.want)) is not None:
+        if len(block) == 1:
+            column = block[0]
+            for i in range(len(column)):
+                yield (column[i, ...],)
+        else:
+            for i in range(length(block)):
+                yield tuple([column[i, ...] for column in block])
+        sizes.after(block)
+
+
+def batches_of(columns: Columns, count: int, whole: bool) -> Iterator[Block]:
+    """Yield blocks of `count` rows, and what is left in the end unless only whole ones are wanted."""
+    sizes = Sizes(count)
+    held: list[Block] = []
+    have = 0
+    while True:
+        while have < count and (block := columns.take(sizes.want)) is not None:
+            held.append(block)
+            have += length(block)
+            sizes.after(block)
+        if have < count:
+            break
+        taken, held = _split(held, count)
+        have -= count
+        yield taken
+    if have and not whole:
+        yield _split(held, have)[0]
+
+
+def _split(held: list[Block], count: int) -> tuple[Block, list[Block]]:
+    """Return the first `count` rows as one block, and the blocks that are left."""
+    first = held[0]
+    rows = length(first)
+    if rows > count:
+        return part(first, 0, count), [part(first, count, rows), *held[1:]]
+    if rows == count:
+        return first, held[1:]
+    pieces, at = [first], 1
+    while rows < count:
+        piece = held[at]
+        room = count - rows
+        if length(piece) > room:
+            pieces.append(part(piece, 0, room))
+            held[at] = part(piece, room, length(piece))
+            rows = count
+        else:
+            pieces.append(piece)
+            rows += length(piece)
+            at += 1
+    return tuple([np.concatenate(parts) for parts in zip(*pieces, strict=True)]), held[at:]
+
+
+# --- beginnings -------------------------------------------------------------------------------------------------------
+
+
+class Counted:
+    """The numbers of a range, as a column."""
+
+    __slots__ = ("_at", "_numbers", "_type")
+
+    def __init__(self, numbers: range, dtype: Any = np.int64):
+        self._numbers, self._type, self._at = numbers, dtype, 0
+
+    def take(self, count: int) -> Block | None:
+        """Return the next numbers."""
+        some = self._numbers[self._at : self._at + count]
+        if not some:
+            return None
+        self._at += count
+        return (np.arange(some.start, some.stop, some.step, dtype=np.int64).astype(self._type, copy=False),)
+
+
+class Indexed:
+    """Rows of arrays in memory, by their numbers: what moves rows moves numbers, and asks for the rest in the end."""
+
+    __slots__ = ("arrays", "numbers", "shuffled")
+
+    def __init__(self, arrays: Block, numbers: Columns, shuffled: bool = False):
+        self.arrays, self.numbers, self.shuffled = arrays, numbers, shuffled
+
+    def take(self, count: int) -> Block | None:
+        """Return the rows at the next numbers: a view where those follow each other."""
+        block = self.numbers.take(count)
+        if block is None:
+            return None
+        at = block[0]
+        first, rows = int(at[0]), len(at)
+        if not self.shuffled and int(at[-1]) - first == rows - 1 and (rows < 3 or bool((np.diff(at) == 1).all())):
+            return part(self.arrays, first, first + rows)
+        return tuple([array.take(at, axis=0) for array in self.arrays])
+
+
+def in_memory(arrays: Block) -> Indexed:
+    """Return the rows of arrays."""
+    return Indexed(arrays, Counted(range(len(arrays[0]))))
+
+
+def moved(source: Columns, how: Callable[[Columns], Columns], shuffled: bool = False) -> Columns:
+    """Return what a stage that moves rows makes of columns; of rows in memory it moves the numbers."""
+    if isinstance(source, Indexed):
+        return Indexed(source.arrays, how(source.numbers), source.shuffled or shuffled)
+    return how(source)
+
+
+class Listed:
+    """Blocks that something else makes: an iterator of them."""
+
+    __slots__ = ("_blocks", "_held")
+
+    def __init__(self, blocks: Iterator[Block]):
+        self._blocks = blocks
+        self._held: Block | None = None
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows of the block at hand."""
+        block = self._held
+        while block is None or not length(block):
+            block = next(self._blocks, None)
+            if block is None:
+                return None
+        rows = length(block)
+        self._held = part(block, count, rows) if rows > count else None
+        return part(block, 0, count) if rows > count else block
+
+
+# --- which rows -------------------------------------------------------------------------------------------------------
+
+
+class Taken:
+    """The first rows."""
+
+    __slots__ = ("_left", "_source")
+
+    def __init__(self, source: Columns, most: int):
+        self._source, self._left = source, most
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows while any are left."""
+        block = self._source.take(min(count, self._left)) if self._left else None
+        self._left -= length(block) if block is not None else self._left
+        return block
+
+
+class Skipped:
+    """The rows behind the first ones."""
+
+    __slots__ = ("_left", "_source")
+
+    def __init__(self, source: Columns, first: int):
+        self._source, self._left = source, first
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows, after leaving out the first."""
+        while self._left:
+            block = self._source.take(min(self._left, MOST_ROWS))
+            if block is None:
+                return None
+            self._left -= length(block)
+        return self._source.take(count)
+
+
+class Sharded:
+    """Every n-th row."""
+
+    __slots__ = ("_next", "_source", "_step")
+
+    def __init__(self, source: Columns, step: int, first: int):
+        self._source, self._step, self._next = source, step, first
+
+    def take(self, count: int) -> Block | None:
+        """Return those of the next rows that are ours."""
+        while True:
+            block = self._source.take(min(MOST_ROWS, self._next + (count - 1) * self._step + 1))
+            if block is None:
+                return None
+            rows, first = length(block), self._next
+            self._next = (first - rows) % self._step if first < rows else first - rows
+            if first < rows:
+                return tuple([column[first :: self._step] for column in block])
+
+
+class InTurn:
+    """The rows of one source after the other; the next is started when the last has ended."""
+
+    __slots__ = ("_begin", "_empty", "_now")
+
+    def __init__(self, first: Columns | None, begin: Callable[[bool], Columns | None]):
+        self._now, self._begin, self._empty = first, begin, True
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows of the source at hand, or of the next: `begin(whether this one had none)` gives it."""
+        while self._now is not None:
+            block = self._now.take(count)
+            if block is not None:
+                self._empty = False
+                return block
+            self._now, self._empty = self._begin(self._empty), True
+        return None
+
+
+class Zipped:
+    """The columns of several sources side by side, as many rows as the shortest has."""
+
+    __slots__ = ("_held", "_sources")
+
+    def __init__(self, sources: Sequence[Columns]):
+        self._sources = sources
+        self._held: list[Block | None] = [None] * len(sources)
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows of all."""
+        for i, source in enumerate(self._sources):
+            if self._held[i] is None:
+                self._held[i] = source.take(count)
+            if self._held[i] is None:
+                return None
+        rows = min(count, *[length(block) for block in self._held])  # type: ignore[arg-type]
+        parts: list[np.ndarray] = []
+        for i, block in enumerate(self._held):
+            parts += part(block, 0, rows)  # type: ignore[arg-type]
+            self._held[i] = part(block, rows, length(block)) if length(block) > rows else None  # type: ignore[arg-type]
+        return tuple(parts)
+
+
+# --- in random order --------------------------------------------------------------------------------------------------
+
+
+class Shuffled:
+    """Rows drawn at random of the `room` next ones, by the words of a stream; several epochs may share the line.
+
+    The line is a ring of places, each with the number of the row of `_store` that an element is kept in. Drawing takes
+    a place of the epoch at hand, and what stands first in line moves there. An element that comes in is kept where the
+    one that was drawn had been, so a whole block of draws is one gather, and one assignment for what comes in.
+    """
+
+    def __init__(self, source: Columns, room: int, words: Words):
+        self._source, self._room, self._words = source, room, words
+        self._store: Block | None = None
+        self._ring: list[int] = []
+        self._first = self._end = 0  # places in line, counted from the beginning: the next to go, and behind the last
+        self._more = True
+        self._error: BaseException | None = None
+
+    def take(self, count: int) -> Block | None:
+        """Return the next rows drawn."""
+        if self._more and self._store is None:
+            self._fill()
+        if self._error is not None and self._end - self._first < self._room:
+            error, self._error = self._error, None
+            self._store, self._more, self._end = None, False, self._first
+            raise error
+        if self._store is None or self._first == self._end:
+            return None
+        fresh = self._incoming(min(count, self._room)) if self._more else None
+        if fresh is not None:
+            return self._exchanged(fresh)
+        if self._error is not None:
+            return self._drawn(1)  # the line is full; what would come in next is the error
+        self._more = False
+        return self._drawn(min(count, self._end - self._first))
+
+    def _incoming(self, count: int) -> Block | None:
+        """Return rows from the source; an error of its is raised when its element would have come in."""
+        if self._error is not None:
+            return None
+        try:
+            return self._source.take(count)
+        except Exception as error:
+            self._error = error
+            return None
+
+    def _fill(self) -> None:
+        """Fill the line."""
+        blocks: list[Block] = []
+        have = 0
+        while have < self._room and (block := self._incoming(min(self._room - have, MOST_ROWS))) is not None:
+            blocks.append(block)
+            have += length(block)
+        if blocks:
+            self._store = tuple([np.concatenate(parts) for parts in zip(*blocks, strict=True)])
+        if have < self._room and self._error is None:
+            self._more = False
+        self._ring = list(range(have))
+        self._end = have
+
+    def _exchanged(self, fresh: Block) -> Block:
+        """Return as many rows as come in; the line stays full."""
+        ring, room, first = self._ring, len(self._ring), self._first
+        count = length(fresh)
+        slots = np.arange(first, first + count)
+        words = self._words.take(count)
+        drawn: list[int] = []
+        append = drawn.append
+        for place, head in zip(((slots + words % room) % room).tolist(), (slots % room).tolist(), strict=True):
+            kept = ring[place]
+            append(kept)
+            ring[place] = ring[head]
+            ring[head] = kept
+        self._first += count
+        self._end += count
+        return self._swapped(np.array(drawn), fresh)
+
+    def _swapped(self, at: np.ndarray, fresh: Block) -> Block:
+        """Return the rows of the store at some places, which those that come in take one after the other."""
+        found = tuple([column.take(at, axis=0) for column in self._store])  # type: ignore[union-attr]
+        order = at.argsort(kind="stable")
+        again = np.flatnonzero(at[order[1:]] == at[order[:-1]])
+        for column, new, out in zip(self._store, fresh, found, strict=True):  # type: ignore[arg-type]
+            out[order[again + 1]] = new[order[again]]  # one that came in with this block and goes out with it, too
+            column[at] = new  # of several at one place the last stays
+        return found
+
+    def _drawn(self, count: int) -> Block:
+        """Return rows while none come in: the line gets shorter."""
+        ring, room, first, end = self._ring, len(self._ring), self._first, self._end
+        heads = np.arange(first, first + count)
+        words = self._words.take(count)
+        drawn: list[int] = []
+        append = drawn.append
+        places = (heads + words % (end - heads)) % room
+        for place, head in zip(places.tolist(), (heads % room).tolist(), strict=True):
+            append(ring[place])
+            ring[place] = ring[head]
+        self._first += count
+        at = np.array(drawn)
+        return tuple([column.take(at, axis=0) for column in self._store])  # type: ignore[union-attr]

@@ -1,0 +1,112 @@
+"""How an iteration runs: as planned, element by element, or all in the calling thread; and what is measured meanwhile.
+
+A `Run` belongs to one iteration. Threads that work for the iteration join it, as they join its random streams, so that
+whatever they start runs the same way. Knows threads and clocks; knows nothing of pipes beyond their identity.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ebbflow.ops.random.seeds import iteration
+
+PLANNED, PLAIN, DEBUG = "planned", "plain", "debug"
+"""Column by column where that gives the same; element by element; that, and no threads, and functions as Python."""
+
+
+class Meter:
+    """What one stage did: elements (or blocks of rows) it gave, how long that took, how its buffer was filled."""
+
+    __slots__ = ("asked", "blocks", "elements", "filled", "first", "note", "room", "seconds", "waited")
+
+    def __init__(self) -> None:
+        self.elements = self.blocks = self.asked = 0
+        self.seconds = self.waited = self.first = 0.0
+        self.filled = 0  # of the buffer, summed over all times it was asked
+        self.room = 0
+        self.note = ""
+
+    def add(self, began: float, rows: int = 1) -> None:
+        """Count what was given since `began`."""
+        spent = time.perf_counter() - began
+        if not self.blocks:
+            self.first = spent
+        self.seconds += spent
+        self.elements += rows
+        self.blocks += 1
+
+
+class Run:
+    """One iteration: its way of running, and the meters of its stages where somebody wants them."""
+
+    __slots__ = ("meters", "mode", "processes")
+
+    def __init__(self, mode: str = PLANNED, measured: bool = False, processes: bool = False):
+        self.mode = mode
+        self.meters: dict[Any, Meter] | None = {} if measured else None
+        self.processes = processes  # slow functions in Python may run in processes of their own
+
+    def meter(self, stage: Any) -> Meter | None:
+        """Return the meter of a stage, if there are meters."""
+        if self.meters is None:
+            return None
+        return self.meters.setdefault(stage, Meter())
+
+
+USUAL = Run()
+
+
+class _Current(threading.local):
+    run: Run = USUAL
+
+
+current = _Current()
+"""The run that this thread works for."""
+
+
+def standing() -> tuple[Any, Run]:
+    """Return what another thread must know to work for the same iteration."""
+    return iteration.streams, current.run
+
+
+def join(standing: tuple[Any, Run]) -> None:
+    """Have this thread work for an iteration: random ops read its streams, stages run as it says."""
+    iteration.streams, current.run = standing
+
+
+class Metered:
+    """An iterator whose elements are counted and timed."""
+
+    __slots__ = ("_elements", "_meter")
+
+    def __init__(self, elements: Iterator[Any], meter: Meter):
+        self._elements, self._meter = elements, meter
+
+    def __iter__(self) -> Metered:
+        return self
+
+    def __next__(self) -> Any:
+        began = time.perf_counter()
+        element = next(self._elements)
+        self._meter.add(began)
+        return element
+
+
+class MeteredColumns:
+    """Columns whose blocks are counted and timed."""
+
+    __slots__ = ("_meter", "_take")
+
+    def __init__(self, take: Callable[[int], Any], meter: Meter):
+        self._take, self._meter = take, meter
+
+    def take(self, count: int) -> Any:
+        """Return the next block."""
+        began = time.perf_counter()
+        block = self._take(count)
+        if block is not None:
+            self._meter.add(began, len(block[0]))
+        return block

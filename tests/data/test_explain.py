@@ -1,0 +1,74 @@
+"""`explain` and `debug`: what a dataset does, and all of it in the calling thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+
+Dataset = tf.data.Dataset
+
+
+def test_explain_tells_what_was_planned(capsys):
+    dataset = Dataset.from_tensor_slices(np.ones((500, 3))).shuffle(50).map(lambda x: x * 2).batch(20).prefetch(2)
+    text = dataset.explain()
+    assert capsys.readouterr().out.strip() == text.strip()
+    assert "25 elements" in text and "to the end" in text
+    for stage, how in (
+        ("Prefetch [25]", "ahead"),
+        ("Batch", "whole blocks"),
+        ("Map", "by column"),
+        ("Shuffle", "number"),
+    ):
+        line = next(line for line in text.splitlines() if line.strip().startswith(stage))
+        assert how in line
+
+
+def test_explain_says_why_a_function_is_called_for_each_element():
+    def slow(x):
+        time.sleep(0.001)
+        return x
+
+    dataset = Dataset.range(200).map(lambda x: tf.ensure_shape(tf.py_function(slow, [x], tf.int64), [])).batch(10)
+    text = dataset.explain()
+    assert "called for each element, since EagerPyFunc" in text and "num_parallel_calls" in text
+    assert ".prefetch(" in text
+    assert "and more to come" in Dataset.range(3).repeat().explain(elements=5)
+
+
+def test_explain_leaves_the_order_of_later_iterations_alone():
+    def orders(explained):
+        dataset = Dataset.range(30).shuffle(30, seed=3)
+        if explained:
+            dataset.explain()
+        return [[int(x) for x in dataset] for _ in range(2)]
+
+    assert orders(True) == orders(False)
+
+
+def test_debug_runs_functions_as_python_in_this_thread():
+    threads = []
+
+    def function(x):
+        if tf.executing_eagerly():  # and not being traced
+            threads.append((threading.current_thread(), int(x)))
+        return x + 1
+
+    dataset = Dataset.range(4).map(function, num_parallel_calls=4).prefetch(2)
+    dataset = dataset.interleave(Dataset.from_tensors, cycle_length=2, num_parallel_calls=2).batch(2)
+    assert [b.numpy().tolist() for b in dataset.debug()] == [[1, 2], [3, 4]]
+    assert threads[:4] == [(threading.current_thread(), i) for i in range(4)]
+    assert [b.numpy().tolist() for b in dataset.debug()] == [[1, 2], [3, 4]]
+
+
+def test_both_are_for_eager_programs():
+    with tf.Graph().as_default():
+        dataset = Dataset.range(3)
+        with pytest.raises(RuntimeError, match="eager"):
+            dataset.explain()
+        with pytest.raises(RuntimeError, match="eager"):
+            dataset.debug()
