@@ -13,7 +13,7 @@ from ebbflow.core import errors
 from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import is_static
 from ebbflow.data.columns import Columns, Listed, batches_of, stacked
-from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, dataset_op, made, pipe_of
+from ebbflow.data.pipe import GATHERS, NOTED, TYPED, UNKNOWN, Element, Pipe, dataset_op, made, pipe_of
 from ebbflow.ops.ragged.composite_variants import in_variants
 from ebbflow.ops.sizes import invalid, room_for
 from ebbflow.ops.state.storage import boxed
@@ -72,7 +72,7 @@ def _batched(input_dataset: Any, batch_size: Any, drop_remainder: Any) -> Any:
         columns = source.by_column()
         return _stacks(source.start(), count, whole) if columns is None else batches_of(columns, count, whole)
 
-    return made(start, _number_of_groups(source.size, count, whole), source, count if whole else None)
+    return made(start, _number_of_groups(source.size, count, whole), source, count if whole else None, role=GATHERS)
 
 
 def _stacks(elements: Iterator[Element], count: int, whole: bool) -> Iterator[Element]:
@@ -112,7 +112,7 @@ def _(
             for group in groups
         )
 
-    return made(start, _number_of_groups(source.size, count, whole), source)
+    return made(start, _number_of_groups(source.size, count, whole), source, role=GATHERS)
 
 
 def _padded(parts: Sequence[np.ndarray], shape: list[int], filler: np.ndarray, index: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ebbflow.data.pipe import INFINITE, UNKNOWN, Pipe, Under, begun_anew, stages
+from ebbflow.data.pipe import AHEAD, GATHERS, INFINITE, UNKNOWN, Pipe, Under, begun_anew, stages
 from ebbflow.data.running import Meter, Run
 
 SECONDS = 2.0
@@ -55,7 +55,7 @@ def _add_stages(lines: list[str], pipe: Pipe, meters: dict[Any, Meter], depth: i
     seen.add(id(pipe))
     how = _how(pipe, meter)
     first = meters.get(pipe.inputs[0]) if pipe.inputs else None
-    if "Batch" in pipe.name and first is not None and first.note:
+    if pipe.role == GATHERS and first is not None and first.note:
         how = "whole blocks"
     if meter is None:
         lines.append(f"{name:<44}{how:<24}")
@@ -76,7 +76,7 @@ def title(pipe: Pipe) -> str:
 def _how(pipe: Pipe, meter: Meter | None) -> str:
     if meter is not None and meter.note:
         return meter.note
-    if pipe.name.startswith("Prefetch"):
+    if pipe.role == AHEAD:
         return "ahead, in a thread"
     if pipe.call is not None and meter is not None and meter.room:
         return f"{meter.room} calls at once"
@@ -93,7 +93,7 @@ def own_time(pipe: Pipe, meters: dict[Any, Meter]) -> float:
 
 def _advice(pipe: Pipe, meters: dict[Any, Meter], spent: float) -> Any:
     found = [stage for stage in stages(pipe) if stage in meters]
-    ahead = [stage for stage in stages(pipe) if stage.name.startswith("Prefetch")]
+    ahead = [stage for stage in stages(pipe) if stage.role == AHEAD]
     for stage in found:
         meter, own = meters[stage], own_time(stage, meters)
         if stage.call is not None and stage.call.reason and own > 0.2 * spent:

@@ -37,10 +37,26 @@ NOTED = TYPED + '; metadata: string = ""'
 """How most ops on datasets say what the elements are."""
 
 
+AHEAD, GATHERS = "ahead", "gathers"
+"""What a stage does, as far as others must know: it makes elements ahead in a thread, or many elements one."""
+
+
 class Pipe:
     """Elements, and how to start over them."""
 
-    __slots__ = ("call", "columns", "elements", "inputs", "name", "options", "repeated", "rows", "seeds", "size")
+    __slots__ = (
+        "call",
+        "columns",
+        "elements",
+        "inputs",
+        "name",
+        "options",
+        "repeated",
+        "role",
+        "rows",
+        "seeds",
+        "size",
+    )
 
     def __init__(
         self,
@@ -59,6 +75,7 @@ class Pipe:
         self.name = ""  # of the op that made it
         self.inputs: tuple[Pipe, ...] = ()
         self.seeds: Any = None  # of those in random order
+        self.role = ""  # AHEAD or GATHERS, for whoever explains
         self.call: Call | None = None  # of those that call a function for each element
 
     def start(self) -> Iterator[Element]:
@@ -146,10 +163,11 @@ def made(
     rows: int | None = None,
     columns: Callable[[], Columns | None] | None = None,
     call: Call | None = None,
+    role: str = "",
 ) -> np.ndarray:
     """Return a pipe as the value of a variant; it keeps the options of `source`."""
     pipe = Pipe(start, size, None if source is None else source.options, rows, columns)
-    pipe.call = call
+    pipe.call, pipe.role = call, role
     return boxed(pipe)
 
 

@@ -15,7 +15,7 @@ from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.data.background import Ahead
 from ebbflow.data.columns import Block, Columns, in_memory, rows_of
-from ebbflow.data.pipe import NOTED, TYPED, Element, Pipe, dataset_op, made, pipe_of
+from ebbflow.data.pipe import AHEAD, NOTED, TYPED, Element, Pipe, dataset_op, made, pipe_of
 from ebbflow.data.running import DEBUG, current
 from ebbflow.io.records import RecordReader, TFRecordWriter
 from ebbflow.messages.tensors import make_ndarray, make_tensor_proto
@@ -39,7 +39,7 @@ DummyMemoryCache = op(
     facts="copyable",
 )
 
-AHEAD = 64
+MOST_AHEAD = 64
 """Elements made ahead at most where the size of the buffer is left to us; it grows only while it runs empty."""
 
 
@@ -54,9 +54,9 @@ def _(xp: Any, input_dataset: Any, buffer_size: Any) -> Any:
     def start() -> Iterator[Element]:
         if current.run.mode is DEBUG:
             return source.start()
-        return Ahead(source.start, room if room > 0 else 2, most=room if room > 0 else AHEAD)
+        return Ahead(source.start, room if room > 0 else 2, most=room if room > 0 else MOST_AHEAD)
 
-    return made(start, source.size, source)
+    return made(start, source.size, source, role=AHEAD)
 
 
 # --- in memory --------------------------------------------------------------------------------------------------------
