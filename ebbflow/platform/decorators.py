@@ -9,6 +9,7 @@ import contextlib
 import functools
 import importlib
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +42,8 @@ def make_decorator(
     decorator_argspec: Any = None,
 ) -> Any:
     """Return `decorator_func` dressed as `target`, so that `unwrap` and signatures see through it."""
-    decorator = TFDecorator(decorator_name or inspect.stack()[1].function, target, decorator_doc, decorator_argspec)
+    caller = sys._getframe(1).f_code.co_name  # inspect.stack() would read the source of every frame
+    decorator = TFDecorator(decorator_name or caller, target, decorator_doc, decorator_argspec)
     decorator_func._tf_decorator = decorator
     for name in ("__name__", "__qualname__", "__module__"):
         if hasattr(target, name):
