@@ -61,6 +61,9 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
             generated = space.get(views.GENERATED)
             if generated is not None:
                 return getattr(resolve(generated), name)
+            beside = views.module_beside(key, name) if key.endswith(views.INSIDE) else None
+            if beside is not None:
+                return importlib.import_module(f"{root}.{beside}")
             raise suggest.MissingNameError(root, key, f"{path}.{name}" if path else name)
         target = space[name]
         value = importlib.import_module(f"{module.__name__}.{name}") if target is None else resolve(target)

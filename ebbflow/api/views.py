@@ -30,6 +30,9 @@ INSIDE = "/inside"
 GENERATED = "*"
 """Stands in a namespace of inner modules for the generated functions of all ops, where TensorFlow took them over."""
 
+OFTEN_IMPORTED = ("framework", "ops", "util", "platform", "eager", "training", "client")
+"""The packages below `tensorflow.python` whose modules its other modules import most, first those that win a name."""
+
 RECORDED = pathlib.Path(__file__).with_name("tables") / "inner_paths.txt"
 
 OTHER_PACKAGES = ("doors.keras_package:", "doors.slim_package:")
@@ -209,6 +212,23 @@ def names_inside(key: str) -> dict[str, str]:
     kept = {name: target for name, target in found.items() if name.rpartition(".")[0] not in things}
     inner = kept | named
     return united(paths.UNIONS, inner) | inner
+
+
+@functools.cache
+def _modules_by_name(key: str) -> dict[str, str]:
+    rank = {f"python.{package}": place for place, package in enumerate(OFTEN_IMPORTED)}
+    spaces = [path for path in view(key).spaces if path.startswith("python.") and path.count(".") > 1]
+    spaces.sort(key=lambda path: (rank.get(path.rpartition(".")[0], len(rank)), path.count("."), path))
+    return {path.rpartition(".")[2]: path for path in reversed(spaces)}
+
+
+def module_beside(key: str, name: str) -> str | None:
+    """Return the path of the inner module that another inner module has under this name because it imports it.
+
+    >>> module_beside("v1/inside", "array_ops"), module_beside("v1/inside", "ops")
+    ('python.ops.array_ops', 'python.framework.ops')
+    """
+    return _modules_by_name(key).get(name)
 
 
 @functools.cache

@@ -146,3 +146,11 @@ def test_modules_that_took_over_generated_functions_have_them():
     math_ops = importlib.import_module("ebbflow.python.ops.math_ops")
     assert math_ops.mat_mul([[1.0]], [[2.0]]).numpy().tolist() == [[2.0]]
     assert "python" in dir(tf)
+
+
+def test_an_inner_module_has_the_modules_it_imports():
+    rnn = importlib.import_module("ebbflow.python.ops.rnn")
+    assert rnn.array_ops is importlib.import_module("ebbflow.python.ops.array_ops")
+    assert rnn.ops is importlib.import_module("ebbflow.python.framework.ops")
+    with pytest.raises(AttributeError, match="nothing_ops"):
+        _ = rnn.nothing_ops
