@@ -30,6 +30,7 @@ ROOMS = (
     "savedmodel",
     "train",
     "layers",
+    "feature_column",
     "summary",
     "monitored",
     "testing",

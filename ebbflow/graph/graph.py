@@ -54,6 +54,7 @@ class Graph(GraphScopes, Collections):
         self._versions: tuple[int, int, tuple[int, ...]] | None = None  # of what was read into it
         self._version = 0
         self.checked_nodes: set[Operation] = set()  # whose results must be finite: tf.debugging.enable_check_numerics
+        self._graph_key = f"graph-key-{uid()}/"  # what other libraries keep by graph is kept by this
         self._mutations = 0  # changes to nodes that were there already: what was made to run them is stale
 
     # --- making nodes

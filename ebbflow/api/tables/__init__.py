@@ -20,6 +20,7 @@ from ebbflow.api.tables import (
     distribute,
     distributions,
     examples,
+    feature_columns,
     functions,
     graphs,
     images,
@@ -45,7 +46,7 @@ from ebbflow.api.tables import (
 
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
-    platform, data, trackables, lookup, queues, monitored, slim,
+    platform, data, trackables, lookup, queues, monitored, slim, feature_columns,
     keras, distribute, distributions,
     checkpoints, saved_models,
     signal, strings, images, examples,
