@@ -10,6 +10,7 @@ from ebbflow.core import context
 from ebbflow.core.convert import convert
 from ebbflow.functions.function import function
 from ebbflow.graph.scopes import device_scope, init_scope
+from ebbflow.platform.early_eager import eager_mode
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import SaveType
 
@@ -81,7 +82,10 @@ class CapturableResource(Trackable, metaclass=_Creating):
     def __init__(self, device: str = ""):
         self._resource_handle_value: Any = None
         self._resource_device = device
-        self._self_destruction_context = init_scope
+        # It is destroyed where it was made, whichever graph is being built when nobody needs it any more.
+        with init_scope():
+            made_in: Any = eager_mode if context.executing_eagerly() else context.default_graph().as_default
+        self._self_destruction_context = made_in
         self._self_finalizer: Any = None
 
     @classmethod

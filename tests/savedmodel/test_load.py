@@ -1,5 +1,6 @@
 """SavedModels that TensorFlow 2.21 wrote, of both eras: they load, compute what they computed, and train again."""
 
+import gc
 import pathlib
 import shutil
 
@@ -50,6 +51,15 @@ def test_signatures(model, known):
     assert found["m"].numpy().tolist() == known["lookup/m"].tolist()
     spec = model.signatures["serving_default"].structured_input_signature
     assert spec == ((), {"x": tf.TensorSpec([None, 3], tf.float32, name="x")})
+
+
+def test_tables_that_nobody_needs_leave_no_nodes_behind(known):
+    loaded = [tf.saved_model.load(str(GOLDEN / "saved_model_tf2"))]
+    assert loaded[0].signatures["lookup"](words=tf.constant(["red"]))["index"].numpy() == [0]
+    with tf.Graph().as_default() as graph:
+        loaded.clear()
+        gc.collect()
+        assert graph.get_operations() == []
 
 
 def test_functions_change_state(model, known):
