@@ -10,7 +10,7 @@ import pytest
 import ebbflow as tf
 from ebbflow.core import context
 from ebbflow.layers import base, convolutional, core, deconvolutional, normalization, pooling, separable
-from tests.layers import layer_cases
+from tests.golden.layers import layer_cases
 
 v1 = tf.compat.v1
 MODULES = (base, convolutional, core, deconvolutional, normalization, pooling, separable)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from tests.train import rule_cases
-from tests.train.rule_cases import ATTRS, CASES, STEPS, inputs, label, op_name, start
+from tests.golden.train import update_rules
+from tests.golden.train.update_rules import ATTRS, CASES, STEPS, inputs, label, op_name, start
 
 v1 = tf.compat.v1
-ANSWERS = rule_cases.answers()
+ANSWERS = update_rules.answers()
 RELATIVE = 5e-7  # of the largest number beside it
 COMPLEX_CAN = ["GradientDescent", "Momentum", "Adagrad", "AdagradV2", "Adadelta", "RMSProp", "Adam"]
 
@@ -38,7 +38,7 @@ def in_session(case, resource, dtype=np.float32):
 
 @pytest.mark.parametrize("case", CASES, ids=label)
 def test_answers_eagerly(case):
-    assert_answers(rule_cases.play(tf, case), case)
+    assert_answers(update_rules.play(tf, case), case)
 
 
 ON_REFERENCES = [case for case in CASES if case[0] not in ("KerasMomentum", "AdamWithAmsgrad")]
@@ -61,20 +61,20 @@ def test_answers_on_resources_in_a_session(case):
 )
 @pytest.mark.parametrize("case", CASES, ids=label)
 def test_other_precisions(case, dtype, relative):
-    played = rule_cases.play(tf, case, dtype)
+    played = update_rules.play(tf, case, dtype)
     assert all(array.dtype == dtype for array in played.values())
     assert_answers(played, case, relative)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c[0] in COMPLEX_CAN and not c[2]], ids=label)
 def test_complex_variables_with_real_parts_only(case):
-    played = rule_cases.play(tf, case, np.complex64)
+    played = update_rules.play(tf, case, np.complex64)
     assert all(array.dtype == np.complex64 and not array.imag.any() for array in played.values())
     assert_answers({name: array.real for name, array in played.items()}, case)
 
 
 def test_a_wrong_answer_is_seen():
-    played = rule_cases.play(tf, CASES[0])
+    played = update_rules.play(tf, CASES[0])
     with pytest.raises(AssertionError):
         assert_answers({"var": played["var"] * (1 + 1e-5)}, CASES[0])
 

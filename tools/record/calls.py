@@ -21,6 +21,8 @@ import tensorflow as tf
 
 from tests.ops import calls
 
+WRITES = ("calls/*.json",)
+
 
 def record(family: str) -> None:
     answers = {}

@@ -17,6 +17,7 @@ import zlib
 import numpy as np
 import tensorflow as tf
 
+WRITES = ("control_flow/*.json",)
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent.parent / "tests" / "golden" / "control_flow"
 spec = importlib.util.spec_from_file_location("programs", str(GOLDEN / "programs.py"))
 programs = importlib.util.module_from_spec(spec)

@@ -20,6 +20,7 @@ from tensorflow.python.framework import composite_tensor, dtypes, errors_impl, t
 from tensorflow.python.framework import device as device_lib
 from tensorflow.python.util import nest
 
+WRITES = ("core/*.json",)
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE.parent.parent / "tests" / "golden" / "core"
 

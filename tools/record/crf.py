@@ -8,6 +8,7 @@ import pathlib
 
 import tensorflow as tf
 
+WRITES = ("contrib/crf.json",)
 CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib" / "crf.py"
 spec = importlib.util.spec_from_file_location("crf_cases", CASES)
 cases = importlib.util.module_from_spec(spec)

@@ -16,6 +16,7 @@ import zlib
 
 import tensorflow as tf
 
+WRITES = ("data/*.json",)
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent.parent / "tests" / "golden" / "data"
 spec = importlib.util.spec_from_file_location("elements", str(GOLDEN / "elements.py"))
 elements = importlib.util.module_from_spec(spec)

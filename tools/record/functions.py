@@ -13,6 +13,7 @@ import pathlib
 import numpy as np
 import tensorflow as tf
 
+WRITES = ("functions/*.json", "functions/checkpoint/*")
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent.parent / "tests" / "golden" / "functions"
 
 

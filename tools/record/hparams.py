@@ -8,6 +8,7 @@ import sys
 
 import tensorflow as tf
 
+WRITES = ("contrib/hparams.json",)
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib"
 sys.path.insert(0, str(FOLDER))
 

@@ -16,6 +16,8 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+WRITES = ("old_models/*",)
+
 
 def inception(folder):
     """Write a frozen graph: convolutions of several sizes side by side, batch norm, dropout switched off."""

@@ -32,6 +32,7 @@ from ops_rows import made_up
 
 from tests.ops import golden
 
+WRITES = ("ops/*.jsonl",)
 FAMILIES = (
     "unary",
     "binary",

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+WRITES = ("calls/pictures/*",)
 FOLDER = Path(__file__).resolve().parent.parent.parent / "tests" / "golden" / "calls" / "pictures"
 
 

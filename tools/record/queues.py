@@ -8,6 +8,7 @@ import pathlib
 
 import tensorflow as tf
 
+WRITES = ("queues/*.json",)
 CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "queues" / "queue_cases.py"
 spec = importlib.util.spec_from_file_location("queue_cases", CASES)
 cases = importlib.util.module_from_spec(spec)

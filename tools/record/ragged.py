@@ -9,6 +9,7 @@ import pathlib
 
 import tensorflow as tf
 
+WRITES = ("ragged/*.json",)
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent.parent / "tests" / "golden" / "ragged"
 spec = importlib.util.spec_from_file_location("cases", str(GOLDEN / "cases.py"))
 cases = importlib.util.module_from_spec(spec)

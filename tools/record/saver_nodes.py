@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.training.saver import BaseSaverBuilder
 
+WRITES = ("checkpoint/saver_nodes.json",)
 TARGET = pathlib.Path(__file__).parents[2] / "tests" / "golden" / "checkpoint" / "saver_nodes.json"
 PREFIXES = ("save/", "shards/", "reshaped/")
 

@@ -15,6 +15,7 @@ import re
 import numpy as np
 import tensorflow as tf
 
+WRITES = ("summary/*.json",)
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "summary" / "kernels.json"
 tf1 = tf.compat.v1
 

@@ -14,6 +14,7 @@ import pathlib
 import numpy as np
 import tensorflow as tf
 
+WRITES = ("messages/*.json",)
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "messages" / "tensor_protos.json"
 
 NUMBERS = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")

@@ -1,7 +1,7 @@
 """Every update rule played for two steps: what TensorFlow gives, and what Ebbflow must.
 
 A case is an op, its slots in order, its attrs, and whether single rows are updated. The same small start, gradients and
-numbers serve all. `python tests/train/rule_cases.py` in an environment with TensorFlow 2.21 writes the answers again.
+numbers serve all. `tools/record/update_rules.py` writes the answers.
 """
 
 import json
@@ -117,17 +117,3 @@ def play(tf, case, dtype=np.float32):
 
 def answers():
     return json.loads(ANSWERS.read_text())
-
-
-def record():
-    import tensorflow as tf  # whose answers these are; nothing else here needs it
-
-    lines = []
-    for case in CASES:
-        played = {name: array.astype(float).tolist() for name, array in play(tf, case).items()}
-        lines.append(f"{json.dumps(label(case))}: {json.dumps(played, separators=(',', ':'))}")
-    ANSWERS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-
-
-if __name__ == "__main__":
-    record()

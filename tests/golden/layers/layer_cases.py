@@ -1,7 +1,7 @@
 """Layers that the golden programs leave out, with known weights: what TensorFlow 1.15 gives, and what Ebbflow must.
 
-A row is a layer, the shape of its inputs, and how it is called; it sees three batches. `python
-tests/layers/layer_cases.py` in an environment with TensorFlow 1.15 writes the answers again.
+A row is a layer, the shape of its inputs, and how it is called; it sees three batches.
+`tools/record/layers.py` writes the answers.
 """
 
 import json
@@ -194,18 +194,3 @@ def play_eagerly(tf, layers, name):
 def answers():
     with open(ANSWERS) as file:
         return json.load(file)
-
-
-def record():
-    import tensorflow as tf  # whose answers these are; nothing else here needs it
-
-    lines = []
-    for name in CASES:
-        played = play_in_a_graph(tf, tf.compat.v1, tf.layers, name)
-        lines.append(json.dumps(name) + ": " + json.dumps(played, separators=(",", ":")))
-    with open(ANSWERS, "w") as file:
-        file.write("{\n" + ",\n".join(lines) + "\n}\n")
-
-
-if __name__ == "__main__":
-    record()
