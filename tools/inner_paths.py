@@ -3,7 +3,8 @@
     python tools/inner_paths.py one.json two.json
 
 A line a module: its path, then its names in the words of `ebbflow/api/tables/paths.py` (`here=public.name`, `@2` for
-TF 2's meaning). A word of TF 1.15 alone has `1:` in front, one of TF 2 alone `2:`; where the two disagree both stand.
+TF 2's meaning, `@1` for TF 1's, no mark for the door's own). A word of TF 1.15 alone has `1:` in front, one of TF 2
+alone `2:`; where the two disagree both stand.
 Of several public names of one object the first is taken that Ebbflow has.
 """
 
@@ -24,23 +25,33 @@ HEAD = """\
 Modules = dict[str, dict[str, list[str]]]
 
 
-def target(public: str) -> str | None:
-    """Return what a public name of either TensorFlow is in Ebbflow."""
+def target(public: str) -> tuple[str | None, str | None]:
+    """Return what a public name of either TensorFlow is in Ebbflow, at the first and at the second door."""
     name, _, era = public.partition("@")
-    return views.names_of("v2" if era else "v1").get(name)
+    first, second = views.names_of("v1").get(name), views.names_of("v2").get(name)
+    return (second, second) if era == "2" else (first, first) if era == "1" else (first, second)
 
 
 def word(name: str, candidates: list[str]) -> str:
-    """Return one name of a module as the table has it: by the first public name that is here."""
-    ordered = sorted(candidates, key=lambda public: public != name)
-    public = next((c for c in ordered if target(c)), ordered[0])
+    """Return one name of a module as the table has it: by the first public name that is here.
+
+    A name that means the same object in both TensorFlows has no mark, one of TF 1 alone `@1`, one of TF 2 alone `@2`.
+    """
+    if candidates == ["gen"]:
+        return "gen"
+    known = set(candidates)
+    marked = [c if f"{c}@2" in known else f"{c}@1" for c in candidates if "@" not in c]
+    marked += [c for c in candidates if "@" in c and c.partition("@")[0] not in known]
+    ordered = sorted(marked, key=lambda public: ("@" in public, public.partition("@")[0] != name))
+    public = next((c for c in ordered if all(target(c))), ordered[0])
     return name if public == name else f"{name}={public}"
 
 
-def meaning(text: str) -> tuple[str, str]:
+def meaning(text: str) -> tuple[str, object]:
     """Return a word's name and what it stands for, by which words of two TensorFlows are compared."""
     here, _, there = text.partition("=")
-    return here, target(there or here) or there or here
+    found = target(there or here)
+    return here, found if all(found) else there or here
 
 
 def line(module: str, first: Modules, second: Modules) -> str:

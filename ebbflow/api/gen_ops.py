@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from ebbflow.core.registry import registry
-from ebbflow.ops.raw_ops import SPELLINGS
+from ebbflow.ops.raw_ops import SPELLINGS, raw_ops
 
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
 
@@ -34,30 +34,27 @@ def _by_small_name() -> dict[str, str]:
     return {small(name): name for name in registry.names()}
 
 
-class _GenOps(ModuleType):
-    """Makes the function of an op when it is first asked for."""
+def _function(name: str) -> Callable[..., Any]:
+    """Make the function of an op when it is first asked for."""
+    known, word = _by_small_name(), name.removeprefix("_")
+    if registry.find(word) is not None:  # the op itself, as `tf.raw_ops` has it
+        return getattr(raw_ops, word)
+    if word not in known:
+        near = difflib.get_close_matches(word, known, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise AttributeError(f"there is no op whose function is called {name!r}{hint}")
+    op, spelt = registry[known[word]], SPELLINGS.get(known[word], {})
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        known, word = _by_small_name(), name.removeprefix("_")
-        if word not in known:
-            near = difflib.get_close_matches(word, known, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise AttributeError(f"there is no op whose function is called {name!r}{hint}")
-        op, spelt = registry[known[word]], SPELLINGS.get(known[word], {})
+    def call(*arguments: Any, **named: Any) -> Any:
+        return op(*arguments, **{spelt.get(key, key): value for key, value in named.items()})
 
-        def call(*arguments: Any, **named: Any) -> Any:
-            return op(*arguments, **{spelt.get(key, key): value for key, value in named.items()})
-
-        call.__name__ = call.__qualname__ = name
-        call.__doc__ = op.text
-        setattr(self, name, call)
-        return call
-
-    def __dir__(self) -> list[str]:
-        return sorted(_by_small_name())
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = op.text
+    return vars(gen_ops).setdefault(name, call)
 
 
-gen_ops = _GenOps("ebbflow.api.gen_ops", __doc__)
+gen_ops = ModuleType("ebbflow.api.gen_ops", __doc__)
+vars(gen_ops).update(__getattr__=_function, __dir__=lambda: sorted(_by_small_name()))
 
 
 def __getattr__(name: str) -> Any:

@@ -74,8 +74,12 @@ def parse(text: str) -> Iterator[tuple[str, str]]:
             yield from ((word, target) for word in (words[2:] if named else words))
 
 
-def follow(paths: Mapping[str, str], first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:
+def follow(
+    paths: Mapping[str, str], first: Mapping[str, str], second: Mapping[str, str], own: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Return the targets of a table of paths, whose entries are public names: TF 1's, or TF 2's where marked @2.
+
+    Where `own` is given, it has the meaning of names without a mark, and TF 1's are marked @1.
 
     >>> follow({"ops": "abs ceil=math.ceil where_v2=where@2"}, {"abs": "a", "math.ceil": "c"}, {"where": "w"})
     {'ops.abs': 'a', 'ops.ceil': 'c', 'ops.where_v2': 'w'}
@@ -85,8 +89,8 @@ def follow(paths: Mapping[str, str], first: Mapping[str, str], second: Mapping[s
         for word in words.split():
             here, _, there = word.partition("=")
             name, _, era = (there or here).partition("@")
-            target = None if era else first.get(name)
-            target = target or second.get(name)
+            target = second.get(name) if era == "2" else (own or first).get(name) if not era else first.get(name)
+            target = target or second.get(name) or first.get(name)
             if target is not None:  # a test sees to it that none is missing
                 found[f"{path}.{here}"] = target
     return found
@@ -203,7 +207,7 @@ def names_inside(key: str) -> dict[str, str]:
     era = "2" if key == "v2" else "1"
     first, second = names_of("v1"), names_of("v2")
     lines = {path: words_of_era(words, era) for path, words in recorded().items()}
-    found = mirrored(paths.INNER_MIRRORS, first) | follow(lines, first, second)
+    found = mirrored(paths.INNER_MIRRORS, first) | follow(lines, first, second, names_of(key))
     for path in lines:
         if found.pop(f"{path}.gen", None) is not None or " gen " in f" {lines[path]} ":
             found[f"{path}.{GENERATED}"] = "api.gen_ops:gen_ops"

@@ -19,7 +19,8 @@ from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients
 from ebbflow.graph.gradients import gradients
 from ebbflow.ops.arrays.creation import constant
-from ebbflow.runtime.session import get_default_session
+from ebbflow.ops.declare import raw
+from ebbflow.runtime.session import Session, get_default_session
 
 DELTA = 1.0 / 1024
 """How far an element is moved: a power of two, so that moving it is exact."""
@@ -37,6 +38,8 @@ def compute_gradient(
         raise ValueError(
             f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}"
         )
+    if any(isinstance(value, Tensor) and not hasattr(value, "numpy") for value in x):
+        return _in_graph(f, x, delta or DELTA)
     with context.eager_scope():
         tensors = [convert(value) for value in x]
         for place, tensor in enumerate(tensors):
@@ -47,6 +50,26 @@ def compute_gradient(
             _by_moving(lambda moved: _value(f, moved), arrays, place, delta or DELTA) for place in range(len(arrays))
         ]
     return tuple(by_rules), tuple(by_moving)
+
+
+def _in_graph(f: Callable[..., Any], x: Sequence[Any], delta: float) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the same for tensors of a graph, whose values the default session (or one of our own) computes."""
+    tensors = [convert(value) for value in x]
+    for place, tensor in enumerate(tensors):
+        _check_type(tensor.dtype, place)
+    session = get_default_session() or Session()
+    arrays = [np.asarray(value) for value in session.run(tensors)]
+    sources = [raw.Placeholder(dtype=t.dtype, shape=list(a.shape)) for t, a in zip(tensors, arrays, strict=True)]
+    y = f(*sources)
+    given = raw.Placeholder(dtype=y.dtype)
+    slopes = [slope if slope is None else convert(slope) for slope in gradients(y, sources, grad_ys=given)]
+    run = lambda fetch, values, **more: np.asarray(
+        session.run(fetch, {**dict(zip(sources, values, strict=True)), **({given: more["dy"]} if more else {})})
+    )
+    out = run(y, arrays)
+    places = range(len(arrays))
+    by_rules = tuple(_graph_jacobian(run, out, slopes[place], arrays, place).T for place in places)
+    return by_rules, tuple(_by_moving(lambda moved: run(y, moved), arrays, place, delta) for place in places)
 
 
 def _check_type(dtype: Any, place: int) -> None:

@@ -174,8 +174,22 @@ class TestCase(unittest.TestCase):
         """Fail unless two structures have the same shape and values within rtol * |b| + atol."""
         self._all_close(a, b, rtol, atol, msg, "")
 
+    def _plain_rows(self, value: Any) -> Any:
+        """Return a ragged value, or a list of anything, as plain lists."""
+        if isinstance(value, (list, tuple)):
+            return [self._plain_rows(item) for item in value]
+        if is_tensor(value):
+            value = self.evaluate(value)
+        return value.to_list() if isinstance(value, RaggedTensorValue) else np.asarray(value).tolist()
+
+    def assertRaggedEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """Fail unless two ragged tensors, or lists for them, have the same rows."""
+        self.assertEqual(self._plain_rows(a), self._plain_rows(b), msg)
+
     def _all_close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None, path: str) -> None:
         where = f"\n{path}" if path else ""
+        if _has_rows(a) or _has_rows(b):
+            a, b = self._plain_rows(a), self._plain_rows(b)
         a, b = _as_mapping(a), _as_mapping(b)
         if isinstance(a, Mapping) or isinstance(b, Mapping):
             if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
@@ -221,8 +235,11 @@ class TestCase(unittest.TestCase):
         msg: str | None = None,
     ) -> None:
         """Fail unless values are as close as their type lets one expect."""
-        (a, b) = (self._array(a), self._array(b))
-        kinds = {a.dtype.name, b.dtype.name}
+        if _has_rows(a) or _has_rows(b):
+            kinds = {np.dtype(v.dtype.name).name for v in (a, b) if _has_rows(v)}
+        else:
+            (a, b) = (self._array(a), self._array(b))
+            kinds = {a.dtype.name, b.dtype.name}
         for names, r, t in (
             (("float32", "complex64"), float_rtol, float_atol),
             (("float16",), half_rtol, half_atol),
@@ -242,6 +259,8 @@ class TestCase(unittest.TestCase):
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Fail unless two arrays have the same shape and the same values, NaN equal to NaN."""
+        if _has_rows(a) or _has_rows(b):
+            return self.assertRaggedEqual(a, b, msg)
         a, b = self._array(a), self._array(b)
         if a.size == b.size == 0 and a.ndim <= 1 and b.ndim <= 1:
             return
@@ -466,6 +485,10 @@ def _remove(directory: str) -> None:
 
 def _as_mapping(value: Any) -> Any:
     return value._asdict() if hasattr(value, "_asdict") else value
+
+
+def _has_rows(value: Any) -> bool:
+    return isinstance(value, (RaggedTensor, RaggedTensorValue))
 
 
 def _ragged(value: Any) -> bool:

@@ -154,3 +154,32 @@ def test_an_inner_module_has_the_modules_it_imports():
     assert rnn.ops is importlib.import_module("ebbflow.python.framework.ops")
     with pytest.raises(AttributeError, match="nothing_ops"):
         _ = rnn.nothing_ops
+
+
+def test_lists_of_tensors():
+    lists = importlib.import_module("ebbflow.python.ops.list_ops")
+    handle = lists.tensor_list_reserve([2, None], 2, tf.float32)
+    handle = lists.tensor_list_set_item(handle, 1, [[1.0], [2.0]])
+    assert lists.tensor_list_get_item(handle, 1, tf.float32).numpy().tolist() == [[1.0], [2.0]]
+    assert lists.tensor_list_get_item(handle, 0, tf.float32, [2, 1]).numpy().tolist() == [[0.0], [0.0]]
+    handle = lists.tensor_list_from_tensor([1.0, 2.0, 3.0], [])
+    handle, last = lists.tensor_list_pop_back(handle, tf.float32)
+    assert last.numpy() == 3.0 and lists.tensor_list_stack(handle, tf.float32).numpy().tolist() == [1.0, 2.0]
+    parts = lists.tensor_list_split([1.0, 2.0, 3.0], [None], [1, 2])
+    assert lists.tensor_list_concat(parts, tf.float32).numpy().tolist() == [1.0, 2.0, 3.0]
+    assert lists.tensor_list_gather(lists.tensor_list_scatter([7.0, 8.0], [1, 0]), [0], tf.float32).numpy() == [8.0]
+    assert lists.empty_tensor_list(None, tf.float32).dtype == tf.variant
+
+
+def test_small_helpers():
+    checker = importlib.import_module("ebbflow.python.ops.gradient_checker_v2")
+    with tf.Graph().as_default(), tf.compat.v1.Session():
+        slopes = checker.compute_gradient(lambda x: x * x, [tf.constant([1.0, 2.0], tf.float64)])
+        assert checker.max_error(*slopes) < 1e-6 and slopes[0][0].tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    array_ops = importlib.import_module("ebbflow.python.ops.array_ops")
+    assert array_ops.newaxis is None
+    assert array_ops.batch_gather_nd([[1, 2], [3, 4]], [[1], [0]], 1).numpy().tolist() == [2, 3]
+    math_ops = importlib.import_module("ebbflow.python.ops.math_ops")
+    assert math_ops.tensor_equals(tf.constant(1), 1).numpy() and math_ops.tensor_not_equals(tf.constant(1), None)
+    ragged = importlib.import_module("ebbflow.python.ops.ragged.ragged_concat_ops")
+    assert ragged.concat([tf.ragged.constant([[1], []]), tf.ragged.constant([[2]])], 0).to_list() == [[1], [], [2]]

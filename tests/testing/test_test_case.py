@@ -29,6 +29,8 @@ def constant(value):
 
 
 HOLDS = [
+    ("assertAllEqual", (tf.ragged.constant([[1], [2, 3]]), [[1], [2, 3]])),
+    ("assertAllClose", (tf.ragged.constant([[1.0], []]), [[1.0 + 1e-8], []])),
     ("assertAllClose", ([1.0, 2.0], [1.0, 2.0 + 1e-7])),
     ("assertAllClose", ({"a": [1.0], "b": 2}, {"a": [1.0], "b": 2})),
     ("assertAllClose", ([[1.0], [2.0, 3.0]], [[1.0], [2.0, 3.0]])),

@@ -1,6 +1,57 @@
 """Names that only TensorFlow's inside had, at the paths where programs found them: rows as in the other tables."""
 
 ROWS = """
+[api.inner_helpers]
+to_numpy as python.ops.gradient_checker_v2._to_numpy
+python.util.compat.collections_abc
+python.util.numpy_compat.: np_array np_asarray np_where
+convert_n_to_tensor as python.framework.ops.convert_n_to_tensor
+get_name_scope as python.framework.ops.get_name_scope
+is_sparse as python.framework.sparse_tensor.is_sparse
+python.ops.array_ops.: batch_gather_nd newaxis
+python.ops.math_ops.: tensor_equals tensor_not_equals
+python.eager.context.: anonymous_name ensure_initialized shared_name
+python.ops.stateful_random_ops.: RNG_ALG_PHILOX RNG_ALG_THREEFRY
+python.ops.ragged.ragged_tensor.: convert_to_tensor_or_ragged_tensor is_ragged
+ragged_concat as python.ops.ragged.ragged_concat_ops.concat
+ragged_gather as python.ops.ragged.ragged_gather_ops.gather
+ragged_gather_nd as python.ops.ragged.ragged_gather_ops.gather_nd
+ragged_squeeze as python.ops.ragged.ragged_squeeze_op.squeeze
+python.ops.ragged.ragged_conversion_ops.: from_sparse from_tensor to_sparse to_tensor
+get_positive_axis as python.ops.array_ops.get_positive_axis python.ops.ragged.ragged_util.get_positive_axis
+[eager.functions]
+python.eager.backprop.: gradients_function make_vjp
+implicit_gradients as python.eager.backprop.implicit_grad
+implicit_value_and_gradients as python.eager.backprop.implicit_val_and_grad
+value_and_gradients_function as python.eager.backprop.val_and_grad_function
+[core.dtypes]
+python.framework.dtypes.: bfloat16_ref bool_ref complex128_ref complex64_ref float16_ref float32_ref float64_ref
+python.framework.dtypes.: half_ref int16_ref int32_ref int64_ref int8_ref resource_ref string_ref uint16_ref uint32_ref
+python.framework.dtypes.: uint64_ref uint8_ref variant_ref
+[ops.arrays.slicing]
+SLICE_TYPE_ERROR as python.ops.tensor_getitem_override._SLICE_TYPE_ERROR python.ops.array_ops._SLICE_TYPE_ERROR
+[ops.state.list_functions]
+python.ops.list_ops.: empty_tensor_list tensor_list_concat tensor_list_from_tensor tensor_list_gather
+python.ops.list_ops.: tensor_list_get_item tensor_list_pop_back tensor_list_reserve tensor_list_scatter
+python.ops.list_ops.: tensor_list_set_item tensor_list_split tensor_list_stack
+element_shape_of as python.ops.list_ops._build_element_shape
+[testing.gradient_check]
+python.ops.gradient_checker_v2.max_error
+[ops.ragged.functions]
+stack as python.ops.ragged.ragged_concat_ops.stack
+[ops.strings.splitting]
+python.ops.string_ops.string_split_v2
+[ops.ragged.value]
+python.ops.ragged.ragged_tensor_value.RaggedTensorValue
+[ops.arrays.padding]
+repeat as python.ops.ragged.ragged_util.repeat
+[ops.ragged.partition]
+DynamicRaggedShape as python.ops.ragged.dynamic_ragged_shape.DynamicRaggedShape
+[ops.reduce.reductions]
+python.ops.ragged.ragged_math_ops.: reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_std
+python.ops.ragged.ragged_math_ops.: reduce_sum reduce_variance
+[runtime.fetches]
+python.framework.indexed_slices.IndexedSlicesValue python.framework.ops.IndexedSlicesValue
 [data.dataset]
 DatasetV2 as python.data.ops.dataset_ops.DatasetV2
 python.data.ops.dataset_ops.DatasetSpec

@@ -59,7 +59,6 @@ substr_v1 as python.ops.string_ops.substr python.ops.string_ops.substr_deprecate
 substr as python.ops.string_ops.substr_v2
 [ops.strings.splitting]
 python.ops.string_ops.: string_split unicode_script unicode_transcode
-split as python.ops.string_ops.string_split_v2
 ngrams as python.ops.ragged.ragged_string_ops.ngrams
 python.ops.ragged.ragged_string_ops.: string_bytes_split unicode_decode unicode_decode_with_offsets unicode_encode
 python.ops.ragged.ragged_string_ops.: unicode_split unicode_split_with_offsets

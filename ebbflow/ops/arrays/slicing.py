@@ -365,7 +365,7 @@ def strided_slice(
 # --- indexing with brackets -------------------------------------------------------------------------------------------
 
 _INDEX_TYPES = (dtypes.int16, dtypes.int32, dtypes.int64)
-_ONLY = (
+SLICE_TYPE_ERROR = (
     "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid "
     "indices"
 )
@@ -429,7 +429,7 @@ def checked_index(item: Any) -> Any:
             return int(item)
     elif hasattr(item, "__index__") and not isinstance(item, (bool, np.bool_)):
         return operator.index(item)
-    raise TypeError(f"{_ONLY}, got {item!r}")
+    raise TypeError(f"{SLICE_TYPE_ERROR}, got {item!r}")
 
 
 def slice_helper(tensor, slice_spec, var=None):
@@ -439,7 +439,7 @@ def slice_helper(tensor, slice_spec, var=None):
     items = slice_spec if isinstance(slice_spec, (list, tuple)) else [slice_spec]
     if isinstance(items, list) and any(isinstance(item, (bool, np.bool_)) for item in items):
         raise TypeError(
-            f"{_ONLY}, got {slice_spec!r}: a mask must be an array or a tensor, tf.constant({slice_spec!r})"
+            f"{SLICE_TYPE_ERROR}, got {slice_spec!r}: a mask must be an array or a tensor, tf.constant({slice_spec!r})"
         )
     spec = Spec(items)
     with name_scope(None, "strided_slice") as scope:

@@ -413,12 +413,7 @@ def _to_accumulate(inputs, shape, tensor_dtype):
 
 add_v2 = quick_binary(AddV2, "add_v2", "Return `x + y`.", node="Add")
 atan2 = quick_binary(Atan2, "atan2", "Return the angle of the point (`x`, `y`).", "y x")
-div_no_nan = quick_binary(
-    DivNoNan,
-    "div_no_nan",
-    "Return `x / y`, and 0 where `y` is 0.\n\n>>> div_no_nan([1.0, 2.0], [0.0, 4.0]).numpy().tolist()\n[0.0, 0.5]",
-    node="div_no_nan",
-)
+_real_div_no_nan = quick_binary(DivNoNan, "div_no_nan", "Return `x / y`, and 0 where `y` is 0.", node="div_no_nan")
 floor_div = quick_binary(FloorDiv, "floor_div", "Return the floor of `x / y`.")
 floordiv = quick_binary(
     FloorDiv,
@@ -455,7 +450,6 @@ xlogy = quick_binary(Xlogy, "xlogy", "Return `x * log(y)`, and 0 where `x` is 0.
 add_tf1 = quick_binary(Add, "add", "Return `x + y` (as TensorFlow 1 puts it into a graph: an Add node).")
 Mul.function = multiply  # type: ignore[attr-defined]  # for families that come before this one
 mod = floormod
-divide_no_nan = div_no_nan
 
 
 def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -515,6 +509,25 @@ def _both_sides(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     if x.dtype.base_dtype is not y.dtype.base_dtype:
         raise errors.WrongTypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
     return x, y
+
+
+def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return `x / y`, and 0 where `y` is 0; of integers, a fraction as `truediv` gives it.
+
+    >>> div_no_nan([1.0, 2.0], [0.0, 4.0]).numpy().tolist()
+    [0.0, 0.5]
+    """
+    if isinstance(x, Tensor) and not x.dtype.is_integer:
+        return _real_div_no_nan(x, y, name)
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        x, y = _both_sides(x, y)
+        real = _REAL_OF.get(x.dtype.base_dtype)
+        if real is not None:
+            x, y = raw.Cast(x, DstT=real), raw.Cast(y, DstT=real)
+        return DivNoNan(x, y, name=scope or None)
+
+
+divide_no_nan = div_no_nan
 
 
 def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:

@@ -19,6 +19,7 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.binary import div_no_nan, realdiv
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.nn.embedding import _lookup
+from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.sparse.functions import as_sparse, fill_empty_rows, reshape, retain
 from ebbflow.ops.sparse.segment import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum
 
@@ -35,6 +36,8 @@ def embedding_lookup_sparse(
     allow_fast_lookup: bool = False,
 ) -> Tensor:
     """Return, for each row of `sp_ids`, the sum, mean or square-root-weighted mean of the rows of `params` it names.
+
+    Ids may be ragged instead of sparse.
 
     >>> ids = SparseTensor([[0, 0], [0, 1]], [0, 1], [1, 2])
     >>> embedding_lookup_sparse([[1.0, 2.0], [3.0, 4.0]], ids, None, combiner="sum").numpy().tolist()
@@ -61,14 +64,10 @@ def _combined(params: Any, sp_ids: Any, sp_weights: Any, strategy: str, name: An
     combiner = combiner or "mean"
     if combiner not in COMBINERS:
         raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
-    if not isinstance(sp_ids, SparseTensor):
-        raise TypeError(f"sp_ids must be SparseTensor, got {type(sp_ids)}")
-    if sp_weights is not None:
-        if not isinstance(sp_weights, SparseTensor):
-            raise TypeError(f"sp_weights must be either None or SparseTensor, got {type(sp_weights)}")
-        sp_ids.values.shape.assert_is_compatible_with(sp_weights.values.shape)
+    _check_kinds(sp_ids, sp_weights)
     with name_scope(name, "embedding_lookup_sparse", [sp_ids.values]):
-        rows = cast(sp_ids.indices[:, 0], dtypes.int32)
+        rows = sp_ids.value_rowids() if isinstance(sp_ids, RaggedTensor) else sp_ids.indices[:, 0]
+        rows = rows if rows.dtype is dtypes.int32 else cast(rows, dtypes.int32)
         ids, which = raw.Unique(sp_ids.values)
         found = _lookup(params, ids, strategy, None, max_norm)
         original = found.dtype
@@ -80,6 +79,22 @@ def _combined(params: Any, sp_ids: Any, sp_weights: Any, strategy: str, name: An
         else:
             result = _weighted(raw.GatherV2(found, which, 0), sp_weights.values, rows, combiner)
         return result if result.dtype is original else cast(result, original)
+
+
+def _check_kinds(sp_ids: Any, sp_weights: Any) -> None:
+    """Refuse ids that are neither sparse nor ragged, and weights of another kind or number."""
+    if not isinstance(sp_ids, (SparseTensor, RaggedTensor)):
+        raise TypeError(f"sp_ids must be SparseTensor, got {type(sp_ids)}")
+    if isinstance(sp_ids, RaggedTensor) and sp_ids.ragged_rank != 1:
+        raise ValueError(f"sp_ids must have one ragged axis, got ragged_rank = {sp_ids.ragged_rank}")
+    if sp_weights is None:
+        return
+    if isinstance(sp_ids, SparseTensor) and not isinstance(sp_weights, SparseTensor):
+        raise TypeError(f"sp_weights must be either None or SparseTensor, got {type(sp_weights)}")
+    if not isinstance(sp_weights, type(sp_ids)):
+        kinds_here = f"{type(sp_ids).__name__!r} for sp_ids and {type(sp_weights).__name__!r} for sp_weights"
+        raise TypeError(f"sp_ids must be of the same type as sp_weights, received {kinds_here}.")
+    sp_ids.values.shape.assert_is_compatible_with(sp_weights.values.shape)
 
 
 def _weighted(found: Any, weights: Any, rows: Any, combiner: str) -> Any:
@@ -128,6 +143,9 @@ def safe_embedding_lookup_sparse_v1(
     """`safe_embedding_lookup_sparse` with TensorFlow 1's arguments."""
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    if isinstance(sparse_ids, RaggedTensor):
+        sparse_ids = sparse_ids.to_sparse()
+        sparse_weights = sparse_weights.to_sparse() if isinstance(sparse_weights, RaggedTensor) else sparse_weights
     with name_scope(name, "embedding_lookup", [sparse_ids]):
         ids, weights = as_sparse(sparse_ids), None if sparse_weights is None else as_sparse(sparse_weights)
         whole = ids.dense_shape

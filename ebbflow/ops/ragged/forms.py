@@ -18,9 +18,11 @@ from ebbflow.core.convert import convert
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import index, reduce
 from ebbflow.ops.ragged import rows as ragged_rows
+from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.elementwise import elementwise
 from ebbflow.ops.ragged.partition import DynamicRaggedShape
 from ebbflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec, as_splits
+from ebbflow.ops.ragged.value import RaggedTensorValue
 
 __all__ = ["RaggedTensor", "RaggedTensorSpec", "as_splits"]
 
@@ -155,3 +157,12 @@ for _symbol in ("lt", "le", "gt", "ge"):
     _METHODS[f"__{_symbol}__"] = _operator(_symbol, reflected=False)
 for _name, _method in _METHODS.items():
     setattr(RaggedTensor, _name, _method)
+
+
+def _form_of_values(op: Any, inputs: Any, attrs: Any) -> Any:
+    """Return what an op gives for fetched ragged tensors: what it gives for ragged tensors of these values."""
+    as_tensor = lambda value: ragged_or_tensor(value) if isinstance(value, RaggedTensorValue) else value
+    return form(op, [as_tensor(value) for value in inputs], attrs)
+
+
+RaggedTensorValue._op_form = staticmethod(_form_of_values)  # type: ignore[attr-defined]

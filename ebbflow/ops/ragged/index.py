@@ -14,9 +14,11 @@ import numpy as np
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.ops.arrays.slicing import SLICE_TYPE_ERROR
 from ebbflow.ops.declare import raw
-from ebbflow.ops.ragged.rows import _between, expand_dims, pick, spans, take
+from ebbflow.ops.ragged.rows import _between, expand_dims, pick, spans
 from ebbflow.ops.ragged.tensor import RaggedTensor
+from ebbflow.ops.sizes import invalid
 
 
 def getitem(rows: RaggedTensor, key: Any) -> Any:
@@ -29,11 +31,14 @@ def _spelled_out(keys: tuple[Any, ...], rank: int | None) -> list[Any]:
     places = [i for i, key in enumerate(keys) if key is Ellipsis]
     axes = sum(key is not None and key is not Ellipsis for key in keys)
     if rank is not None and axes > rank:
-        raise ValueError(f"Too many indices ({axes}) for a ragged tensor of rank {rank}.")
+        kind = IndexError if places else ValueError
+        raise kind(f"Too many indices for RaggedTensor: {axes} for a rank of {rank}.")
     if not places:
         return list(keys)
-    if rank is None or len(places) > 1:
-        raise ValueError("one `...` may stand in an index, of a ragged tensor whose rank is known")
+    if rank is None:
+        raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
+    if len(places) > 1:
+        raise ValueError("Multiple ellipses are not allowed: one `...` may stand in an index")
     at = places[0]
     return [*keys[:at], *[slice(None)] * (rank - axes), *keys[at + 1 :]]
 
@@ -62,17 +67,32 @@ def _row(rows: RaggedTensor, at: Any) -> Any:
         end = place + np.array(1, splits.dtype.np) if isinstance(place, Tensor) else place + 1
         return _between(rows.values, splits[place], splits[end])
     if isinstance(at, Tensor) and at.shape.rank in (0, None) and at.dtype.is_integer:
-        return take(rows, at)
-    raise TypeError(f"Only integers, slices, tf.newaxis and scalar tensors index a ragged tensor, got {at!r}")
+        splits = rows.row_splits
+        place = raw.Cast(at, DstT=splits.dtype)
+        zero, count = splits.dtype.np.type(0), rows.nrows()
+        place = raw.SelectV2(raw.Less(place, zero), place + count, place)
+        place = raw.SelectV2(raw.Less(place, zero), count, place)  # before the first row: refused, not counted again
+        return _between(rows.values, rows.row_starts()[place], rows.row_limits()[place])
+    raise TypeError(f"{SLICE_TYPE_ERROR}, got {at!r}")
 
 
 def _outside(at: int, count: int) -> Exception:
-    return IndexError(f"index {at} is not in a ragged tensor of {count} rows")
+    return IndexError(f"index {at} is out of bounds: the ragged tensor has {count} rows")
+
+
+def _check_slice(key: slice, offsets: str, strides: str) -> None:
+    """Refuse a slice whose parts are neither integers nor None."""
+    for parts, words in (((key.start, key.stop), offsets), ((key.step,), strides)):
+        for part in parts:
+            whole = isinstance(part, (int, np.integer)) or (isinstance(part, Tensor) and part.dtype.is_integer)
+            if part is not None and not whole:
+                raise TypeError(f"{words}, got {part!r}")
 
 
 def _rows(rows: RaggedTensor, key: slice) -> RaggedTensor:
     if key == slice(None):
         return rows
+    _check_slice(key, SLICE_TYPE_ERROR, SLICE_TYPE_ERROR)
     splits = rows.row_splits
     plain = all(part is None or isinstance(part, (int, np.integer)) for part in (key.start, key.stop, key.step))
     if plain and key.step in (None, 1) and isinstance(splits, EagerTensor):
@@ -99,6 +119,8 @@ def _inner(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
         return part.with_values(_inner(part.values, rest)) if rest else part
     if rows._uniform is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
+    if isinstance(key, int) and not -rows._uniform <= key < rows._uniform:
+        raise invalid(f"index {key} is out of bounds: rows have {rows._uniform} values")
     at = key + rows._uniform if isinstance(key, int) and key < 0 else key
     places = rows.row_starts() + raw.Cast(convert(at), DstT=rows.row_splits.dtype)
     return _inner(pick(rows.values, places), rest)
@@ -108,6 +130,7 @@ def _part_of_each(rows: RaggedTensor, key: slice) -> RaggedTensor:
     """Return the same part of every row."""
     if key == slice(None):
         return rows
+    _check_slice(key, "slice offsets must be integers or None", "slice strides must be integers or None")
     kind = rows.row_splits.dtype
     step = 1 if key.step is None else int(key.step)
     if not step:

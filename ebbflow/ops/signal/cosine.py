@@ -27,7 +27,7 @@ def dct(
     """
     _check(type, axis, norm)
     with name_scope(name, "dct"):
-        x = convert(input, hint=dtypes.float32)
+        x = convert(input)
         if n is not None:
             if n < 1:
                 raise ValueError(f"n should be an integer greater than 1, got {n}")

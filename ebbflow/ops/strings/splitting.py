@@ -11,9 +11,9 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.rows import expand_dims
 from ebbflow.ops.ragged.tensor import RaggedTensor
 
@@ -22,11 +22,11 @@ from ebbflow.ops.ragged.tensor import RaggedTensor
 
 def _rows_of(input: Any, cut: Callable[[Any], RaggedTensor]) -> Any:
     """Return what `cut` makes of each text, whatever the rank: it takes a vector and gives a row for each text."""
+    input = ragged_or_tensor(input, dtypes.string)
     if not isinstance(input, RaggedTensor):
-        input = convert(input, dtypes.string)
         rank = input.shape.rank
         if rank is None:
-            raise ValueError("input must have a known rank")
+            raise ValueError("Rank of `input` must be statically known.")
         if rank == 0:
             return cut(raw.Reshape(input, np.array([1], np.int32))).values
         if rank == 1:
@@ -68,20 +68,23 @@ def split_v1(
     """Return the parts of each text between separators, as a sparse (or ragged) tensor."""
     if (input is None) == (source is None):
         raise ValueError("give either 'input' or 'source', its old name")
-    texts = source if input is None else input
-    if result_type == "RaggedTensor":
-        return split(texts, sep, maxsplit, name)
-    if result_type != "SparseTensor":
+    if result_type not in ("RaggedTensor", "SparseTensor"):
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
     with name_scope(name, "StringSplit"):
-        texts = convert(texts, dtypes.string)
+        texts = ragged_or_tensor(source if input is None else input, dtypes.string)
+        if texts.shape.rank == 0:
+            texts = raw.Reshape(texts, np.array([1], np.int32))
+        if result_type == "RaggedTensor":
+            return split(texts, sep, maxsplit)
         if texts.shape.rank == 1:
-            parts = _sparse_parts(texts, sep, maxsplit)
-            return SparseTensor(parts.indices, parts.values, parts.shape)
-        rows = split(texts, sep, maxsplit)
-        if isinstance(rows, Tensor):
-            rows = RaggedTensor.from_row_splits(rows, raw.Pack([0, raw.Size(rows)]), validate=False)
-        return rows.to_sparse()
+            return string_split_v2(texts, sep, maxsplit)
+        return split(texts, sep, maxsplit).to_sparse()
+
+
+def string_split_v2(source: TensorLike, sep: Any = None, maxsplit: int = -1) -> SparseTensor:
+    """Return the parts of each text of a vector, as a sparse tensor."""
+    parts = _sparse_parts(convert(source, dtypes.string), sep, maxsplit)
+    return SparseTensor(parts.indices, parts.values, parts.shape)
 
 
 def string_split(
@@ -252,7 +255,7 @@ def unicode_encode(
     """
     with name_scope(name, "UnicodeEncode"):
         rules = {"output_encoding": output_encoding, "errors": errors, "replacement_char": _code(replacement_char)}
-        rows: Any = input if isinstance(input, RaggedTensor) else convert(input, dtypes.int32)
+        rows: Any = ragged_or_tensor(input, dtypes.int32)
         if isinstance(rows, RaggedTensor):
             return _encode_rows(rows, rules)
         rank = rows.shape.rank

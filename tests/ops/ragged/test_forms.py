@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -130,3 +132,49 @@ REFUSED = [
 def test_refusals(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+def test_embeddings_of_ragged_ids():
+    table = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    ids, weights = tf.ragged.constant([[0, 1], [2]]), tf.ragged.constant([[1.0, 3.0], [2.0]])
+    assert tf.nn.embedding_lookup_sparse(table, ids, None).numpy().tolist() == [[2.0, 3.0], [5.0, 6.0]]
+    weighted = tf.nn.embedding_lookup_sparse(table, ids, weights, combiner="sum")
+    assert weighted.numpy().tolist() == [[10.0, 14.0], [10.0, 12.0]]
+    with pytest.raises(TypeError, match="sp_ids must be of the same type as sp_weights"):
+        tf.nn.embedding_lookup_sparse(table, ids, weights.to_sparse())
+    safe = tf.nn.safe_embedding_lookup_sparse(table, tf.ragged.constant([[0, -1], []], dtype=tf.int64))
+    assert safe.numpy().tolist() == [[1.0, 2.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_rows_by_tensors(graph):
+    with tf.Graph().as_default() if graph else contextlib.nullcontext():
+        rows = tf.RaggedTensor.from_row_splits([1, 2, 3, 4], [0, 1, 4, 4])
+        found = [rows[tf.constant(place)] for place in (-2, 0, 2)]
+        if graph:
+            with tf.compat.v1.Session() as session:
+                assert [row.tolist() for row in session.run(found)] == [[2, 3, 4], [1], []]
+                with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
+                    session.run(rows[tf.constant(-4)])
+        else:
+            assert [row.numpy().tolist() for row in found] == [[2, 3, 4], [1], []]
+
+
+def test_fetched_rows_are_taken_where_rows_are():
+    value = tf.compat.v1.ragged.constant_value([["a b"], []], dtype=bytes)
+    assert tf.strings.split(value).to_list() == [[[b"a", b"b"]], []]
+    assert tf.strings.length(value).to_list() == [[3], []]
+
+
+def test_bad_keys():
+    rows = tf.ragged.constant([[1, 2], [3]])
+    for key, words in (
+        (0.5, "Only integers"),
+        (slice(0, 2, 0.5), "Only integers"),
+        ((slice(None), slice(None, None, 0.5)), "slice strides must be integers"),
+        ((slice(None), slice("a", None)), "slice offsets must be integers"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            _ = rows[key]
+    with pytest.raises(IndexError, match="Too many indices"):
+        _ = rows[..., 0, 0, 0]
