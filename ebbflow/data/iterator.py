@@ -68,7 +68,10 @@ MOST_ASKED_IN_GRAPHS = 32
 
 
 class OwnedIterator(IteratorBase, Trackable):
-    """An iterator that lives as long as somebody has it. A checkpoint keeps how many elements were taken."""
+    """An iterator that lives as long as somebody has it.
+
+    A checkpoint keeps how many elements were taken, and the seeds that the iteration began with.
+    """
 
     _LEGACY_SAVEABLE_NAME = "ITERATOR"
 
@@ -100,11 +103,18 @@ class OwnedIterator(IteratorBase, Trackable):
         return self._resource
 
     def _serialize_to_tensors(self) -> dict[str, Any]:
-        return {"_COUNT": wrap(np.array(self._where().taken, np.int64), dtypes.int64)}
+        where = self._where()
+        seeds = np.array([_as_signed(state) for state in where.seeds], np.int64).reshape(-1, 3)
+        return {
+            "_COUNT": wrap(np.array(where.taken, np.int64), dtypes.int64),
+            "_SEEDS": wrap(seeds, dtypes.int64),
+        }
 
     def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
         if "_COUNT" in restored_tensors:
-            self._where().go_to(int(restored_tensors["_COUNT"]))
+            seeds = restored_tensors.get("_SEEDS")
+            states = None if seeds is None else [tuple(row) for row in np.asarray(seeds).tolist()]
+            self._where().go_to(int(restored_tensors["_COUNT"]), states)
 
     def _where(self) -> Position:
         if self._position is None:
@@ -132,6 +142,11 @@ class OwnedIterator(IteratorBase, Trackable):
 
     def __repr__(self) -> str:
         return f"<OwnedIterator element_spec={self._spec!r}>"
+
+
+def _as_signed(state: tuple[int, int, int]) -> list[int]:
+    """Return seeds as numbers of 64 bits with a sign: they name the same stream."""
+    return [(n + 2**63) % 2**64 - 2**63 for n in state]
 
 
 class IteratorSpec(TypeSpec):

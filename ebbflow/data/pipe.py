@@ -229,6 +229,7 @@ class Position:
         self._elements: Iterator[Element] | None = None
         self._streams: dict[Any, Any] = {}
         self.run = current.run
+        self.seeds: list[tuple[int, int, int]] = []  # of the stages, when this began
         self.taken = 0  # elements since the start: where a checkpoint says one was
         self._lock = threading.RLock()  # one who asks while being asked is told so by Python, instead of waiting
 
@@ -238,6 +239,7 @@ class Position:
             self._elements = None  # whatever the last one held goes first
             self.pipe, self._streams, self.taken = pipe, {}, 0
             self.run = run or current.run
+            self.seeds = [stage.seeds.state() for stage in _seeded(pipe)]
             around, current.run = current.run, self.run
             try:
                 with begun_anew(self._streams):
@@ -265,11 +267,23 @@ class Position:
             finally:
                 iteration.streams, current.run = around, outer
 
-    def go_to(self, taken: int) -> None:
-        """Start over, and leave out as many elements as had been taken."""
+    def go_to(self, taken: int, seeds: Sequence[tuple[int, int, int]] | None = None) -> None:
+        """Start over as one did that began with these seeds, and leave out as many elements as it had taken."""
         with self._lock:
             if self.pipe is None:
                 raise errors.FailedPreconditionError(None, None, f"{self.name} goes over no dataset yet")
-            self.begin(self.pipe)
+            stages = list(_seeded(self.pipe))
+            if seeds is not None and len(seeds) != len(stages):
+                raise errors.FailedPreconditionError(
+                    None, None,
+                    f"{self.name} was saved with {len(seeds)} stages in random order, the dataset here has {len(stages)}",
+                )  # fmt: skip
+            for stage, state in zip(stages, self.seeds if seeds is None else seeds, strict=True):
+                stage.seeds.go_to(state)
+            self.begin(self.pipe, self.run)
             while self.taken < taken and self.take() is not None:
                 pass
+
+
+def _seeded(pipe: Pipe) -> Iterator[Pipe]:
+    return (stage for stage in stages(pipe) if stage.seeds is not None)

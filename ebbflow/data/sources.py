@@ -11,9 +11,10 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.data.columns import Counted, in_memory
-from ebbflow.data.pipe import INFINITE, NOTED, UNKNOWN, Element, caller, dataset_op, made
+from ebbflow.data.pipe import INFINITE, NOTED, UNKNOWN, Element, Pipe, caller, dataset_op, made
 from ebbflow.data.random_words import Seeds, seeds_of, words_of
 from ebbflow.ops.sizes import invalid
+from ebbflow.ops.state.storage import boxed
 
 TensorDataset = dataset_op(
     "TensorDataset(components:list(Toutput_types)) -> (handle:variant) | Toutput_types: list(type) >= 1; "
@@ -109,7 +110,9 @@ def _random(seeds: Seeds) -> Any:
     def start() -> Iterator[Element]:
         return ((np.array(word, np.int64),) for word in words_of(*seeds.draw()))
 
-    return made(start, INFINITE)
+    pipe = Pipe(start, INFINITE)
+    pipe.seeds = seeds
+    return boxed(pipe)
 
 
 @RandomDataset.kernel

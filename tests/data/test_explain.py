@@ -15,7 +15,7 @@ Dataset = tf.data.Dataset
 
 def test_explain_tells_what_was_planned(capsys):
     dataset = Dataset.from_tensor_slices(np.ones((500, 3))).shuffle(50).map(lambda x: x * 2).batch(20).prefetch(2)
-    text = dataset.explain()
+    text = dataset.explain(seconds=60)
     assert capsys.readouterr().out.strip() == text.strip()
     assert "25 elements" in text and "to the end" in text
     for stage, how in (

@@ -1,0 +1,58 @@
+"""Iterators in checkpoints: they go on exactly where they were, in the middle of an epoch, and however wide maps run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+
+Dataset = tf.data.Dataset
+
+
+def shuffled(calls=None, seed=7):
+    numbers = Dataset.range(40).shuffle(13, seed=seed).repeat(4).map(lambda x: x * x, num_parallel_calls=calls)
+    return numbers.shuffle(5, seed=seed).batch(3)
+
+
+CHAINS = {
+    "shuffled": shuffled,
+    "unseeded": lambda calls=None: shuffled(calls, None),
+    "filtered": lambda calls=None: shuffled(calls).unbatch().filter(lambda x: x % 3 > 0),
+    "interleaved": lambda calls=None: Dataset.range(5).interleave(
+        lambda x: Dataset.range(x, x + 9).shuffle(4, seed=2), cycle_length=3, num_parallel_calls=calls
+    ),
+    "random, unseeded": lambda calls=None: Dataset.random(rerandomize_each_iteration=True).take(50),
+    "random": lambda calls=None: Dataset.random(seed=3).take(50).map(lambda x: x, num_parallel_calls=calls),
+    "cached": lambda calls=None: Dataset.range(30).shuffle(30, seed=1).cache().repeat(3),
+}
+
+
+@pytest.mark.parametrize("taken", [0, 1, 7, 17, 30])
+@pytest.mark.parametrize("name", CHAINS)
+def test_an_iterator_goes_on_where_it_was(name, taken, tmp_path):
+    dataset = CHAINS[name]()
+    list(dataset.take(5))  # an epoch begun before: seeds have been drawn
+    iterator = iter(dataset)
+    for _ in range(taken):
+        next(iterator)
+    path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "it"))
+    rest = [x.numpy().tolist() for x in iterator]
+    other = iter(CHAINS[name](calls=2))
+    next(other)
+    tf.train.Checkpoint(iterator=other).restore(path)
+    assert [x.numpy().tolist() for x in other] == rest
+
+
+def test_the_state_is_counters_and_seeds(tmp_path):
+    iterator = iter(Dataset.from_tensor_slices(np.zeros((1000, 100))).shuffle(1000).cache().batch(8))
+    next(iterator)
+    path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "it"))
+    sizes = dict(tf.train.list_variables(path))
+    assert all(np.prod(shape) <= 3 for name, shape in sizes.items() if "iterator" in name)
+
+
+def test_another_dataset_is_refused(tmp_path):
+    path = tf.train.Checkpoint(iterator=iter(Dataset.range(9).shuffle(3))).save(str(tmp_path / "it"))
+    with pytest.raises(tf.errors.FailedPreconditionError, match="1 stages in random order"):
+        tf.train.Checkpoint(iterator=iter(Dataset.range(9))).restore(path)
