@@ -86,18 +86,30 @@ class Sizes:
             self.want = min(self._most, self.want * 4)
 
 
-def rows_of(columns: Columns) -> Iterator[Block]:
-    """Yield the elements one by one."""
-    sizes = Sizes()
-    while (block := columns.take(sizes.want)) is not None:
-        if len(block) == 1:
-            column = block[0]
-            for i in range(len(column)):
-                yield (column[i, ...],)
-        else:
-            for i in range(length(block)):
-                yield tuple([column[i, ...] for column in block])
-        sizes.after(block)
+class rows_of:  # noqa: N801  (called like a function)
+    """The elements one by one. An error ends nothing: the next element may be fine."""
+
+    __slots__ = ("_at", "_block", "_columns", "_count", "_sizes")
+
+    def __init__(self, columns: Columns):
+        self._columns, self._sizes = columns, Sizes()
+        self._block: Block = ()
+        self._at = self._count = 0
+
+    def __iter__(self) -> rows_of:
+        return self
+
+    def __next__(self) -> Block:
+        i = self._at
+        if i == self._count:
+            self._at = self._count = i = 0
+            block = self._columns.take(self._sizes.want)
+            if block is None:
+                raise StopIteration
+            self._sizes.after(block)
+            self._block, self._count = block, length(block)
+        self._at = i + 1
+        return tuple([column[i, ...] for column in self._block])
 
 
 def batches_of(columns: Columns, count: int, whole: bool) -> Iterator[Block]:

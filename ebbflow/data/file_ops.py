@@ -12,6 +12,7 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import op
+from ebbflow.data.columns import Block, Listed
 from ebbflow.data.pipe import Element, dataset_op, made
 from ebbflow.io.records import RecordReader, TFRecordOptions, file_errors, open_file
 from ebbflow.ops.declare import FLAT
@@ -63,16 +64,49 @@ def _records(filenames: Any, compression_type: Any, offsets: list[int]) -> Any:
     if offsets and len(offsets) != len(names):
         raise invalid(f"`byte_offsets` has {len(offsets)} entries for {len(names)} `filenames`.")
 
-    def start() -> Iterator[Element]:
+    def readers() -> Iterator[RecordReader]:
         for i, name in enumerate(names):
             with RecordReader(name, options) as reader:
                 if offsets:
                     reader.offset = offsets[i]
                     reader.reopen()
-                for record in reader:
-                    yield (text_of(record),)
+                yield reader
 
-    return made(start)
+    def start() -> Iterator[Element]:
+        return ((text_of(record),) for reader in readers() for record in reader)
+
+    return made(start, columns=lambda: _RecordColumns(readers()))
+
+
+class _RecordColumns:
+    """The records of files, many at a time."""
+
+    __slots__ = ("_now", "_readers")
+
+    def __init__(self, readers: Iterator[RecordReader]):
+        self._readers = readers
+        self._now: RecordReader | None = None
+
+    def take(self, count: int) -> Block | None:
+        """Return the next records of the file at hand."""
+        while True:
+            try:
+                found = self._now.some(count) if self._now is not None else None
+            except errors.OpError:  # there is nothing to be had behind damage
+                self._readers, self._now = iter(()), None
+                raise
+            if found:
+                return (texts_of(found),)
+            self._now = next(self._readers, None)
+            if self._now is None:
+                return None
+
+
+def texts_of(values: list[bytes]) -> np.ndarray:
+    """Return byte strings as a vector of dtype string."""
+    found = np.empty(len(values), object)
+    found[:] = values
+    return found
 
 
 @TFRecordDataset.kernel
@@ -113,13 +147,17 @@ def chunks(name: str, compression: str) -> Iterator[bytes]:
 
 def lines(name: str, compression: str) -> Iterator[bytes]:
     """Yield the lines of a file, without what ends them."""
+    return (line for block in _blocks_of_lines(name, compression) for line in block)
+
+
+def _blocks_of_lines(name: str, compression: str) -> Iterator[list[bytes]]:
     rest = b""
     for chunk in chunks(name, compression):
         whole = (rest + chunk).split(b"\n")
         rest = whole.pop()
-        yield from (line.removesuffix(b"\r") for line in whole)
+        yield [line.removesuffix(b"\r") for line in whole]
     if rest:
-        yield rest.removesuffix(b"\r")
+        yield [rest.removesuffix(b"\r")]
 
 
 @TextLineDataset.kernel
@@ -127,11 +165,12 @@ def _(xp: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Any:
     names, compression = names_of(filenames), compression_of(compression_type)
 
     def start() -> Iterator[Element]:
-        for name in names:
-            for line in lines(name, compression):
-                yield (text_of(line),)
+        return ((text_of(line),) for name in names for line in lines(name, compression))
 
-    return made(start)
+    def blocks() -> Iterator[Block]:
+        return ((texts_of(block),) for name in names for block in _blocks_of_lines(name, compression))
+
+    return made(start, columns=lambda: Listed(blocks()))
 
 
 def _pieces(filenames: Any, header: Any, length: Any, footer: Any, compression: str) -> Any:

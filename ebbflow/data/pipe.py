@@ -276,7 +276,7 @@ class Position:
             if seeds is not None and len(seeds) != len(stages):
                 raise errors.FailedPreconditionError(
                     None, None,
-                    f"{self.name} was saved with {len(seeds)} stages in random order, the dataset here has {len(stages)}",
+                    f"{self.name} was saved with {len(seeds)} stages in random order, this dataset has {len(stages)}",
                 )  # fmt: skip
             for stage, state in zip(stages, self.seeds if seeds is None else seeds, strict=True):
                 stage.seeds.go_to(state)

@@ -188,6 +188,7 @@ class RecordReader:
     def __init__(self, path: str | os.PathLike[str], options: Any = None) -> None:
         self.path = os.fspath(path)
         self.offset = 0
+        self._held, self._at = b"", 0  # read from the file for `some`, and how much of it has been given
         self._bits = _window_bits(as_options(options))
         self._source: Any = None
         self.reopen()
@@ -223,6 +224,40 @@ class RecordReader:
             raise self._loss(f"corrupted record at {self.offset + _HEADER.size}")
         self.offset += _HEADER.size + len(rest)
         return data
+
+    def some(self, most: int) -> list[bytes]:
+        """The next records, up to `most`; none at the end. An error comes after all records before it were given."""
+        found: list[bytes] = []
+        crc, data, at = google_crc32c.value, self._held, self._at
+        while len(found) < most:
+            stop = at
+            if at + _HEADER.size <= len(data):
+                length, check = _HEADER.unpack_from(data, at)
+                stop = at + _HEADER.size + length + _CRC.size
+            if at == stop or stop > len(data):
+                more = self._take(CHUNK) if stop - at < CHUNK else b""
+                if more:
+                    data, at = data[at:] + more, 0
+                    continue
+            elif check == masked(crc(data[at : at + 8])):
+                record = data[at + _HEADER.size : stop - _CRC.size]
+                if _CRC.unpack_from(data, stop - _CRC.size)[0] == masked(crc(record)):
+                    found.append(record)
+                    self.offset += stop - at
+                    at = stop
+                    continue
+            self._give_back(data[at:])  # the end, a long record, or one that is damaged: `read` takes care of it
+            data, at = b"", 0
+            record_or_none = self.read() if not found else None
+            if record_or_none is None:
+                break
+            found.append(record_or_none)
+        self._held, self._at = data, at
+        return found
+
+    def _give_back(self, data: bytes) -> None:
+        self._held, self._at = b"", 0
+        self._put_back(data)
 
     def __iter__(self) -> RecordReader:
         return self

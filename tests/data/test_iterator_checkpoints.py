@@ -1,4 +1,4 @@
-"""Iterators in checkpoints: they go on exactly where they were, in the middle of an epoch, and however wide maps run."""
+"""Iterators in checkpoints: they go on exactly where they were, in the middle of an epoch, however wide maps run."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def obstacle(body: FuncGraph) -> str | None:
 def run_body(body: FuncGraph, inputs: Sequence[Any], rows: Rows) -> list[Any]:
     """Return a body's results, stacked, for inputs of which some are."""
     values = {id(t): x for t, x in zip(body.inputs, inputs, strict=True)}
-    needed = _needed(body)
+    needed = needed_for(body)
     for node in body._nodes:
         if node not in needed or node.type == "Placeholder":
             continue
@@ -74,7 +74,8 @@ def _draws(node: Operation) -> bool:
     return node._op.stateful and not node._op.facts.reads and not bodies_of(node)
 
 
-def _needed(body: FuncGraph) -> set[Operation]:
+def needed_for(body: FuncGraph) -> set[Operation]:
+    """Return the nodes that a body's results are made of."""
     found: set[Operation] = set()
     stack = [t.op for t in body.outputs]
     while stack:

@@ -492,6 +492,26 @@ def _one_hot(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(raw.OneHot(stacked(node, indices), depth, on, off, axis=axis))]
 
 
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+@rule("ParseExampleV2")
+def _parse_example(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    plain(node, *inputs[1:])
+    attrs = attrs_of(node)
+    if node._inputs[0]._dims != () or attrs["num_sparse"] or attrs["ragged_value_types"]:
+        raise NoRule("ParseExampleV2 into sparse or ragged parts")
+    if not all(is_static(dims) for dims in attrs["dense_shapes"]):
+        raise NoRule("ParseExampleV2 of features of any length")
+    found = raw.ParseExampleV2(stacked(node, inputs[0]), *inputs[1:5], list(inputs[5:]), **attrs)
+    return [Stacked(t) for t in found.dense_values]
+
+
+@rule("DecodeRaw")
+def _decode_raw(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    return [Stacked(raw.DecodeRaw(stacked(node, inputs[0]), **attrs_of(node)))]
+
+
 # --- drawn anew for each row ------------------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from ebbflow.compiler.options import EXACT
 from ebbflow.core import dtypes
 from ebbflow.eager.tape import stop_recording
 from ebbflow.functions.func_graph import FuncGraph, build
-from ebbflow.functions.vectorize.bodies import bodies_of, obstacle, run_body
+from ebbflow.functions.vectorize.bodies import bodies_of, needed_for, run_body
 from ebbflow.functions.vectorize.rules import ROUNDING, RULES, NoRule, Rows, Stacked
 from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.declare import raw
@@ -43,11 +43,15 @@ def unfit(body: FuncGraph, count: int) -> str | None:
     for tensor in body.outputs:
         if tensor.dtype.base_dtype in (dtypes.variant, dtypes.resource):
             return f"{tensor.dtype.base_dtype.name} among its results"
-    return obstacle(body) or stateful(body) or rounded_otherwise(body)
+    return stateful(body) or rounded_otherwise(body)
 
 
 def stateful(body: FuncGraph) -> str | None:
-    """Return the first op in a body for which it matters when it runs."""
+    """Return the first op in a body for which it matters when it runs, or which gives something besides tensors.
+
+    One that may raise an error and else gives what it is given is no such: a block that fails is done row by row.
+    """
+    needed = needed_for(body)
     for node in body._nodes:
         if node.type == "Placeholder":
             continue
@@ -56,8 +60,10 @@ def stateful(body: FuncGraph) -> str | None:
             found = stateful(called)
             if found is not None:
                 return found
-        if not inside and node._op.keeps_state:
+        if not inside and node._op.keeps_state and not (node._op.facts.complains and node in needed):
             return node.type
+        if any(t.dtype.base_dtype is dtypes.variant for t in node._outputs):
+            return f"{node.type}, which gives a list"
     return None
 
 
