@@ -57,24 +57,10 @@ class Tensor(TensorBase):
         def _dims(self) -> Any: ...  # Dims; most who ask have made sure that the rank is known
         @property
         def _array(self) -> np.ndarray: ...
-        @property
-        def name(self) -> str: ...
-        @property
-        def op(self) -> Any: ...
-        @property
-        def graph(self) -> Any: ...
-        @property
-        def device(self) -> str: ...
-        @property
-        def value_index(self) -> int: ...
-
         assign: Any
 
         def constant_value(self) -> Any: ...
         def constant_dims(self) -> Any: ...
-        def consumers(self) -> list[Any]: ...
-        def set_shape(self, shape: Any) -> None: ...
-        def eval(self, feed_dict: Any = None, session: Any = None) -> Any: ...
         def numpy(self) -> Any: ...
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray: ...
         def __len__(self) -> int: ...
@@ -118,15 +104,54 @@ class Tensor(TensorBase):
         def __gt__(self, other: Any) -> Tensor: ...
         def __ge__(self, other: Any) -> Tensor: ...
 
+    # What each kind of tensor has in its own way. Programs look at the class, too (`functools.wraps(tf.Tensor.eval)`).
+
     @property
     def dtype(self) -> DType:
         """The type of the elements."""
-        raise AttributeError("a bare tf.Tensor has no dtype: tensors are made by ops")
+        raise _bare("dtype")
 
     @property
     def shape(self) -> TensorShape:
         """The shape, as far as it is known."""
-        raise AttributeError("a bare tf.Tensor has no shape: tensors are made by ops")
+        raise _bare("shape")
+
+    @property
+    def name(self) -> str:
+        """The name of the tensor in its graph."""
+        raise _bare("name")
+
+    @property
+    def op(self) -> Any:
+        """The operation that gives this tensor."""
+        raise _bare("op")
+
+    @property
+    def graph(self) -> Any:
+        """The graph it is in."""
+        raise _bare("graph")
+
+    @property
+    def device(self) -> str:
+        """The device on which it is, or will be, computed."""
+        raise _bare("device")
+
+    @property
+    def value_index(self) -> int:
+        """Which of its operation's outputs it is."""
+        raise _bare("value_index")
+
+    def consumers(self) -> list[Any]:
+        """Return the operations that take this tensor."""
+        raise _bare("consumers")
+
+    def set_shape(self, shape: Any) -> None:
+        """Add to what is known of the shape."""
+        raise _bare("shape")
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Return the value, in `session` or the default one where it is in a graph."""
+        raise _bare("value")
 
     def get_shape(self) -> TensorShape:
         """Return the static shape."""
@@ -157,6 +182,10 @@ class Tensor(TensorBase):
     @classmethod
     def _override_operator(cls, operator: str, func: Any) -> None:
         setattr(cls, operator, func)
+
+
+def _bare(attribute: str) -> AttributeError:
+    return AttributeError(f"a bare tf.Tensor has no {attribute}: tensors are made by ops")
 
 
 class Reference:
