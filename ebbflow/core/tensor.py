@@ -57,6 +57,7 @@ class Tensor(TensorBase):
         def _dims(self) -> Any: ...  # Dims; most who ask have made sure that the rank is known
         @property
         def _array(self) -> np.ndarray: ...
+
         assign: Any
 
         def constant_value(self) -> Any: ...

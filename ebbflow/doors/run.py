@@ -103,15 +103,22 @@ def _main_file(script: str) -> str:
     return os.path.join(script, "__main__.py") if os.path.isdir(script) else script
 
 
+def _own_places() -> list[str]:
+    """Return the places of PYTHONPATH that may hold modules of the program's own, and not installed packages."""
+    places = [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
+    return [place for place in places if not os.path.isfile(os.path.join(place, "ebbflow", "__init__.py"))]
+
+
 def _evidence(kind: str, name: str, directory: str) -> tuple[era.Era, str]:
     """Return what a program's source says about its era, and the source itself where it has no file."""
+    path = [directory, *_own_places()]
     if kind == "script":
-        return era.of_program(_main_file(name), [directory]), ""
+        return era.of_program(_main_file(name), path), ""
     if kind == "module":
         place = os.path.join(directory, *name.split("."))
         files = [os.path.join(place, "__main__.py"), place + ".py"]
         file = next((file for file in files if os.path.isfile(file)), None)
-        return (era.of_program(file, [directory]) if file else era.Era()), ""
+        return (era.of_program(file, path) if file else era.Era()), ""
     text = name if kind == "code" else sys.stdin.read()
     found = era.of_source(text)
     return found, text

@@ -47,6 +47,13 @@ def test_a_script_sees_what_python_would_show_it(tmp_path):
     assert (run.returncode, run.stderr) == (7, "")
 
 
+def test_packages_on_pythonpath_speak_for_an_era_too(tmp_path):
+    write(tmp_path / "code", prog="import tensorflow as tf\nimport nets\nprint(tf.__version__)\n")
+    write(tmp_path / "lib", nets="import tensorflow as tf\nx = tf.placeholder(tf.float32)\n")
+    path = os.pathsep.join([str(tmp_path / "lib"), os.path.dirname(os.path.dirname(package.__file__))])
+    assert ebbflow("run", "prog.py", cwd=tmp_path / "code", PYTHONPATH=path).stdout.startswith("1.15")
+
+
 def test_the_first_era_is_detected_and_can_be_overruled(tmp_path):
     write(tmp_path, prog="import tensorflow as tf\ntf.Session\nprint(tf.__version__, tf.executing_eagerly())\n")
     assert ebbflow("run", "prog.py", cwd=tmp_path).stdout == "1.15.5 False\n"
