@@ -1,4 +1,4 @@
-"""TensorFlow before 1.0: functions that had another name or took their arguments in another order.
+"""TensorFlow 1 and before: functions that had another name, fewer arguments, or took them in another order.
 
 Thin adapters over today's functions, shown at the TF 1 door only. Where a name kept its place but its arguments moved,
 both orders are taken: the kinds of the arguments tell which is meant, and where they do not, the order of 1.x holds.
@@ -12,7 +12,8 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import is_tensor
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
+from ebbflow.ops.arrays import creation
 from ebbflow.ops.arrays.joining import concat as concat_now
 from ebbflow.ops.arrays.joining import split as split_now
 from ebbflow.ops.arrays.joining import stack, unstack
@@ -124,3 +125,21 @@ class RegisterShape:
 
     def __call__(self, shape_function: Any) -> Any:
         return shape_function
+
+
+# --- without the `layout` of today: packages compare the arguments of these with those of their own ------------------
+
+
+def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
+    """Return a tensor of zeros."""
+    return creation.zeros(shape, dtype, name)
+
+
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
+    """Return a tensor of ones."""
+    return creation.ones(shape, dtype, name)
+
+
+def fill(dims: ShapeLike, value: TensorLike, name: str | None = None) -> Any:
+    """Return a tensor of one value."""
+    return creation.fill(dims, value, name)

@@ -105,7 +105,9 @@ def getfullargspec(obj: Any) -> inspect.FullArgSpec:
     for decorator in decorators:
         if decorator.decorator_argspec is not None:
             return decorator.decorator_argspec
-    return inspect.getfullargspec(target)
+    spec = inspect.getfullargspec(target)
+    ours = (getattr(target, "__module__", None) or "").partition(".")[0] == __name__.partition(".")[0]
+    return spec._replace(annotations={}) if ours else spec  # TensorFlow's own say nothing of types; some compare
 
 
 def getargspec(obj: Any) -> ArgSpec:

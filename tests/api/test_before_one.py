@@ -5,8 +5,9 @@ import pytest
 
 import ebbflow as tf
 from ebbflow import messages
-from ebbflow.api import namespace, views
+from ebbflow.api import before_one, namespace, views
 from ebbflow.graph.graph import Graph
+from ebbflow.platform import decorators
 
 A = np.array([[1, 2], [3, 4]], np.int32)
 F = A.astype(np.float32)
@@ -88,3 +89,11 @@ def test_the_other_doors_keep_the_order_of_today():
     with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError)):
         tf.concat(0, [A, A])
     assert not hasattr(tf.compat.v1, "mul")
+
+
+def test_packages_find_the_arguments_they_compare_with():
+    def ones(shape, dtype=tf.float32, name=None): ...
+
+    spec = decorators.getfullargspec
+    assert spec(before_one.ones) == spec(ones)
+    assert before_one.fill([2], 3).numpy().tolist() == [3, 3] and before_one.zeros([1]).numpy().tolist() == [0.0]

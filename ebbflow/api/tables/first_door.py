@@ -30,12 +30,15 @@ models.rnn.rnn_cell.DropoutWrapper
 [api.before_one]
 batch_matmul
 concat
+fill
 listdiff
+ones
 pack
 reverse
 select
 split
 unpack
+zeros
 [ops.arrays.joining]
 concat as concat_v2
 [ops.nn.conv]
