@@ -20,6 +20,8 @@ import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
+from google.protobuf.message import DecodeError
+
 from ebbflow import messages
 from ebbflow.core import errors
 from ebbflow.io.save_ops import open_checkpoint
@@ -101,7 +103,10 @@ def spoil_index(path: pathlib.Path, chance: random.Random) -> None:
             header = messages.BundleHeaderProto(num_shards=chance.choice((-1, 0, 1, 2, 99999)))
             table[b""] = messages.serialize(header)
         elif key:
-            entry = messages.BundleEntryProto.FromString(table[key])
+            try:
+                entry = messages.BundleEntryProto.FromString(table[key])
+            except DecodeError:  # spoilt already
+                continue
             spoil_entry(entry, chance)
             table[key] = messages.serialize(entry)
     path.write_bytes(table_bytes(sorted(table.items())))

@@ -19,6 +19,7 @@ from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.dtypes import DType
 from ebbflow.core.registry import registry
+from ebbflow.graph.low_level_def import LowLevelWriter, takes_references
 from ebbflow.graph.younger_attrs import younger_attrs
 from ebbflow.messages.attrs import attr_value
 from ebbflow.messages.tensors import make_tensor_proto, shape_proto
@@ -40,11 +41,17 @@ def graph_def(graph: Any, from_version: int | None = None, add_shapes: bool = Fa
     result = messages.GraphDef()
     result.versions.CopyFrom(graph.graph_def_versions)
     library = Library()
+    low_level = LowLevelWriter(result, lambda written, node: fill_node(written, node, library), set(graph._by_name))
     for node in graph._nodes:
         if from_version is not None and node._id < from_version:
             continue
+        if takes_references(node):
+            low_level.write(node)
+            continue
         written = result.node.add()
         fill_node(written, node, library)
+        if "_class" in node._attrs:
+            _forget_strangers(written, graph)
         if add_shapes and node._outputs:
             written.attr["_output_shapes"].CopyFrom(attr_value("list(shape)", [t._dims for t in node._outputs]))
     for function in graph._functions.values():
@@ -54,6 +61,17 @@ def graph_def(graph: Any, from_version: int | None = None, add_shapes: bool = Fa
     if result.library.function:
         result.versions.min_consumer = max(12, result.versions.min_consumer)
     return result
+
+
+def _forget_strangers(written: Any, graph: Any) -> None:
+    """Take out of a node's wish to stand beside others those that are not in the graph: TensorFlow would refuse it."""
+    places = written.attr["_class"].list.s
+    known = [p for p in places if not p.startswith(b"loc:@") or p[5:].decode("utf-8", "replace") in graph._by_name]
+    if len(known) < len(places):
+        del places[:]
+        places.extend(known)
+    if not known:
+        del written.attr["_class"]
 
 
 def node_def(node: Any) -> Any:

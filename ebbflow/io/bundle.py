@@ -200,25 +200,35 @@ class BundleReader:
 
     def _assembled(self, name: str, entry: Entry, wanted: Slice) -> np.ndarray:
         """Return a part of a tensor that is stored in slices; only those it touches are read."""
-        result = memory.empty([n for _, n in wanted], entry.dtype.np) if entry.dtype is not dtypes.string else (
-            np.empty([n for _, n in wanted], object)
-        )  # fmt: skip
-        covered = 0
+        pieces = []
         for part in entry.slices:
             filled = tensor_slices.settled(part, entry.shape)
             both = tensor_slices.common(filled, wanted)
-            if both is None:
-                continue
-            value = self._read(self._entries[tensor_slices.key_of(name.encode(), part)], name)
+            if both is not None:
+                stored = self._entries[tensor_slices.key_of(name.encode(), part)]
+                self._check_inside(stored, name)
+                pieces.append((filled, both, stored))
+        covered, asked = sum(tensor_slices.elements(both) for _, both, _ in pieces), tensor_slices.elements(wanted)
+        if covered != asked:  # before memory is taken: the shape may be anything
+            raise errors.DataLossError(
+                None, None, f"{self._index}: slices of {name} have {covered} of the {asked} elements asked for"
+            )
+        result = memory.empty([n for _, n in wanted], entry.dtype.np) if entry.dtype is not dtypes.string else (
+            np.empty([n for _, n in wanted], object)
+        )  # fmt: skip
+        for filled, both, stored in pieces:
+            value = self._read(stored, name)
             source = tuple((s - o, n) for (s, n), (o, _) in zip(both, filled))
             target = tuple((s - o, n) for (s, n), (o, _) in zip(both, wanted))
             result[tensor_slices.places(target)] = value[tensor_slices.places(source)]
-            covered += tensor_slices.elements(both)
-        if covered != result.size:
-            raise errors.DataLossError(
-                None, None, f"{self._index}: slices of {name} have {covered} of the {result.size} elements asked for"
-            )
         return result
+
+    def _check_inside(self, entry: Entry, name: str) -> None:
+        """Refuse an entry that says its bytes lie where its file has none."""
+        with open_file(self._data_path(entry.shard), "rb") as file:
+            length = file.seek(0, os.SEEK_END)
+        if entry.offset + entry.size > length:
+            raise self._outside(entry, name, length)
 
     def mapped(self, name: str) -> np.ndarray:
         """Return a tensor as a read-only view of the file, of which only what is looked at is read.

@@ -39,8 +39,10 @@ def _kernel(xp: Any, input: Any, *, cond: Any, body: Any, run: Any) -> list[Any]
     references = [i for i, t in enumerate(body.inputs) if t._dtype._is_ref_dtype and is_reference(values[i])]
     while truth(test(session, values)[0]):
         before, values = values, step(session, values)
-        for i in references:  # the body may assign to it: hand on the variable, not what was read from it
-            values[i] = before[i]
+        if references:  # the body may assign to them: hand on the variables, not what was read from them
+            values = list(values)
+            for i in references:
+                values[i] = before[i]
         if stop.urgent:
             stop.check("Loop execution was cancelled.")
     for i in references:

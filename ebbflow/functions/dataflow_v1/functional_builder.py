@@ -287,16 +287,20 @@ class Builder:
         first = [self._value(scope, enter.inputs[0]) for enter, _ in entering]
         controls = [c for enter in frame.enters for c in enter.controls]
         outputs = self._loop(scope, frame, first, [self._home(scope, c, None).nodes[c] for c in controls])
+        after = self._after_loop(scope, frame, outputs[2:])
         for leaving in frame.exits:
-            switch = leaving.inputs[0][0]
-            if not is_loop_switch(switch) or switch.inputs[0][0] not in frame.variables:
-                raise errors.UnimplementedError(
-                    None,
-                    None,
-                    f"what leaves the loop at '{leaving.name}' is no loop variable; write it with tf.while_loop",
-                )
-            value = outputs[2 + frame.variables.index(switch.inputs[0][0])]
-            self._set(scope, leaving, [_named(scope, value, leaving)])
+            self.ensure(after, leaving.inputs)
+            self._set(scope, leaving, [_named(scope, self._value(after, leaving.inputs[0]), leaving)])
+
+    def _after_loop(self, scope: _Scope, frame: Frame, outputs: list[Any]) -> _Scope:
+        """Return where the last values of a loop are known: what stands between them and the exits runs once, there."""
+        after = _Scope(scope.graph, frame, frozenset(), scope)
+        for item in self.order:
+            if item.frame is frame and is_loop_switch(item) and item.inputs[0][0] in frame.variables:
+                value = outputs[frame.variables.index(item.inputs[0][0])]
+                after.values[item, 0] = value
+                after.nodes[item] = value.op
+        return after
 
     def _loop(self, scope: _Scope, frame: Frame, first: list[Any], waits: list[Any]) -> list[Any]:
         """Add the node of a loop; where an iteration changes a shape, less is said of that shape."""

@@ -183,7 +183,7 @@ class _Import:
         return self._items[name]
 
     def _prefix_colocation(self, attrs: dict[str, Any]) -> None:
-        if "_class" in attrs:
+        if isinstance(attrs.get("_class"), tuple):
             attrs["_class"] = tuple(self._renamed(place) for place in attrs["_class"])
 
     def _renamed(self, place: str | bytes) -> bytes:
@@ -365,6 +365,8 @@ def _checked_attrs(op: Op, attrs: dict[str, Any], node: Any) -> dict[str, Any]:
 def _kept(name: str, attr: Any) -> Any:
     """Return an attr that no op declares as Python knows it, or as it is: it will be written again as it was."""
     kind = kind_of(attr) or ""
+    if name == "_class" and kind in ("", "list(any)"):
+        return ()  # an empty list may be of anything
     simple = kind.removeprefix("list(").rstrip(")") in ("string", "int", "bool", "float", "type")
     if not simple and name != "_output_shapes":
         return attr

@@ -270,7 +270,7 @@ def condition_of(tensor: Tensor) -> frozenset[Any]:
 
 def decider(tensor: Tensor) -> Tensor:
     """Return the tensor whose value a predicate is: `cond/pred_id` and what enters a loop only repeat it."""
-    while tensor[0].op == "Identity" or tensor[0].kind == "Enter":
+    while (tensor[0].op == "Identity" or tensor[0].kind == "Enter") and tensor[0].inputs:
         tensor = tensor[0].inputs[0]
     return tensor
 

@@ -13,7 +13,7 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import op
-from ebbflow.ops.declare import FLAT, scalar, unknown
+from ebbflow.ops.declare import FLAT, unknown
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed, held
 
@@ -80,7 +80,7 @@ def _close(xp: Any, handle: Any) -> tuple[()]:
 
 StackV2 = op(
     'StackV2(max_size:int32) -> (handle:resource) | elem_type: type; stack_name: string = "" | stateful',
-    shape=scalar,
+    shape=lambda max_size: (2,),
     kernel=lambda xp, max_size, *, elem_type, stack_name, run: _made(elem_type, stack_name, run, int(max_size)),
     gradient=FLAT,
 )

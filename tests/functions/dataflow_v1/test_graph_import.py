@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -224,3 +226,58 @@ def test_calls_with_a_gradient_that_only_the_writer_knew():
 def test_what_is_no_graph_def():
     with tf.Graph().as_default(), pytest.raises(TypeError, match="must be a GraphDef proto, got dict"):
         import_graph_def({})
+
+
+OLD_GRAPHS = pathlib.Path(__file__).parents[2] / "golden" / "old_models" / "graphs"
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["as TensorFlow 1.15 wrote it", "written again here"])
+def test_a_training_step_through_a_loop_is_read(again):
+    """Gradients of what enters a loop leave it behind another node (tools/graph_exchange.py wrote the file)."""
+    expected = np.load(OLD_GRAPHS / "training.npz")
+    meta = messages.MetaGraphDef.FromString((OLD_GRAPHS / "training.meta").read_bytes())
+    if again:
+        with tf.Graph().as_default():
+            v1.train.import_meta_graph(meta)
+            meta = v1.train.export_meta_graph()
+        known = {node.name for node in meta.graph_def.node}
+        places = [p.decode() for node in meta.graph_def.node for p in node.attr["_class"].list.s]
+        assert {p.removeprefix("loc:@") for p in places} <= known
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.train.import_meta_graph(meta)
+        session.run("start")
+        for i, feed in enumerate(([0.1, 0.2, 0.3], [-0.1, -0.2, 0.1], [2.0, 3.0, -9.0])):
+            np.testing.assert_allclose(session.run("out:0", {"x:0": feed}), expected[f"arr_{i}"], rtol=1e-5)
+
+
+def changed_in_choice(x, v):
+    return tf.cond(x[0] > 0, lambda: v1.assign_add(v, x), lambda: v1.assign(v, x * 3.0))
+
+
+def changed_in_loop(x, v):
+    def step(i):
+        with tf.control_dependencies([changed_in_choice(x + tf.cast(i, tf.float32), v)]):
+            return i + 1
+
+    with tf.control_dependencies([v1.while_loop(lambda i: i < 3, step, [tf.constant(0)])]):
+        return tf.identity(v.read_value())
+
+
+@pytest.mark.parametrize("program", [changed_in_choice, changed_in_loop])
+def test_bodies_that_change_reference_variables_are_written_low_level(program):
+    """A function's argument cannot be a reference in TensorFlow; the node's name still gives the values."""
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        x = v1.placeholder(tf.float32, [2], name="x")
+        v = v1.get_variable("v", initializer=[1.0, 2.0], use_resource=False)
+        tf.identity(program(x, v), name="out")
+        v1.global_variables_initializer()
+        session.run("init")
+        expected = [session.run("out:0", {"x:0": feed}) for feed in (X, -X, X)]
+    written = graph.as_graph_def()
+    kinds = {node.op for node in written.node}
+    assert {"RefSwitch", "Merge"} <= kinds and not kinds & {"If", "While"} and not written.library.function
+    with tf.Graph().as_default(), v1.Session() as session:
+        import_graph_def(written, name="")
+        session.run("init")
+        for feed, value in zip((X, -X, X), expected, strict=True):
+            np.testing.assert_allclose(session.run("out:0", {"x:0": feed}), value)
