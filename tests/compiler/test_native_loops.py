@@ -11,8 +11,6 @@ import textwrap
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import ebbflow as tf
 from ebbflow.engines.native.lowering import OPS
 from ebbflow.engines.native.lowerings.loops import Turns

@@ -7,8 +7,6 @@ import threading
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import ebbflow as tf
 from ebbflow.compiler import native_region
 from ebbflow.core.registry import registry

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import ebbflow as tf
 from ebbflow.engines.native import threads
 from ebbflow.engines.native.lowering import Lowering
@@ -151,7 +149,7 @@ def run(program):
 @pytest.fixture(params=[1, 2, 3, 4])
 def workers(request, monkeypatch):
     if threads.count() == 1:
-        pytest.skip("libgomp is not there")
+        pytest.skip("there is one core, or no libgomp")
     monkeypatch.setattr(threads, "count", lambda: request.param)
     monkeypatch.setattr("ebbflow.engines.native.lowerings.parallel_loops.WORTH", 1)
     monkeypatch.setattr("ebbflow.engines.native.region_functions.LARGE", 1)

@@ -22,8 +22,6 @@ def compiled_step(v, x):
 
 @pytest.mark.parametrize("function", [step, compiled_step], ids=["host", "xla"])
 def test_a_function_of_variables_takes_one_after_the_other(function):
-    if function is compiled_step:
-        pytest.importorskip("jax")
     variables = [tf.Variable([float(i), 1.0]) for i in range(3)]
     for turn in range(1, 5):
         for i, v in enumerate(variables):

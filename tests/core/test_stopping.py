@@ -93,7 +93,6 @@ def test_closing_cancels_what_runs(graph, blocked, words):
 
 @pytest.mark.parametrize("close", [True, False])
 def test_a_loop_in_machine_code_heeds_its_session(graph, close, monkeypatch):
-    pytest.importorskip("llvmlite")
     monkeypatch.setenv("EBBFLOW_CHECK", "1")  # code from the first run on
     until = v1.placeholder(tf.int32, [])
     fetch = tf.function(lambda: v1.while_loop(lambda i: i != until, lambda i: (i + 1) % 1000, [tf.constant(0)]))()

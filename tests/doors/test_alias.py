@@ -1,6 +1,5 @@
 """`tensorflow` answered by Ebbflow in a process that `ebbflow run` did not start, and `tf.keras` behind it."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -10,7 +9,6 @@ import pytest
 
 import ebbflow as package
 
-needs_keras = pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="keras is not installed")
 HERE = os.path.dirname(os.path.dirname(package.__file__))
 
 
@@ -85,7 +83,6 @@ def test_pytest_plugin(tmp_path):
     assert "1" in told and "passed" in told
 
 
-@needs_keras
 def test_keras_behind_every_path(tmp_path):
     told = python(
         """
@@ -102,7 +99,6 @@ def test_keras_behind_every_path(tmp_path):
     assert told == ["True", "True", "tensorflow", "True"]
 
 
-@needs_keras
 def test_a_program_run_by_ebbflow_finds_it_behind_keras(tmp_path):
     (tmp_path / "prog.py").write_text(
         "import keras\nimport tensorflow as tf\nprint(tf.keras.Model is keras.Model, 'ebbflow' in tf.__file__)\n"

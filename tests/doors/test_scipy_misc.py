@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-misc = pytest.importorskip("ebbflow.doors.scipy_misc", reason="needs pillow")
+from ebbflow.doors import scipy_misc as misc
 
 RGB = np.arange(2 * 4 * 3, dtype=np.uint8).reshape(2, 4, 3)
 GREY = np.array([[0, 100], [200, 255]], np.uint8)

@@ -1,12 +1,6 @@
 """`tf.contrib.slim` and `tf.contrib.layers` from the real `tf_slim`, in processes of their own."""
 
-import importlib.util
-
-import pytest
-
 from tests.doors.test_alias import python
-
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("tf_slim") is None, reason="tf_slim is not installed")
 
 
 def test_every_row_resolves():

@@ -239,7 +239,6 @@ def test_records_that_are_no_events_are_refused(tmp_path):
 
 
 def test_tensorboard_reads_it(tmp_path):
-    pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing import (
         event_accumulator,  # takes a second to import
     )

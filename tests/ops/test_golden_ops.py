@@ -52,7 +52,6 @@ def test_answers_as_recorded_inside_a_function(family, op):
 @pytest.mark.parametrize("part", range(4))
 def test_answers_as_recorded_when_compiled_by_xla(part):
     """Every 28th op in each part: compiling takes long. An op that XLA does not serve says so; most are served."""
-    pytest.importorskip("jax")
     runner = golden.Runner(tf, golden.call_in_function(jit_compile=True))
     failures, served, chosen = [], 0, OPS[part * 7 :: 28]
     for family, op in chosen:

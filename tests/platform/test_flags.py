@@ -189,7 +189,6 @@ app.run(main) if {absl} else tf.app.run(main)
 
 @pytest.mark.parametrize("absl", [True, False])
 def test_a_program_that_brings_absl_has_one_set_of_flags(absl):
-    pytest.importorskip("absl")
     run = subprocess.run([sys.executable, "-c", ABSL.format(absl=absl)], capture_output=True, text=True)
     assert run.stdout == "4 5 4 ['prog']\n", run.stderr
 

@@ -392,7 +392,6 @@ ON_XLA = """
 
 
 def test_parts_on_devices_of_xla():
-    pytest.importorskip("jax")
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(ON_XLA)], cwd=ROOT, env=environment, capture_output=True, text=True

@@ -12,12 +12,12 @@ import pytest
 import ebbflow as tf2
 from ebbflow.compiler.build import build
 from ebbflow.compiler.passes import layout, optimise
-from ebbflow.engines.onednn import library
 from ebbflow.runtime.executor import needed_nodes
+from tests.machine import ONEDNN
 
 tf = tf2.compat.v1
 
-pytestmark = pytest.mark.skipif(not library.serves(), reason="oneDNN is not installed")
+pytestmark = ONEDNN
 
 INTERPRETED = tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1)))
 FIRST_2D, FIRST_3D = "NCHW", "NCDHW"

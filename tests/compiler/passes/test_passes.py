@@ -17,8 +17,8 @@ from ebbflow.compiler.passes.cluster import CLUSTER
 from ebbflow.compiler.passes.verify import verify
 from ebbflow.core import dtypes
 from ebbflow.core.registry import registry
-from ebbflow.engines.onednn import library
 from ebbflow.runtime.executor import needed_nodes
+from tests.machine import ONEDNN
 
 pytestmark = pytest.mark.usefixtures("without_native")
 
@@ -188,9 +188,8 @@ def test_a_wrong_type_is_seen():
         verify(Flow([value], [node], node.outputs), "test")
 
 
+@ONEDNN
 def test_bias_addend_and_activation_go_into_a_convolution():
-    if not library.serves():
-        pytest.skip("oneDNN is not installed")
     with tf.Graph().as_default(), tf.Session() as session:
         a, f, b = x((2, 8, 8, 4)), x((3, 3, 4, 4)), x((4,))
         y = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(a, f, 1, "SAME"), b) + a)
@@ -201,9 +200,8 @@ def test_bias_addend_and_activation_go_into_a_convolution():
         np.testing.assert_allclose(session.run(y, fed), plain, rtol=1e-4, atol=1e-5)
 
 
+@ONEDNN
 def test_the_gradients_of_filter_and_bias_are_one():
-    if not library.serves():
-        pytest.skip("oneDNN is not installed")
     with tf.Graph().as_default(), tf.Session() as session:
         a, f, b = x((2, 8, 8, 4)), x((3, 3, 4, 4)), x((4,))
         loss = tf.reduce_sum(tf.square(tf.nn.bias_add(tf.nn.conv2d(a, f, 1, "SAME"), b)))
@@ -223,7 +221,6 @@ def large():
 
 
 def test_large_elementwise_work_becomes_a_cluster():
-    pytest.importorskip("jax")
     with tf.Graph().as_default():
         a, b = large(), large()
         flow = optimise(flow_of(tf.tanh((a + b) * a) - b, [a, b]))
@@ -232,7 +229,6 @@ def test_large_elementwise_work_becomes_a_cluster():
 
 
 def test_products_stay_outside_clusters_and_order_holds():
-    pytest.importorskip("jax")
     with tf.Graph().as_default():
         a, w = large(), tf.placeholder(tf.float32, [1000, 1000])
         h = tf.nn.relu(tf.matmul(tf.tanh(a) * 2.0, w)) + 1.0
@@ -245,7 +241,6 @@ def test_products_stay_outside_clusters_and_order_holds():
 
 @pytest.mark.parametrize("wait", [False, True], ids=["host", "either"])
 def test_a_cluster_answers_before_and_after_it_is_compiled(wait):
-    pytest.importorskip("jax")
     with tf.Graph().as_default(), tf.Session() as session:
         a, b = large(), large()
         y = tf.nn.relu(tf.tanh(a + b) * a)
@@ -300,7 +295,6 @@ def test_a_long_chain_needs_two_arrays():
 
 
 def test_what_xla_compiles_whole_is_not_fused_for_others():
-    pytest.importorskip("jax")
     w = tf2.Variable(tf2.ones([256, 256]))
 
     @tf2.function(jit_compile=True)

@@ -4,12 +4,9 @@ import ctypes
 import functools
 import math
 
+import llvmlite.binding as llvm
 import numpy as np
 import pytest
-
-pytest.importorskip("llvmlite")
-
-import llvmlite.binding as llvm
 from llvmlite import ir
 
 from ebbflow.engines.native.arithmetic.functions import BINARY, NAMES, function

@@ -13,8 +13,6 @@ import threading
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import ebbflow as tf
 from ebbflow.engines.native import kernel as kernels
 from ebbflow.engines.native import library, object_files

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import ebbflow as tf
 from ebbflow.core.registry import registry
 from ebbflow.engines.native import library

@@ -8,8 +8,6 @@ import threading
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import ebbflow as tf
 from ebbflow.engines.native import kernel as kernels
 from tests.engines.native.regions import array, by_code, by_numpy, region

@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("llvmlite")
-
 import ebbflow as tf
 from ebbflow.compiler.passes import PASSES, prune
 from ebbflow.engines.native import library, threads
 from ebbflow.engines.native.lowerings import convolution
-from ebbflow.engines.onednn import library as onednn
 from ebbflow.ops.declare import raw
 from tests.engines.native.regions import array, by_code, region
+from tests.machine import ONEDNN
 
 # images, rows, columns, channels in and out, padding
 SIZES = {
@@ -55,7 +53,7 @@ def near(found, wanted):
 @pytest.mark.parametrize("name", SIZES)
 def test_as_in_double_precision(name, workers, monkeypatch):
     if workers > 1 and threads.count() == 1:
-        pytest.skip("libgomp is not there")
+        pytest.skip("there is one core, or no libgomp")
     monkeypatch.setattr(threads, "count", lambda: workers)
     n, h, w, taken, given, padding = SIZES[name]
     x, f = array((n, h, w, taken)), array((3, 3, taken, given), seed=1)
@@ -84,7 +82,7 @@ FINISHES = {
 }
 
 
-@pytest.mark.skipif(not onednn.serves(), reason="oneDNN is not installed")
+@ONEDNN
 @pytest.mark.parametrize("name", FINISHES)
 def test_what_is_fused(name):
     x, f, b, a = array((2, 7, 8, 32)), array((3, 3, 32, 32), seed=1), array((32,), seed=2), array((2, 7, 8, 32), seed=3)
@@ -99,7 +97,7 @@ def test_what_is_fused(name):
     near(found[right], wanted[right])
 
 
-@pytest.mark.skipif(not onednn.serves(), reason="oneDNN is not installed")
+@ONEDNN
 def test_the_gradients_of_filter_and_bias():
     x, s = array((2, 6, 6, 32)), array((2, 6, 6, 32), seed=1)
 

@@ -18,8 +18,9 @@ from ebbflow.engines.onednn import binding, chain, conv, eltwise, layout, librar
 from ebbflow.platform import config
 from tests.engines.onednn.fuzz import check_conv, check_pool
 from tests.engines.onednn.test_ops import SERVICES, close, floats, reference, settled
+from tests.machine import ONEDNN
 
-serving = pytest.mark.skipif(not library.serves(), reason="oneDNN is not installed, or not for this platform")
+serving = ONEDNN
 ONES = (1, 1, 1, 1)
 
 

@@ -8,9 +8,10 @@ import pytest
 from ebbflow.core import dtypes
 from ebbflow.core.op import Known
 from ebbflow.core.registry import registry
-from ebbflow.engines.onednn import library, register
+from ebbflow.engines.onednn import register
+from tests.machine import ONEDNN
 
-pytestmark = pytest.mark.skipif(not library.serves(), reason="oneDNN is not installed, or not for this platform")
+pytestmark = ONEDNN
 
 SERVICES = {service.op: service for service in register.SERVICES}
 

@@ -11,8 +11,6 @@ import textwrap
 import numpy as np
 import pytest
 
-pytest.importorskip("jax")
-
 from ebbflow.engines.xla import devices, executable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent.parent

@@ -1,6 +1,6 @@
 """Executables: what goes in and out, memory, errors, variables, the cache, how a process ends."""
 
-# ruff: noqa: E402, E501  (tables have long rows; jax may be missing: nothing else is imported then)
+# ruff: noqa: E501  (tables have long rows)
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ import sys
 import textwrap
 import threading
 
+import jax
 import numpy as np
 import pytest
-
-jax = pytest.importorskip("jax")
 
 import ebbflow as tf
 from ebbflow.core import errors

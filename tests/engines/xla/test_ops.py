@@ -14,8 +14,6 @@ import os
 import numpy as np
 import pytest
 
-pytest.importorskip("jax")
-
 import ebbflow as tf
 from ebbflow.core.registry import registry
 from ebbflow.engines.xla.rules import everything

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("jax")
-
 import ebbflow as tf
 from ebbflow.core.op import eager_run
 from ebbflow.engines.xla import executable

@@ -1,0 +1,13 @@
+"""What tests may skip for: facts of the machine, never a package that is not installed.
+
+Everything that `pip install .[all,test]` brings is expected to be there (`test_environment.py`); without it a test
+fails. oneDNN has a wheel for Linux on x86-64 only, and libgomp comes with it.
+"""
+
+import platform
+
+import pytest
+
+HAS_ONEDNN = platform.system() == "Linux" and platform.machine() == "x86_64"
+
+ONEDNN = pytest.mark.skipif(not HAS_ONEDNN, reason="oneDNN has no wheel for this platform")
