@@ -243,6 +243,26 @@ contrib.layers.variance_scaling_initializer
 [tf1.hparams]
 contrib.training.: HParams parse_values
 contrib.training.python.training.hparam.: HParams parse_values
+[tf1.optimizers]
+contrib.opt.: AdaMaxOptimizer AdamWOptimizer AddSignOptimizer DecoupledWeightDecayExtension LARSOptimizer
+contrib.opt.: LazyAdamOptimizer MomentumWOptimizer MovingAverageOptimizer MultitaskOptimizerWrapper NadamOptimizer
+contrib.opt.: PowerSignOptimizer RegAdagradOptimizer VariableClippingOptimizer clip_gradients_by_global_norm
+contrib.opt.extend_with_decoupled_weight_decay
+contrib.opt.python.training.lazy_adam_optimizer.LazyAdamOptimizer
+contrib.opt.python.training.weight_decay_optimizers.: AdamWOptimizer DecoupledWeightDecayExtension MomentumWOptimizer
+contrib.opt.python.training.weight_decay_optimizers.extend_with_decoupled_weight_decay
+[tf1.external_optimizer]
+contrib.opt.: ExternalOptimizerInterface ScipyOptimizerInterface
+[tf1.sequences]
+contrib.layers.embed_sequence
+contrib.training.: bucket bucket_by_sequence_length
+[tf1.memory_stats]
+contrib.memory_stats.: BytesInUse BytesLimit MaxBytesInUse
+[tf1.eager_metrics]
+contrib.eager.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric SparseAccuracy
+contrib.eager.python.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric SparseAccuracy
+[platform.mnist]
+contrib.learn.datasets.mnist.: DataSet Datasets dense_to_one_hot extract_images extract_labels load_mnist read_data_sets
 [tf1.crf]
 contrib.crf.: CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell CrfForwardRnnCell crf_binary_score crf_decode
 contrib.crf.: crf_log_likelihood crf_log_norm crf_multitag_sequence_score crf_sequence_score crf_unary_score

@@ -48,6 +48,26 @@ layers.rev_block_lib as contrib.layers.rev_block_lib contrib.layers.python.layer
 layers.summaries as contrib.layers.summaries contrib.layers.python.layers.summaries
 layers.utils as contrib.layers.utils contrib.layers.python.layers.utils
 layers.layers as contrib.layers.python.layers.layers
+training.add_gradients_summaries as contrib.training.add_gradients_summaries
+training.clip_gradient_norms as contrib.training.clip_gradient_norms
+training.clip_gradient_norms_fn as contrib.training.clip_gradient_norms_fn
+training.create_train_op as contrib.training.create_train_op
+training.multiply_gradients as contrib.training.multiply_gradients
+training.train as contrib.training.train
+losses.absolute_difference as contrib.losses.absolute_difference
+losses.add_loss as contrib.losses.add_loss
+losses.compute_weighted_loss as contrib.losses.compute_weighted_loss
+losses.cosine_distance as contrib.losses.cosine_distance
+losses.get_losses as contrib.losses.get_losses
+losses.get_regularization_losses as contrib.losses.get_regularization_losses
+losses.get_total_loss as contrib.losses.get_total_loss
+losses.hinge_loss as contrib.losses.hinge_loss
+losses.log_loss as contrib.losses.log_loss
+losses.mean_pairwise_squared_error as contrib.losses.mean_pairwise_squared_error
+losses.mean_squared_error as contrib.losses.mean_squared_error
+losses.sigmoid_cross_entropy as contrib.losses.sigmoid_cross_entropy
+losses.softmax_cross_entropy as contrib.losses.softmax_cross_entropy
+losses.sparse_softmax_cross_entropy as contrib.losses.sparse_softmax_cross_entropy
 layers as contrib.slim.layers
 contrib.framework.: VariableDeviceChooser add_arg_scope add_model_variable arg_scope arg_scope_func_key
 contrib.framework.: arg_scoped_arguments assert_or_get_global_step current_arg_scope filter_variables

@@ -1,0 +1,95 @@
+"""Optimizers of `tf.contrib.opt`: TensorFlow 1.15's trajectories, swapped averages, clipping, scipy's search."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from ebbflow.tf1 import external_optimizer, optimizers
+from tests.golden.contrib import optimizers as cases
+
+RECORDED = json.loads(pathlib.Path(cases.__file__).with_suffix(".json").read_text())
+v1 = tf.compat.v1
+
+
+class First:
+    """The names the cases use, as TF 1 has them."""
+
+    def __getattr__(self, name):
+        return getattr(v1, name, None) or getattr(tf, name)
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_trajectory(name):
+    plain = name.removesuffix(" resource")
+    ours = cases.trajectory(First(), optimizers, plain, plain != name)
+    for mine, theirs in zip(ours, RECORDED[name], strict=True):
+        for a, b in zip(mine, theirs, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+
+
+def test_lazy_adam_eagerly_leaves_other_rows_alone():
+    table = v1.get_variable("lazy_table", initializer=np.ones((3, 2), np.float32), use_resource=True)
+    optimizers.LazyAdamOptimizer(0.1).minimize(lambda: tf.reduce_sum(tf.gather(table, [1]) ** 2), var_list=[table])
+    np.testing.assert_allclose(table.numpy(), [[1, 1], [0.9, 0.9], [1, 1]], rtol=1e-5)
+
+
+def test_a_swapping_saver_writes_averages(tmp_path):
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.get_variable("x", initializer=1.0)
+        optimizer = optimizers.MovingAverageOptimizer(v1.train.GradientDescentOptimizer(0.5), 0.5)
+        step = optimizer.minimize(x * x)
+        session.run(v1.global_variables_initializer())
+        session.run(step)
+        path = optimizer.swapping_saver().save(session, str(tmp_path / "model"))
+        trained = session.run(x)
+    reader = tf.train.load_checkpoint(path)
+    assert reader.get_tensor("x/ExponentialMovingAverage") == trained
+    np.testing.assert_allclose(reader.get_tensor("x"), 0.5 * 1.0 + 0.5 * trained)
+
+
+def test_rows_are_clipped():
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.get_variable("x", initializer=[[3.0, 4.0], [0.3, 0.4]])
+        optimizer = optimizers.VariableClippingOptimizer(v1.train.GradientDescentOptimizer(1.0), {x: [0]}, 1.0)
+        step = optimizer.minimize(tf.reduce_sum(x * 0.0))
+        session.run(v1.global_variables_initializer())
+        session.run(step)
+        np.testing.assert_allclose(session.run(x), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-6)
+
+
+def test_scipy_finds_the_least_within_bounds_and_constraints():
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.get_variable("x", initializer=[7.0, 7.0])
+        loss = tf.reduce_sum(tf.square(x))
+        session.run(v1.global_variables_initializer())
+        seen = []
+        plain = external_optimizer.ScipyOptimizerInterface(loss, options={"maxiter": 100})
+        plain.minimize(session, fetches=[loss], loss_callback=seen.append)
+        np.testing.assert_allclose(session.run(x), [0, 0], atol=1e-5)
+        assert seen[0] == 98 and seen[-1] < 1e-6
+        bounded = external_optimizer.ScipyOptimizerInterface(loss, var_to_bounds={x.ref(): ([1, 2], np.inf)})
+        bounded.minimize(session)
+        np.testing.assert_allclose(session.run(x), [1, 2], atol=1e-5)
+        held = external_optimizer.ScipyOptimizerInterface(
+            loss, equalities=[x[0] - 3.0], inequalities=[x[1] - 1.0], method="SLSQP"
+        )
+        held.minimize(session)
+        np.testing.assert_allclose(session.run(x), [3, 1], atol=1e-5)
+
+
+def test_a_task_without_gradient_leaves_the_slots_alone():
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = v1.get_variable("x", initializer=[1.0], use_resource=True)
+        weight = v1.placeholder(tf.float32, [])
+        wrapped = optimizers.MultitaskOptimizerWrapper(v1.train.MomentumOptimizer(0.1, 0.9))
+        step = wrapped.minimize(weight * tf.reduce_sum(x))
+        session.run(v1.global_variables_initializer())
+        session.run(step, {weight: 1.0})
+        moved = session.run(x)
+        session.run(step, {weight: 0.0})
+        assert session.run(x) == moved
