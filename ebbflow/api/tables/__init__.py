@@ -31,6 +31,7 @@ from ebbflow.api.tables import (
     metrics,
     monitored,
     nets,
+    numpy_functions,
     platform,
     queues,
     saved_models,
@@ -49,6 +50,6 @@ FAMILIES = (
     platform, data, trackables, lookup, queues, monitored, slim, feature_columns,
     keras, distribute, distributions,
     checkpoints, saved_models,
-    signal, strings, images, examples,
+    signal, strings, images, examples, numpy_functions,
 )  # fmt: skip
 """The families that have tables for both doors."""

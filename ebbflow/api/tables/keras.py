@@ -16,8 +16,6 @@ keras
 [functions.func_graph]
 __internal__.FuncGraph
 inside_function
-[ops.elementwise.numpy_names]
-experimental.numpy.: finfo iinfo select
 [ops.ragged.partition]
 experimental.: DynamicRaggedShape RowPartition
 [layers.smart_cond]

@@ -1,0 +1,1 @@
+"""`tf.experimental.numpy`: NumPy's functions, by NumPy's rules of types, on tensors."""

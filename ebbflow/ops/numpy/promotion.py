@@ -1,0 +1,118 @@
+"""Which dtype several arguments meet in, by NumPy's rules: Python numbers, and lists of them, give way to arrays.
+
+Knows NumPy's promotion and conversion to tensors. `settings.float32` makes float32 what Python's floats become where
+nothing else decides (`experimental_enable_numpy_behavior(prefer_float32=True)`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
+from ebbflow.core.dtypes import DType
+from ebbflow.ops.elementwise.casts import cast
+
+ArrayLike: TypeAlias = Any
+"""Whatever NumPy makes an array of: numbers, lists, arrays, tensors."""
+
+
+class _Settings:
+    float32 = False
+
+
+settings = _Settings()
+_WEAK = {bool: False, int: 0, float: 0.0, complex: 0j}
+_KINDS = (bool, int, float, complex)
+
+
+def default_float() -> DType:
+    """Return what floats are where nothing else says."""
+    return dtypes.float32 if settings.float32 else dtypes.float64
+
+
+def weak_kind(x: Any) -> type | None:
+    """Return the kind of a Python number, or of a list of nothing else; None for what has a dtype of its own.
+
+    >>> weak_kind([1, [2.5]]).__name__, weak_kind(np.int8(1))
+    ('float', None)
+    """
+    if type(x) in _WEAK:
+        return type(x)
+    if isinstance(x, (list, tuple)):
+        kinds = [weak_kind(item) for item in x]
+        if not kinds or None in kinds:
+            return float if not kinds else None
+        return max((kind for kind in kinds if kind), key=_KINDS.index)
+    return None
+
+
+def _dtype_of(x: Any) -> Any:
+    """Return what NumPy's promotion is told of x."""
+    if isinstance(x, (list, tuple)):
+        return result_type(*x).as_numpy_dtype if x else np.float64
+    if hasattr(x, "dtype"):
+        return dtypes.as_dtype(x.dtype).base_dtype.as_numpy_dtype
+    if isinstance(x, (type, np.dtype, DType, str)):
+        return dtypes.as_dtype(x).as_numpy_dtype
+    return np.asarray(x).dtype
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """Return the dtype in which all of these meet.
+
+    >>> result_type(np.int32(1), 1.0).name, result_type(np.float32(1), 1.0).name
+    ('float64', 'float32')
+    """
+    if not arrays_and_dtypes:
+        raise ValueError("at least one array or dtype is required")
+    kinds = [weak_kind(x) for x in arrays_and_dtypes]
+    parts: list[Any] = [
+        _dtype_of(x) if kind is None else _WEAK[kind] for x, kind in zip(arrays_and_dtypes, kinds, strict=True)
+    ]
+    met = dtypes.as_dtype(np.result_type(*parts))
+    if all(kinds) and settings.float32:
+        return {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}.get(met, met)
+    return met
+
+
+def promote_types(type1: Any, type2: Any) -> DType:
+    """Return the smallest dtype to which both can go without loss."""
+    return dtypes.as_dtype(
+        np.promote_types(dtypes.as_dtype(type1).as_numpy_dtype, dtypes.as_dtype(type2).as_numpy_dtype)
+    )
+
+
+def tensor(x: Any, dtype: Any = None) -> Any:
+    """Return x as a tensor, by NumPy's defaults (int64, float64) where it says nothing itself."""
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if hasattr(x, "dtype") and not isinstance(x, (np.ndarray, np.generic)):
+        own = convert(x)
+    elif weak_kind(x) is not None:
+        own = convert(np.asarray(x, result_type(x).as_numpy_dtype))
+    elif isinstance(x, (list, tuple)):
+        met = result_type(*x)
+        own = convert([tensor(item, met) for item in x])
+    else:
+        own = convert(x)
+    return own if wanted is None or own.dtype.base_dtype == wanted else cast(own, wanted)
+
+
+def together(*xs: Any) -> list[Any]:
+    """Return all as tensors of the dtype in which they meet."""
+    met = result_type(*xs)
+    return [tensor(x, met) for x in xs]
+
+
+def inexact(x: Any) -> Any:
+    """Return x as a tensor of floats or complex numbers."""
+    x = tensor(x)
+    return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, default_float())
+
+
+def inexact_together(*xs: Any) -> list[Any]:
+    """Return all as tensors of one floating or complex dtype."""
+    met = together(*xs)
+    return met if met[0].dtype.is_floating or met[0].dtype.is_complex else [cast(x, default_float()) for x in met]
