@@ -13,17 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ebbflow.compiler.build import build
-from ebbflow.compiler.flow import Flow, Node, Rewrite, Substitution, Value, is_loop
+from ebbflow.compiler.flow import Flow, Node, Rewrite, Substitution, Value, constant, is_loop, make
 from ebbflow.compiler.passes.columns import take_columns
 from ebbflow.compiler.passes.common import share_common
 from ebbflow.compiler.passes.fold import fold_constants
 from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.simplify import simplify
 from ebbflow.core import dtypes
+from ebbflow.core.dtypes import DType
+from ebbflow.core.op import op
+from ebbflow.core.registry import registry
 from ebbflow.core.shape import Dims
 
 MOST_TURNS = 4096
 """Loops are counted up to this many turns."""
+
+
+Range = tuple[int, int]
+"""The least and the greatest of some numbers."""
 
 
 class LoopFlows:
@@ -38,7 +45,7 @@ class LoopFlows:
         self.ends: dict[int, np.ndarray] = {}
         self.growth: dict[int, int] = {}  # by how many elements a list grows in a turn
         self.elements: dict[int, tuple[int, ...]] = {}  # shapes of what the lists among its variables hold
-        self.ranges: dict[Value, tuple[int, int]] = {}
+        self.ranges: dict[Value, Range] = {}  # of numbers inside that follow from its counters
         start = {i: n for i, v in enumerate(node.inputs) if (n := known.get(v, v.known)) is not None and _is_count(v)}
         self._count(start)
 
@@ -54,18 +61,16 @@ class LoopFlows:
         if self.test.outputs[0] not in tests.known:
             return
         values = {i: start[i] for i in counters}
-        seen: dict[int, list[int]] = {i: [] for i in counters}
+        ranges: dict[Value, Range] = {}
         for turn in range(MOST_TURNS):
-            if not tests.run(values)[0]:
-                self.turns, self.ends = turn, values
+            if not tests.run(values)[tests.flow.outputs[0]]:
+                self.turns, self.ends, self.ranges = turn, values, ranges
                 break
-            for i, n in values.items():
-                seen[i].append(int(n))
             after = steps.run(values)
-            values = {i: after[i] for i in counters}
-        for i, numbers in seen.items():
-            if numbers and self.turns is not None:
-                self.ranges[self.body.inputs[i]] = (min(numbers), max(numbers))
+            for value, number in after.items():
+                now = (int(number.item()), int(number.item()))
+                ranges[value] = _both(ranges.get(value, now), now)  # type: ignore[assignment]
+            values = {i: after[self.body.outputs[i]] for i in counters}
 
 
 class _Numbers:
@@ -83,8 +88,8 @@ class _Numbers:
                 self.known.update(node.outputs)
                 self.nodes.append(node)
 
-    def run(self, values: dict[int, np.ndarray]) -> list[Any]:
-        """Return the flow's results, None for those that do not follow."""
+    def run(self, values: dict[int, np.ndarray]) -> dict[Value, Any]:
+        """Return the numbers that follow."""
         found: dict[Value, Any] = {self.flow.inputs[i]: n for i, n in values.items()}
         for node in self.nodes:
             if node.op.name == "Const":
@@ -92,7 +97,7 @@ class _Numbers:
             else:
                 result = node.op.run(node.grouped([found[v] for v in node.inputs]), node.attrs)
                 found[node.outputs[0]] = np.asarray(result)
-        return [found.get(v) for v in self.flow.outputs]
+        return found
 
 
 def _is_count(value: Value) -> bool:
@@ -101,7 +106,42 @@ def _is_count(value: Value) -> bool:
 
 def _flow(graph: Any, dims: Sequence[Any]) -> Flow:
     flow = build(_needed(graph), graph.inputs, dims, graph.outputs)
-    return prune(share_common(take_columns(simplify(fold_constants(prune(flow))))))
+    return prune(share_common(take_columns(simplify(fold_constants(prune(_added_in_place(flow)))))))
+
+
+ADD_ITEM = op(
+    "_TensorListAddItem(input_handle:variant, index:int32, item:element_dtype) -> (output_handle:variant) | "
+    "element_dtype: type",
+    "lists",
+    internal=True,
+    shape=lambda input_handle, index, item: (),
+)
+"""Adds to one element of a list. It stands in a loop's function as code is made of it, and nowhere else."""
+
+
+def _added_in_place(flow: Flow) -> Flow:
+    """Return a loop's function with single elements added to a list in the place of whole lists.
+
+        one = TensorListSetItem(zeros, i, x); sum = AddN(list, one)     =>     sum = _TensorListAddItem(list, i, x)
+
+    That is what gradients of lists do that a loop reads from: each turn adds that of one element.
+    """
+
+    def visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
+        if node.op.name != "AddN" or len(node.inputs) != 2 or node.inputs[0].dtype is not dtypes.variant:
+            return None
+        for total, one in (node.inputs, node.inputs[::-1]):
+            item = one.node
+            if item is not None and item.op.name == "TensorListSetItem" and _is_zeros(item.inputs[0]):
+                attrs = {"element_dtype": item.attrs["element_dtype"]}
+                return rewrite.add(make(ADD_ITEM, [total, *item.inputs[1:]], attrs, node.origin)).outputs
+        return None
+
+    return Rewrite(flow).run(visit)
+
+
+def _is_zeros(value: Value) -> bool:
+    return value.node is not None and value.node.op.name == "ZerosLike"
 
 
 def _needed(graph: Any) -> list[Any]:
@@ -131,11 +171,26 @@ def sized(flow: Flow) -> tuple[Flow, dict[Node, LoopFlows]]:
             known.update({node.outputs[i]: n for i, n in loop.ends.items()})
             _through(node, loop, lists)
             return None
+        if node.op.name == "ZerosLike" and lists.get(node.inputs[0], _UNKNOWN).dtype is not None:
+            node = _reserved(lists[node.inputs[0]], node.origin, rewrite)
+            _note_list(node, lists)
+            return node.outputs
         _note_list(node, lists)
         shapes = _shapes(node, lists)
         return None if shapes is None else rewrite.add(_shaped(node, shapes)).outputs
 
     return Rewrite(flow).run(visit), loops
+
+
+def sizes_of_lists(flow: Flow) -> dict[Value, Sized]:
+    """Return what is known of the lists of a flow whose loops carry what is known of them."""
+    lists: dict[Value, Sized] = {}
+    for node in flow.nodes:
+        if "_loop" in node.attrs:
+            _through(node, node.attrs["_loop"], lists)
+        else:
+            _note_list(node, lists)
+    return lists
 
 
 def with_loops(flow: Flow, loops: dict[Node, LoopFlows]) -> Flow:
@@ -159,31 +214,58 @@ def _with_inner(flow: Flow) -> tuple[Flow, dict[Node, LoopFlows]]:
 
 
 class Sized(NamedTuple):
-    """How many elements a list has, and of which shape, as far as that is known."""
+    """How many elements a list has, of which shape and dtype, and which numbers they are, as far as that is known."""
 
     length: int
     element: tuple[int, ...] | None
+    dtype: DType | None = None
+    range: Range | None = None
 
 
-def _note_list(node: Node, lists: dict[Value, Sized]) -> None:
-    """Note how long the list is that a node gives."""
-    name = node.op.name
+_UNKNOWN = Sized(0, None)
+
+
+def _note_list(node: Node, lists: dict[Value, Sized], ranges: dict[Value, Range] | None = None) -> None:
+    """Note how long the list is that a node gives; `ranges` are those of numbers that may be put into it."""
+    name, dtype = node.op.name, node.attrs.get("element_dtype")
     if name in ("EmptyTensorList", "TensorListReserve"):
         length = node.inputs[1].known if name == "TensorListReserve" else 0
         if length is not None:
-            lists[node.outputs[0]] = Sized(int(length), _static(node.inputs[0].known))
+            lists[node.outputs[0]] = Sized(int(length), _static(node.inputs[0].known), dtype)
     elif name == "TensorListFromTensor" and node.inputs[0].is_static and node.inputs[0].dims:
-        count, *element = node.inputs[0].dims
-        lists[node.outputs[0]] = Sized(count, tuple(element))  # type: ignore[arg-type]
+        count, *dims = node.inputs[0].dims
+        lists[node.outputs[0]] = Sized(count, tuple(dims), dtype)  # type: ignore[arg-type]
     elif name in _GROWS and node.inputs[0] in lists:
-        length, element = lists[node.inputs[0]]  # type: ignore[assignment]
-        item = {"TensorListPushBack": 1, "TensorListSetItem": 2}.get(name)
-        if element is None and item is not None and node.inputs[item].is_static:
-            element = tuple(node.inputs[item].dims)
-        lists[node.outputs[0]] = Sized(length + _GROWS[name], element)  # type: ignore[arg-type]
+        length, element, _, numbers = lists[node.inputs[0]]
+        ranges = {} if ranges is None else ranges
+        if name == "TensorListPopBack":
+            if numbers is not None:
+                ranges[node.outputs[1]] = numbers
+        else:
+            item = node.inputs[1 if name == "TensorListPushBack" else 2]
+            if element is None and item.is_static:
+                element = tuple(item.dims)  # type: ignore[arg-type]
+            one = ranges.get(item)
+            numbers = _both(numbers if length else one, one) if name == "TensorListPushBack" else None
+        lists[node.outputs[0]] = Sized(length + _GROWS[name], element, dtype, numbers)
 
 
-_GROWS = {"TensorListPushBack": 1, "TensorListPopBack": -1, "TensorListSetItem": 0}
+def _both(one: Range | None, other: Range | None) -> Range | None:
+    """Return the range of the numbers of two."""
+    return None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
+
+
+def _reserved(zeros: Sized, origin: Any, rewrite: Rewrite) -> Node:
+    """Return the node that makes a list of zeros."""
+    shape = np.array(-1 if zeros.element is None else zeros.element, np.int32)
+    parts = [
+        rewrite.add(constant(a, dtypes.int32, origin)).outputs[0] for a in (shape, np.array(zeros.length, np.int32))
+    ]
+    attrs = {"element_dtype": zeros.dtype, "shape_type": dtypes.int32}
+    return rewrite.add(make(registry["TensorListReserve"], parts, attrs, origin))
+
+
+_GROWS = {"TensorListPushBack": 1, "TensorListPopBack": -1, "TensorListSetItem": 0, "_TensorListAddItem": 0}
 
 
 def _static(shape: np.ndarray | None) -> tuple[int, ...] | None:
@@ -191,25 +273,34 @@ def _static(shape: np.ndarray | None) -> tuple[int, ...] | None:
 
 
 def _through(node: Node, loop: LoopFlows, lists: dict[Value, Sized]) -> None:
-    """Note how long lists are that came through a loop."""
-    inside = {v: lists[w] for v, w in zip(loop.body.inputs, node.inputs, strict=True) if w in lists}
-    for inner in loop.body.nodes:
-        _note_list(inner, inside)
-    for i, value in enumerate(loop.body.outputs):
-        if value in inside and node.inputs[i] in lists:
-            before, (after, element) = lists[node.inputs[i]], inside[value]
-            if element is not None:
-                loop.elements[i] = element
-            loop.growth[i] = after - before.length
-            if loop.turns is not None:
-                lists[node.outputs[i]] = Sized(before.length + (after - before.length) * loop.turns, element)
+    """Note how long lists are that came through a loop, and which numbers it takes from them."""
+    entering = {i: lists[v] for i, v in enumerate(node.inputs) if v in lists}
+    while True:
+        inside, ranges = {loop.body.inputs[i]: known for i, known in entering.items()}, dict(loop.ranges)
+        for inner in loop.body.nodes:
+            _note_list(inner, inside, ranges)
+        leaving = {i: inside[v] for i, v in enumerate(loop.body.outputs) if v in inside and i in entering}
+        other = [i for i, known in entering.items() if known.range != leaving.get(i, known).range and known.length]
+        if all(entering[i].range is None for i in other):
+            break
+        entering |= {
+            i: entering[i]._replace(range=None) for i in other
+        }  # a turn adds other numbers: take none for sure
+    loop.ranges = ranges
+    for i, after in leaving.items():
+        before = entering[i]
+        if after.element is not None:
+            loop.elements[i] = after.element
+        loop.growth[i] = after.length - before.length
+        if loop.turns is not None:
+            lists[node.outputs[i]] = after._replace(length=before.length + loop.growth[i] * loop.turns)
 
 
 def _shapes(node: Node, lists: dict[Value, Sized]) -> list[Dims] | None:
     """Return the shapes of what a node makes of a list's elements, put together."""
     if node.op.name not in ("TensorListStack", "TensorListConcatV2") or node.inputs[0] not in lists:
         return None
-    count, element = lists[node.inputs[0]]
+    count, element = lists[node.inputs[0]][:2]
     if element is None:
         return None
     if node.op.name == "TensorListStack":

@@ -112,8 +112,32 @@ def read(x, w):
     return tf.while_loop(lambda i, a: i < 6, lambda i, a: (i + 1, a + get(i)), [0, x[0]])[1]
 
 
+def recurrent(x, w):
+    """A loop over an array of steps, that gives its last one, and the gradients by both."""
+    with tf.GradientTape() as tape:
+        tape.watch([x, w])
+        given = tf.TensorArray(tf.float32, 6).unstack(x)
+        last = tf.TensorArray(tf.float32, 1, element_shape=[3, 4])
+        step = lambda i, a, ta: (lambda b: (i + 1, b, ta.write(0, b)))(tf.tanh(tf.matmul(a, w) + given.read(i)))
+        ta = tf.while_loop(lambda i, *_: i < 6, step, [0, tf.zeros([3, 4]), last])[2]
+        loss = tf.reduce_sum(tf.square(ta.stack()[-1]))
+    return [loss, *tape.gradient(loss, [x, w])]
+
+
+def sequence(x, w):
+    """A loop that gives all its steps, and something no region takes before the gradient."""
+    with tf.GradientTape() as tape:
+        tape.watch([x, w])
+        given = tf.TensorArray(tf.float32, 6).unstack(x)
+        steps = tf.TensorArray(tf.float32, 6, element_shape=[3, 4])
+        step = lambda i, a, ta: (lambda b: (i + 1, b, ta.write(i, b)))(tf.tanh(tf.matmul(a, w) + given.read(5 - i)))
+        ta = tf.while_loop(lambda i, *_: i < 6, step, [0, tf.zeros([3, 4]), steps])[2]
+        loss = tf.reduce_sum(tf.square(tf.sort(ta.stack(), axis=0)))
+    return [loss, *tape.gradient(loss, [x, w])]
+
+
 LOOPS = [scalar, until_small, matrices, swapped, nested, rows, arrays, scanned, two_arrays, mapped, backwards]
-LOOPS += [pushed, popped, joined, read]
+LOOPS += [pushed, popped, joined, read, recurrent, sequence]
 
 
 @pytest.mark.parametrize("program", LOOPS, ids=lambda p: p.__name__)
@@ -127,6 +151,35 @@ def test_the_same_as_by_numpy(program, made, monkeypatch):
     assert "StatelessWhile" in seen
 
 
+def test_variables_that_a_loop_reads(made, monkeypatch):
+    weights, shift = tf.Variable(W), tf.Variable(0.5)
+
+    def run():
+        @tf.function(autograph=False)
+        def train(x):
+            with tf.GradientTape() as tape:
+                step = lambda i, a: (i + 1, tf.tanh(tf.matmul(a, weights) + x[i] + shift * tf.reduce_sum(weights)))
+                loss = tf.reduce_sum(tf.while_loop(lambda i, a: i < 6, step, [0, x[0]])[1])
+            halved = tf.while_loop(lambda a: tf.reduce_sum(a) > shift, lambda a: (a * shift,), [x])
+            return [loss, halved, *tape.gradient(loss, [weights, shift])]
+
+        return train(tf.constant(X))
+
+    close(*both_ways(monkeypatch, made, run))
+    assert sum(n.op.name == "StatelessWhile" for region in made for n in region.region.nodes) == 3
+
+
+def test_a_loop_that_changes_what_it_reads_runs_turn_by_turn(made):
+    counter = tf.Variable(0.0)
+
+    @tf.function(autograph=False)
+    def f():
+        return tf.while_loop(lambda i, a: i < 5, lambda i, a: (i + 1, a + counter.assign_add(1.0)), [0, 0.0])[1]
+
+    assert [float(f()) for _ in range(3)] == [15.0, 40.0, 65.0]
+    assert not any(n.op.name == "StatelessWhile" for region in made for n in region.region.nodes)
+
+
 def test_every_list_op_has_a_program(made):
     seen = set()
     for program in LOOPS:
@@ -137,7 +190,8 @@ def test_every_list_op_has_a_program(made):
             for node in stack.pop()._nodes:
                 seen.add(node.type)
                 stack += [node._attrs[k] for k in ("cond", "body") if k in node._attrs]
-    assert sorted(name for name in OPS if "TensorList" in name and name not in seen) == []
+    inside = "_TensorListAddItem"  # what `recurrent` becomes
+    assert sorted(name for name in OPS if "TensorList" in name and name not in {*seen, inside}) == []
 
 
 def test_what_does_not_change_is_computed_before(made):

@@ -93,3 +93,28 @@ def test_tensors_take_attributes_and_keras_variables_are_tensors(keras):
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(v * x)
     assert tape.gradient(y, v).numpy().tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("layer", ["LSTM", "GRU"])
+def test_recurrent_layers_give_the_same_by_code_and_by_numpy(keras, layer, monkeypatch):
+    def losses():
+        keras.utils.set_random_seed(5)
+        layers = keras.layers
+        recurrent = getattr(layers, layer)
+        model = keras.Sequential(
+            [
+                keras.Input((6,)),
+                layers.Embedding(20, 4, mask_zero=True),
+                recurrent(4, return_sequences=True, dropout=0.2),
+                recurrent(3, go_backwards=True),
+                layers.Dense(2, activation="softmax"),
+            ]
+        )
+        model.compile("adam", "sparse_categorical_crossentropy")
+        tokens = np.random.RandomState(0).randint(0, 20, (24, 6))
+        return model.fit(tokens, tokens[:, 0] % 2, batch_size=8, epochs=3, shuffle=False, verbose=0).history["loss"]
+
+    monkeypatch.setenv("EBBFLOW_CHECK", "1")  # code from the first run on
+    by_code = losses()
+    monkeypatch.setenv("EBBFLOW_ENGINES", "host")
+    np.testing.assert_allclose(by_code, losses(), rtol=1e-5)

@@ -22,6 +22,7 @@ from ebbflow.compiler.passes.narrow import narrow_bodies
 from ebbflow.compiler.passes.native import make_native
 from ebbflow.compiler.passes.parallel import run_side_by_side
 from ebbflow.compiler.passes.prune import prune
+from ebbflow.compiler.passes.reads import read_before_loops
 from ebbflow.compiler.passes.rematerialise import rematerialise
 from ebbflow.compiler.passes.siblings import batch_siblings
 from ebbflow.compiler.passes.simplify import simplify
@@ -31,6 +32,7 @@ from ebbflow.compiler.passes.winograd import take_convolutions
 PASSES: dict[str, Callable[[Flow], Flow]] = {
     "prune": prune,
     "narrow": narrow_bodies,
+    "reads": read_before_loops,
     "fold": fold_constants,
     "simplify": simplify,
     "columns": take_columns,

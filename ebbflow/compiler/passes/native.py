@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ebbflow.compiler.flow import Flow, Node, Value, is_loop, is_state, is_variable, standing_for
+from ebbflow.compiler.list_borders import handed_over
 from ebbflow.compiler.loops import LoopFlows, sized, with_loops
 from ebbflow.compiler.passes.cluster import cluster_of, connected, flow_of, levels_of, replaced
 from ebbflow.compiler.passes.recompute import recompute
@@ -56,7 +57,8 @@ def make_native(flow: Flow) -> Flow:
     if not enabled.allowed("native") or not library.available():
         return flow
     flow, loops = sized(flow)
-    fits = _fitting(flow, loops)
+    fits, unseen = _fitting(flow, loops)
+    fits |= _seen_before(flow, fits, unseen)
     if any(is_loop(n) for n in fits):
         made = _replaced(*_with_loops(flow, fits, loops))
         if made is not None:
@@ -75,8 +77,10 @@ def _replaced(flow: Flow, fits: set[Node]) -> Flow | None:
     """Return the flow with regions in the place of what fits; None where there is none, or a loop is refused."""
     if sum(not n.op.facts.free for n in fits) < 2 and not any(is_loop(n) for n in fits):
         return None
-    uses, fetched = flow.uses(), set(flow.outputs)
     levels = levels_of(flow, fits)
+    if any(is_loop(n) for n in fits):
+        flow, fits, levels = handed_over(flow, fits, levels)
+    uses, fetched = flow.uses(), set(flow.outputs)
     groups = _with_updates_together([_with_its_variables(g) for g in connected(fits, levels, flow)], levels, flow)
     groups = [g for g in groups if _pays(g) and _keeps_to_itself(g, uses, fetched)]
     inside = {n for g in groups for n in g}
@@ -114,9 +118,13 @@ def _refusal(group: Sequence[Node], uses: dict[Value, list[Node]], fetched: set[
     return None
 
 
-def _fitting(flow: Flow, loops: dict[Node, LoopFlows]) -> set[Node]:
-    """Return the nodes that may be part of a region: all but heavy ones, and those that go with one before them."""
+def _fitting(flow: Flow, loops: dict[Node, LoopFlows]) -> tuple[set[Node], set[Node]]:
+    """Return the nodes that may be part of a region: all but heavy ones, and those that go with one before them.
+
+    And those that look at values before anything is computed which may be computed in the same region.
+    """
     fits: set[Node] = set()
+    unseen: set[Node] = set()
     heavy: set[Node] = set()  # and what its engine takes along
     uses = flow.uses()
     for node in flow.nodes:
@@ -126,11 +134,29 @@ def _fitting(flow: Flow, loops: dict[Node, LoopFlows]) -> set[Node]:
         elif node in loops:
             if _fits_whole(node, loops[node]):
                 fits.add(node)
-        elif _fits(node) and all(_is_given(node.inputs[i], fits, uses) for i in preconditions.looked_at(node)):
-            fits.add(node)
+        elif _fits(node):
+            given = all(_is_given(node.inputs[i], fits, uses) for i in preconditions.looked_at(node))
+            (fits if given else unseen).add(node)
         elif node.op.facts.heavy:
             heavy.add(node)
-    return fits
+    return fits, unseen
+
+
+def _seen_before(flow: Flow, fits: set[Node], unseen: set[Node]) -> set[Node]:
+    """Return those of some nodes that look only at what regions before their own give."""
+    ordered = [n for n in flow.nodes if n in unseen]
+    at = 0
+    while at < len(ordered):
+        node, levels = ordered[at], levels_of(flow, fits.union(ordered))
+        if all(_lies_before(node.inputs[i], node, levels) for i in preconditions.looked_at(node)):
+            at += 1
+        else:  # it stays outside, and what follows it comes later
+            del ordered[at]
+    return set(ordered)
+
+
+def _lies_before(value: Value, node: Node, levels: dict[Node, int]) -> bool:
+    return value.known is not None or value.node is None or levels[value.node] < levels[node]
 
 
 def _is_given(value: Value, fits: set[Node], uses: dict[Value, list[Node]]) -> bool:

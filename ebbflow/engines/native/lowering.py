@@ -140,6 +140,10 @@ class Lowering:
         """Return how often a value is used."""
         return self._uses.get(value, 0)
 
+    def left(self, value: Any) -> int:
+        """Return how often a value is still to be used."""
+        return self._left.get(value, 0)
+
     def held(self, value: Any) -> Held:
         """Return what stands for a value."""
         return self._held[value]

@@ -101,10 +101,55 @@ def _arguments_of(graph: FuncGraph, targets: Sequence[Any]) -> set[int]:
     return found
 
 
+def _with_values(attrs: dict[str, Any]) -> tuple[list[tuple[int, Any]], Any, dict[str, Any]] | None:
+    """Return the loop that takes the values of variables in their place; None where it does more than read them.
+
+    Instead of each variable comes a value for each place where it is read: pairs of its number and the dtype (None for
+    what is taken as it is), and the op and attrs for them.
+    """
+    bodies = {name: attrs[name] for name in ("cond", "body")}
+    places = _places_of_reading(bodies["cond"], bodies["body"])
+    if places is None:
+        return None
+    scrap, shapes = FuncGraph("values"), attrs["output_shapes"]
+    taken, types, dims, outputs = [], [], [], []
+    inputs: dict[str, list[Any]] = {"cond": [], "body": []}
+    for i, tensor in enumerate(bodies["body"].inputs):
+        for value in places.get(i, [None]):
+            for name, graph in bodies.items():
+                if value is None or value.graph is graph.base:
+                    inputs[name].append(graph.inputs[i] if value is None else value)
+                else:  # read by the other one: nobody takes it here
+                    inputs[name].append(scrap.argument(value._dtype, value._dims, "value"))
+            taken.append((i, None if value is None else value._dtype))
+            types.append(attrs["T"][i] if value is None else value._dtype)
+            dims.append((shapes[i] if shapes else tensor._dims) if value is None else value._dims)
+            outputs.append(bodies["body"].outputs[i] if value is None else inputs["body"][-1])
+    found = {**attrs, "T": tuple(types), "output_shapes": tuple(dims)}
+    for name, graph, results in (("cond", bodies["cond"], bodies["cond"].outputs), ("body", bodies["body"], outputs)):
+        found[name] = graph.with_outputs(results)
+        found[name].inputs = inputs[name]
+    return taken, StatelessWhile, found
+
+
+def _places_of_reading(test: FuncGraph, body: FuncGraph) -> dict[int, list[SymbolicTensor]] | None:
+    """Return what the loop reads from which of its arguments, if it does nothing else that has to do with state."""
+    numbers = {id(t): i for graph in (test, body) for i, t in enumerate(graph.inputs)}
+    places: dict[int, list[SymbolicTensor]] = {}
+    for node in (*test._nodes, *body._nodes):
+        if node._op.keeps_state:
+            number = numbers.get(id(node._inputs[0])) if node._op.facts.reads == "whole" else None
+            if number is None or body.outputs[number] is not body.inputs[number]:
+                return None
+            places.setdefault(number, []).append(node._outputs[0])
+    return places or None
+
+
 for _op in (While, StatelessWhile):
     _op.shape(_shape)
     _op.kernel(_kernel)
     _op.narrow = _narrow
+While.with_values = _with_values
 
 
 def loop_node(

@@ -13,6 +13,7 @@ from ebbflow.compiler.flow_text import text_of
 from ebbflow.compiler.passes import PASSES, prune
 from ebbflow.compiler.passes.rematerialise import rematerialise
 from ebbflow.compiler.passes.verify import picture, verify, verify_unchanged
+from ebbflow.core import dtypes
 from ebbflow.core.op import Op
 from ebbflow.platform import config
 from tests.machine import HAS_ONEDNN
@@ -34,6 +35,13 @@ CASES: dict[str, list[tuple[str, str]]] = {
     "narrow": [
         ("x: float32[4]; a, b = _Pair(x, keep=2); return b", "x: float32[4]; b = _Pair(x, keep=1); return b"),
         ("x: float32[4]; a, b = _Pair(x, keep=2); return a, b", "="),
+    ],
+    "reads": [
+        (
+            "x: float32[4]; v: resource[()]; a, same = _Turns(x, v); return a",
+            "x: float32[4]; v: resource[()]; w = ReadVariableOp(v, dtype=float32); "
+            "a, same = _PureTurns(x, w); return a",
+        ),
     ],
     "fold": [
         (
@@ -304,6 +312,11 @@ def settings(monkeypatch):
     pair = Op("_Pair(x:T) -> (y:keep*T) | T: type; keep: int", internal=True)
     pair.shape(lambda x, *, keep: [x.dims] * keep)
     pair.narrow = lambda attrs, used: ([0], used, {**attrs, "keep": len(used)})
+    turns = Op("_Turns(x:float, v:resource) -> (y:float, same:resource) | stateful", internal=True)
+    pure = Op("_PureTurns(x:float, w:float) -> (y:float, same:float)", internal=True)
+    for loop in (turns, pure):
+        loop.shape(lambda *given: [g.dims for g in given])
+    turns.with_values = lambda attrs: ([(0, None), (1, dtypes.float32)], pure, {})
 
 
 def run(name, flow):

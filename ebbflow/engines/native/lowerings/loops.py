@@ -209,8 +209,12 @@ def _grown(low: Lowering, before: List, after: Any) -> list[Step]:
 
 
 def _linear(low: Lowering, node: Any) -> None:
-    if low.uses(node.inputs[0]) > 1:
-        raise Refused("a list that is changed is used once")
+    """Have what was read from a list before be kept: it is about to change."""
+    if low.left(node.inputs[0]):
+        raise Refused("a list that is changed is not used afterwards")
+    memory = low.held(node.inputs[0]).memory  # type: ignore[union-attr]
+    if low.uses(node.inputs[0]) > 1 and memory is not None:
+        low.before_writing(memory)
 
 
 @lowers("EmptyTensorList", "TensorListReserve")
@@ -262,13 +266,14 @@ def _(low: Lowering, node: Any, held: list[Any]) -> Any:
     return held[0].with_memory(low).at(held[1])
 
 
-@lowers("TensorListSetItem")
+@lowers("TensorListSetItem", "_TensorListAddItem")
 def _(low: Lowering, node: Any, held: list[Any]) -> Any:
     _linear(low, node)
     found, index, item = held
     _in_range(low, node, 1, found.length)
     found = found.holding(item.dims).with_memory(low)
-    low.write(found.at(index), item)
+    place = found.at(index)
+    low.write(place, item if node.op.name == "TensorListSetItem" else low.map(lambda was, x: was + x, place, item))
     return found.moved(0)
 
 
