@@ -21,6 +21,7 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import wrap
 from ebbflow.data import selecting, structure
 from ebbflow.data import spec as _composites  # noqa: F401  (says how composite elements travel)
+from ebbflow.data.dataset_files import Files
 from ebbflow.data.dataset_functions import Functional
 from ebbflow.data.dataset_sources import Making
 from ebbflow.data.dataset_transforms import Transforms
@@ -41,7 +42,7 @@ _KEEPING_BATCHES = frozenset(
 )  # fmt: skip
 
 
-class DatasetV2(Making, Transforms, Functional, CompositeTensor):
+class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
     """A sequence of elements that are made when somebody iterates over them."""
 
     def __init__(self, variant_tensor: Any, element_spec: Any = None, kind: str = "Dataset", options: Any = None):

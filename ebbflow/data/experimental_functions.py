@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
@@ -20,7 +20,8 @@ from ebbflow.data.optional import Optional
 from ebbflow.data.pipe import pipe_of
 from ebbflow.io.records import TFRecordOptions
 from ebbflow.io.records import TFRecordWriter as Writer
-from ebbflow.ops.declare import FLAT
+from ebbflow.ops.declare import FLAT, raw
+from ebbflow.ops.parsing.examples import parse_example
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
@@ -303,6 +304,99 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
         return type(group).from_tensors(final)
 
     return lambda dataset: dataset.group_by_window(key_func, reduced, window_size=most)
+
+
+def parse_example_dataset(
+    features: Mapping[str, Any], num_parallel_calls: Any = 1, deterministic: bool | None = None
+) -> Transformation:
+    """Return the transformation of vectors of serialized examples into their features."""
+    if not features:
+        raise ValueError("Argument `features` is required, but was not provided.")
+
+    def parsed(dataset: Any) -> Any:
+        spec = dataset.element_spec
+        if getattr(spec, "dtype", None) is not dtypes.string:
+            raise TypeError(f"Input dataset should be a dataset of vectors of strings, but got {spec}")
+        return dataset.map(lambda texts: parse_example(texts, features), num_parallel_calls, deterministic)
+
+    return parsed
+
+
+def sliding_window_batch(
+    window_size: Any, stride: Any = None, window_shift: Any = None, window_stride: Any = 1
+) -> Transformation:
+    """Return the transformation into batches of elements in windows that move on by `window_shift`."""
+    if stride is not None and window_shift is not None:
+        raise ValueError("Cannot specify both `window_shift` and `stride`")
+    shift = window_shift if window_shift is not None else 1 if stride is None else stride
+
+    def batches(*parts: Any) -> Any:
+        given = parts[0] if len(parts) == 1 else parts
+        flat = [dataset.batch(window_size) for dataset in structure.flatten(given)]
+        return DatasetV2.zip(structure.pack_as(given, flat))
+
+    return lambda dataset: dataset.window(window_size, shift, window_stride, drop_remainder=True).flat_map(batches)
+
+
+def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformation:
+    """Return the transformation that adds elements of zeros up to a number, and says which are real under a key."""
+
+    def padded(dataset: Any) -> Any:
+        count = int(dataset.cardinality())
+        if count < 0:
+            raise ValueError(f"The dataset passed into `pad_to_cardinality` must have a known cardinality, got {count}")
+        if count > cardinality:
+            raise ValueError(f"The dataset has {count} elements, more than the cardinality {cardinality} asked for")
+        spec = dataset.element_spec
+        if not isinstance(spec, dict) or mask_key in spec:
+            raise ValueError(f"Elements must be dictionaries without the key {mask_key!r}, got {spec!r}")
+        real = dataset.map(lambda element: {**element, mask_key: True})
+
+        def zeros(*_: Any) -> Any:
+            found = structure.map_structure(lambda s: raw.ZerosLike(np.zeros(s.shape.as_list(), s.dtype.np)), spec)
+            return {**found, mask_key: False}
+
+        return real.concatenate(type(dataset).range(cardinality - count).map(zeros)) if count < cardinality else real
+
+    return padded
+
+
+def at(dataset: Any, index: TensorLike) -> Any:
+    """Return the element of a dataset at a place, counted from 0."""
+    place = convert(index, dtypes.int64)
+    known = place.constant_value()
+    if known is not None and int(known) < 0:
+        raise errors.OutOfRangeError(None, None, f"index = {int(known)} must be >= 0")
+    try:
+        return dataset.skip(place).take(1).get_single_element()
+    except errors.InvalidArgumentError as error:
+        if "empty" in error.message:
+            raise errors.OutOfRangeError(None, None, f"index = {place} is behind the last element") from None
+        raise
+
+
+def save(
+    dataset: Any, path: Any, compression: str | None = None, shard_func: Callable[..., Any] | None = None,
+    checkpoint_args: Any = None,
+) -> None:  # fmt: skip
+    """Write all elements of a dataset to a directory."""
+    dataset.save(path, compression, shard_func, checkpoint_args)
+
+
+def load(
+    path: Any, element_spec: Any = None, compression: str | None = None,
+    reader_func: Callable[[Any], Any] | None = None,
+) -> Any:  # fmt: skip
+    """Return the dataset that was saved in a directory."""
+    return DatasetV2.load(path, element_spec, compression, reader_func)
+
+
+def snapshot(
+    path: Any, compression: str = "AUTO", reader_func: Callable[[Any], Any] | None = None,
+    shard_func: Callable[..., Any] | None = None,
+) -> Transformation:  # fmt: skip
+    """Return the transformation that writes elements to a directory the first time, and reads them later."""
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

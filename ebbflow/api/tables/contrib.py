@@ -15,7 +15,9 @@ PATHS = {
     """,
     "contrib.data": """
         AUTOTUNE=data.AUTOTUNE Counter=data.experimental.Counter CsvDataset=data.experimental.CsvDataset
-        Dataset=data.Dataset make_csv_dataset=data.experimental.make_csv_dataset
+        Dataset=data.Dataset make_csv_dataset=data.experimental.make_csv_dataset SqlDataset=data.experimental.SqlDataset
+        make_batched_features_dataset=data.experimental.make_batched_features_dataset
+        parse_example_dataset=data.experimental.parse_example_dataset
         FixedLengthRecordDataset=data.FixedLengthRecordDataset Iterator=data.Iterator
         Optional=data.experimental.Optional RandomDataset=data.experimental.RandomDataset
         Reducer=data.experimental.Reducer TFRecordDataset=data.TFRecordDataset

@@ -15,6 +15,7 @@ data.experimental.: get_next_as_optional
 data.experimental.: get_single_element get_structure group_by_reducer group_by_window ignore_errors map_and_batch
 data.experimental.: parallel_interleave prefetch_to_device rejection_resample scan shuffle_and_repeat take_while
 data.experimental.: to_variant unbatch unique
+data.experimental.: at load pad_to_cardinality parse_example_dataset save snapshot
 map_and_batch as data.experimental.map_and_batch_with_legacy_function
 [data.csv_files]
 data.experimental.make_csv_dataset
@@ -32,6 +33,10 @@ data.experimental.: AutoShardPolicy AutotuneOptions DistributeOptions ExternalSt
 """
 
 V1 = """
+[data.feature_files]
+make_batched_features_dataset_v1 as data.experimental.make_batched_features_dataset
+[data.sql]
+SqlDatasetV1 as data.experimental.SqlDataset
 [data.csv_files]
 CsvDatasetV1 as data.experimental.CsvDataset
 [data.dataset_v1]
@@ -51,6 +56,10 @@ TextLineDatasetV1 as data.TextLineDataset
 """
 
 V2 = """
+[data.feature_files]
+data.experimental.make_batched_features_dataset
+[data.sql]
+SqlDatasetV2 as data.experimental.SqlDataset
 [data.csv_files]
 CsvDatasetV2 as data.experimental.CsvDataset
 [data.dataset]
@@ -65,4 +74,11 @@ IteratorBase as data.Iterator
 FixedLengthRecordDatasetV2 as data.FixedLengthRecordDataset
 TFRecordDatasetV2 as data.TFRecordDataset
 TextLineDatasetV2 as data.TextLineDataset
+"""
+
+CONTRIB = """
+[data.feature_files]
+contrib.data.read_batch_features
+[data.experimental_functions]
+contrib.data.sliding_window_batch
 """

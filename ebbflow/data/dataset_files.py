@@ -1,0 +1,104 @@
+"""What a dataset can do with directories: the part of `tf.data.Dataset` that saves, loads and takes snapshots."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes
+from ebbflow.core.convert import convert
+from ebbflow.data import saved, structure
+from ebbflow.data.background import width_of
+from ebbflow.data.traced import trace
+from ebbflow.ops.declare import raw
+
+
+class Files:
+    """Datasets in directories."""
+
+    _then: Any
+    _make: Any
+    _spec_of: Any
+    _variant_tensor: Any
+    element_spec: Any
+
+    def save(
+        self,
+        path: Any,
+        compression: str | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        checkpoint_args: Any = None,
+    ) -> None:
+        """Write all elements to a directory; `shard_func` says the number of the file that an element goes to."""
+        if not context.executing_eagerly():
+            raise RuntimeError("`tf.data.Dataset.save()` is only supported in eager mode: call it outside of graphs")
+        if checkpoint_args is not None:
+            raise ValueError("checkpoint_args: a save that is cut off leaves nothing behind, so call `save` again")
+        name = os.fspath(path)
+        sharding = trace(shard_func or _shard_0, [self.element_spec], "shard_func", _number)
+        saved.put_spec(name, self.element_spec)
+        saved.SaveDataset(
+            self._variant_tensor, name, sharding.captured, shard_func=sharding.body, compression=compression or "",
+            use_shard_func=shard_func is not None,
+        )  # fmt: skip
+
+    @classmethod
+    def load(
+        cls,
+        path: Any,
+        element_spec: Any = None,
+        compression: str | None = None,
+        reader_func: Callable[[Any], Any] | None = None,
+        wait: bool = False,
+    ) -> Any:
+        """Return the dataset that was saved in a directory; `reader_func` makes one of the datasets of its files."""
+        name = os.fspath(path)
+        spec = saved.spec_at(name) if element_spec is None else element_spec
+        reading = _traced_reader(cls, reader_func, spec)
+        return cls._make(
+            saved.LoadDataset, name, reading.captured, reader_func=reading.body, spec=spec, kind="_LoadDataset",
+            compression=compression or "",
+        )  # fmt: skip
+
+    def snapshot(
+        self,
+        path: Any,
+        compression: str = "AUTO",
+        reader_func: Callable[[Any], Any] | None = None,
+        shard_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """Return the elements, written to a directory the first time they are gone through and read from it later."""
+        spec = self.element_spec
+        reading = _traced_reader(type(self), reader_func, spec)
+        sharding = trace(shard_func or _shard_0, [spec], "shard_func", _number)
+        return self._then(
+            saved.SnapshotDatasetV2, convert(path, dtypes.string), reading.captured, sharding.captured, name=name,
+            reader_func=reading.body, shard_func=sharding.body, compression=compression or "", kind="_SnapshotDataset",
+        )  # fmt: skip
+
+
+def _shard_0(*element: Any) -> Any:
+    return np.int64(0)
+
+
+def _number(result: Any) -> Any:
+    return raw.Cast(convert(result), DstT=dtypes.int64)
+
+
+def _traced_reader(family: Any, reader_func: Callable[[Any], Any] | None, spec: Any) -> Any:
+    def in_turn(datasets: Any) -> Any:
+        return datasets.interleave(lambda dataset: dataset, cycle_length=width_of(-1), num_parallel_calls=-1)
+
+    def checked(result: Any) -> Any:
+        if not hasattr(result, "_variant_tensor"):
+            raise TypeError(f"`reader_func` must return a `tf.data.Dataset`, got {type(result).__name__}")
+        if structure.form_of(result.element_spec) != structure.form_of(spec):
+            raise TypeError(f"`reader_func` must return elements of {spec}, got {result.element_spec}")
+        return result
+
+    inner = family._spec_of(spec)
+    return trace(reader_func or in_turn, [family._spec_of(inner)], "reader_func", checked)

@@ -1,0 +1,258 @@
+"""Datasets in directories: written once and read again (`save`, `load`), or written by whoever is first (`snapshot`).
+
+    path/dataset_spec.json       what the elements are: dense tensors in tuples and dictionaries
+    path/<run>/<shard>.elements  of each element its tensors as messages, records of a TFRecord file
+    path/snapshot.metadata       which run is whole, how many shards and elements it has, how it is compressed
+
+The metadata gets its name when everything else is there, so a directory is whole or not there at all. Knows pipes and
+records; nothing of how users say what they want.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ebbflow import messages
+from ebbflow.core import dtypes, errors
+from ebbflow.core.op import op
+from ebbflow.core.spec import TensorSpec
+from ebbflow.data import structure
+from ebbflow.data.pipe import TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
+from ebbflow.io.records import RecordReader, TFRecordOptions, TFRecordWriter, file_errors
+from ebbflow.messages.tensors import make_ndarray, make_tensor_proto
+from ebbflow.ops.declare import FLAT
+from ebbflow.ops.sizes import invalid
+from ebbflow.ops.state.storage import boxed
+
+SaveDataset = op(
+    "SaveDataset(input_dataset:variant, path:string, shard_func_other_args:list(Tshard_func_args)) -> () | "
+    'compression: string = ""; shard_func: func; use_shard_func: bool = true; '
+    "Tshard_func_args: list(type) >= 0 | stateful",
+    shape=lambda *given: [],
+    gradient=FLAT,
+)
+LoadDataset = dataset_op(
+    "LoadDataset(path:string, reader_func_other_args:list(Treader_func_args)) -> (handle:variant) | "
+    f'{TYPED}; compression: string = ""; reader_func: func; Treader_func_args: list(type) >= 0 | stateful'
+)
+SnapshotDatasetV2 = dataset_op(
+    "SnapshotDatasetV2(input_dataset:variant, path:string, reader_func_other_args:list(Treader_func_args), "
+    f'shard_func_other_args:list(Tshard_func_args)) -> (handle:variant) | {TYPED}; compression: string = ""; '
+    'reader_prefix: string = ""; writer_prefix: string = ""; hash_valid: bool = false; hash: int = 0; '
+    "reader_func: func; shard_func: func; Treader_func_args: list(type) >= 0; Tshard_func_args: list(type) >= 0; "
+    'metadata: string = ""'
+)
+
+METADATA, SPEC = "snapshot.metadata", "dataset_spec.json"
+_COMPRESSIONS = {"": "", "NONE": "", "AUTO": "", "SNAPPY": "", "GZIP": "GZIP", "ZLIB": "ZLIB"}
+"""By what was asked for: what is left to us is not compressed."""
+
+
+def _options(compression: str) -> TFRecordOptions:
+    if compression not in _COMPRESSIONS:
+        raise invalid(f"compression must be one of {', '.join(filter(None, _COMPRESSIONS))}, got {compression!r}")
+    return TFRecordOptions(_COMPRESSIONS[compression])
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def _writing(
+    elements: Iterator[Element], path: str, compression: str, shard_of: Callable[[Element], int]
+) -> Iterator[Element]:
+    """Yield elements that are written on the way; at the end the directory is whole, and before it is nothing."""
+    options, run = _options(compression), f"{os.getpid()}-{secrets.token_hex(6)}"
+    folder = os.path.join(path, run)
+    with file_errors(path):
+        os.makedirs(folder, exist_ok=True)
+    count, whole = 0, False
+    try:
+        with contextlib.ExitStack() as files:
+            writers: dict[int, TFRecordWriter] = {}
+            for element in elements:
+                shard = shard_of(element)
+                if shard < 0:
+                    raise invalid(f"shard_func must give a number >= 0, got {shard}")
+                if shard not in writers:
+                    writers[shard] = files.enter_context(TFRecordWriter(_shard(folder, shard), options))
+                writers[shard].write(str(len(element)))
+                for array in element:
+                    writers[shard].write(_message(array))
+                count += 1
+                yield element
+        said = {"run": run, "shards": sorted(writers), "elements": count, "compression": compression}
+        _put(os.path.join(path, METADATA), said)
+        whole = True
+    finally:
+        if not whole:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _shard(folder: str, number: int) -> str:
+    return os.path.join(folder, f"{number:08d}.elements")
+
+
+def _message(array: np.ndarray) -> bytes:
+    if array.dtype == object and array.size and not isinstance(array.reshape(-1)[0], (bytes, str)):
+        raise errors.UnimplementedError(
+            None, None, "Only dense tensors can be written: turn sparse and ragged elements into dense ones with `map`"
+        )
+    return make_tensor_proto(array).SerializeToString()
+
+
+def _put(path: str, said: Any) -> None:
+    """Write a small file that is there whole, or not at all."""
+    part = f"{path}.{secrets.token_hex(6)}.part"
+    with file_errors(path):
+        with open(part, "w", encoding="utf-8") as file:
+            json.dump(said, file)
+        os.replace(part, path)
+
+
+@SaveDataset.kernel
+def _(
+    xp: Any, input_dataset: Any, path: Any, shard_args: Any, *, compression: Any, shard_func: Any, use_shard_func: Any,
+    run: Any,
+) -> Any:  # fmt: skip
+    shard_of = _sharding(shard_func, shard_args, run) if use_shard_func else _first
+    with begun_anew({}):
+        for _ in _writing(pipe_of(input_dataset).start(), os.fsdecode(path.item()), compression, shard_of):
+            pass
+    return ()
+
+
+def _sharding(function: Any, captured: Any, run: Any) -> Callable[[Element], int]:
+    call = caller(function, captured, run)
+    return lambda element: int(call(element)[0])
+
+
+def _first(element: Element) -> int:
+    return 0
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def _described(path: str) -> dict[str, Any] | None:
+    """Return what is said of a whole directory, or None where there is none yet."""
+    try:
+        with open(os.path.join(path, METADATA), encoding="utf-8") as file:
+            said = json.load(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise errors.DataLossError(None, None, f"{os.path.join(path, METADATA)} cannot be read: {error}") from None
+    shards = said.get("shards") if isinstance(said, dict) else None
+    if not isinstance(shards, list) or not all(isinstance(n, int) for n in shards) or "run" not in said:
+        raise errors.DataLossError(None, None, f"{os.path.join(path, METADATA)} does not describe a saved dataset")
+    return said
+
+
+def _elements(file: str, options: TFRecordOptions, types: Any) -> Iterator[Element]:
+    with RecordReader(file, options) as records:
+        for head in records:
+            if not head.isdigit() or int(head) != len(types):
+                raise errors.DataLossError(None, None, f"{file} does not hold elements of {len(types)} tensors")
+            element = [_array(next(records, None), file) for _ in types]
+            for array, dtype in zip(element, types, strict=True):
+                if array.dtype != dtype.np:
+                    raise invalid(f"{file} holds tensors of {array.dtype}, but {dtype.name} is asked for")
+            yield tuple(element)
+
+
+def _array(record: bytes | None, file: str) -> np.ndarray:
+    try:
+        return make_ndarray(messages.TensorProto.FromString(record))
+    except Exception as error:  # whatever the parser of messages says
+        raise errors.DataLossError(None, None, f"{file} is damaged: {type(error).__name__}") from None
+
+
+def _shards(path: str, types: Any) -> Pipe:
+    """Return the dataset of the datasets of shards."""
+    said = _described(path)
+    if said is None:
+        raise errors.NotFoundError(None, None, f"{path} does not hold a saved dataset: it has no {METADATA}")
+    options, folder = _options(said.get("compression", "")), os.path.join(path, str(said["run"]))
+    parts = [(boxed(Pipe(partial(_elements, _shard(folder, n), options, types))),) for n in said["shards"]]
+    return Pipe(lambda: iter(parts), len(parts))
+
+
+def _read(path: str, types: Any, reader: Callable[[Element], Element]) -> Iterator[Element]:
+    return pipe_of(reader((boxed(_shards(path, types)),))[0]).start()
+
+
+@LoadDataset.kernel
+def _(xp: Any, path: Any, reader_args: Any, *, output_types: Any, reader_func: Any, run: Any) -> Any:
+    place, reader = os.fsdecode(path.item()), caller(reader_func, reader_args, run)
+    said = _described(place)
+    count = UNKNOWN if said is None else said.get("elements", UNKNOWN)
+    return made(lambda: _read(place, output_types, reader), count)
+
+
+@SnapshotDatasetV2.kernel
+def _(
+    xp: Any, input_dataset: Any, path: Any, reader_args: Any, shard_args: Any,
+    *, output_types: Any, compression: Any, reader_func: Any, shard_func: Any, run: Any,
+) -> Any:  # fmt: skip
+    source, place = pipe_of(input_dataset), os.fsdecode(path.item())
+    reader, shard_of = caller(reader_func, reader_args, run), _sharding(shard_func, shard_args, run)
+    _options(compression)
+
+    def start() -> Iterator[Element]:
+        if _described(place) is not None:
+            return _read(place, output_types, reader)
+        return _writing(source.start(), place, compression, shard_of)
+
+    return made(start, source.size, source)
+
+
+# --- what the elements are --------------------------------------------------------------------------------------------
+
+
+def put_spec(path: str, spec: Any) -> None:
+    """Write what the elements are beside them."""
+    with file_errors(path):
+        os.makedirs(path, exist_ok=True)
+    _put(os.path.join(path, SPEC), _as_json(spec))
+
+
+def spec_at(path: str) -> Any:
+    """Return what the elements of a saved dataset are."""
+    try:
+        with open(os.path.join(path, SPEC), encoding="utf-8") as file:
+            return _from_json(json.load(file))
+    except FileNotFoundError:
+        raise errors.NotFoundError(None, None, f"{path} has no {SPEC}: give `element_spec` to load it") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise errors.DataLossError(None, None, f"{os.path.join(path, SPEC)} cannot be read: {error}") from None
+
+
+def _as_json(spec: Any) -> Any:
+    if isinstance(spec, TensorSpec):
+        dims = spec.shape._dims
+        return {"tensor": [spec.dtype.name, None if dims is None else list(dims)]}
+    if isinstance(spec, dict):
+        return {"dict": {key: _as_json(value) for key, value in spec.items()}}
+    if isinstance(spec, tuple):
+        return {"tuple": [_as_json(value) for value in spec]}
+    if isinstance(spec, structure.NoneTensorSpec):
+        return {"none": True}
+    raise errors.UnimplementedError(None, None, f"Only dense tensors can be saved, got elements of {spec!r}")
+
+
+def _from_json(said: Any) -> Any:
+    ((kind, value),) = said.items()
+    if kind == "tensor":
+        return TensorSpec(value[1], dtypes.as_dtype(value[0]))
+    if kind == "dict":
+        return {key: _from_json(part) for key, part in value.items()}
+    return structure.NoneTensorSpec() if kind == "none" else tuple([_from_json(part) for part in value])

@@ -1,0 +1,185 @@
+"""Datasets in directories and databases: saved and loaded, snapshots, queries; features of examples in files."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import sqlite3
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+
+Dataset = tf.data.Dataset
+
+
+def plain(dataset):
+    return [tf.nest.map_structure(lambda t: np.asarray(t).tolist(), e) for e in dataset.as_numpy_iterator()]
+
+
+ELEMENTS = [
+    lambda: Dataset.range(10),
+    lambda: Dataset.from_tensor_slices({"a": np.eye(4, dtype=np.float32), "b": (["x", "", "zz", "y"], [1, 2, 3, 4])}),
+    lambda: Dataset.range(4).map(lambda x: tf.range(x)),
+    lambda: Dataset.range(0),
+]
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+@pytest.mark.parametrize("make", ELEMENTS)
+def test_what_is_saved_is_loaded(tmp_path, make, compression):
+    path = str(tmp_path / "saved")
+    make().save(path, compression=compression)
+    loaded = Dataset.load(path)
+    assert plain(loaded) == plain(make()) and loaded.element_spec == make().element_spec
+    assert int(loaded.cardinality()) == len(plain(make()))
+    assert plain(tf.data.experimental.load(path, make().element_spec)) == plain(make())
+
+
+def test_shards_and_readers(tmp_path):
+    path = str(tmp_path / "saved")
+    Dataset.range(9).save(path, shard_func=lambda x: x % 3)
+    (run,) = [e for e in os.scandir(path) if e.is_dir()]
+    assert len(os.listdir(run.path)) == 3
+    one_by_one = Dataset.load(path, reader_func=lambda shards: shards.flat_map(lambda shard: shard))
+    assert [int(x) for x in one_by_one] == [0, 3, 6, 1, 4, 7, 2, 5, 8]
+    assert sorted(int(x) for x in Dataset.load(path)) == list(range(9))
+
+
+def test_a_save_that_fails_leaves_the_last_one_alone(tmp_path):
+    path = str(tmp_path / "saved")
+    Dataset.range(5).save(path)
+
+    def fails(x):
+        return tf.debugging.check_numerics(1.0 / tf.cast(x - 3, tf.float32), "no")
+
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        Dataset.range(5).map(fails).save(path)
+    assert [int(x) for x in Dataset.load(path, tf.TensorSpec([], tf.int64))] == list(range(5))
+    assert len([e for e in os.scandir(path) if e.is_dir()]) == 1
+
+
+def test_a_snapshot_is_written_once(tmp_path):
+    path, calls = str(tmp_path / "snap"), []
+
+    def count(x):
+        calls.append(int(x))
+        return x
+
+    dataset = Dataset.range(6).map(lambda x: tf.py_function(count, [x], tf.int64)).snapshot(path)
+    next(iter(dataset))  # not to the end: nothing is there yet
+    assert not pathlib.Path(path, "snapshot.metadata").exists()
+    calls.clear()
+    assert [int(x) for x in dataset] == list(range(6)) and calls == list(range(6))
+    assert [int(x) for x in dataset] == list(range(6)) and calls == list(range(6))
+    again = Dataset.range(6).apply(tf.data.experimental.snapshot(path, shard_func=lambda x: x % 2))
+    assert [int(x) for x in again] == list(range(6))
+
+
+def test_directories_that_are_none(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError, match="element_spec"):
+        Dataset.load(str(tmp_path / "nothing"))
+    with pytest.raises(tf.errors.NotFoundError, match="does not hold a saved dataset"):
+        list(Dataset.load(str(tmp_path), tf.TensorSpec([], tf.int64)))
+    path = tmp_path / "saved"
+    Dataset.range(5).save(str(path))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="float32 is asked for"):
+        list(Dataset.load(str(path), tf.TensorSpec([], tf.float32)))
+    (path / "snapshot.metadata").write_text(json.dumps({"shards": "all"}))
+    with pytest.raises(tf.errors.DataLossError, match="does not describe"):
+        list(Dataset.load(str(path)))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="compression"):
+        Dataset.range(3).save(str(tmp_path / "other"), compression="LZ4")
+
+
+def test_damaged_shards(tmp_path):
+    path = tmp_path / "saved"
+    Dataset.range(50).save(str(path))
+    (shard,) = path.rglob("*.elements")
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    shard.write_bytes(bytes(data))
+    seen = []
+    with pytest.raises(tf.errors.DataLossError):
+        for x in Dataset.load(str(path)):
+            seen.append(int(x))
+    assert seen == list(range(len(seen))) and len(seen) > 10
+
+
+# --- databases --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = str(tmp_path / "people.db")
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE people (name TEXT, age INTEGER, height REAL, member INTEGER, note BLOB)")
+        rows = [("Ann", 31, 1.7, 1, b"\x00x"), ("Bo", 2**40, -0.5, 0, None), (None, None, None, None, b"")]
+        made.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
+    made.close()
+    return path
+
+
+TYPES = (tf.string, tf.int64, tf.float64, tf.bool, tf.string)
+
+
+def test_rows_of_a_query(database):
+    dataset = tf.data.experimental.SqlDataset("sqlite", database, "SELECT * FROM people", TYPES)
+    assert plain(dataset) == [
+        (b"Ann", 31, 1.7, True, b"\x00x"),
+        (b"Bo", 2**40, -0.5, False, b""),
+        (b"", 0, 0.0, False, b""),
+    ]
+    assert plain(dataset.repeat(2).map(lambda *row: row[1]).take(4)) == [31, 2**40, 0, 31]
+
+
+@pytest.mark.parametrize(
+    ("driver", "query", "types", "kind", "says"),
+    [
+        ("mysql", "SELECT 1", (tf.int32,), tf.errors.InvalidArgumentError, "mysql"),
+        (
+            "sqlite",
+            "SELECT name, age FROM people",
+            (tf.int32,),
+            tf.errors.InvalidArgumentError,
+            r"columns in query \(2\)",
+        ),
+        ("sqlite", "SELECT nothing FROM people", (tf.int32,), tf.errors.UnknownError, "nothing"),
+        ("sqlite", "DROP", (tf.int32,), tf.errors.UnknownError, "people.db"),
+    ],
+)
+def test_queries_that_are_refused(database, driver, query, types, kind, says):
+    with pytest.raises(kind, match=says):
+        list(tf.data.experimental.SqlDataset(driver, database, query, types))
+
+
+# --- features ---------------------------------------------------------------------------------------------------------
+
+
+def test_batches_of_features_from_files(tmp_path):
+    for shard in range(2):
+        with tf.io.TFRecordWriter(str(tmp_path / f"part-{shard}")) as writer:
+            for i in range(5):
+                value = tf.train.Feature(int64_list=tf.train.Int64List(value=[10 * shard + i]))
+                features = tf.train.Features(feature={"x": value, "label": value})
+                writer.write(tf.train.Example(features=features).SerializeToString())
+    asked = {"x": tf.io.FixedLenFeature([], tf.int64), "label": tf.io.FixedLenFeature([], tf.int64)}
+    dataset = tf.data.experimental.make_batched_features_dataset(
+        str(tmp_path / "part-*"), 4, asked, label_key="label", num_epochs=1, shuffle=False
+    )
+    found = plain(dataset)
+    assert [x["x"] for x, _ in found] == [[0, 1, 2, 3], [4, 10, 11, 12], [13, 14]]
+    assert all(x["x"] == y and set(x) == {"x"} for x, y in found)
+    texts = tf.data.TFRecordDataset(str(tmp_path / "part-0")).batch(2)
+    parsed = texts.apply(tf.data.experimental.parse_example_dataset(asked))
+    assert [e["x"] for e in plain(parsed)] == [[0, 1], [2, 3], [4]]
+
+
+def test_small_transformations():
+    assert int(tf.data.experimental.at(Dataset.range(10, 20), 3)) == 13
+    with pytest.raises(tf.errors.OutOfRangeError):
+        tf.data.experimental.at(Dataset.range(3), 3)
+    padded = Dataset.from_tensor_slices({"a": [1, 2]}).apply(tf.data.experimental.pad_to_cardinality(3))
+    assert plain(padded) == [{"a": 1, "valid": True}, {"a": 2, "valid": True}, {"a": 0, "valid": False}]
