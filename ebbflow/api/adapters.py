@@ -74,7 +74,13 @@ def device(device_name_or_function: Any) -> AbstractContextManager[None]:
 
 
 def device_v2(device_name: Any) -> AbstractContextManager[None]:
-    """Ask for a device, by name."""
+    """Ask for a device, by name.
+
+    >>> import ebbflow as tf
+    >>> with device_v2("/cpu:0"):
+    ...     tf.constant(1.0).device
+    '/job:localhost/replica:0/task:0/device:CPU:0'
+    """
     if callable(device_name):
         raise RuntimeError("tf.device does not support functions.")
     return scopes.device_scope(device_name)

@@ -107,7 +107,15 @@ def update_checkpoint_state_internal(
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:
-    """Return the CheckpointState of a folder with whole paths, or None where there is none."""
+    """Return the CheckpointState of a folder with whole paths, or None where there is none.
+
+    >>> import os, tempfile
+    >>> import ebbflow as tf
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = tf.train.Checkpoint(v=tf.Variable(1.0)).save(os.path.join(folder, "ckpt"))
+    ...     os.path.basename(get_checkpoint_state(folder).model_checkpoint_path)
+    'ckpt-1'
+    """
     checkpoint_dir = files.text_of(checkpoint_dir)
     path = list_path(checkpoint_dir, latest_filename)
     try:
@@ -134,7 +142,15 @@ def _whole(folder: str, path: str) -> str:
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
-    """Return the prefix of the latest checkpoint of a folder, or None."""
+    """Return the prefix of the latest checkpoint of a folder, or None.
+
+    >>> import os, tempfile
+    >>> import ebbflow as tf
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(os.path.join(folder, "ckpt"))
+    ...     latest_checkpoint(folder) == path
+    True
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:
         return None

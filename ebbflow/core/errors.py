@@ -138,7 +138,15 @@ class UnknownError(_CodedError):
 
 
 class InvalidArgumentError(_CodedError):
-    """An argument has a value, shape or dtype that the op does not take."""
+    """An argument has a value, shape or dtype that the op does not take.
+
+    >>> import ebbflow as tf
+    >>> try:
+    ...     tf.matmul(tf.ones([2, 3]), tf.ones([2, 3]))
+    ... except InvalidArgumentError as error:
+    ...     print(type(error).__name__, error.error_code == INVALID_ARGUMENT)
+    InvalidArgumentError True
+    """
 
     _code = INVALID_ARGUMENT
 

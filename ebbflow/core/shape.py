@@ -175,7 +175,12 @@ def _no_true_division(left: str, right: str) -> str:
 
 
 class TensorShape(TensorFree):
-    """The shape of a tensor: fully known, partly known (`[None, 3]`), or of unknown rank (`TensorShape(None)`)."""
+    """The shape of a tensor: fully known, partly known (`[None, 3]`), or of unknown rank (`TensorShape(None)`).
+
+    >>> shape = TensorShape([None, 3])
+    >>> shape.rank, shape[1], shape.is_compatible_with([5, 3])
+    (2, 3, True)
+    """
 
     __slots__ = ("__weakref__", "_dims")
 

@@ -24,7 +24,13 @@ SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense
 
 
 class SparseTensor(CompositeTensor):
-    """Elements of a tensor, and where they are."""
+    """Elements of a tensor, and where they are.
+
+    >>> import ebbflow as tf
+    >>> x = SparseTensor(indices=[[0, 1], [1, 0]], values=[2.0, 3.0], dense_shape=[2, 2])
+    >>> tf.sparse.to_dense(x).numpy().tolist()
+    [[0.0, 2.0], [3.0, 0.0]]
+    """
 
     is_tensor_like = True
 

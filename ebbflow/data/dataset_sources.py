@@ -58,7 +58,12 @@ class Making:
 
     @classmethod
     def from_tensor_slices(cls, tensors: Any, name: str | None = None) -> Any:
-        """Return a dataset of the rows of `tensors`."""
+        """Return a dataset of the rows of `tensors`.
+
+        >>> import ebbflow as tf
+        >>> [int(x) for x in tf.data.Dataset.from_tensor_slices([1, 2, 3])]
+        [1, 2, 3]
+        """
         element = structure.normalised(tensors)
         whole = structure.spec_of(element)
         rows: Any = None
@@ -122,7 +127,13 @@ class Making:
         output_signature: Any = None,
         name: str | None = None,
     ) -> Any:
-        """Return a dataset of what `generator(*args)` yields, called anew for each iteration."""
+        """Return a dataset of what `generator(*args)` yields, called anew for each iteration.
+
+        >>> import ebbflow as tf
+        >>> dataset = tf.data.Dataset.from_generator(lambda: iter([1, 2]), output_signature=tf.TensorSpec([], tf.int32))
+        >>> [int(x) for x in dataset]
+        [1, 2]
+        """
         if not callable(generator):
             raise TypeError("`generator` must be a Python callable.")
         if output_signature is not None:

@@ -151,7 +151,17 @@ class _FixedLength(_Reading):
 
 
 class TFRecordDatasetV2(_TFRecords, DatasetV2):
-    """The records of TFRecord files."""
+    """The records of TFRecord files.
+
+    >>> import os, tempfile
+    >>> import ebbflow as tf
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "rows.tfrecord")
+    ...     with tf.io.TFRecordWriter(path) as writer:
+    ...         writer.write(b"one")
+    ...     [record.numpy() for record in TFRecordDatasetV2(path)]
+    [b'one']
+    """
 
 
 class TFRecordDatasetV1(_TFRecords, DatasetV1):

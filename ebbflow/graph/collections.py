@@ -130,7 +130,14 @@ def add_to_collections(names: Any, value: Any) -> None:
 
 
 def get_collection(key: Any, scope: str | None = None) -> list[Any]:
-    """Return what is in a collection of the default graph."""
+    """Return what is in a collection of the default graph.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     tf.compat.v1.add_to_collection("mine", 7)
+    ...     get_collection("mine")
+    [7]
+    """
     return context.default_graph().get_collection(key, scope)
 
 

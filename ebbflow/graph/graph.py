@@ -31,7 +31,14 @@ from ebbflow.ops.declare import raw
 
 
 class Graph(GraphScopes, Collections):
-    """A set of nodes and the tensors that flow between them."""
+    """A set of nodes and the tensors that flow between them.
+
+    >>> import ebbflow as tf
+    >>> with Graph().as_default() as graph:
+    ...     y = tf.constant(2.0) * 3.0
+    >>> [node.type for node in graph.get_operations()]
+    ['Const', 'Const', 'Mul']
+    """
 
     building_function = False
     changing: Any = contextlib.nullcontext()  # held by who changes nodes that are there, and by who reads many of them
@@ -371,7 +378,13 @@ context.provide_default_graph(_process_default)
 
 
 def get_default_graph() -> Graph:
-    """Return the graph that a symbolic op called here would be added to."""
+    """Return the graph that a symbolic op called here would be added to.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default() as graph:
+    ...     get_default_graph() is graph
+    True
+    """
     return context.default_graph()
 
 
@@ -384,7 +397,13 @@ def uid() -> int:
 
 
 def reset_default_graph() -> None:
-    """Start afresh with an empty default graph."""
+    """Start afresh with an empty default graph.
+
+    >>> before = get_default_graph()
+    >>> reset_default_graph()
+    >>> get_default_graph() is before
+    False
+    """
     if any(scope is not context.EAGER for scope in context.thread.scopes):
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the "

@@ -25,7 +25,13 @@ from ebbflow.ops.declare import raw
 
 
 class name_scope:  # noqa: N801  (TensorFlow's name)
-    """Name what is made inside the block under `name` (TF 2: a name is required)."""
+    """Name what is made inside the block under `name` (TF 2: a name is required).
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), name_scope("layer"):
+    ...     tf.constant(1.0, name="one").name
+    'layer/one:0'
+    """
 
     def __init__(self, name: str):
         if not isinstance(name, str):
@@ -173,7 +179,13 @@ def get_name_scope() -> str:
 
 
 def no_op(name: str | None = None) -> Any:
-    """Return a node that does nothing, to hang dependencies on. (Eagerly: None.)"""
+    """Return a node that does nothing, to hang dependencies on. (Eagerly: None.)
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     no_op("done").type
+    'NoOp'
+    """
     return raw.NoOp(name=name)
 
 

@@ -275,7 +275,7 @@ class Conv3D(Conv):
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
-def function_of(kind: type[Layer], function_name: str) -> Callable[..., Any]:
+def function_of(kind: type[Layer], function_name: str, example: str = "") -> Callable[..., Any]:
     """Return the function that makes a layer of this kind and calls it: inputs first, `reuse` last.
 
     >>> list(inspect.signature(function_of(Conv1D, "conv1d")).parameters)[:3]
@@ -293,13 +293,21 @@ def function_of(kind: type[Layer], function_name: str) -> Callable[..., Any]:
         return kind(**given, _scope=given.get("name"), _reuse=reuse).apply(inputs)
 
     make_and_call.__name__ = make_and_call.__qualname__ = function_name
-    make_and_call.__doc__ = f"Return the inputs through a new (or reused) {kind.__name__} layer."
+    make_and_call.__doc__ = f"Return the inputs through a new (or reused) {kind.__name__} layer.\n\n{example}".rstrip()
     make_and_call.__signature__ = signature  # type: ignore[attr-defined]
     make_and_call.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {"return": "Tensor"}
     return make_and_call
 
 
 conv1d = convolution1d = function_of(Conv1D, "conv1d")
-conv2d = convolution2d = function_of(Conv2D, "conv2d")
+conv2d = convolution2d = function_of(
+    Conv2D,
+    "conv2d",
+    """>>> import ebbflow as tf
+>>> with tf.Graph().as_default():
+...     conv2d(tf.zeros([1, 8, 8, 3]), filters=4, kernel_size=3, padding="same").shape.as_list()
+[1, 8, 8, 4]
+""",
+)
 conv3d = convolution3d = function_of(Conv3D, "conv3d")
 Convolution1D, Convolution2D, Convolution3D = Conv1D, Conv2D, Conv3D

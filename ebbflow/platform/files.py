@@ -59,6 +59,14 @@ class GFile:
     """A file of this machine, opened when first read or written.
 
     Text modes give and take `str`, modes with `b` give `bytes`; writing takes either.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "note.txt")
+    ...     with GFile(path, "w") as file:
+    ...         _ = file.write("hello")
+    ...     GFile(path).read()
+    'hello'
     """
 
     def __init__(self, name: Path, mode: str = "r") -> None:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def Exists(filename: PathLike) -> bool:
-    """Return whether there is a file or directory."""
+    """Return whether there is a file or directory.
+
+    >>> Exists("/no/such/file")
+    False
+    """
     return files.exists(filename)
 
 
@@ -35,7 +39,14 @@ def MkDir(dirname: PathLike) -> None:
 
 
 def MakeDirs(dirname: PathLike) -> None:
-    """Make a directory and what is missing above it."""
+    """Make a directory and what is missing above it.
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     MakeDirs(os.path.join(folder, "a", "b"))
+    ...     Exists(os.path.join(folder, "a", "b"))
+    True
+    """
     files.makedirs(dirname)
 
 

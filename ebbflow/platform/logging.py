@@ -120,7 +120,14 @@ def get_verbosity() -> int:
 
 
 def set_verbosity(v: int) -> None:
-    """Set the lowest level that is written."""
+    """Set the lowest level that is written.
+
+    >>> before = get_verbosity()
+    >>> set_verbosity(ERROR)
+    >>> get_verbosity() == ERROR
+    True
+    >>> set_verbosity(before)
+    """
     get_logger().setLevel(v)
 
 

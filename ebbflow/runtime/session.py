@@ -266,7 +266,14 @@ class BaseSession:
 
 
 class Session(BaseSession):
-    """Runs a graph. `with Session() as sess:` makes it, and its graph, the default inside and closes it after."""
+    """Runs a graph. `with Session() as sess:` makes it, and its graph, the default inside and closes it after.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = tf.compat.v1.placeholder(tf.float32, [2])
+    ...     session.run(x * 2.0, {x: [1.0, 2.0]}).tolist()
+    [2.0, 4.0]
+    """
 
     def __init__(self, target: Any = "", graph: Any = None, config: Any = None):
         super().__init__(target, graph, config)

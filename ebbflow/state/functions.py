@@ -20,7 +20,14 @@ from ebbflow.state.variables import RefVariable, Variable
 
 
 def global_variables(scope: str | None = None) -> list[Any]:
-    """Return the graph's global variables (whose names match `scope`)."""
+    """Return the graph's global variables (whose names match `scope`).
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     w = tf.compat.v1.get_variable("w", [2])
+    ...     [variable.name for variable in global_variables()]
+    ['w:0']
+    """
     return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
@@ -87,7 +94,15 @@ def local_variables_initializer() -> Any:
 
 
 def initialize_all_variables() -> Any:
-    """`global_variables_initializer`, by its name before 1.0."""
+    """`global_variables_initializer`, by its name before 1.0.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     w = tf.compat.v1.get_variable("w", initializer=[1.0, 2.0])
+    ...     session.run(initialize_all_variables())
+    ...     session.run(w).tolist()
+    [1.0, 2.0]
+    """
     return global_variables_initializer()
 
 

@@ -132,7 +132,11 @@ class RandomNormal(Initializer):
 
 
 class TruncatedNormal(RandomNormal):
-    """Numbers of a normal distribution, drawn again where they are more than two deviations off."""
+    """Numbers of a normal distribution, drawn again where they are more than two deviations off.
+
+    >>> bool((abs(TruncatedNormal(stddev=0.1, seed=1)([100]).numpy()) <= 0.2).all())
+    True
+    """
 
     _draw = staticmethod(stateful.truncated_normal)
 

@@ -50,7 +50,11 @@ class Initializer:
 
 
 class Zeros(Initializer):
-    """Zeros."""
+    """Zeros.
+
+    >>> Zeros()([2, 2]).numpy().tolist()
+    [[0.0, 0.0], [0.0, 0.0]]
+    """
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
         return zeros(self._part(shape, kwargs), _numeric(dtype))
@@ -68,7 +72,11 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """One value everywhere, or as many as the shape has elements."""
+    """One value everywhere, or as many as the shape has elements.
+
+    >>> Constant(0.5)([2]).numpy().tolist()
+    [0.5, 0.5]
+    """
 
     def __init__(self, value: Any = 0, support_partition: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
@@ -107,7 +115,11 @@ class RandomUniform(Initializer):
 
 
 class RandomNormal(Initializer):
-    """Numbers of a normal distribution."""
+    """Numbers of a normal distribution.
+
+    >>> RandomNormal(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
 
     def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: int | None = None):
         self.mean = mean

@@ -258,12 +258,25 @@ def scope_store() -> ScopeStore:
 
 
 def get_variable_scope() -> VariableScope:
-    """Return the variable scope that is open."""
+    """Return the variable scope that is open.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), variable_scope("outer"):
+    ...     get_variable_scope().name
+    'outer'
+    """
     return scope_store().current_scope
 
 
 class variable_scope:  # noqa: N801  (TensorFlow's name)
-    """`with variable_scope(name_or_scope) as scope:` variables made inside are named and shared by the scope."""
+    """`with variable_scope(name_or_scope) as scope:` variables made inside are named and shared by the scope.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default(), variable_scope("layer", reuse=tf.compat.v1.AUTO_REUSE):
+    ...     first, again = get_variable("w", [2]), get_variable("w", [2])
+    >>> first is again, first.name
+    (True, 'layer/w:0')
+    """
 
     def __init__(
         self,

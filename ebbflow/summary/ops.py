@@ -279,7 +279,14 @@ def merge(
 
 
 def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Tensor | None:
-    """Return all summaries of a collection as one, or None where there are none."""
+    """Return all summaries of a collection as one, or None where there are none.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     loss = tf.compat.v1.summary.scalar("loss", tf.constant(0.5))
+    ...     merge_all().dtype
+    tf.string
+    """
     if context.executing_eagerly():
         raise RuntimeError(
             "Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead."

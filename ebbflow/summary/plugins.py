@@ -30,7 +30,13 @@ def _metadata(plugin: str, description: Any, content: bytes = b"") -> Any:
 
 
 def scalar(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
-    """Write a number; return whether it was recorded."""
+    """Write a number; return whether it was recorded.
+
+    >>> import tempfile, ebbflow as tf
+    >>> with tempfile.TemporaryDirectory() as folder, tf.summary.create_file_writer(folder).as_default():
+    ...     bool(scalar("loss", 0.5, step=1))
+    True
+    """
     with summary_scope(name, "scalar_summary", [data, step]) as (tag, _):
         data = convert(data)
         if data._dims not in (None, ()):
@@ -54,7 +60,13 @@ def histogram(
     buckets: int | None = None,
     description: str | None = None,
 ) -> Tensor:
-    """Write how numbers are distributed over `buckets` of equal width; return whether that was recorded."""
+    """Write how numbers are distributed over `buckets` of equal width; return whether that was recorded.
+
+    >>> import tempfile, ebbflow as tf
+    >>> with tempfile.TemporaryDirectory() as folder, tf.summary.create_file_writer(folder).as_default():
+    ...     bool(histogram("weights", [0.1, 0.2, 0.9], step=1))
+    True
+    """
     with summary_scope(name, "histogram_summary", [data, buckets, step]) as (tag, _):
         return write(tag, lambda: table_of_buckets(data, buckets), step, _metadata("histograms", description))
 
@@ -91,6 +103,11 @@ def image(
 ) -> Tensor:
     """Write the first pictures of a batch [N, height, width, channels], bytes or floats in [0, 1]; return whether they
     were recorded.
+
+    >>> import tempfile, ebbflow as tf
+    >>> with tempfile.TemporaryDirectory() as folder, tf.summary.create_file_writer(folder).as_default():
+    ...     bool(image("noise", tf.random.uniform([1, 8, 8, 3]), step=1))
+    True
     """
     with summary_scope(name, "image_summary", [data, max_outputs, step]) as (tag, _):
         data = convert(data)

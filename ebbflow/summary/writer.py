@@ -91,7 +91,15 @@ class EventAdder:
 
 
 class FileWriter(EventAdder):
-    """Writes an event file in `logdir`; many threads may add to it."""
+    """Writes an event file in `logdir`; many threads may add to it.
+
+    >>> import os, tempfile
+    >>> import ebbflow as tf
+    >>> with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default() as graph:
+    ...     FileWriter(folder, graph).close()
+    ...     len(os.listdir(folder))
+    1
+    """
 
     def __init__(
         self,

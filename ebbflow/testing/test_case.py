@@ -44,7 +44,12 @@ _temp_dirs: list[str] = []
 
 
 class TestCase(unittest.TestCase):
-    """A test case whose assertions take tensors, arrays and nested structures of both."""
+    """A test case whose assertions take tensors, arrays and nested structures of both.
+
+    >>> case = TestCase()
+    >>> case.assertAllClose([1.0, 2.0], [1.0, 2.0 + 1e-9])
+    >>> case.assertAllEqual([1, 2], [1, 2])
+    """
 
     def __init__(self, methodName: str = "runTest") -> None:
         super().__init__(methodName)

@@ -108,7 +108,14 @@ def _cast(value: Any, dtype: Any) -> Any:
 
 
 class GradientDescentOptimizer(RuleOptimizer):
-    """var ← var - learning_rate · gradient."""
+    """var ← var - learning_rate · gradient.
+
+    >>> import ebbflow as tf
+    >>> x = tf.Variable(1.0)
+    >>> _ = GradientDescentOptimizer(0.25).minimize(lambda: x * x, var_list=[x])
+    >>> float(x)
+    0.5
+    """
 
     _op = "GradientDescent"
     _numbers = _rate(alpha="learning_rate")
@@ -148,7 +155,16 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
 
 
 class MomentumOptimizer(RuleOptimizer):
-    """accumulation ← momentum · accumulation + gradient; var ← var - learning_rate · accumulation."""
+    """accumulation ← momentum · accumulation + gradient; var ← var - learning_rate · accumulation.
+
+    >>> import ebbflow as tf
+    >>> x = tf.Variable(1.0)
+    >>> optimizer = MomentumOptimizer(0.25, momentum=0.5)
+    >>> for _ in range(2):
+    ...     _ = optimizer.minimize(lambda: x * x, var_list=[x])
+    >>> float(x)
+    0.0
+    """
 
     _op = "Momentum"
     _slot_names = ("momentum",)
@@ -185,7 +201,14 @@ def _positive(name: str, value: float) -> float:
 
 
 class AdagradOptimizer(RuleOptimizer):
-    """Steps shrink, for each weight, with the sum of its squared gradients."""
+    """Steps shrink, for each weight, with the sum of its squared gradients.
+
+    >>> import ebbflow as tf
+    >>> x = tf.Variable(1.0)
+    >>> _ = AdagradOptimizer(0.1).minimize(lambda: x * x, var_list=[x])
+    >>> 0.89 < float(x) < 0.91
+    True
+    """
 
     _op = "Adagrad"
     _slot_names = ("accumulator",)
@@ -340,7 +363,14 @@ class AdadeltaOptimizer(RuleOptimizer):
 
 
 class RMSPropOptimizer(RuleOptimizer):
-    """Gradients divided by the root of a running mean of their squares."""
+    """Gradients divided by the root of a running mean of their squares.
+
+    >>> import ebbflow as tf
+    >>> x = tf.Variable(1.0)
+    >>> _ = RMSPropOptimizer(0.1).minimize(lambda: x * x, var_list=[x])
+    >>> 0.8 < float(x) < 1.0
+    True
+    """
 
     _numbers = _rate(lr="learning_rate", rho="decay", momentum="momentum", epsilon="epsilon")
 
@@ -372,7 +402,16 @@ class RMSPropOptimizer(RuleOptimizer):
 
 
 class AdamOptimizer(RuleOptimizer):
-    """Adaptive moments: a running mean of the gradient divided by the root of a running mean of its square."""
+    """Adaptive moments: a running mean of the gradient divided by the root of a running mean of its square.
+
+    >>> import ebbflow as tf
+    >>> x = tf.Variable(1.0)
+    >>> optimizer = AdamOptimizer(learning_rate=0.1)
+    >>> for _ in range(100):
+    ...     _ = optimizer.minimize(lambda: (x - 3.0) ** 2, var_list=[x])
+    >>> abs(float(x) - 3.0) < 0.2
+    True
+    """
 
     _beta1_t: Any
     _beta2_t: Any

@@ -66,7 +66,13 @@ def _make() -> Any:
 
 
 def get_or_create_global_step(graph: Any = None) -> Any:
-    """Return the graph's global step, made where there is none."""
+    """Return the graph's global step, made where there is none.
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     get_or_create_global_step().name, get_or_create_global_step() is get_or_create_global_step()
+    ('global_step:0', True)
+    """
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step

@@ -52,7 +52,15 @@ def dynamic_rnn(
     time_major: bool = False,
     scope: Any = None,
 ) -> tuple[Any, Any]:
-    """Return the outputs of a cell for all steps of its inputs, and the state after the last (of each row)."""
+    """Return the outputs of a cell for all steps of its inputs, and the state after the last (of each row).
+
+    >>> import ebbflow as tf
+    >>> with tf.Graph().as_default():
+    ...     cell = tf.compat.v1.nn.rnn_cell.LSTMCell(8)
+    ...     outputs, state = dynamic_rnn(cell, tf.zeros([2, 5, 3]), dtype=tf.float32)
+    >>> outputs.shape.as_list(), state.h.shape.as_list()
+    ([2, 5, 8], [2, 8])
+    """
     assert_like_rnncell("cell", cell)
     with variable_scope(scope or "rnn") as varscope:
         cache_variables(varscope)

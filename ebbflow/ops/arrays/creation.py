@@ -558,7 +558,11 @@ def ones_like_v1(
 
 
 def identity(input: TensorLike, name: str | None = None) -> Tensor:
-    """Return a tensor with the same value."""
+    """Return a tensor with the same value.
+
+    >>> identity([1.0, 2.0]).numpy().tolist()
+    [1.0, 2.0]
+    """
     if input.__class__ is EagerTensor and not context.graph_scopes:
         return result_of(Identity, (input,), input._array, input._dtype, {"T": input._dtype})
     if isinstance(input, IndexedSlices):

@@ -148,7 +148,11 @@ def resize_images_v1(
     preserve_aspect_ratio: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Return images resized as TF 1 does it; images that have the size already are returned as they are."""
+    """Return images resized as TF 1 does it; images that have the size already are returned as they are.
+
+    >>> resize_images_v1([[[1.0], [3.0]]], [1, 4]).numpy().ravel().tolist()
+    [1.0, 2.0, 3.0, 3.0]
+    """
     method = _OLD_NUMBERS.get(method, method) if not isinstance(method, str) else method
     ops = {
         "bilinear": resize_bilinear,
