@@ -246,7 +246,7 @@ def view(key: str) -> View:
         _add_space(spaces, space)
         spaces[space][leaf] = target
     if inner:
-        for path in recorded():
+        for path in (*recorded(), *(module for module in empty_modules() if is_inner(module))):
             if path not in names:
                 _add_space(spaces, path)
     else:
@@ -254,7 +254,18 @@ def view(key: str) -> View:
             _add_space(spaces, switch)
         if door != "compat.v1":
             spaces[""]["python"] = None
+            for path in empty_modules():
+                if not is_inner(path):
+                    _add_space(spaces, path)
     return View(key, DOORS[door], names, spaces)
+
+
+@functools.cache
+def empty_modules() -> list[str]:
+    """Return the modules that tables name though nothing stands in them here: they can be imported."""
+    from ebbflow.api.tables import FAMILIES  # as above
+
+    return [path for family in FAMILIES for path in getattr(family, "MODULES", "").split()]
 
 
 def _add_space(spaces: dict[str, dict[str, str | None]], path: str) -> None:

@@ -11,6 +11,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.typing import TensorLike
 from ebbflow.feature_column.base import (
+    CategoricalColumn,
     FeatureColumn,
     FeatureTransformationCache,
     LazyBuilder,
@@ -316,3 +317,14 @@ def transformed_v2(features: Mapping[str, Any], feature_columns: Any, state_mana
 def _named(column: Any, get: Any) -> Any:
     with name_scope_v1(None, default_name=scope_name(column.name)):
         return get(column)
+
+
+def weighted_sum(
+    column: Any, transformation_cache: Any, state_manager: Any, sparse_combiner: str, weight_var: Any
+) -> Any:
+    """Return a second-generation column's share of a linear model, with weights that are there already."""
+    if isinstance(column, CategoricalColumn):
+        pair = column.get_sparse_tensors(transformation_cache, state_manager)
+        return weighted_sum_of_ids(pair, weight_var, sparse_combiner)
+    tensor = column.get_dense_tensor(transformation_cache, state_manager)
+    return matmul(_flat(tensor, column.variable_shape), convert(weight_var), name="weighted_sum")

@@ -64,15 +64,20 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
 
     def decorate(thing: Any) -> Any:
         name = f"{getattr(thing, '__qualname__', thing)} (from {getattr(thing, '__module__', None)})"
-        original = thing.__init__ if inspect.isclass(thing) else thing
+        made_by = None
+        if inspect.isclass(thing):  # a namedtuple, say, takes its arguments in __new__
+            if thing.__init__ is object.__init__ and thing.__new__ is object.__new__:
+                return thing  # only its heirs take arguments, and there is nothing to warn from
+            made_by = "__new__" if thing.__init__ is object.__init__ else "__init__"
+        original = getattr(thing, made_by) if made_by else thing
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
             _warn(thing, warn_once, f"{name} is deprecated", date, instructions)
             return original(*args, **kwargs)
 
-        if inspect.isclass(thing):
-            thing.__init__ = call  # type: ignore[method-assign]
+        if made_by:
+            setattr(thing, made_by, call)
             return thing
         return decorators.make_decorator(thing, call, "deprecated", _with_notice(thing.__doc__, date, instructions))
 
@@ -151,6 +156,11 @@ def _same(a: Any, b: Any) -> bool:
         return bool(a == b)
     except (TypeError, ValueError):  # arrays and tensors
         return False
+
+
+def hide_attribute_from_api(obj: Any) -> Any:
+    """Return an attribute of a class that its documentation does not show: what is public is said elsewhere."""
+    return obj
 
 
 def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> Any:

@@ -204,6 +204,7 @@ class PartitionedVariable:
     """A variable whose parts are variables; as a tensor it is their concatenation."""
 
     is_tensor_like = True
+    iterated_by_parts = True  # `for` goes over the parts, in a converted function too
     __array_priority__ = 100
 
     def __init__(self, name: str, shape: Any, dtype: Any, variable_list: Any, partitions: Any):

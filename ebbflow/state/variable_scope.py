@@ -390,6 +390,11 @@ class variable_scope:  # noqa: N801  (TensorFlow's name)
         return scope
 
 
+def pure_variable_scope(name_or_scope: Any, **kwargs: Any) -> variable_scope:
+    """Return a variable scope that opens no name scope."""
+    return variable_scope(name_or_scope, auxiliary_name_scope=False, **kwargs)
+
+
 def _chained(getter: Callable[..., Any], outer: Any) -> Callable[..., Any]:
     """Return a custom getter that has the outer one as its getter."""
     if outer is None:

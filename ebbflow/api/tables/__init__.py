@@ -19,6 +19,7 @@ from ebbflow.api.tables import (
     data,
     distribute,
     distributions,
+    estimators,
     examples,
     feature_columns,
     functions,
@@ -47,7 +48,7 @@ from ebbflow.api.tables import (
 
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
-    platform, data, trackables, lookup, queues, monitored, slim, feature_columns,
+    platform, data, trackables, lookup, queues, monitored, slim, feature_columns, estimators,
     keras, distribute, distributions,
     checkpoints, saved_models,
     signal, strings, images, examples, numpy_functions,

@@ -12,7 +12,7 @@ layers.: Conv2DTranspose Conv3DTranspose conv2d_transpose conv3d_transpose
 [layers.separable]
 layers.: SeparableConv1D SeparableConv2D separable_conv1d separable_conv2d
 [train.losses]
-losses.: Reduction absolute_difference add_loss compute_weighted_loss cosine_distance get_losses get_total_loss
+losses.: absolute_difference add_loss compute_weighted_loss cosine_distance get_losses get_total_loss
 losses.: hinge_loss huber_loss log_loss mean_pairwise_squared_error mean_squared_error sigmoid_cross_entropy
 losses.: softmax_cross_entropy sparse_softmax_cross_entropy
 [layers.core]

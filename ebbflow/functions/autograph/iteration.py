@@ -48,7 +48,7 @@ def items_of(value: Any) -> Items | None:
         return Elements(value.nrows(dtypes.int32), value.__getitem__)
     if hasattr(value, "element_spec") and hasattr(value, "reduce"):
         return Reduced(value)
-    if not is_staged(value):
+    if getattr(type(value), "iterated_by_parts", False) or not is_staged(value):
         return None
     tensor = convert(value)
     return _range(tensor) or Rows(tensor)

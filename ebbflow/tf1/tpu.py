@@ -1,0 +1,247 @@
+"""`tf.contrib.tpu` where there is no TPU: a program written for one runs as a program of one shard.
+
+`rewrite` and its kin call the computation; the optimizer that adds up the shards' gradients is the optimizer itself.
+Parameters of embeddings on TPUs are kept as values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ebbflow.core.tensor import Tensor
+from ebbflow.feature_column.embedding import EmbeddingColumn
+from ebbflow.functions.control_flow.while_loop import while_loop as host_while_loop
+from ebbflow.train.optimizer import Optimizer
+
+
+class TpuContext:
+    """How many shards the computation that is being built runs on."""
+
+    def __init__(self) -> None:
+        self.number_of_shards: int | None = None
+
+    def set_number_of_shards(self, number_of_shards: int | None) -> None:
+        """Say how many."""
+        self.number_of_shards = number_of_shards
+
+
+_context = TpuContext()
+
+
+def get_tpu_context() -> TpuContext:
+    """Return the context of the computation that is being built."""
+    return _context
+
+
+@contextlib.contextmanager
+def tpu_shard_context(number_of_shards: int) -> Iterator[None]:
+    """Have what is built inside know that it runs on so many shards."""
+    if _context.number_of_shards is not None:
+        raise NotImplementedError("tpu_shard_context cannot be nested: close the outer one first")
+    _context.set_number_of_shards(number_of_shards)
+    try:
+        yield
+    finally:
+        _context.set_number_of_shards(None)
+
+
+class CrossShardOptimizer(Optimizer):
+    """An optimizer for a computation on several shards; with one, as here, it does what the inner one does."""
+
+    def __init__(
+        self,
+        opt: Any,
+        reduction: str = "weighted_mean",
+        name: str = "CrossShardOptimizer",
+        group_assignment: Any = None,
+    ) -> None:
+        accepted = ("weighted_mean", "weighted_sum", "weighted_sum_by_nonzero_weights", "mean", "sum")
+        if reduction not in accepted:
+            raise ValueError(f"Unsupported reduction: {reduction}. Expected one of {accepted}.")
+        super().__init__(False, name)
+        self._opt = opt
+
+    def compute_gradients(self, loss: Any, var_list: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Return what the inner optimizer computes."""
+        return self._opt.compute_gradients(loss, var_list, *args, **kwargs)
+
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+        """Have the inner optimizer apply them."""
+        return self._opt.apply_gradients(grads_and_vars, global_step, name)
+
+    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a slot of the inner optimizer."""
+        return self._opt.get_slot(*args, **kwargs)
+
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the names of the inner optimizer's slots."""
+        return self._opt.get_slot_names(*args, **kwargs)
+
+    def variables(self) -> Any:
+        """Return the inner optimizer's variables."""
+        return self._opt.variables()
+
+
+def rewrite(
+    computation: Callable[..., Any], inputs: Any = None, infeed_queue: Any = None, name: str | None = None
+) -> Any:
+    """Return the computation's results, as a list of tensors where it gives tensors."""
+    result = computation(*(inputs or ()))
+    return [result] if isinstance(result, Tensor) else result
+
+
+def shard(computation: Callable[..., Any], inputs: Any = None, num_shards: int = 1, **kwargs: Any) -> list[Any]:
+    """Return the computation's results; the one shard gets everything."""
+    return _as_list(computation(*(inputs or ())))
+
+
+def replicate(computation: Callable[..., Any], inputs: Sequence[Any] | None = None, **kwargs: Any) -> list[Any]:
+    """Return the results for each list of inputs."""
+    return [_as_list(computation(*one)) for one in (inputs or [[]])]
+
+
+def outside_compilation(computation: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a part of a computation that a TPU leaves to its host."""
+    return computation(*args, **kwargs)
+
+
+def cross_replica_sum(x: Any, group_assignment: Any = None, name: str | None = None) -> Any:
+    """Return the sum over all shards, of which there is one."""
+    return x
+
+
+def _as_list(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+def while_loop(
+    condition: Callable[..., Any],
+    body: Callable[..., Any],
+    inputs: Any = None,
+    infeed_queue: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Repeat `body` while `condition` holds."""
+    result = host_while_loop(condition, lambda *args: _as_list(body(*args)), _as_list(inputs or []))
+    return result
+
+
+def repeat(
+    n: int, body: Callable[..., Any], inputs: Any = None, infeed_queue: Any = None, name: str | None = None
+) -> Any:
+    """Repeat `body` n times, each time with what it gave before."""
+    values = _as_list(inputs) if inputs is not None else []
+    found = host_while_loop(lambda i, *rest: i < n, lambda i, *rest: [i + 1, *_as_list(body(*rest))], [0, *values])[1:]
+    return found[0] if len(found) == 1 else list(found)
+
+
+TPUSystemMetadata = namedtuple(
+    "TPUSystemMetadata", ["num_cores", "num_hosts", "num_of_cores_per_host", "topology", "devices"]
+)
+
+
+class OptimizationParameters:
+    """How an embedding on a TPU is trained: a learning rate, and whatever else was said, as attributes."""
+
+    def __init__(self, learning_rate: float | None = None, **kwargs: Any) -> None:
+        self.learning_rate = learning_rate
+        vars(self).update(kwargs)
+
+
+class AdagradParameters(OptimizationParameters):
+    """Adagrad's."""
+
+    def __init__(self, learning_rate: float, initial_accumulator: float = 0.1, **kwargs: Any) -> None:
+        if initial_accumulator <= 0:
+            raise ValueError(f"Adagrad initial_accumulator must be positive, got {initial_accumulator}")
+        super().__init__(learning_rate, initial_accumulator=initial_accumulator, **kwargs)
+
+
+class ProximalAdagradParameters(AdagradParameters):
+    """Proximal Adagrad's."""
+
+
+class AdamParameters(OptimizationParameters):
+    """Adam's."""
+
+    def __init__(
+        self, learning_rate: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-08, **kwargs: Any
+    ) -> None:
+        for name, value in (("beta1", beta1), ("beta2", beta2)):
+            if not 0.0 <= value < 1.0:
+                raise ValueError(f"{name} must be between 0. and 1; got {value}.")
+        if epsilon <= 0.0:
+            raise ValueError(f"epsilon must be positive; got {epsilon}.")
+        super().__init__(learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, **kwargs)
+
+
+class FtrlParameters(OptimizationParameters):
+    """Ftrl's."""
+
+
+class MomentumParameters(OptimizationParameters):
+    """Momentum's."""
+
+
+class RMSPropParameters(OptimizationParameters):
+    """RMSProp's."""
+
+
+class StochasticGradientDescentParameters(OptimizationParameters):
+    """Plain gradient descent's."""
+
+
+class TPUEmbeddingColumn(EmbeddingColumn):
+    """An embedding column that may live on a TPU; on a host it is an embedding column."""
+
+
+class TPUSharedEmbeddingColumn(TPUEmbeddingColumn):
+    """One that shares its table."""
+
+
+class ControlFlowContext:
+    """A stretch of a graph being built that programs for TPUs mark. Control flow here is functional and needs none, so
+    entering and leaving change nothing but what `outer_context` says.
+    """
+
+    _open: list[Any] = []  # noqa: RUF012  (one list for all)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._outer_context: Any = self._open[-1] if self._open else None
+
+    @property
+    def outer_context(self) -> Any:
+        """The context around this one."""
+        return self._outer_context
+
+    def Enter(self) -> None:
+        """Begin the stretch."""
+        self._open.append(self)
+
+    def Exit(self) -> None:
+        """End it."""
+        if self in self._open:
+            self._open.remove(self)
+
+    def __enter__(self) -> ControlFlowContext:
+        self.Enter()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.Exit()
+
+
+class XLAControlFlowContext(ControlFlowContext):
+    """A stretch that XLA compiles."""
+
+
+class TensorTracer:
+    """What prints the values inside a computation on a TPU; there is none here, so it is never on."""
+
+    @staticmethod
+    def is_enabled() -> bool:
+        """Return whether values are traced."""
+        return False
