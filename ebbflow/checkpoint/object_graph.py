@@ -218,6 +218,12 @@ def _slot(optimizer: Any, variable: Any, slot_name: str) -> Any:
         return None
 
 
+def list_objects_of(root_trackable: Any) -> list[Any]:
+    """Return everything that can be reached from a root: also what only optimizers' slots reach."""
+    root = convert_to_trackable(root_trackable)
+    return list_objects(ObjectGraphView(root))
+
+
 def list_objects(view: ObjectGraphView, skip_slots: bool = False) -> list[Any]:
     """Return all objects below a root, slot variables of optimizers among them."""
     objects, paths = view._descendants_with_paths()

@@ -21,6 +21,7 @@ from ebbflow.io.bundle_writer import BundleWriter
 from ebbflow.platform import files
 from ebbflow.savedmodel import constants, reading
 from ebbflow.savedmodel.checkpoint_graph import CheckpointValues
+from ebbflow.savedmodel.fingerprint import write_fingerprint
 from ebbflow.savedmodel.object_graph import ObjectGraph
 from ebbflow.savedmodel.object_view import ObjectView
 from ebbflow.savedmodel.objects import SignatureMap
@@ -139,3 +140,4 @@ def _write(folder: str, export: Export) -> None:
             writer.add(key, array, dtype)
     data = messages.serialize(export.message)
     files.atomic_write_string_to_file(files.join(folder, constants.SAVED_MODEL_FILENAME_PB), data)
+    write_fingerprint(folder, export.message, data)

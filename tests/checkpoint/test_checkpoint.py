@@ -458,3 +458,25 @@ def test_it_does_not_keep_itself_alive(tmp_path):
     gone = weakref.ref(checkpoint)
     del checkpoint
     assert gone() is None
+
+
+def test_a_view_compares_a_checkpoint_with_objects(tmp_path):
+    first, second = tf.Module(), tf.Module()
+    first.a, first.c = tf.Module(), tf.Module()
+    first.a.b = tf.Variable(1.0)
+    path = tf.train.Checkpoint(root=first).save(str(tmp_path / "view"))
+    second.c, second.d = tf.Module(), tf.Module()
+    second.d.e = tf.Module()
+    view = tf.train.CheckpointView(path)
+    assert view._descendants_with_paths() == {
+        0: "root",
+        1: "root.a",
+        2: "root.c",
+        3: "root.save_counter",
+        4: "root.a.b",
+    }
+    assert view.descendants() == [0, 1, 2, 3, 4] and view.children(1) == {"b": 4}
+    assert view.match(second) == {0: second, 2: second.c}
+    assert view.diff(second) == ({0: second, 2: second.c}, [1, 3, 4], [second.d, second.d.e])
+    with pytest.raises(ValueError, match="trackable"):
+        view.match(3)

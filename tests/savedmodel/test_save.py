@@ -168,3 +168,29 @@ def test_values_survive_exactly(tmp_path):
     for ours, theirs in zip(loaded.all, root.all, strict=True):
         assert ours.dtype == theirs.dtype and np.array_equal(ours.numpy(), theirs.numpy())
     assert loaded.bf.dtype == tf.bfloat16
+
+
+def test_a_fingerprint_is_written_and_read(tmp_path):
+    def saved(name, value):
+        model = tf.Module()
+        model.v = tf.Variable(value, name="v")
+        model.f = tf.function(lambda x: x * model.v, input_signature=[tf.TensorSpec([], tf.float32, name="x")])
+        tf.saved_model.save(model, str(tmp_path / name), signatures=model.f)
+        return tf.saved_model.experimental.read_fingerprint(str(tmp_path / name))
+
+    first, same, other = saved("a", 1.0), saved("b", 1.0), saved("c", 2.0)
+    assert first.singleprint() == same.singleprint()
+    assert first.checkpoint_hash != other.checkpoint_hash and first.signature_def_hash == other.signature_def_hash
+    assert first.version.producer == 4 and first.singleprint().count("/") == 3
+    with pytest.raises(FileNotFoundError, match="SavedModel Fingerprint Error"):
+        tf.saved_model.experimental.read_fingerprint(str(tmp_path))
+    with pytest.raises(ValueError, match="could not be deserialized"):
+        tf.saved_model.experimental.Fingerprint.from_proto(b"\x0a")
+
+
+def test_the_fingerprint_of_tensorflow_is_read_and_its_checkpoint_is_known_by_the_same_number():
+    from ebbflow.savedmodel.fingerprint import _hash
+
+    folder = pathlib.Path(__file__).parent.parent / "golden" / "tf221" / "saved_model_tf2"
+    found = tf.saved_model.experimental.read_fingerprint(str(folder))
+    assert found.checkpoint_hash == _hash((folder / "variables" / "variables.index").read_bytes())

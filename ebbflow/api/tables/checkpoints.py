@@ -14,6 +14,8 @@ train.: list_variables load_checkpoint load_variable
 V2 = """
 [checkpoint.checkpoint]
 train.Checkpoint
+[checkpoint.view]
+train.CheckpointView
 """
 
 V1 = """
@@ -65,7 +67,9 @@ python.training.tracking.graph_view.ObjectGraphView python.checkpoint.graph_view
 initializers_of as python.training.tracking.util.gather_initializers
 initializers_of as python.checkpoint.checkpoint.gather_initializers
 initializers_of as python.training.checkpointable.util.gather_initializers
-list_objects as python.checkpoint.util.list_objects python.training.tracking.util.list_objects
+list_objects as python.checkpoint.util.list_objects
+list_objects_of as python.checkpoint.checkpoint.list_objects python.training.tracking.util.list_objects
+list_objects_of as python.training.checkpointable.util.list_objects
 [checkpoint.object_saver]
 python.training.tracking.util.TrackableSaver python.checkpoint.checkpoint.TrackableSaver
 [checkpoint.options]
@@ -97,6 +101,8 @@ python.training.saver.: Saver export_meta_graph import_meta_graph
 python.training.saver.: import_meta_graph_with_return_elements object_graph_key_mapping
 python.training.saver.saver_from_object_based_checkpoint
 get_saver_or_default as python.training.saver._get_saver_or_default
+[checkpoint.view]
+python.checkpoint.checkpoint_view.CheckpointView
 [checkpoint.remapping]
 load_and_remap_matrix as python.training.checkpoint_ops._load_and_remap_matrix
 load_and_remap_matrix_initializer as python.training.checkpoint_ops._load_and_remap_matrix_initializer

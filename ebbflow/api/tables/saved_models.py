@@ -53,6 +53,8 @@ regression_signature_def as saved_model.signature_def_utils.regression_signature
 """
 
 V2 = """
+[savedmodel.fingerprint]
+saved_model.experimental.: Fingerprint read_fingerprint
 [savedmodel.load]
 saved_model.load
 [savedmodel.save]
