@@ -46,6 +46,7 @@ class TrackableSaver:
         self._background = Background()
         # In a graph the nodes that save are made once, and again only when the objects have changed.
         self._values = ObjectIdentityWeakKeyDictionary()
+        self._feeds: dict[Any, Any] = {}
         self._saving: tuple[Any, Any, Any, Any] | None = None  # message, its tensor, the path's, and the save node
 
     # --- saving -------------------------------------------------------------------------------------------------------
@@ -112,17 +113,27 @@ class TrackableSaver:
             self._saving = described.message, about, prefix, self._save_node(described, prefix, about)
         _, about, prefix, save = self._saving
         session = session or get_session()
-        session.run(save, {about: messages.serialize(described.message), prefix: path})
+        session.run(save, {about: messages.serialize(described.message), prefix: path, **self._feeds})
 
     def _values_in_graph(self, trackable: Any, path: str) -> list[Attribute]:
         known = self._values.get(trackable)
         if known is None or known[0] != path:
             attributes = [
-                a._replace(pieces=[p._replace(value=_called(p.value)) for p in a.pieces])
-                for a in _values_to_save(trackable, path)
+                a._replace(pieces=[self._in_graph(p) for p in a.pieces]) for a in _values_to_save(trackable, path)
             ]
             known = self._values[trackable] = path, attributes
+        elif getattr(trackable, "_restores_at_once", False):  # Python values: the nodes stay, the values are new
+            for old, new in zip(known[1], _values_to_save(trackable, path), strict=True):
+                self._feeds.update(zip([p.value for p in old.pieces], [p.value for p in new.pieces], strict=True))
         return known[1]
+
+    def _in_graph(self, piece: Piece) -> Piece:
+        """Return a piece with a tensor for its value: a Python value is fed, because the next time it is another."""
+        if not isinstance(piece.value, (str, bytes)):
+            return piece._replace(value=_called(piece.value))
+        fed = raw.PlaceholderWithDefault("", shape=(), name="python_state")
+        self._feeds[fed] = piece.value
+        return piece._replace(value=fed)
 
     def _save_node(self, described: Described, path: Any, about: Any) -> Any:
         pieces = [*described.pieces, Piece(OBJECT_GRAPH_PROTO_KEY, "", about)]

@@ -216,7 +216,7 @@ class Position:
             return
         if has_tensors(trackable):
             keys = self._readable(self.tensor_keys(trackable), trackable)
-            if context.executing_eagerly() or not keys:
+            if context.executing_eagerly() or not keys or getattr(trackable, "_restores_at_once", False):
                 trackable._restore_from_tensors({name: self.checkpoint.read(key) for name, key in keys.items()})
             else:
                 self._restore_by_node(trackable, keys, trackable._restore_from_tensors)

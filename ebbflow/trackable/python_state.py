@@ -23,5 +23,8 @@ class PythonState(Trackable, metaclass=abc.ABCMeta):
     def _serialize_to_tensors(self) -> dict[str, Any]:
         return {PYTHON_STATE: self.serialize()}
 
+    _restores_at_once = True  # also where a graph is built: Python values are no part of it
+
     def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
-        self.deserialize(restored_tensors[PYTHON_STATE])
+        value = restored_tensors[PYTHON_STATE]
+        self.deserialize(value.numpy() if hasattr(value, "numpy") else value)

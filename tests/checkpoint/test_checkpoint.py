@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pathlib
 import threading
@@ -480,3 +481,32 @@ def test_a_view_compares_a_checkpoint_with_objects(tmp_path):
     assert view.diff(second) == ({0: second, 2: second.c}, [1, 3, 4], [second.d, second.d.e])
     with pytest.raises(ValueError, match="trackable"):
         view.match(3)
+
+
+@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+def test_python_state_is_bytes_and_comes_back_at_once(tmp_path, graph):
+    class Notes(tf.train.experimental.PythonState):
+        def __init__(self, text):
+            self.text = text
+
+        def serialize(self):
+            return self.text.encode()
+
+        def deserialize(self, string_value):
+            self.text = bytes.decode(string_value)
+
+    with contextlib.ExitStack() as stack:
+        if graph:
+            stack.enter_context(tf.Graph().as_default())
+            stack.enter_context(tf.compat.v1.Session())
+        notes = Notes("first")
+        checkpoint = tf.compat.v1.train.Checkpoint(notes=notes) if graph else tf.train.Checkpoint(notes=notes)
+        if graph:
+            checkpoint.save_counter.initializer.run()
+        paths = []
+        for text in ("first", "second", "third"):
+            notes.text = text
+            paths.append(checkpoint.save(str(tmp_path / "state")))
+        for path, text in zip(paths, ("first", "second", "third"), strict=True):
+            checkpoint.restore(path)
+            assert notes.text == text
