@@ -14,7 +14,7 @@ from typing import NoReturn
 from ebbflow.api import versions
 
 MODEL_COMMANDS = ("show", "convert")
-RUN_USAGE = "ebbflow run [--tf {auto,1,2}] [--verbose] (script.py | -m module | -c code | -) [args ...]"
+RUN_USAGE = "ebbflow run [--tf {auto,1,2}] [--keras {2,3}] [--verbose] (script.py | -m module | -c code | -) [args ...]"
 
 RUN_HELP = f"""usage: {RUN_USAGE}
 
@@ -29,6 +29,8 @@ what to run (everything after it is the program's own):
 
 options:
   --tf {{auto,1,2}}      which TensorFlow the program was written for (default: auto, read from its source)
+  --keras {{2,3}}        which Keras it was written for (default: Keras 2 for programs of TF 1 and of its years, else 3;
+                       TF_USE_LEGACY_KERAS=1 or 0 in the environment says so too)
   -v, --verbose        say on standard error which era was taken, and why
   -h, --help           show this and exit
 
@@ -79,7 +81,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 def run(words: list[str]) -> NoReturn:
     """Run the program that the words after `ebbflow run` name."""
-    tf, verbose = "auto", False
+    tf, verbose, keras = "auto", False, None
     while words:
         word = words.pop(0)
         if word in ("-h", "--help"):
@@ -91,17 +93,22 @@ def run(words: list[str]) -> NoReturn:
             tf = word.partition("=")[2] or (words.pop(0) if words else "")
             if tf not in ("auto", "1", "2"):
                 refuse(f"--tf is auto, 1 or 2, not {tf!r}")
+        elif word == "--keras" or word.startswith("--keras="):
+            wish = word.partition("=")[2] or (words.pop(0) if words else "")
+            if wish not in ("2", "3"):
+                refuse(f"--keras is 2 or 3, not {wish!r}")
+            keras = int(wish)
         elif word in ("-m", "-c"):
             if not words:
                 refuse(f"{word} needs an argument")
-            start({"-m": "module", "-c": "code"}[word], words.pop(0), words, tf, verbose)
+            start({"-m": "module", "-c": "code"}[word], words.pop(0), words, tf, verbose, keras)
         elif word == "-":
-            start("stdin", "-", words, tf, verbose)
+            start("stdin", "-", words, tf, verbose, keras)
         elif word.startswith("-"):
             refuse(f"unknown option {word}; options of the program come after its name")
         else:
             run_model_if_it_is_one([word, *words])
-            start("script", word, words, tf, verbose)
+            start("script", word, words, tf, verbose, keras)
     refuse("nothing to run: give a script, -m module, -c code, or -")
 
 
@@ -119,13 +126,13 @@ def refuse(why: str) -> NoReturn:
     sys.exit(2)
 
 
-def start(kind: str, name: str, args: list[str], tf: str, verbose: bool) -> NoReturn:
+def start(kind: str, name: str, args: list[str], tf: str, verbose: bool, keras: int | None = None) -> NoReturn:
     """Run a program and exit as it does; its errors pass through."""
     from ebbflow.doors.run import StartError  # only a program that is run needs these rooms
     from ebbflow.doors.run import run as run_program
 
     try:
-        run_program(kind, name, args, tf, verbose)
+        run_program(kind, name, args, tf, verbose, keras)
     except StartError as error:
         print(error, file=sys.stderr)
         sys.exit(2 if kind == "script" else 1)

@@ -29,9 +29,10 @@ MACHINES = {
         "sends signals to itself",
         "oneDNN has no wheel for this platform",
         "there is one core, or no libgomp",
+        "no extra brings tf_keras, which asks for TensorFlow",
     },
 }
-"""What a test may skip for: facts of machines and platforms."""
+"""What a test may skip for: facts of machines and platforms, and of a package that no extra can bring."""
 
 NOTHING_TO_TEST = {
     "there is no {} for {}",

@@ -38,6 +38,15 @@ def open_door(module_name: str, key: str, on_entry: Callable[[], None] | None = 
         furnish(module, module_name, key, "")
 
 
+furnished: list[Callable[[], None]] = []
+"""For each module that has names of a table, what gives those it has fetched support for dispatch."""
+
+
+def public(target: str) -> Any:
+    """Return the object a table's target names, as `api.public_functions` shows it."""
+    return importlib.import_module(f"{PACKAGE}.api.public_functions").public(target)
+
+
 def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
     """Give `module` the names that view `key` has at `path`, each fetched on first use and then kept."""
     here = vars(module)
@@ -64,14 +73,23 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
             beside = views.module_beside(key, name) if key.endswith(views.INSIDE) else None
             if beside is not None:
                 return importlib.import_module(f"{root}.{beside}")
+            grown = None if name.startswith("__") else _on_a_branch(f"{path}.{name}")
+            if grown is not None:
+                return grown
             raise suggest.MissingNameError(root, key, f"{path}.{name}" if path else name)
         target = space[name]
-        value = importlib.import_module(f"{module.__name__}.{name}") if target is None else resolve(target)
+        value = importlib.import_module(f"{module.__name__}.{name}") if target is None else public(target)
         return here.setdefault(name, value)
 
     def listing() -> list[str]:
         return sorted({*views.view(key).spaces[path], *(word for word in here if word.startswith("__"))})
 
+    def support_dispatch() -> None:
+        for name, target in views.view(key).spaces[path].items():
+            if target is not None and name in here and here[name] is resolve(target):
+                here[name] = public(target)
+
+    furnished.append(support_dispatch)
     fetch.fetches = f"{root}.{path}"  # type: ignore[attr-defined]
     here.update(__getattr__=fetch, __dir__=listing)
     here.setdefault("__path__", [])
@@ -160,6 +178,14 @@ def _module_at(names: Mapping[str, str], public: str) -> Any:
         return None
 
 
+def _on_a_branch(path: str) -> Any:
+    """Return what another package has at a path that the tables leave to it, or None."""
+    for branch, target in views.BRANCHES.items():
+        if path.startswith(branch + "."):
+            return resolve(target)(path[len(branch) + 1 :])
+    return None
+
+
 def _alias(fullname: str, value: Any) -> ModuleSpec | None:
     """Return how to load a name of a table as a module, if what it names is one: `import tensorflow.raw_ops`."""
     return ModuleSpec(fullname, Alias(value), origin=PACKAGE) if isinstance(value, ModuleType) else None  # type: ignore[arg-type]
@@ -202,7 +228,7 @@ class DoorFinder:
         key, public = views.locate(self.doors[root], inner)
         shown = views.view(key)
         if public not in shown.spaces:
-            return _alias(fullname, _module_at(shown.names, public))
+            return _alias(fullname, _module_at(shown.names, public) or _on_a_branch(public))
         names = Namespace(root, self.doors[root], inner)
         room = PathFinder.find_spec(fullname, path) if path else None
         if room is not None and isinstance(room.loader, SourceFileLoader):

@@ -38,6 +38,9 @@ RECORDED = pathlib.Path(__file__).with_name("tables") / "inner_paths.txt"
 OTHER_PACKAGES = ("doors.keras_package:", "doors.slim_package:")
 """How targets begin that another package provides: importing it makes Ebbflow answer to `tensorflow`."""
 
+BRANCHES = {"python.keras": "doors.keras_package:inside"}
+"""Paths below which a function of another package's says what there is, beside what the tables say."""
+
 DOORS = {
     "v2": "the TF 2 door (`import ebbflow as tf`, `ebbflow run --tf 2`)",
     "v1": "the TF 1 door (`import ebbflow.v1 as tf`, `ebbflow run --tf 1`)",

@@ -6,12 +6,19 @@ Nodes are numbered and keys are made as TensorFlow does. Knows trackable objects
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ebbflow import messages
-from ebbflow.checkpoint.saveables import SaveableObject, SaveSpec, has_tensors, saveable_objects_for_op
+from ebbflow.checkpoint.saveables import (
+    SaveableObject,
+    SaveSpec,
+    TensorsSaveable,
+    has_tensors,
+    saveable_objects_for_op,
+)
 from ebbflow.core import errors
 from ebbflow.core.identity import ObjectIdentityDictionary
 from ebbflow.trackable import keys
@@ -275,3 +282,11 @@ def check_message(message: Any, what: str) -> None:
             )
     if not count:
         raise errors.DataLossError(None, None, f"{what}: the object graph has no nodes")
+
+
+def saveable_objects_from_trackable(obj: Any, tf1_saver: bool = False) -> dict[str, Any]:
+    """Return what makes the saveable of each value of an object, by name."""
+    if has_tensors(obj):
+        name = getattr(obj, "_LEGACY_SAVEABLE_NAME", "") or getattr(obj, "_shared_name", "") or "VALUES"
+        return {name: functools.partial(TensorsSaveable, obj)}
+    return obj._gather_saveables_for_checkpoint()

@@ -72,6 +72,7 @@ class Loaded:
         self.slot_restorations: dict[int, list[SlotRestoration]] = {}
         self.deferred_slot_restorations: dict[int, list[tuple[int, SlotRestoration]]] = {}
         self.restore_ops: list[Any] = []
+        self.new_restore_ops_callback: Callable[[list[Any]], Any] | None = None
         self.expect_partial = False
         self.nodes = nodes or RestoreNodes()
         if not skip_slots:
@@ -245,6 +246,8 @@ class Position:
             known = keys, _operations(put_back(dict(zip(keys, tensors, strict=True))))
             nodes.kept[trackable] = known
         checkpoint.restore_ops += known[1]
+        if checkpoint.new_restore_ops_callback is not None:
+            checkpoint.new_restore_ops_callback(known[1])
 
     def _restore_saveables(self, trackable: Any) -> None:
         """Restore an object that says its values the older way."""

@@ -140,7 +140,7 @@ def _shape_argument(shape: Any) -> Any:
 class TensorsSaveable(SaveableObject):
     """An object that says its values in `_serialize_to_tensors` and takes them back in `_restore_from_tensors`."""
 
-    def __init__(self, trackable: Any, name: str):
+    def __init__(self, trackable: Any, name: str = ""):
         self._keys = []
         specs = []
         for key, value in trackable._serialize_to_tensors().items():

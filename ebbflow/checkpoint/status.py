@@ -272,3 +272,17 @@ class NameBasedSaverStatus(LoadStatus):
     def initialize_or_restore(self, session: Any = None) -> None:
         """Restore by name, in a graph."""
         self.run_restore_ops(session)
+
+
+def streaming_restore(status: Any, session: Any = None) -> None:
+    """Restore what there is now, and have what is made later restored when it is made (in a graph)."""
+    if context.executing_eagerly():
+        return
+    session = session or get_session()
+    if isinstance(status, NameBasedSaverStatus):
+        raise NotImplementedError(
+            "Streaming restore not supported from name-based checkpoints when graph building. File a feature request "
+            "if this limitation bothers you: save with tf.train.Checkpoint instead"
+        )
+    status.run_restore_ops(session=session)
+    status._checkpoint.new_restore_ops_callback = lambda ops: session.run(ops, feed_dict=status._feed_dict())

@@ -60,6 +60,10 @@ class TypeSpec:
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else getattr(spec_or_value, "_type_spec", None)
         return type(other) is type(self) and _compatible(self._serialize(), other._serialize())
 
+    def _with_tensor_ranks_only(self) -> TypeSpec:
+        """The same type with nothing known of its shapes but their ranks."""
+        return self._deserialize(_ranks_only(self._serialize()))
+
     def most_specific_common_supertype(self, others: Sequence[Any]) -> TypeSpec | None:
         """The narrowest type that this and all `others` belong to, or None. Here: this one, if all are equal to it."""
         return self if all(type(other) is type(self) and other == self for other in others) else None
@@ -68,6 +72,17 @@ class TypeSpec:
 def spec_of(value: Any) -> TypeSpec:
     """The spec of a composite value; a spec is its own."""
     return value if isinstance(value, TypeSpec) else value._type_spec
+
+
+def _ranks_only(part: Any) -> Any:
+    """A part of what a spec is made of, with shapes reduced to their ranks."""
+    if hasattr(part, "_with_tensor_ranks_only"):
+        return part._with_tensor_ranks_only()
+    if hasattr(part, "_dims") and hasattr(part, "rank"):
+        return type(part)(None if part.rank is None else [None] * part.rank)
+    if isinstance(part, dict):
+        return {key: _ranks_only(value) for key, value in part.items()}
+    return tuple(map(_ranks_only, part)) if type(part) in (list, tuple) else part
 
 
 def _compatible(a: Any, b: Any) -> bool:

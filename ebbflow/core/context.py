@@ -90,6 +90,16 @@ def executing_eagerly() -> bool:
     return not graph_scopes or current_graph() is None
 
 
+def eager_outside_functions() -> bool:
+    """Return whether ops run at once here, or would outside the function that is being traced."""
+    if not graph_scopes:
+        return True
+    for graph in reversed(thread.scopes):
+        if graph is None or not graph.building_function:
+            return graph is None
+    return switches.eager_by_default
+
+
 def _count_scopes(change: int) -> None:
     global graph_scopes
     with _lock:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
+from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.dtypes import DType
 from ebbflow.core.memory import copied
 from ebbflow.core.shape import Dimension, TensorShape
@@ -423,3 +424,12 @@ def _plain_sizes(value: Any) -> Any:
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 200 else text[:200] + "…"
+
+
+def convert_to_tensor_or_composite(value: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+    """Return a composite tensor as it is, and anything else as a tensor."""
+    if isinstance(value, CompositeTensor):
+        if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):  # type: ignore[attr-defined]
+            raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for {value!r}")
+        return value
+    return convert_to_tensor(value, dtype, name)

@@ -203,7 +203,8 @@ def _truncated(value: Any, length: int = 100) -> str:
     return text if len(text) <= length else text[:length] + "..."
 
 
-def _sequence_like(instance: Any, args: Any) -> Any:
+def sequence_like(instance: Any, args: Any) -> Any:
+    """Return `args` as a sequence of the kind that `instance` is."""
     return rebuild(EXPANDING[instance.__class__] or SEQUENCE, instance, list(args))
 
 

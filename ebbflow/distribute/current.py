@@ -124,3 +124,15 @@ def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs
     if strategy_supports_no_merge_call():
         return fn(strategy, *args, **kwargs)
     return get_replica_context().merge_call(fn, args=args, kwargs=kwargs)
+
+
+@contextlib.contextmanager
+def variable_sync_on_read_context() -> Iterator[None]:
+    """Read what each replica has of variables that are summed when read: in a replica's code that is so anyway."""
+    yield
+
+
+@contextlib.contextmanager
+def cache_variable_reads() -> Iterator[None]:
+    """Let variables of other machines be read once inside the block: here all are near."""
+    yield

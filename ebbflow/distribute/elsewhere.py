@@ -43,3 +43,29 @@ class MultiWorkerMirroredStrategy(Strategy):
     def cluster_resolver(self) -> Any:
         """What knows the machines, or None."""
         return self._resolver
+
+
+def _elsewhere(name: str, why: str) -> type[Strategy]:
+    """Return a strategy that is there to be asked after, and says what to use instead when it is made."""
+
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise errors.UnimplementedError(None, None, f"{name}: {why}; use tf.distribute.MirroredStrategy")
+
+    return type(name, (Strategy,), {"__init__": refuse, "__doc__": f"Refused: {why}."})
+
+
+ParameterServerStrategy = _elsewhere("ParameterServerStrategy", "variables on other machines are not served")
+CentralStorageStrategy = _elsewhere("CentralStorageStrategy", "variables beside the devices that use them are")
+
+
+class RemoteValue:
+    """What a function on another machine will have given; there are none, as there are no other machines."""
+
+
+class ClusterCoordinator:
+    """Gives work to other machines: refused, as none are served."""
+
+    def __init__(self, strategy: Any):
+        raise errors.UnimplementedError(
+            None, None, f"ClusterCoordinator: {strategy!r} has no other machines to give work to; call the function"
+        )

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core import errors
 from ebbflow.core.device import DeviceSpec
 from ebbflow.engines import devices
 
@@ -46,6 +47,25 @@ def client_id() -> int:
 def preferred_device_type() -> str:
     """Return the type of device that is taken where none is named."""
     return next((kind for kind in ("TPU", "GPU") if devices.list_logical_devices(kind)), "CPU")
+
+
+class DVariable:
+    """A variable that is spread over a mesh: there are none, as tensors lie on one device."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise errors.UnimplementedError(None, None, "DVariable: tensors here lie on one device; use tf.Variable")
+
+
+class DTensorDataset:
+    """A dataset whose elements are spread over a mesh: there are none."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise errors.UnimplementedError(None, None, "DTensorDataset: tensors here lie on one device; use the dataset")
+
+
+def copy_to_mesh(tensor: Any, layout: Any, source_layout: Any = None) -> Any:
+    """Return the tensor: it lies on one device whatever its layout says."""
+    return tensor
 
 
 class Mesh:

@@ -41,6 +41,8 @@ class RunOptions:
 class Strategy:
     """Runs a step on replicas, and keeps what they share."""
 
+    _should_use_with_coordinator = False  # nothing is given to other machines
+
     def __init__(self, extended: Any):
         self._extended = extended
         self._replica_context = ReplicaContext(self, 0)
@@ -178,6 +180,7 @@ class Extended:
     should_save_summary = True
     experimental_require_static_shapes = False
     _num_hosts = 1
+    _global_batch_size = True
 
     def _in_multi_worker_mode(self) -> bool:
         return False

@@ -64,6 +64,30 @@ SECOND = set(_SECOND.split())
 """Names that TensorFlow 2 programs use and TensorFlow 1 programs hardly."""
 
 
+_KERAS_2 = """
+    fit_generator evaluate_generator predict_generator get_session set_session learning_phase set_learning_phase
+    add_variable multi_gpu_model np_utils tensorflow_backend image_dim_ordering set_image_dim_ordering
+"""
+
+KERAS_2 = set(_KERAS_2.split())
+"""Methods and modules that Keras 2 had and Keras 3 has not."""
+
+OLD_ARGUMENTS = {"lr", "decay"}
+OPTIMIZERS = {"Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD"}
+"""What Keras 3's optimizers are not given any more, and what they are called."""
+
+OLD_PLACES = (
+    "keras.layers.experimental", "keras.experimental", "keras.estimator", "python.keras",
+    "keras.engine", "keras.objectives", "keras.wrappers", "keras.legacy", "keras.layers.core",
+    "keras.layers.convolutional", "keras.layers.recurrent", "keras.layers.normalization", "keras.layers.embeddings",
+    "keras.layers.advanced_activations", "keras.layers.merge", "keras.layers.pooling", "keras.layers.wrappers",
+    "keras.layers.noise", "keras.layers.local", "keras.utils.vis_utils", "keras.utils.generic_utils",
+    "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.placeholder", "compat.v1.keras",
+    "compat.v1.disable_eager_execution", "compat.v1.disable_v2_behavior", "compat.v1.get_default_session",
+)  # fmt: skip
+"""Paths, below `tensorflow` or `keras` itself, that speak for Keras 2."""
+
+
 @dataclass
 class Era:
     """What was found: the names that speak for each era, and the files that were read."""
@@ -72,6 +96,7 @@ class Era:
     second: set[str] = field(default_factory=set)
     files: list[str] = field(default_factory=list)
     modules: set[str] = field(default_factory=set)  # every module the program imports, by full name
+    keras_2: set[str] = field(default_factory=set)  # what speaks for Keras 2
 
     @property
     def number(self) -> int:
@@ -80,11 +105,22 @@ class Era:
             return 1  # nothing else ever had tf.contrib
         return 1 if len(self.first) > len(self.second) else 2
 
+    @property
+    def keras(self) -> int | None:
+        """2 where the program uses what only Keras 2 has; None where nothing tells."""
+        return 2 if self.keras_2 else None
+
+    @property
+    def old_optimizers(self) -> bool:
+        """Whether optimizers are made as they were until TensorFlow 2.10."""
+        return bool(self.keras_2 & {f"{name}=" for name in OLD_ARGUMENTS})
+
     def add(self, names: Iterable[str]) -> None:
         """Take names used through `tensorflow`, without that word."""
         for name in names:
             parts = name.split(".")
             starts = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+            self.keras_2 |= starts & set(OLD_PLACES)
             self.first |= starts & FIRST
             self.second |= starts & SECOND
 
@@ -146,7 +182,23 @@ def _read(source: str | bytes, era: Era, package: str = "") -> list[str]:
         return _read_text(source, era)
     names, imported = _names(tree), list(_imports(tree, package))
     era.add(names)
+    if any(name.partition(".")[0] in ("keras", ROOT) for name in imported):
+        era.keras_2 |= set(_keras_2(tree))
+        era.keras_2 |= {name for name in imported if name.startswith(OLD_PLACES)}
     return imported
+
+
+def _keras_2(tree: ast.AST) -> Iterator[str]:
+    """Yield what in a tree only Keras 2 had: methods, and arguments of optimizers."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in KERAS_2:
+            yield node.attr
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.name for alias in node.names if alias.name in KERAS_2)
+        elif isinstance(node, ast.Call):
+            called = _chain(node.func) or [""]
+            if called[-1] in OPTIMIZERS:
+                yield from (f"{word.arg}=" for word in node.keywords if word.arg in OLD_ARGUMENTS)
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:

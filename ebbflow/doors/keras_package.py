@@ -1,19 +1,77 @@
-"""`tf.keras`: the `keras` package itself, with Ebbflow behind it as its TensorFlow.
+"""`tf.keras`: the package `keras` (Keras 3) or `tf_keras` (Keras 2) itself, with Ebbflow behind it as its TensorFlow.
 
-Knows which package serves which era, and how to say that it is missing. Nothing here is imported before somebody asks
-for `tf.keras`.
+Knows which package serves which era, where each of its modules was in the years of Keras 2, and how to say that one is
+missing. Nothing here is imported before somebody asks for `tf.keras`, and no package is before one of its names is.
 """
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
+import os
 import sys
 from types import ModuleType
+from typing import Any, NamedTuple
 
 from ebbflow.doors import alias
 
 KERAS_3 = "keras._tf_keras.keras"
 """Keras 3 with the names that `tf.keras` has besides those of `keras`."""
+
+KERAS_2 = "tf_keras"
+ERAS = {1: "tf_keras.api._v1.keras", 2: "tf_keras.api._v2.keras"}
+"""Keras 2 with the names it had in TensorFlow 1 and 2."""
+
+BESIDES = ("tf_keras", "wrapt", "requests", "h5py", "absl")
+"""What Keras 2 needs; `tf_keras` itself says only that it needs TensorFlow."""
+
+ROOMS = ("core", "convolutional", "normalization", "recurrent", "wrappers", "embeddings", "advanced_activations",
+         "noise", "pooling", "local", "merge", "convolutional_recurrent", "cudnn_recurrent")  # fmt: skip
+"""Modules of layers that programs of the time imported from; all of their layers are public."""
+
+MOVED = {
+    **{f"layers.{room}": "layers" for room in ROOMS},
+    "backend.tensorflow_backend": "backend",
+    "engine.topology": "engine.base_layer",
+    "engine.network": "engine.functional",
+    "objectives": "losses",
+    "legacy.layers": "layers",
+    "utils.training_utils": "utils",
+    "utils.visualize_util": "utils.vis_utils",
+    "wrappers": "",
+}
+"""Where modules of Keras's earlier years have gone."""
+
+
+class KerasChoice(NamedTuple):
+    """What is known of a program's Keras: what the command line asked for, what its source tells (2, 3 or None), and
+    whether it makes optimizers as they were until TensorFlow 2.10 (`lr=`, `decay=`).
+    """
+
+    asked: int | None = None
+    told: int | None = None
+    old_optimizers: bool = False
+
+
+_choice = KerasChoice()
+
+
+def choose(choice: KerasChoice) -> None:
+    """Take what is known of the program that is about to run."""
+    global _choice
+    _choice = choice
+
+
+def number(door: int) -> int:
+    """Return which Keras a program gets at the door of TF 1 or TF 2: 2 or 3."""
+    if _choice.asked is not None:
+        return _choice.asked
+    wish = os.environ.get("TF_USE_LEGACY_KERAS", "").strip().lower()
+    if wish:
+        return 2 if wish in ("1", "true", "yes", "on") else 3
+    told = _choice.told
+    if told == 2 and door == 2 and importlib.util.find_spec(KERAS_2) is None:
+        told = None  # only the source speaks for it: Keras 3 may do, and says what it does not do
+    return told or (2 if door == 1 else 3)
 
 
 def keras_3() -> ModuleType:
@@ -38,7 +96,61 @@ def keras_3() -> ModuleType:
         ) from None
 
 
+def keras_2(door: int) -> ModuleType:
+    """Return Keras 2 as TF 1 or TF 2 had it, with Ebbflow as its TensorFlow. ImportError where that cannot be."""
+    alias.install()
+    try:
+        found = importlib.import_module(ERAS[door])
+        vars(found).setdefault("__version__", sys.modules[KERAS_2].__version__)
+        if _choice.old_optimizers and door == 2:
+            _show_old_optimizers(found)
+        return found
+    except ModuleNotFoundError as error:
+        if error.name not in BESIDES:
+            raise
+        raise ModuleNotFoundError(
+            f"tf.keras of this program is Keras 2, the package tf_keras, but there is no {error.name}: "
+            "pip install 'ebbflow[keras2]' and pip install --no-deps tf_keras",
+            name=error.name,
+        ) from None
+
+
+def _show_old_optimizers(keras: ModuleType) -> None:
+    """Have `keras.optimizers` show the optimizers of TensorFlow 2.0 to 2.10, which are its `legacy` ones now."""
+    for optimizers in (keras.optimizers, importlib.import_module(f"{KERAS_2}.optimizers")):
+        shown = vars(optimizers)
+        shown.update(
+            {name: value for name, value in vars(optimizers.legacy).items() if name in shown and name[0] != "_"}
+        )
+
+
+def inside(path: str) -> Any:
+    """Return what Keras 2 has at a path of `tensorflow.python.keras`, or of `keras` in its years; None for nothing."""
+    root = keras_2(2)
+    path = MOVED.get(path, path)
+    if not path:
+        return root
+    places = [root.__name__, f"{KERAS_2}.src"] if path == "layers" else [f"{KERAS_2}.src", root.__name__]
+    for place in places:
+        try:
+            return importlib.import_module(f"{place}.{path}")
+        except ModuleNotFoundError as error:
+            if not (error.name and f"{place}.{path}.".startswith(f"{error.name}.")):
+                raise
+    space, _, name = path.rpartition(".")
+    return next((vars(m)[name] for place in places if name in vars(m := _module(place, space))), None)
+
+
+def _module(place: str, path: str) -> ModuleType:
+    try:
+        return importlib.import_module(f"{place}.{path}" if path else place)
+    except ModuleNotFoundError:
+        return ModuleType(path)
+
+
 def __getattr__(name: str) -> ModuleType:
     if name == "keras":
-        return keras_3()
+        return keras_3() if number(2) == 3 else keras_2(2)
+    if name == "keras_v1":
+        return keras_3() if number(1) == 3 else keras_2(1)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,7 +19,8 @@ from typing import Any
 
 from ebbflow.api.namespace import finder, open_door
 from ebbflow.core.context import enter_v1
-from ebbflow.doors import alias, era, metadata, tracebacks, watch
+from ebbflow.doors import alias, era, keras_alias, keras_package, metadata, tracebacks, watch
+from ebbflow.doors.keras_package import KerasChoice
 from ebbflow.doors.program import Program, within
 from ebbflow.doors.vanished import Lender
 
@@ -41,17 +42,24 @@ class StartError(Exception):
     """There is no such program; said in python's words, without a traceback."""
 
 
-def run(kind: str, name: str, args: list[str], tf: str = "auto", verbose: bool = False) -> None:
-    """Run a program to its end. `kind` is "script", "module", "code" or "stdin"; `tf` is "1", "2" or "auto"."""
+def run(
+    kind: str, name: str, args: list[str], tf: str = "auto", verbose: bool = False, keras: int | None = None
+) -> None:
+    """Run a program to its end. `kind` is "script", "module", "code" or "stdin"; `tf` is "1", "2" or "auto"; `keras`
+    is 2 or 3 where the command line says so.
+    """
     directory = {"script": _script_directory(name), "module": os.getcwd()}.get(kind, "")
     _set_path(directory)
     sys.argv = [{"script": name, "code": "-c", "stdin": "-"}.get(kind, "-m"), *args]
     found, source_text = _evidence(kind, name, directory)
     number = found.number if tf == "auto" else int(tf)
     program = Program(_homes(directory), sources=() if directory else ("<string>", "<stdin>"))
-    lender = open_doors(number, program, found.modules)
+    lender = open_doors(number, program, found.modules, KerasChoice(keras, found.keras, found.old_optimizers))
     if verbose:
         print(f"ebbflow: {found if tf == 'auto' else f'TF {number} (asked for)'}", file=sys.stderr)
+        if found.keras_2 or keras:
+            why = "asked for" if keras else ", ".join(sorted(found.keras_2)[:5])
+            print(f"ebbflow: Keras {keras_package.number(number)} ({why})", file=sys.stderr)
     tracebacks.install("v1" if number == 1 else "v2")
     atexit.register(_tell, lender, os.getpid())
     _execute(_load(kind, name, directory, source_text))
@@ -72,8 +80,11 @@ def _homes(directory: str) -> list[str]:
     return [directory or here, *([here] if within(os.path.realpath(directory), here) and not shared else [])]
 
 
-def open_doors(number: int, program: Program, imports: set[str]) -> Lender:
+def open_doors(number: int, program: Program, imports: set[str], keras: KerasChoice) -> Lender:
     """Make `import tensorflow` answer, lend what has vanished, and do the same in processes the program starts."""
+    keras_package.choose(keras)
+    if keras_package.number(number) == 2:
+        keras_alias.install(number)
     if not _has_its_own_tensorflow():
         sys.modules.pop(TENSORFLOW, None)
         open_door(TENSORFLOW, "v1" if number == 1 else "v2", enter_v1 if number == 1 else None)
@@ -81,7 +92,7 @@ def open_doors(number: int, program: Program, imports: set[str]) -> Lender:
         alias.name_modules()
     lender = Lender(program)
     lender.open(imports)
-    child = Child(number, sorted(program.directories), sorted(program.sources), sorted(imports))
+    child = Child(number, sorted(program.directories), sorted(program.sources), sorted(imports), tuple(keras))
     watch.after_import("multiprocessing.spawn", child.follow)
     return lender
 
@@ -198,8 +209,10 @@ def _tell(lender: Lender, process: int) -> None:
 class Child:
     """What a process started by `multiprocessing` must do before it runs the program's main module."""
 
-    def __init__(self, number: int, directories: list[str], sources: list[str], imports: list[str]) -> None:
-        self.arguments = (number, directories, sources, imports)
+    def __init__(
+        self, number: int, directories: list[str], sources: list[str], imports: list[str], keras: tuple[Any, ...]
+    ) -> None:
+        self.arguments = (number, directories, sources, imports, keras)
 
     def follow(self, spawn: Any) -> None:
         """Send ourselves along whenever a child is prepared: unpickling opens the doors over there."""
@@ -214,7 +227,9 @@ class Child:
         return _begin_child, self.arguments
 
 
-def _begin_child(number: int, directories: list[str], sources: list[str], imports: list[str]) -> None:
+def _begin_child(
+    number: int, directories: list[str], sources: list[str], imports: list[str], keras: tuple[Any, ...]
+) -> None:
     if TENSORFLOW not in finder.doors:
-        open_doors(number, Program(directories, sources), set(imports))
+        open_doors(number, Program(directories, sources), set(imports), KerasChoice(*keras))
         tracebacks.install("v1" if number == 1 else "v2")

@@ -18,6 +18,7 @@ from ebbflow.core.call import Call
 from ebbflow.core.convert import convert
 from ebbflow.core.op import record
 from ebbflow.core.recorder import Recorder
+from ebbflow.core.registry import registry
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.source import LazyLine, outside, user_codes
 from ebbflow.core.tensor import Tensor
@@ -338,3 +339,9 @@ def variable_accessed(variable: Any) -> None:
     if variable.trainable:
         for recorder in context.thread.recorders:
             recorder.variable_accessed(variable)
+
+
+def record_gradient(op_name: str, inputs: Any, attrs: Any, outputs: Any) -> None:
+    """Tell the tapes of a call that was made without them: `attrs` has names and values by turns."""
+    named = dict(zip(attrs[::2], attrs[1::2], strict=True))
+    record(registry[op_name], list(inputs), list(outputs), named)

@@ -6,9 +6,12 @@ of `core/`.
 
 from __future__ import annotations
 
+from typing import Any
+
+from ebbflow import messages
 from ebbflow.core import context
 from ebbflow.engines import devices
-from ebbflow.platform import eras
+from ebbflow.platform import config, eras
 
 
 class Context:
@@ -49,3 +52,19 @@ def _reset_context() -> None:
 def the_context() -> Context:
     """Return how ops run in this process."""
     return _CONTEXT
+
+
+def get_config() -> Any:
+    """Return the ConfigProto that stands for how this process was configured."""
+    return messages.ConfigProto(allow_soft_placement=config.get_soft_device_placement())
+
+
+def get_device_name() -> str:
+    """Return the device that is asked for here, or nothing."""
+    held = context.thread.devices
+    return held[-1].name if held and held[-1].device is not None else ""
+
+
+def list_pluggable_devices() -> list[bytes]:
+    """Return the devices that plugins of TensorFlow's own kind drive: none, jax's plugins drive ours."""
+    return []

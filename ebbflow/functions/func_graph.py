@@ -24,7 +24,7 @@ from ebbflow.engines import devices
 from ebbflow.functions import side_effects
 from ebbflow.functions.derived import Derived
 from ebbflow.graph.collections import GraphKeys
-from ebbflow.graph.graph import Graph
+from ebbflow.graph.graph import Graph, process_default
 from ebbflow.graph.graph_scopes import VALID_NAME
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
@@ -41,11 +41,16 @@ class FuncGraph(Graph):
 
     building_function = True
 
+    @property
+    def outer_graph(self) -> Graph:
+        """The graph around this one; where ops run at once there, the graph of the process."""
+        return self._around if self._around is not None else process_default()
+
     def __init__(self, name: str, outer: Graph | None = None):
         super().__init__()
         self.name = name
         self.function_name: str | None = None  # the name it is written under
-        self.outer_graph = outer
+        self._around = outer
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
         self.structured_outputs: Any = None
@@ -112,11 +117,11 @@ class FuncGraph(Graph):
         graph = tensor.graph
         if graph.building_function and not graph.closed:
             return
-        outer: Any = self.outer_graph
+        outer: Any = self._around
         while outer is not None:
             if outer is graph:
                 return
-            outer = getattr(outer, "outer_graph", None)
+            outer = getattr(outer, "_around", None)
         raise tensor.out_of_scope()
 
     @contextlib.contextmanager

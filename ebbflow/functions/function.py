@@ -260,7 +260,7 @@ class Function(Trackable):
         graph = trace(self._name, function, kind, context.current_graph(), create, self.python_function)
         graph.jit_compile = self._jit_compile
         if not any(isinstance(t, SymbolicTensor) for t in graph.external_captures):
-            graph.outer_graph = None  # nothing of it is needed: let it go when everybody else does
+            graph._around = None  # nothing of it is needed: let it go when everybody else does
         return graph
 
     # --- letting go ---------------------------------------------------------------------------------------------------
@@ -458,8 +458,8 @@ def _place(given: Given) -> Any:
         if context.switches.eager_by_default:
             return None
         graph = context.default_graph()
-        while graph.building_function and graph.outer_graph is not None:
-            graph = graph.outer_graph
+        while graph.building_function and graph._around is not None:
+            graph = graph._around
     ref = weakref.ref(graph, given.forget)
     given.refs.append(ref)
     return ref

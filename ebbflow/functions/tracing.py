@@ -71,7 +71,7 @@ def trace(
 def creating(graph: FuncGraph, creator: Callable[..., Any] | None, around: Sequence[Any] = ()) -> Iterator[None]:
     """Have `creator(graph, next_creator, arguments)` make the variables that are asked for inside the block."""
     stack = graph._stack("variable_creators")
-    if graph.outer_graph is None:  # creators that the program has open where it runs eagerly have a say here, too
+    if graph._around is None:  # creators that the program has open where it runs eagerly have a say here, too
         stack.extend(around)
     if creator is not None:
         stack.append(lambda make, **given: creator(graph, make, given))

@@ -101,13 +101,13 @@ def _source(value: Any, inside: bool) -> Any:
 def _inside(tensor: Any) -> Any:
     """Return what stands in the body of a function for a tensor from around it."""
     graph: Any = context.current_graph()
-    outer = graph.outer_graph if graph.building_function else None
+    outer = graph._around if graph.building_function else None
     if graph.building_function and not isinstance(tensor, SymbolicTensor):
         return graph.take(tensor)
     while outer is not None:
         if tensor.graph is outer:
             return graph.take(tensor)
-        outer = getattr(outer, "outer_graph", None)
+        outer = getattr(outer, "_around", None)
     return tensor
 
 

@@ -368,13 +368,14 @@ def _shapes(knowns: list[Any]) -> str:
 _default: list[Graph] = []
 
 
-def _process_default() -> Graph:
+def process_default() -> Graph:
+    """Return the graph that ops are added to where no other is open."""
     if not _default:
         _default.append(Graph())
     return _default[0]
 
 
-context.provide_default_graph(_process_default)
+context.provide_default_graph(process_default)
 
 
 def get_default_graph() -> Graph:

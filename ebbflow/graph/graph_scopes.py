@@ -86,6 +86,9 @@ class GraphScopes:
         finally:
             self._name_stack = old
 
+    def _get_control_flow_context(self) -> None:
+        """Return the construct of TF 1's control flow that is being built: none, loops and choices are functions."""
+
     def get_name_scope(self) -> str:
         """Return the name of the innermost open name scope."""
         return self._name_stack

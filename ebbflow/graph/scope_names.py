@@ -6,6 +6,7 @@ Plain text in, plain text out; used wherever a part of a graph is written or rea
 from __future__ import annotations
 
 import re
+from typing import Any
 
 MARK = re.compile(r"^(\^|loc:@)?(.*)$", re.DOTALL)
 
@@ -56,3 +57,25 @@ def node_name(edge: str) -> str:
 def _parted(name: str) -> tuple[str, str]:
     mark, plain = MARK.match(name).groups()  # type: ignore[union-attr]
     return mark or "", plain
+
+
+def name_from_scope_name(name: str) -> str:
+    """Return a scope's name without the slash behind it.
+
+    >>> name_from_scope_name("a/b/")
+    'a/b'
+    """
+    return name[:-1] if name and name[-1] == "/" else name
+
+
+class NullContextmanager:
+    """A block in which nothing is different."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: Any) -> None:
+        pass

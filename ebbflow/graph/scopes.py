@@ -151,7 +151,7 @@ def init_scope() -> Iterator[None]:
         if outer is None and not context.switches.eager_by_default:
             outer = next((s for s in reversed(context.thread.scopes) if s is not None), graph)
             while outer is not None and outer.building_function:
-                outer = outer.outer_graph
+                outer = outer._around
         names = graph.get_name_scope()
         with context.scope(outer), quick_scope(names + "/" if names else None), stop_recording():  # noqa: SIM117
             with contextlib.nullcontext() if outer is None else outer.control_dependencies(None):

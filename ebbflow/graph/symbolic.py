@@ -175,6 +175,7 @@ class Operation:
     """A node of a graph."""
 
     __slots__ = (
+        "__dict__",  # programs may set attributes of their own
         "__weakref__",
         "_attrs",
         "_control_inputs",

@@ -17,6 +17,7 @@ import numpy as np
 from ebbflow.core import context
 from ebbflow.core.context import thread
 from ebbflow.core.convert import convert
+from ebbflow.core.dispatch import borrowed
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import TYPED, Op
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, compares_by_value, ndarray
@@ -25,6 +26,32 @@ from ebbflow.ops.declare import array_kernel
 Learnt = dict[DType, tuple[DType, Callable[..., Any], dict[str, Any], dict[type, dict[Any, EagerTensor]]]]
 
 _KEPT = 64  # numbers that an operator keeps as scalars: a program has few, written out in its text
+
+PUBLIC = {
+    "add": "__operators__.add",
+    "sub": "math.subtract",
+    "mul": "math.multiply",
+    "truediv": "math.truediv",
+    "div": "math.divide",
+    "floordiv": "math.floordiv",
+    "mod": "math.floormod",
+    "pow": "math.pow",
+    "matmul": "linalg.matmul",
+    "lt": "math.less",
+    "le": "math.less_equal",
+    "gt": "math.greater",
+    "ge": "math.greater_equal",
+    "and": "math.logical_and",
+    "or": "math.logical_or",
+    "xor": "math.logical_xor",
+    "neg": "math.negative",
+    "abs": "math.abs",
+    "pos": "identity",
+    "invert": "math.logical_not",
+}
+"""The public function that an operator means to classes that have taken it over from tensors: what it is given then is
+no tensor, and the function's dispatchers know what to do with it.
+"""
 
 _array = np.array
 _NUMBERS = (np.ndarray, np.generic, int, float, complex)
@@ -40,8 +67,11 @@ def install_binary(
     """
     apply = function or op
     reflected = f"__r{symbol}__"
+    public = PUBLIC[symbol]
 
     def general(x, y):
+        if not isinstance(x, Tensor):
+            return borrowed(public, x, y)
         if not isinstance(y, Tensor):
             try:
                 y = _other_side(x, y)
@@ -52,6 +82,8 @@ def install_binary(
         return apply(x, y, name=name)
 
     def general_reflected(y, x):
+        if not isinstance(y, Tensor):
+            return borrowed(public, x, y)
         if not isinstance(x, Tensor):
             x = _other_side(y, x)
         return apply(x, y, name=name)
@@ -177,7 +209,8 @@ def number(value: Any, dtype: DType) -> EagerTensor | None:
 
 def install_unary(symbol: str, function: Callable[..., Any]) -> None:
     """Put a one-operand operator on tensors."""
-    setattr(Tensor, f"__{symbol}__", lambda x: function(x))
+    public = PUBLIC[symbol]
+    setattr(Tensor, f"__{symbol}__", lambda x: function(x) if isinstance(x, Tensor) else borrowed(public, x))
 
 
 def install_equality(equal: Callable[..., Any], not_equal: Callable[..., Any]) -> None:
@@ -186,11 +219,15 @@ def install_equality(equal: Callable[..., Any], not_equal: Callable[..., Any]) -
     def by_value(x, y):
         if y is None:
             return False
+        if not isinstance(x, Tensor):
+            return borrowed("__operators__.eq", x, y)
         return equal(x, y) if compares_by_value(x) or _by_value(y) else x is y
 
     def not_by_value(x, y):
         if y is None:
             return True
+        if not isinstance(x, Tensor):
+            return borrowed("__operators__.ne", x, y)
         return not_equal(x, y) if compares_by_value(x) or _by_value(y) else x is not y
 
     def quick_eq(x, y):

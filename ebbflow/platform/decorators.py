@@ -211,23 +211,37 @@ def contextmanager(target: Callable[..., Any]) -> Callable[..., Any]:
     return make_decorator(target, contextlib.contextmanager(target), "contextmanager")
 
 
-# tf_export and all_util: nothing is exported by decorating; the tables in `api/` say what is public.
+# tf_export and all_util: nothing of ours is exported by decorating; the tables in `api/` say what is public. What
+# Keras exports carries its names, and is found by them.
+
+NAMES, NAMES_V1 = "_keras_api_names", "_keras_api_names_v1"
+exported: dict[str, Any] = {}
+"""What was exported, by each of its names."""
 
 
 class api_export:  # noqa: N801
-    """A decorator that says under which names TensorFlow showed a thing, and leaves it as it is."""
+    """A decorator that says under which names a thing is shown, and leaves it as it is."""
 
     def __init__(self, *args: str, **kwargs: Any) -> None:
         self.names = args
+        self.names_v1 = tuple(kwargs.get("v1", args))
+        self.api_name = kwargs.get("api_name", "tensorflow")
 
     def __call__(self, thing: Any) -> Any:
+        inner = unwrap(thing)[1]
+        if self.api_name == "keras":
+            setattr(inner, NAMES, self.names)
+            setattr(inner, NAMES_V1, self.names_v1)
+            exported.update(dict.fromkeys(self.names, thing))
+            exported.update((f"compat.v1.{name}", thing) for name in self.names_v1)
         return thing
 
     def export_constant(self, module_name: str, name: str) -> None:
         """Name a constant."""
 
 
-tf_export = keras_export = estimator_export = api_export
+tf_export = estimator_export = api_export
+keras_export = functools.partial(api_export, api_name="keras")
 
 
 def kwarg_only(f: Any) -> Any:

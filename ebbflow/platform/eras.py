@@ -51,8 +51,8 @@ def tf2_enabled() -> bool:
 
 
 def executing_eagerly_outside_functions() -> bool:
-    """Return whether ops run at once where no function is being traced."""
-    return context.switches.eager_by_default if context.thread.scopes else context.executing_eagerly()
+    """Return whether ops run at once here, or would outside the functions that are being traced."""
+    return context.eager_outside_functions()
 
 
 def in_graph_mode() -> bool:

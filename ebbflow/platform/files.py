@@ -214,8 +214,9 @@ def mkdir(path: Path) -> None:
 
 
 def makedirs(path: Path) -> None:
-    """Make a directory and what is missing above it; one that exists is no error."""
-    _asked(path, "makedirs")
+    """Make a directory and what is missing above it; one that exists is no error, and no name is the one we are in."""
+    if path:
+        _asked(path, "makedirs")
 
 
 def remove(path: Path) -> None:

@@ -206,6 +206,31 @@ class BaseSession:
 
         return call
 
+    def _make_callable_from_options(self, callable_options: Any) -> Callable[..., Any]:
+        """Return a function that feeds, fetches and runs what a CallableOptions message names.
+
+        A tensor that is connected to another is run first, and then fed as both.
+        """
+        feeds = [self._graph.as_graph_element(name, True, False) for name in callable_options.feed]
+        fetches = [self._graph.as_graph_element(name, True, False) for name in callable_options.fetch]
+        targets = [self._graph.as_graph_element(name, False, True) for name in callable_options.target]
+        wires = [
+            (self._graph.as_graph_element(wire.from_tensor), self._graph.as_graph_element(wire.to_tensor))
+            for wire in callable_options.tensor_connection
+        ]
+        options = callable_options.run_options if callable_options.HasField("run_options") else None
+
+        def call(*values: Any, run_metadata: Any = None) -> list[Any]:
+            if len(values) != len(feeds):
+                raise ValueError(f"this callable takes {len(feeds)} feeds, got {len(values)}")
+            fed = dict(zip(feeds, values, strict=True))
+            if wires:
+                for (source, end), value in zip(wires, self.run([source for source, _ in wires], fed), strict=True):
+                    fed[source] = fed[end] = value
+            return self.run([fetches, targets], fed, options, run_metadata)[0]
+
+        return call
+
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
         """Prepare a run whose feeds come and fetches go in several calls of `partial_run`."""
         self._check_open()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,14 +23,14 @@ from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.dataflow_v1.graph_import import Library
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.functions.signature import FunctionSignature
-from ebbflow.functions.trackable_resource import Asset, RestoredResource
+from ebbflow.functions.trackable_resource import Asset, CapturableResource, RestoredResource
 from ebbflow.graph.scopes import init_scope
 from ebbflow.io.bundle import BundleReader
 from ebbflow.messages.tensors import make_ndarray, shape_dims
 from ebbflow.savedmodel import reading, safety
 from ebbflow.savedmodel.load_v1 import load_v1
 from ebbflow.savedmodel.objects import SignatureMap, attach, revived
-from ebbflow.savedmodel.options import LoadOptions
+from ebbflow.savedmodel.options import LoadOptions, options_here
 from ebbflow.savedmodel.restored_function import (
     RestoredConcreteFunction,
     RestoredFunction,
@@ -55,6 +55,7 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None, 
     if isinstance(tags, str):
         tags = [tags]
     saved = reading.parse_saved_model(folder)
+    options = options or options_here()
     with init_scope():
         if len(saved.meta_graphs) == 1 and saved.meta_graphs[0].HasField("object_graph_def"):
             meta = reading.get_meta_graph_def(saved, tags, folder) if tags is not None else saved.meta_graphs[0]
@@ -65,10 +66,33 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None, 
         return load_v1(meta, folder, options or LoadOptions())
 
 
+def load_partial(
+    export_dir: Any, filters: Mapping[str, Any], tags: Any = None, options: LoadOptions | None = None, allow: Any = None
+) -> dict[str, Any]:
+    """Return objects of a SavedModel by their paths (`root.layers.0`).
+
+    Where `filters` gives an object for a path (or a pair: the object, and what sets attributes on it), that one is used
+    in place of a new one, and takes its values from the checkpoint.
+    """
+    folder = os.fspath(export_dir)
+    saved = reading.parse_saved_model(folder)
+    meta = reading.get_meta_graph_def(saved, tags, folder) if tags is not None else saved.meta_graphs[0]
+    safety.check(meta, f"SavedModel {folder}", allow)
+    with init_scope():
+        loader = Loader(meta, folder, options or options_here() or LoadOptions())
+        numbers = {path: loader.number_at(path) for path in filters}
+        for path, use in filters.items():
+            if use is not None:
+                loader.existing[numbers[path]] = use if isinstance(use, tuple) else (use, setattr)
+        loader.load()
+        return {path: loader.object(number) for path, number in numbers.items()}
+
+
 class Loader:
     """One SavedModel on its way to objects."""
 
     def __init__(self, meta: Any, folder: str, options: LoadOptions):
+        self.existing: dict[int, tuple[Any, Callable[..., Any]]] = {}  # objects to use, and what sets their attributes
         self._meta, self._folder, self._options = meta, folder, options
         self._nodes = meta.object_graph_def.nodes
         self._saved = meta.object_graph_def.concrete_functions
@@ -91,19 +115,40 @@ class Loader:
                 self._bare[node.bare_concrete_function.concrete_function_name] = node.bare_concrete_function
         values = _Values(self._folder, self._nodes, self._options)
         self._objects = [self._made(i, node, values) for i, node in enumerate(self._nodes)]
+        setters = {id(obj): setter for obj, setter in self.existing.values()}
         for whole in (False, True):  # concrete functions last: what they capture is complete by then
             for parent, node in zip(self._objects, self._nodes, strict=True):
                 for child in node.children:
                     if (self._nodes[child.node_id].WhichOneof("kind") == "bare_concrete_function") is whole:
-                        self._attach(parent, child.local_name, self._objects[child.node_id])
+                        self._attach(parent, child.local_name, self._objects[child.node_id], setters.get(id(parent)))
         self._fill_resources(values)
         root = self._objects[0]
+        if self.existing:
+            return root
         info = self._meta.meta_info_def
         root.__dict__["tensorflow_version"] = info.tensorflow_version
         root.__dict__["tensorflow_git_version"] = info.tensorflow_git_version
         if not hasattr(root, "signatures"):
             root.signatures = SignatureMap({})
         return root
+
+    def number_at(self, path: str) -> int:
+        """Return the number of the object at a path of names that begins with `root`."""
+        number = 0
+        names = path.split(".")
+        if names[0] != "root":
+            raise ValueError(f"When specifying filters, all names must start with 'root'. Got: {path}")
+        for name in names[1:]:
+            children = {child.local_name: child.node_id for child in self._nodes[number].children}
+            if name not in children:
+                raise ValueError(f"SavedModel {self._folder}: there is no {name!r} on the way {path!r}")
+            number = children[name]
+        return number
+
+    def object(self, number: int) -> Any:
+        """Return the object of a number, once loaded."""
+        found = self._objects[number]
+        return found.make() if isinstance(found, _Later) else found
 
     def _check_references(self) -> None:
         """Refuse numbers of objects that there are not, and functions that are not in the library."""
@@ -133,6 +178,11 @@ class Loader:
 
     def _made(self, number: int, node: Any, values: _Values) -> Any:
         kind = node.WhichOneof("kind")
+        if number in self.existing:
+            existing = self.existing[number][0]
+            if kind == "variable" and not self._options.experimental_skip_checkpoint:
+                existing.assign(values.variable(number, node.variable, shape_dims(node.variable.shape)))
+            return existing
         if kind == "user_object":
             return revived(node)
         if kind == "variable":
@@ -170,9 +220,12 @@ class Loader:
         proto = node.attr["value"].tensor
         return EagerTensor(make_ndarray(proto), dtypes.as_dtype(proto.dtype))
 
-    def _attach(self, parent: Any, name: str, child: Any) -> None:
+    def _attach(self, parent: Any, name: str, child: Any, setter: Callable[..., Any] | None = None) -> None:
         if isinstance(parent, (RestoredFunction, _Later, EagerTensor)):
             return  # its traces, and what they capture: known already
+        if setter is not None:
+            setter(parent, name, child.make() if isinstance(child, _Later) else child)
+            return
         if isinstance(child, _Later) and not isinstance(parent, SignatureMap):
             child = child.make()
         attach(parent, name, child.make if isinstance(child, _Later) else child)
@@ -226,7 +279,7 @@ class Loader:
     def _captured(self, number: int, name: str) -> Any:
         """Return the tensor by which an object goes into a function."""
         made = self._objects[number]
-        if isinstance(made, RestoredResource):
+        if isinstance(made, CapturableResource):
             return made.resource_handle
         if isinstance(made, Asset):
             return made.asset_path

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from ebbflow.core.identity import ObjectIdentityDictionary
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import BoundFunction, Function
-from ebbflow.trackable.base import Trackable
+from ebbflow.trackable.base import Trackable, TrackableReference
 from ebbflow.trackable.constants import SaveType
 from ebbflow.trackable.data_structures import convert_to_trackable
 from ebbflow.trackable.keys import escape_local_name
@@ -20,12 +21,12 @@ from ebbflow.trackable.keys import escape_local_name
 class ObjectView:
     """The objects that a root holds."""
 
-    def __init__(self, root: Any, signatures: Any, of_root: dict[str, Any] | None = None):
+    def __init__(self, root: Any, signatures: Any, of_root: dict[str, Any] | None = None, cache: Any = None):
         self.objects: list[Any] = []
         self.children: list[dict[str, int]] = []
         self.paths: list[str] = []
         self._numbers: dict[int, int] = {}
-        self._cache: dict[Any, Any] = {}
+        self._cache: dict[Any, Any] = {} if cache is None else cache
         self._root, self._of_root = root, of_root
         waiting = deque([(self._number(root, ""), root)])
         while waiting:
@@ -61,6 +62,21 @@ class ObjectView:
             self.children.append({})
             self.paths.append(path)
         return self._numbers[key]
+
+    def references(self) -> ObjectIdentityDictionary:
+        """Return by object the way to it from the root, as a tuple of names with their objects."""
+        ways: dict[int, tuple[TrackableReference, ...]] = {0: ()}
+        waiting = deque([0])
+        while waiting:
+            number = waiting.popleft()
+            for name, child in self.children[number].items():
+                if child not in ways:
+                    ways[child] = (*ways[number], TrackableReference(name, self.objects[child]))
+                    waiting.append(child)
+        found = ObjectIdentityDictionary()
+        for number, way in ways.items():
+            found[self.objects[number]] = way
+        return found
 
     def add(self, obj: Any) -> int:
         """Return the number of an object that belongs to the model without being anybody's child."""

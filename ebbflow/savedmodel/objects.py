@@ -160,6 +160,14 @@ def registered_identifiers() -> list[str]:
     return list(_REVIVED)
 
 
+def get_setter(proto: Any) -> Callable[..., Any] | None:
+    """Return how attributes are set on objects of a registered class."""
+    for registration in _REVIVED.get(proto.identifier, (None, []))[1]:
+        if registration.should_load(proto):
+            return registration.setter
+    return None
+
+
 def revived(node: Any) -> Any:
     """Return the object that a SavedUserObject stands for; one of an unknown kind is a plain one."""
     found = deserialize(node.user_object)

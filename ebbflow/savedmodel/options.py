@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 
@@ -100,3 +102,26 @@ def _checked_namespaces(namespaces: Iterable[str] | None) -> list[str]:
         if not isinstance(namespace, str):
             raise ValueError(f"Whitelisted namespace must be a string. Got: {namespace} of type {type(namespace)}.")
     return list(namespaces)
+
+
+class _Loading(threading.local):
+    def __init__(self) -> None:
+        self.options: list[LoadOptions | None] = []
+
+
+_loading = _Loading()
+
+
+@contextlib.contextmanager
+def load_context(load_options: LoadOptions | None) -> Iterator[None]:
+    """Have models that are loaded inside the block take these options where they are given none."""
+    _loading.options.append(load_options)
+    try:
+        yield
+    finally:
+        _loading.options.pop()
+
+
+def options_here() -> LoadOptions | None:
+    """Return the options of the block around, if any."""
+    return _loading.options[-1] if _loading.options else None

@@ -12,6 +12,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context
+from ebbflow.core.identity import ObjectIdentityDictionary
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import Function
 from ebbflow.graph import graph_def as writing
@@ -38,6 +39,18 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
     `signatures` is a function, or a dict of them; without, the object's only function that has an `input_signature` is
     the default signature.
     """
+    _save(obj, export_dir, signatures, options)
+
+
+def save_and_return_nodes(
+    obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None
+) -> tuple[list[Any], ObjectIdentityDictionary]:
+    """Write an object to a folder; return all objects in the order of their numbers, and the path to each."""
+    view = _save(obj, export_dir, signatures, options).view
+    return view.objects, view.references()
+
+
+def _save(obj: Any, export_dir: Any, signatures: Any, options: SaveOptions | None) -> Export:
     if context.current_graph() is not None and getattr(context.current_graph(), "building_function", False):
         raise AssertionError(
             "tf.saved_model.save is not supported inside a traced @tf.function. Move the call to the outer "
@@ -51,7 +64,9 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
     folder = os.fspath(export_dir)
     folder = folder.decode() if isinstance(folder, bytes) else folder
     with init_scope():
-        _write(folder, Export(obj, signatures, options or SaveOptions()))
+        export = Export(obj, signatures, options or SaveOptions())
+        _write(folder, export)
+    return export
 
 
 class Export:
@@ -59,7 +74,10 @@ class Export:
 
     def __init__(self, root: Any, signatures: Any, options: SaveOptions):
         own = getattr(root, "signatures", None)
-        children = root._trackable_children(SaveType.SAVEDMODEL)  # once: attributes may be properties that make things
+        cache: dict[Any, Any] = {}
+        children = root._trackable_children(
+            SaveType.SAVEDMODEL, cache=cache
+        )  # once: attributes may be properties that make things
         if signatures is None:
             signatures = own if isinstance(own, SignatureMap) and len(own) else find_function_to_export(root, children)
         if own is not None and not isinstance(own, SignatureMap):
@@ -69,7 +87,7 @@ class Export:
                 "attribute (e.g. `del obj.signatures`) before saving if this shadowing is acceptable."
             )
         offered, _ = canonicalize_signatures(signatures)
-        self.view = ObjectView(root, offered, children)
+        self.view = ObjectView(root, offered, children, cache)
         self.library = writing.Library()
         self.objects = ObjectGraph(self.view, self.library, options)
         self.values = CheckpointValues(self.view, self.objects)

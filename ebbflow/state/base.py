@@ -70,18 +70,8 @@ class Making(type):
         return _creators["v2" if cls is Variable else "v1"](*args, **kwargs)
 
 
-def eager_outside_functions() -> bool:
-    """Return whether ops run at once here, or would outside the function that is being traced."""
-    if not context.graph_scopes:
-        return True
-    for graph in reversed(context.thread.scopes):
-        if graph is None or not graph.building_function:
-            return graph is None
-    return context.switches.eager_by_default
-
-
 def _compares_by_value() -> bool:
-    return context.switches.tensor_equality and eager_outside_functions()
+    return context.switches.tensor_equality and context.eager_outside_functions()
 
 
 class Variable(TensorBase, Trackable, metaclass=Making):

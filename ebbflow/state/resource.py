@@ -160,6 +160,10 @@ class ResourceVariable(VariableV1):
     def _handle_name(self) -> str:
         return self._name + ":0"
 
+    @_handle_name.setter
+    def _handle_name(self, name: str) -> None:
+        self._name = name.removesuffix(":0")
+
     @property
     def op(self) -> Any:
         return self._handle.op
@@ -481,3 +485,12 @@ def _beside(graph: Any, handle: Any) -> contextlib.ExitStack:
 def is_resource_variable(var: Any) -> bool:
     """Return whether `var` is a variable that travels as a handle."""
     return isinstance(var, ResourceVariable)
+
+
+def _variable_handle_from_shape_and_dtype(
+    shape: Any, dtype: Any, shared_name: str | None, name: str | None, graph_mode: bool, initial_value: Any = None
+) -> Any:
+    """Return a handle to a variable that has no value yet."""
+    return raw.VarHandleOp(
+        shared_name=shared_name or "", dtype=dtypes.as_dtype(dtype), shape=TensorShape(shape), name=name
+    )

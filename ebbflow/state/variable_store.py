@@ -22,7 +22,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import colocate_with, init_scope
 from ebbflow.ops.arrays.slicing import slice_
-from ebbflow.state.base import VariableAggregation, VariableSynchronization, eager_outside_functions, settle_use
+from ebbflow.state.base import VariableAggregation, VariableSynchronization, settle_use
 from ebbflow.state.initializers import GlorotUniform, Zeros
 from ebbflow.state.partitioners import PartitionedVariable, PartitionInfo, call_partitioner, slices_of, split_axis
 from ebbflow.state.variables import ResourceVariable, SaveSliceInfo, VariableV1
@@ -111,7 +111,7 @@ class VariableStore:
             "caching_device": caching_device,
             "partitioner": partitioner,
             "validate_shape": validate_shape,
-            "use_resource": True if eager_outside_functions() else use_resource,
+            "use_resource": True if context.eager_outside_functions() else use_resource,
             "synchronization": synchronization,
             "aggregation": aggregation,
         }
@@ -397,8 +397,8 @@ _STORE_KEY = ("__variable_store",)
 def home_graph() -> Any:
     """Return the graph whose variables are meant here: the one around the functions being traced."""
     graph = context.default_graph()
-    while graph.building_function and getattr(graph, "outer_graph", None) is not None:
-        graph = graph.outer_graph
+    while graph.building_function and getattr(graph, "_around", None) is not None:
+        graph = graph._around
     return graph
 
 

@@ -42,6 +42,10 @@ SCOPE_KEY = ("__varscope",)
 """The collection in which a graph keeps its variable scopes."""
 
 
+_FOR_OTHERS = ("experimental_enable_variable_lifting", "per_worker_variable")
+"""Arguments about traces and machines that make no difference to a variable here."""
+
+
 def _make_v2(
     initial_value: Any = None,
     trainable: Any = None,
@@ -56,9 +60,10 @@ def _make_v2(
     aggregation: Any = VariableAggregation.NONE,
     shape: Any = None,
     experimental_enable_variable_lifting: bool = True,
+    per_worker_variable: bool = False,
 ) -> Any:
     """What `tf.Variable(...)` does in TF 2."""
-    arguments = dict(locals())
+    arguments = {key: value for key, value in locals().items() if key not in _FOR_OTHERS}
     return _through_creators(lambda **given: _kind_of(ResourceVariable, given), arguments)
 
 
@@ -78,9 +83,10 @@ def _make_v1(
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
     shape: Any = None,
+    experimental_enable_variable_lifting: bool = True,
 ) -> Any:
     """What `tf.Variable(...)` does in TF 1."""
-    arguments = dict(locals())
+    arguments = {key: value for key, value in locals().items() if key not in _FOR_OTHERS}
     return _through_creators(_default_kind, arguments)
 
 
@@ -125,8 +131,8 @@ def _creators() -> list[Callable[..., Any]]:
     """Return this thread's creators for the graph being built, those of the graphs around a function's included."""
     graph = context.default_graph()
     graphs = [graph]
-    while graph.building_function and getattr(graph, "outer_graph", None) is not None:
-        graph = graph.outer_graph
+    while graph.building_function and getattr(graph, "_around", None) is not None:
+        graph = graph._around
         graphs.insert(0, graph)
     return [creator for graph in graphs for creator in graph._stack("variable_creators")]
 

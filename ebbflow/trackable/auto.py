@@ -54,7 +54,9 @@ class AutoTrackable(Trackable):
         children = super()._trackable_children(save_type, cache=cache, **kwargs)
         if save_type != SaveType.SAVEDMODEL:
             return children
-        return {**children, **self._function_attributes()}
+        # Of functions only those count that are attributes now: some objects hide theirs while they are saved.
+        others = {name: child for name, child in children.items() if not isinstance(child, _function_kinds)}
+        return {**others, **self._function_attributes()}
 
     def _function_attributes(self) -> dict[str, Any]:
         """Return the attributes that are functions, but for those that only look back at this object."""

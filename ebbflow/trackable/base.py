@@ -334,12 +334,12 @@ def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[...
 @contextlib.contextmanager
 def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
     """Set attributes of `obj` without tracking them."""
-    before = getattr(obj, "_setattr_tracking", True)
-    obj._setattr_tracking = False
+    before = getattr(obj, "_self_setattr_tracking", True)
+    object.__setattr__(obj, "_self_setattr_tracking", False)  # its own, also where tracking is passed on to another
     try:
         yield
     finally:
-        obj._setattr_tracking = before
+        object.__setattr__(obj, "_self_setattr_tracking", before)
 
 
 @contextlib.contextmanager

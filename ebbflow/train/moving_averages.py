@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes
+from ebbflow.core.context import eager_outside_functions
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
@@ -18,7 +19,6 @@ from ebbflow.graph.scopes import colocate_with, get_name_scope, group, init_scop
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.binary import div, truediv
 from ebbflow.ops.elementwise.casts import cast
-from ebbflow.state.base import eager_outside_functions
 from ebbflow.state.functions import (
     assign,
     assign_sub,

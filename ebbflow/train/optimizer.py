@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes, nest
+from ebbflow.core.context import eager_outside_functions
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
@@ -23,7 +24,6 @@ from ebbflow.graph.gradients import gradients
 from ebbflow.graph.scopes import colocate_with, control_dependencies, group, init_scope
 from ebbflow.graph.scopes import tuple as gated
 from ebbflow.ops.declare import raw
-from ebbflow.state.base import eager_outside_functions
 from ebbflow.state.functions import assign_add
 from ebbflow.state.variable_scope import variable_scope
 from ebbflow.state.variables import ResourceVariable, Variable, VariableV1

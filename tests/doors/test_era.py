@@ -66,3 +66,22 @@ def test_modules_elsewhere_do_not_count(tmp_path):
 
 def test_an_unreadable_program_is_of_the_second_era(tmp_path):
     assert era.of_program(str(tmp_path / "nothing.py")).number == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "number"),
+    [
+        ("import tensorflow as tf; tf.keras.layers.Dense(1)", None),
+        ("from tensorflow.keras.optimizers import Adam; Adam(learning_rate=0.1)", None),
+        ("from tensorflow.keras.optimizers import Adam; Adam(lr=0.1)", 2),
+        ("import tensorflow as tf; tf.keras.layers.experimental.preprocessing.Normalization()", 2),
+        ("import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()", 2),
+        ("import tensorflow as tf; tf.compat.v1.logging.info(1)", None),
+        ("from tensorflow.python.keras import backend", 2),
+        ("from keras.layers.core import Dense", 2),
+        ("import keras; model.fit_generator(batches)", 2),
+        ("import torch; model.fit_generator(batches); Adam(lr=1)", None),
+    ],
+)
+def test_what_speaks_for_keras_2(source, number):
+    assert era.of_source(source).keras == number

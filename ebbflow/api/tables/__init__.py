@@ -26,6 +26,7 @@ from ebbflow.api.tables import (
     graphs,
     images,
     keras,
+    keras_2,
     lookup,
     math,
     messages,
@@ -49,7 +50,7 @@ from ebbflow.api.tables import (
 FAMILIES = (
     values, math, nets, arrays, sparse, graphs, functions, autograph, control_flow, state, training, metrics, messages,
     platform, data, trackables, lookup, queues, monitored, slim, feature_columns, estimators,
-    keras, distribute, distributions,
+    keras, keras_2, distribute, distributions,
     checkpoints, saved_models,
     signal, strings, images, examples, numpy_functions,
 )  # fmt: skip

@@ -102,7 +102,7 @@ test.compute_gradient_error
 [testing.modes]
 test.with_eager_op_as_function
 [testing.test_case]
-test.: TestCase get_temp_dir main test_src_dir_path
+test.: TestCase get_temp_dir main mock test_src_dir_path
 """
 
 V1 = """

@@ -70,7 +70,7 @@ def _try_test(test: Callable[[], Any], scratch: FuncGraph | None, state: State) 
         holds = test()
     if is_staged(holds):
         state.restore(before)
-    elif any(belongs_inside(v.get(), scratch.outer_graph) for v in state.rebound if v.get() is not UNDEFINED):
+    elif any(belongs_inside(v.get(), scratch._around) for v in state.rebound if v.get() is not UNDEFINED):
         state.restore(before)
         holds = test()
     return holds

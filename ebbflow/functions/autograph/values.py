@@ -49,7 +49,7 @@ def belongs_inside(structure: Any, graph: Any) -> bool:
     around = set()
     while graph is not None:
         around.add(id(graph))
-        graph = getattr(graph, "outer_graph", None)
+        graph = getattr(graph, "_around", None)
     leaves = nest.flatten(structure, expand_composites=True)
     return any(isinstance(leaf, SymbolicTensor) and id(leaf.graph) not in around for leaf in leaves)
 

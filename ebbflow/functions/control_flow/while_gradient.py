@@ -201,7 +201,7 @@ class TurnGradient(BodyGradient):
         value = _small_constant(tensor)
         if value is not None:
             return self.constant(np.array(value), tensor.dtype.base_dtype)
-        outside = loop_edits.outside(self._node, tensor, self.outer_graph)
+        outside = loop_edits.outside(self._node, tensor, self._around)
         if outside is not None:
             return super().capture(outside)
         pushed = loop_edits.accumulated(self._node, tensor)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ebbflow.core import context
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.slices import IndexedSlices
@@ -47,5 +48,11 @@ def in_xla_context(graph: Any) -> bool:
     while graph is not None:
         if getattr(graph, "jit_compile", None):
             return True
-        graph = getattr(graph, "outer_graph", None)
+        graph = getattr(graph, "_around", None)
     return False
+
+
+def get_enclosing_xla_context() -> Any:
+    """Return the graph being built if it, or one around it, is compiled as a whole; None elsewhere."""
+    graph = context.current_graph()
+    return graph if in_xla_context(graph) else None

@@ -15,6 +15,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
+from ebbflow.core.dispatch import borrowed
 from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dimension, Dims
@@ -557,5 +558,10 @@ def _as_int(item: Any) -> Any:
     return int(found._array) if found.__class__ is EagerTensor else found
 
 
-Tensor.__getitem__ = slice_helper  # type: ignore[method-assign]
+def _lent_getitem(self, spec):
+    """Return `self[spec]`; to a class that has taken this over from tensors it is a public function."""
+    return slice_helper(self, spec) if isinstance(self, Tensor) else borrowed("__operators__.getitem", self, spec)
+
+
+Tensor.__getitem__ = _lent_getitem  # type: ignore[method-assign]
 EagerTensor.__getitem__ = _getitem  # type: ignore[method-assign]

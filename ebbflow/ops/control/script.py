@@ -99,7 +99,7 @@ def keep(function: Function) -> None:
     graph = context.current_graph()
     while graph is not None:
         graph.__dict__.setdefault("_py_funcs_used_in_graph", []).append(function)
-        graph = getattr(graph, "outer_graph", None)
+        graph = getattr(graph, "_around", None)
 
 
 def several(result: Any) -> list[Any]:

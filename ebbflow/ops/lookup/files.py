@@ -29,7 +29,7 @@ def read_pairs(
     delimiter: str,
     offset: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the keys and values that the lines of a file give; `offset` is added to numbers of lines as values."""
+    """Return the keys and values that the lines of a file give; `offset` is added to numbers of lines."""
     lines = _lines(filename)
     if vocab_size >= 0:
         if len(lines) < vocab_size:
@@ -39,7 +39,7 @@ def read_pairs(
     if key_index >= 0 or value_index >= 0:
         columns = [line.split(delimiter.encode()) for line in lines]
         _check_columns(filename, lines, columns, max(key_index, value_index) + 1)
-    keys = _column(lines, columns, key_index, key_dtype, 0)
+    keys = _column(lines, columns, key_index, key_dtype, offset)
     return keys, _column(lines, columns, value_index, value_dtype, offset)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ebbflow.core import context
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.ops.checks.asserts import assert_equal
 from ebbflow.ops.declare import raw
 from ebbflow.ops.sizes import invalid
 
@@ -66,3 +67,15 @@ def _once(checked: Any, what: str, *checks: tuple[str, Any, Any]) -> Any:
     asserts = [raw.Assert(raw.All(holds, [0]), [f"{what}: {text}, got", shown]) for text, holds, shown in checks]
     with context.current_graph().control_dependencies(asserts):
         return raw.Identity(checked)
+
+
+def assert_splits_match(nested_splits_lists: Any) -> list[Any]:
+    """Return assertions that ragged tensors have the same rows; eagerly they are checked at once."""
+    first = nested_splits_lists[0]
+    if any(len(other) != len(first) for other in nested_splits_lists[1:]):
+        raise ValueError("Inputs must have identical ragged splits")
+    return [
+        assert_equal(a, b, message="Inputs must have identical ragged splits")
+        for other in nested_splits_lists[1:]
+        for a, b in zip(first, other, strict=True)
+    ]

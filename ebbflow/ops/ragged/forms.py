@@ -15,7 +15,9 @@ import numpy as np
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.dispatch import borrowed
 from ebbflow.ops.declare import raw
+from ebbflow.ops.operators import PUBLIC
 from ebbflow.ops.ragged import index, reduce
 from ebbflow.ops.ragged import rows as ragged_rows
 from ebbflow.ops.ragged.conversion import ragged_or_tensor
@@ -121,9 +123,18 @@ def _softmax(logits: RaggedTensor) -> Any:
 
 def _operator(symbol: str, reflected: bool) -> Callable[[Any, Any], Any]:
     function = getattr(operator, f"{symbol}_" if symbol in ("and", "or") else symbol)
-    if reflected:
-        return lambda x, y: elementwise(function, (y, x))
-    return lambda x, y: elementwise(function, (x, y))
+
+    def straight(x: Any, y: Any) -> Any:
+        return elementwise(function, (x, y)) if isinstance(x, RaggedTensor) else borrowed(PUBLIC[symbol], x, y)
+
+    def swapped(x: Any, y: Any) -> Any:
+        return elementwise(function, (y, x)) if isinstance(x, RaggedTensor) else borrowed(PUBLIC[symbol], y, x)
+
+    return swapped if reflected else straight
+
+
+def _getitem(x: Any, key: Any) -> Any:
+    return index.getitem(x, key) if isinstance(x, RaggedTensor) else borrowed("__operators__.ragged_getitem", x, key)
 
 
 def _equal(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
@@ -139,7 +150,7 @@ def _equal(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 _METHODS: dict[str, Any] = {
-    "__getitem__": index.getitem,
+    "__getitem__": _getitem,
     "_reduce": reduce.reduced,
     "_op_form": staticmethod(form),
     "_dynamic_shape": lambda rows, dtype: DynamicRaggedShape.from_tensor(rows, dtype),

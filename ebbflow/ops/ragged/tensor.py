@@ -16,6 +16,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.convert import convert
+from ebbflow.core.dispatch import add_dispatch_support
 from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
@@ -63,6 +64,7 @@ class RaggedTensor(CompositeTensor):
     # --- making one ---------------------------------------------------------------------------------------------------
 
     @classmethod
+    @add_dispatch_support
     def from_row_splits(cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True) -> Any:
         """Return rows that begin and end at `row_splits`.
 
@@ -79,6 +81,7 @@ class RaggedTensor(CompositeTensor):
         return cls(values, splits)
 
     @classmethod
+    @add_dispatch_support
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> Any:
         """Return rows of these lengths."""
         lengths = as_splits(row_lengths)
@@ -86,6 +89,7 @@ class RaggedTensor(CompositeTensor):
         return cls.from_row_splits(values, raw.ConcatV2([zero, raw.Cumsum(lengths, 0)], 0), validate=validate)
 
     @classmethod
+    @add_dispatch_support
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
     ) -> Any:
@@ -101,24 +105,30 @@ class RaggedTensor(CompositeTensor):
         return cls.from_row_lengths(values, lengths, validate=validate)
 
     @classmethod
+    @add_dispatch_support
     def from_row_starts(cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> Any:
         """Return rows that begin here, each ending where the next begins."""
         values, starts = _values(values), as_splits(row_starts)
         return cls.from_row_splits(values, raw.ConcatV2([starts, _count(values, starts.dtype)], 0), validate=validate)
 
     @classmethod
+    @add_dispatch_support
     def from_row_limits(cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> Any:
         """Return rows that end here, each beginning where the one before ends."""
         limits = as_splits(row_limits)
         return cls.from_row_splits(values, raw.ConcatV2([np.zeros(1, limits.dtype.np), limits], 0), validate=validate)
 
     @classmethod
+    @add_dispatch_support
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
     ) -> Any:
         """Return rows of one length; `nrows` says how many there are where that length is 0."""
         values = _values(values)
-        length = int(uniform_row_length)
+        known = convert(uniform_row_length).constant_value()
+        if known is None:
+            raise ValueError(f"`uniform_row_length` must be known while a graph is built, got {uniform_row_length}")
+        length = int(known)
         if length < 0:
             raise ValueError(f"`uniform_row_length` must be at least 0, got {length}")
         count = _count(values, dtypes.int64)[0]
@@ -135,6 +145,7 @@ class RaggedTensor(CompositeTensor):
         return cls(values, splits, length)
 
     @classmethod
+    @add_dispatch_support
     def from_nested_row_lengths(
         cls, flat_values: Any, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
@@ -145,6 +156,7 @@ class RaggedTensor(CompositeTensor):
         return found
 
     @classmethod
+    @add_dispatch_support
     def from_nested_value_rowids(
         cls,
         flat_values: Any,
@@ -161,6 +173,7 @@ class RaggedTensor(CompositeTensor):
         return found
 
     @classmethod
+    @add_dispatch_support
     def from_nested_row_splits(
         cls, flat_values: Any, nested_row_splits: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
@@ -171,6 +184,7 @@ class RaggedTensor(CompositeTensor):
         return found
 
     @classmethod
+    @add_dispatch_support
     def from_tensor(
         cls,
         tensor: Any,
@@ -204,6 +218,7 @@ class RaggedTensor(CompositeTensor):
         return cls.from_row_lengths(raw.GatherNd(tensor, raw.Where(taken)), lengths, validate=False)
 
     @classmethod
+    @add_dispatch_support
     def from_sparse(cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> Any:
         """Return the elements of a sparse matrix as rows, one after the other."""
         kind = dtypes.as_dtype(row_splits_dtype)

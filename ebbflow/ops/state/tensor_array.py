@@ -131,8 +131,8 @@ def _(xp, handle, flow_in, shape_to_prepend, *, source):
 def _source() -> str:
     """Return the name of the gradient computation under way: that of the outermost graph's scope `gradients…`."""
     graph = context.current_graph()
-    while graph is not None and getattr(graph, "outer_graph", None) is not None:
-        graph = graph.outer_graph
+    while graph is not None and getattr(graph, "_around", None) is not None:
+        graph = graph._around
     scopes = graph.get_name_scope().split("/") if graph is not None else []
     return next((s for s in scopes if s.startswith("gradients")), "gradients")
 

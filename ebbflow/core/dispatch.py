@@ -1,0 +1,168 @@
+"""What becomes of a public function's arguments that are no tensors, but that somebody knows what to do with.
+
+A class that stands for tensors without being one (Keras 2's symbolic inputs) registers a dispatcher. A function that
+was given `add_dispatch_support` asks the dispatchers when it fails on its arguments, and returns what the first of them
+makes of the call. Public functions get that support from `api.namespace`, once there is a dispatcher to ask; until
+then nothing is wrapped and nothing costs. Knows no tensors and no public names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+class NotSupported:
+    """The answer of a dispatcher that has nothing to say to a call."""
+
+    def __repr__(self) -> str:
+        return "NOT_SUPPORTED"
+
+
+NOT_SUPPORTED = NotSupported()
+
+
+class OpDispatcher:
+    """Answers calls of the functions it is registered for, when they fail on their arguments."""
+
+    NOT_SUPPORTED = NOT_SUPPORTED
+
+    def handle(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the result of the call, or NOT_SUPPORTED."""
+        return self.NOT_SUPPORTED
+
+    def register(self, op: Any) -> None:
+        """Ask this dispatcher about calls of `op`."""
+        _own(op).append(self)
+
+
+class GlobalOpDispatcher:
+    """Answers calls of all functions that support dispatch, when they fail on their arguments."""
+
+    NOT_SUPPORTED = NOT_SUPPORTED
+
+    def handle(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the result of calling `op`, or NOT_SUPPORTED."""
+        return self.NOT_SUPPORTED
+
+    def register(self) -> None:
+        """Ask this dispatcher about calls of every function."""
+        _everywhere.append(self)
+        for hook in _first_time:
+            hook()
+        _first_time.clear()
+
+
+_everywhere: list[GlobalOpDispatcher] = []
+_first_time: list[Callable[[], None]] = []
+_public: list[Callable[[str], Any]] = []
+_DISPATCHERS = "_dispatchers"  # the attribute of a function that holds its own
+INNER = "_undispatched"
+"""The attribute of a wrapped function that holds the function inside."""
+
+
+def dispatches() -> bool:
+    """Return whether any dispatcher answers for all functions."""
+    return bool(_everywhere)
+
+
+def when_registered(hook: Callable[[], None]) -> None:
+    """Call `hook()` when the first dispatcher for all functions is registered."""
+    _first_time.append(hook)
+
+
+def _own(op: Any) -> list[Any]:
+    """Return the dispatchers of one function, method or class method."""
+    op = getattr(op, "__func__", op)
+    op = getattr(op, INNER, op)
+    found = getattr(op, _DISPATCHERS, None)
+    if found is None:
+        found = []
+        setattr(op, _DISPATCHERS, found)
+    return found
+
+
+def answer(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what the dispatchers make of a call that failed; NOT_SUPPORTED where none speaks up."""
+    for own in getattr(getattr(op, INNER, op), _DISPATCHERS, ()):
+        result = own.handle(args, kwargs)
+        if result is not NOT_SUPPORTED:
+            return result
+    for anyone in _everywhere:
+        result = anyone.handle(op, args, kwargs)
+        if result is not NOT_SUPPORTED:
+            return result
+    return NOT_SUPPORTED
+
+
+def add_dispatch_support(target: Any = None, iterable_parameters: Any = None) -> Any:
+    """Return `target` with its failures on arguments offered to the dispatchers; a decorator, with or without `()`."""
+    if target is None:
+        return functools.partial(add_dispatch_support, iterable_parameters=iterable_parameters)
+
+    @functools.wraps(target)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return target(*args, **kwargs)
+        except (TypeError, ValueError):
+            result = answer(call, args, kwargs)
+            if result is NOT_SUPPORTED:
+                raise
+            return result
+
+    from inspect import signature  # costs milliseconds, which `import ebbflow` need not spend
+
+    setattr(call, INNER, target)
+    with contextlib.suppress(TypeError, ValueError):
+        call.__signature__ = signature(target)  # type: ignore[attr-defined]  # `*args` tells nobody anything
+    return call
+
+
+class _TypeDispatcher(OpDispatcher):
+    def __init__(self, function: Callable[..., Any], types: tuple[type, ...]) -> None:
+        self._function, self._types = function, types
+
+    def handle(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if any(isinstance(value, self._types) for value in _values(args, kwargs)):
+            return self._function(*args, **kwargs)
+        return self.NOT_SUPPORTED
+
+
+def _values(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+    """Yield the arguments of a call, and what lists among them hold."""
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, (list, tuple)):
+            yield from _values(tuple(value), {})
+        else:
+            yield value
+
+
+def dispatch_for_types(op: Any, *types: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator of the function that `op` is where one of its arguments is of these types."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        _TypeDispatcher(function, types).register(op)
+        return function
+
+    return decorate
+
+
+# --- operators that another class has taken over from tensors ------------------------------------------------------
+
+
+def provide_public(find: Callable[[str], Any]) -> None:
+    """Let the room of public names say which function a name means."""
+    _public[:] = [find]
+
+
+def borrowed(name: str, *args: Any) -> Any:
+    """Return what the public function of that name gives, for an operator of tensors on something else."""
+    return _public[0](name)(*args)
+
+
+def is_function(value: Any) -> bool:
+    """Return whether a value can be given dispatch support as it stands: a plain function."""
+    return isinstance(value, types.FunctionType)

@@ -1,0 +1,104 @@
+"""`tf.profiler.experimental`: spans of a program's work, written where TensorBoard looks for them.
+
+While a profile is taken, each `Trace` is a span with its name, thread and time; stopping writes them as a Chrome trace
+into `<logdir>/plugins/profile/<time>/`. Knows nothing of what runs inside a span.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import socket
+import threading
+import time
+from typing import Any
+
+from ebbflow.core import errors
+from ebbflow.platform import files, logging
+
+_lock = threading.Lock()
+_running: list[_Profile] = []
+
+
+class _Profile:
+    def __init__(self, logdir: str) -> None:
+        self.logdir = logdir
+        self.began = time.perf_counter()
+        self.spans: list[dict[str, Any]] = []
+
+
+class ProfilerOptions:
+    """What a profile is to look at; here it looks at spans only."""
+
+    def __init__(
+        self, host_tracer_level: int = 2, python_tracer_level: int = 0, device_tracer_level: int = 1,
+        delay_ms: int | None = None,
+    ) -> None:  # fmt: skip
+        self.host_tracer_level, self.python_tracer_level = host_tracer_level, python_tracer_level
+        self.device_tracer_level, self.delay_ms = device_tracer_level, delay_ms
+
+
+def start(logdir: str, options: Any = None) -> None:
+    """Begin a profile, to be written below `logdir`."""
+    with _lock:
+        if _running:
+            raise errors.AlreadyExistsError(None, None, "Another profiler is running.")
+        _running.append(_Profile(os.fspath(logdir)))
+
+
+def stop(save: bool = True) -> None:
+    """End the profile, and write it unless it is not wanted."""
+    with _lock:
+        if not _running:
+            raise errors.UnavailableError(None, None, "Cannot export profiling results. No profiler is running.")
+        profile = _running.pop()
+    if save:
+        _write(profile)
+
+
+def _write(profile: _Profile) -> None:
+    folder = files.join(profile.logdir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
+    files.makedirs(folder)
+    data = json.dumps({"displayTimeUnit": "ns", "traceEvents": profile.spans}).encode()
+    path = files.join(folder, f"{socket.gethostname()}.trace.json.gz")
+    with files.GFile(path, "wb") as stream:
+        stream.write(gzip.compress(data))
+    logging.debug("wrote %d spans to %s", len(profile.spans), path)
+
+
+class Profile:
+    """`with Profile(logdir):` takes a profile of the block."""
+
+    def __init__(self, logdir: str, options: Any = None) -> None:
+        self._logdir, self._options = logdir, options
+
+    def __enter__(self) -> None:
+        start(self._logdir, self._options)
+
+    def __exit__(self, *exc: Any) -> None:
+        stop()
+
+
+class Trace:
+    """`with Trace("train", step_num=3):` is a span of the profile being taken, if any."""
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        self._name, self._arguments, self._began = name, kwargs, 0.0
+
+    def __enter__(self) -> Trace:
+        self._began = time.perf_counter()
+        return self
+
+    def set_metadata(self, **kwargs: Any) -> None:
+        """Add to what the span says of itself."""
+        self._arguments.update(kwargs)
+
+    def __exit__(self, *exc: Any) -> None:
+        if _running:
+            profile, ended = _running[0], time.perf_counter()
+            profile.spans.append({
+                "ph": "X", "name": self._name, "pid": os.getpid(), "tid": threading.get_ident(),
+                "ts": (self._began - profile.began) * 1e6, "dur": (ended - self._began) * 1e6,
+                "args": {key: str(value) for key, value in self._arguments.items()},
+            })  # fmt: skip

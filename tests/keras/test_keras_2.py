@@ -1,0 +1,127 @@
+"""Keras 2 (the package `tf_keras`) on Ebbflow: programs of TensorFlow 1 and of 2.0 to 2.15, each in a process."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import ebbflow as package
+
+HERE = os.path.dirname(os.path.dirname(package.__file__))
+missing = [name for name in ("tf_keras", "wrapt", "requests", "h5py", "absl") if importlib.util.find_spec(name) is None]
+pytestmark = pytest.mark.skipif(bool(missing), reason="no extra brings tf_keras, which asks for TensorFlow")
+
+
+def run(code, tmp_path, *options, **env):
+    """Run a program by `ebbflow run`; return what it printed."""
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(code))
+    environment = {**os.environ, "PYTHONPATH": HERE, **env}
+    command = [sys.executable, "-m", "ebbflow", "run", *options, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_program_of_tf_1(tmp_path):
+    """Layers on placeholders, sessions, K.function, learning phases, old arguments, .h5 and checkpoints."""
+    told = run(
+        """
+        import numpy as np
+        import tensorflow as tf
+        from tensorflow.python.keras.layers.core import Dropout
+        K, layers = tf.keras.backend, tf.keras.layers
+        x = tf.placeholder(tf.float32, [None, 3])
+        y = layers.Dense(2, kernel_initializer="ones")(x)
+        with tf.Session() as sess:
+            K.set_session(sess)
+            sess.run(tf.global_variables_initializer())
+            print(sess.run(y, {x: np.ones((1, 3))}).tolist())
+            model = tf.keras.Sequential([layers.Dense(4, activation="relu", input_shape=(3,)), Dropout(0.5),
+                                         layers.Dense(1)])
+            model.compile(tf.keras.optimizers.Adam(lr=0.01, decay=1e-4), "mse", metrics=["mae"])
+            batches = ((np.ones((4, 3)), np.ones((4, 1))) for _ in range(9))
+            done = model.fit_generator(batches, steps_per_epoch=2, epochs=3, verbose=0)
+            print(len(done.history["mean_absolute_error"]))
+            at = K.function([model.input, K.learning_phase()], [model.output])
+            same = at([np.ones((2, 3)), 0])[0]
+            print(np.array_equal(same, at([np.ones((2, 3)), 0])[0]), K.get_session() is sess)
+            model.save("m.h5")
+            print(np.allclose(tf.keras.models.load_model("m.h5").predict(np.ones((2, 3))), same, atol=1e-6))
+            model.save_weights("w")
+            model.load_weights("w")
+            print(np.allclose(model.predict(np.ones((2, 3))), same, atol=1e-6))
+        """,
+        tmp_path,
+    )
+    assert told.splitlines() == ["[[3.0, 3.0]]", "3", "True True", "True", "True"]
+
+
+def test_a_program_of_the_years_of_keras_2(tmp_path):
+    told = run(
+        """
+        import numpy as np
+        import tensorflow as tf
+        from tensorflow.keras.layers.experimental import preprocessing
+        from tensorflow.keras.optimizers import SGD
+
+        class Scale(tf.keras.layers.Layer):
+            def build(self, shape):
+                self.factor = self.add_variable("factor", [int(shape[-1])], initializer="ones")
+
+            def call(self, inputs):
+                return inputs * self.factor
+
+        inputs = tf.keras.Input((3,))
+        summed = tf.reduce_sum(tf.nn.relu(Scale()(preprocessing.Rescaling(0.5)(inputs))) + 1.0, axis=1, keepdims=True)
+        model = tf.keras.Model(inputs, summed)
+        model.compile(SGD(lr=0.1, decay=1e-3), "mse")
+        model.fit(np.ones((8, 3)), np.ones((8, 1)), epochs=2, verbose=0)
+        model.save("folder")
+        again = tf.keras.models.load_model("folder", custom_objects={"Scale": Scale})
+        print([layer.name for layer in model.layers[-3:]], type(model.optimizer).__module__)
+        print(np.allclose(again.predict(np.ones((1, 3)), verbose=0), model.predict(np.ones((1, 3)), verbose=0)))
+        print(np.allclose(tf.saved_model.load("folder").signatures["serving_default"](tf.ones([1, 3])).popitem()[1],
+                          model.predict(np.ones((1, 3)), verbose=0)))
+        """,
+        tmp_path,
+    )
+    names, same, served = told.splitlines()
+    assert "'tf.nn.relu', 'tf.__operators__.add', 'tf.math.reduce_sum'" in names
+    assert names.endswith("optimizers.legacy.gradient_descent") and (same, served) == ("True", "True")
+
+
+def test_plain_keras_of_an_old_program(tmp_path):
+    told = run(
+        """
+        import numpy as np
+        import keras
+        from keras import backend as K
+        from keras.layers.core import Activation, Dense
+        from keras.models import Sequential
+        from keras.optimizers import SGD
+        from keras.utils import np_utils
+        import tensorflow as tf
+        assert keras is tf.keras
+        K.set_session(tf.Session())
+        model = Sequential([Dense(4, input_dim=3), Activation("relu"), Dense(2, activation="softmax")])
+        model.compile(SGD(lr=0.1, momentum=0.9, nesterov=True), "categorical_crossentropy", metrics=["accuracy"])
+        labels = np_utils.to_categorical([0, 1, 0, 1], 2)
+        print(sorted(model.fit(np.ones((4, 3)), labels, epochs=1, verbose=0).history), keras.__version__[:2])
+        """,
+        tmp_path,
+        "--tf",
+        "1",
+    )
+    assert told == "['acc', 'loss'] 2.\n"
+
+
+def test_which_keras(tmp_path):
+    code = "import tensorflow as tf; print(tf.keras.__name__.split('.')[0])"
+    assert run(code, tmp_path) == "keras\n"
+    assert run(code, tmp_path, "--keras", "2") == "tf_keras\n"
+    assert run(code, tmp_path, TF_USE_LEGACY_KERAS="1") == "tf_keras\n"
+    assert run("import tensorflow.compat.v1 as tf; print(tf.keras.__name__.split('.')[0])", tmp_path) == "tf_keras\n"
