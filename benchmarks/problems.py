@@ -49,6 +49,25 @@ class Problem:
         return max(least, default=None)
 
 
+@dataclass(frozen=True)
+class Pipeline:
+    """How much goes through the input pipelines."""
+
+    rows: int = 100_000
+    buffer: int = 10_000
+    batch: int = 128
+    numbers: int = 200_000
+    examples: int = 50_000
+    pictures: int = 200
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows and their labels, the same in every process."""
+        return np.random.RandomState(0).rand(self.rows, 32).astype(np.float32), np.arange(self.rows)
+
+
+PIPELINE = Pipeline()
+
+
 def _normal(random: np.random.RandomState, *dims: int, scale: float = 1.0) -> np.ndarray:
     return (random.standard_normal(dims) * scale).astype(np.float32)
 

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from benchmarks.problems import PROBLEMS
+from benchmarks.problems import PIPELINE, PROBLEMS
 from benchmarks.work import Work
 
 VERSION = np.__version__
@@ -87,7 +87,31 @@ def memory_byte():
     return Work(lambda: list(pool.map(np.add, x, y, out)), 3 * 4 * (1 << 25))
 
 
+def data_arrays():
+    rows, labels = PIPELINE.arrays()
+    batch = PIPELINE.batch
+
+    def run():
+        order = np.random.permutation(len(rows))
+        for first in range(0, len(rows), batch):
+            at = order[first : first + batch]
+            yielded = rows[at] * 2 + 1, labels[at]  # noqa: F841
+
+    return Work(run)
+
+
+def data_numbers():
+    def run():
+        for first in range(0, PIPELINE.numbers, PIPELINE.batch):
+            block = np.arange(first, min(first + PIPELINE.batch, PIPELINE.numbers)) * 3 + 1
+            yielded = block[block % 2 == 0]  # noqa: F841
+
+    return Work(run)
+
+
 WORKLOADS = {
+    "data_arrays": data_arrays,
+    "data_numbers": data_numbers,
     "memory_byte": memory_byte,
     "eager_add_10x10": eager_add_10x10,
     "eager_add_10x10_with_tape": eager_add_10x10,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from benchmarks.problems import ADAM, PROBLEMS, RATE
+from benchmarks.problems import ADAM, PIPELINE, PROBLEMS, RATE
 from benchmarks.work import Work
 from benchmarks.work.torch_models import (
     MODELS,
@@ -164,9 +164,23 @@ def tape_over_10000_ops():
     return Work(run)
 
 
+def data_arrays():
+    """The same rows through a DataLoader, which shuffles all of them."""
+    rows, labels = map(torch.from_numpy, PIPELINE.arrays())
+    whole = torch.utils.data.TensorDataset(rows, labels)
+    loader = torch.utils.data.DataLoader(whole, batch_size=PIPELINE.batch, shuffle=True)
+
+    def run():
+        for x, y in loader:
+            yielded = x * 2 + 1, y  # noqa: F841
+
+    return Work(run)
+
+
 WORKLOADS = {
     f.__name__: f
     for f in (
+        data_arrays,
         eager_add_10x10,
         eager_add_10x10_with_tape,
         eager_tanh_10x10,

@@ -1,0 +1,135 @@
+"""Pipelines that end badly: generators that raise, iterators dropped while stages run, exits and forks with threads."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+
+Dataset = tf.data.Dataset
+
+
+def threads():
+    return [t for t in threading.enumerate() if t.name.startswith("ebbflow-")]
+
+
+def gone(before, seconds=20.0):
+    """Wait until there are no more threads than before; return whether that happened."""
+    end = time.monotonic() + seconds
+    while len(threads()) > before and time.monotonic() < end:
+        gc.collect()
+        time.sleep(0.01)
+    return len(threads()) <= before
+
+
+def test_a_generator_that_raises_is_heard_after_its_elements():
+    def numbers():
+        yield 1
+        yield 2
+        raise ValueError("the well is dry")
+
+    dataset = Dataset.from_generator(numbers, output_signature=tf.TensorSpec([], tf.int32)).prefetch(4)
+    seen = []
+    with pytest.raises(tf.errors.OpError, match="the well is dry"):
+        for x in dataset:
+            seen.append(int(x))
+    assert seen == [1, 2]
+
+
+@pytest.mark.parametrize("value", [[1, 2, 3], "text"])
+def test_a_generator_of_other_elements_than_promised(value):
+    dataset = Dataset.from_generator(lambda: iter([[1, 2], value]), output_signature=tf.TensorSpec([2], tf.int32))
+    with pytest.raises((tf.errors.OpError, TypeError, ValueError)):
+        list(dataset.batch(2))
+
+
+def slow(x):
+    def wait(v):
+        time.sleep(0.002)
+        return v
+
+    return tf.ensure_shape(tf.py_function(wait, [x], tf.int64), [])
+
+
+ENDLESS = [
+    lambda: Dataset.range(10**9).prefetch(4),
+    lambda: Dataset.range(10**9).map(slow, num_parallel_calls=4).batch(2).prefetch(2),
+    lambda: Dataset.range(10**9).map(lambda x: x + 1).shuffle(100).batch(4).prefetch(-1),
+    lambda: Dataset.range(10**9).interleave(lambda x: Dataset.range(x, x + 5), cycle_length=3, num_parallel_calls=3),
+]
+
+
+@pytest.mark.parametrize("make", ENDLESS)
+def test_an_iterator_that_is_dropped_takes_its_threads_with_it(make):
+    before = len(threads())
+    iterator = iter(make())
+    for _ in range(12):
+        next(iterator)
+    del iterator
+    assert gone(before)
+
+
+PROGRAM = """
+import ebbflow as tf
+import time
+def slow(x):
+    def wait(v):
+        time.sleep(0.01)
+        return v
+    return tf.py_function(wait, [x], tf.int64)
+it = iter(tf.data.Dataset.range(10**9).map(slow, num_parallel_calls=4).prefetch(4))
+print(int(next(it)))
+{end}
+"""
+
+
+@pytest.mark.parametrize("end", ["", "import sys; sys.exit(3)", "raise ValueError('on purpose')"])
+def test_a_program_ends_while_stages_run(end):
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(end=end)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert found.stdout.strip() == "0"
+    assert found.returncode == {"": 0, "import sys; sys.exit(3)": 3}.get(end, 1)
+
+
+FORKED = """
+import os
+import numpy as np
+import ebbflow as tf
+dataset = tf.data.Dataset.from_tensor_slices(np.arange(100)).shuffle(10).map(lambda x: x * 2).batch(7).prefetch(2)
+it = iter(dataset)
+next(it)
+child = os.fork()
+if child == 0:
+    total = sum(int(b.numpy().sum()) for b in dataset)
+    os._exit(0 if total == 9900 else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(sys.modules["os"], "fork"), reason="no fork here")
+def test_a_dataset_can_be_gone_over_after_a_fork():
+    found = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120, check=False)
+    assert found.stdout.strip() == "0", found.stderr
+
+
+def test_epochs_leave_nothing_behind():
+    dataset = Dataset.from_tensor_slices(np.zeros((500, 8), np.float32)).shuffle(100).map(lambda x: x + 1).batch(32)
+    dataset = dataset.prefetch(2)
+    for _ in range(3):
+        list(dataset)
+    gc.collect()
+    before, running = len(gc.get_objects()), len(threads())
+    for _ in range(20):
+        for _batch in dataset:
+            pass
+    assert gone(running)
+    gc.collect()
+    assert len(gc.get_objects()) - before < 200
