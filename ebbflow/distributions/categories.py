@@ -42,13 +42,6 @@ from ebbflow.ops.random.stateful import multinomial, random_gamma, random_unifor
 from ebbflow.ops.reduce.reductions import reduce_logsumexp, reduce_sum
 
 
-def _rolled(x: Any, by: int) -> Any:
-    """Return x with its axes turned by one: the first to the end, or the last to the front."""
-    rank = x.shape.rank
-    axes = list(range(rank))
-    return transpose(x, axes[by:] + axes[:by])
-
-
 def _last(dims: TensorShape) -> TensorShape:
     return TensorShape([None]) if dims.rank is None else TensorShape(dims.as_list()[-1:])
 

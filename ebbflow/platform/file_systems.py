@@ -40,11 +40,6 @@ def system_of(path: Path) -> tuple[LocalFiles | RemoteFiles, str]:
     return _remote(scheme, text), text
 
 
-def is_local(path: Path) -> bool:
-    """Return whether a path is on this machine."""
-    return system_of(path)[0] is LOCAL
-
-
 class LocalFiles:
     """The files of this machine."""
 

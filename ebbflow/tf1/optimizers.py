@@ -53,7 +53,9 @@ class _RowWise(AdamOptimizer):
         return self._sparse_rows(grad, var, indices)
 
     def _sparse_rows(self, grad: Any, var: Any, indices: Any) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__} has no update for single rows: it says so in _sparse_rows; give a dense gradient"
+        )
 
 
 class LazyAdamOptimizer(_RowWise):

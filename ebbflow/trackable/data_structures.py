@@ -16,7 +16,6 @@ from ebbflow.core.identity import ObjectIdentitySet
 from ebbflow.trackable.base import Trackable
 
 _wrappers: dict[type, Callable[[Any], Any]] = {}
-_function_classes: list[tuple[type, Callable[[Any], Any]]] = []
 
 
 class NoDependency:
@@ -87,20 +86,12 @@ def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:
     return value
 
 
-def provide_function_wrapper(cls: type, wrap: Callable[[Any], Any]) -> None:
-    """Say how functions of a class become trackable when children are listed."""
-    _function_classes.append((cls, wrap))
-
-
 def convert_to_trackable(obj: Any, parent: Any = None) -> Any:
     """Return `obj` as something that can be a child: TypeError if it cannot be one."""
     if isinstance(obj, NoDependency):
         obj = obj.value
     if isinstance(obj, Trackable):
         return obj
-    for cls, wrap in _function_classes:
-        if isinstance(obj, cls):
-            return wrap(obj)
     obj = wrap_or_unwrap(obj)
     if isinstance(obj, Trackable):
         return obj

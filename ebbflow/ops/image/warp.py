@@ -11,7 +11,6 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
-from ebbflow.ops.image.warp_ops import inverted
 from ebbflow.ops.lengths import lengths_of, packed
 
 
@@ -156,8 +155,3 @@ def matrices_to_flat_transforms(transform_matrices: Any) -> Any:
             raise ValueError(f"Matrices should be 2D or 3D, got: {transform_matrices}")
         flat = raw.Reshape(whole, np.array([-1, 9], np.int32))
         return (flat / flat[:, 8:9])[:, :8]
-
-
-def invert_transforms(transforms: Any) -> Any:
-    """Return the projections that undo these."""
-    return inverted(raw.Reshape(convert(transforms, dtypes.float32), np.array([-1, 8], np.int32)))

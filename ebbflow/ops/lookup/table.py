@@ -111,7 +111,7 @@ class Table:
 
     def replace(self, keys: np.ndarray, values: np.ndarray) -> None:
         """Forget everything, and hold these pairs."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} says in replace() how it takes all its pairs anew")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {self.key_dtype.name} -> {self.value_dtype.name}>"

@@ -37,7 +37,10 @@ class TableInitializerBase(Trackable):
 
     def initialize(self, table: Any) -> Any:
         """Return the operation that fills a table."""
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__}.initialize: a class derived from TableInitializerBase says how it fills a table; "
+            "use tf.lookup.KeyValueTensorInitializer or TextFileInitializer"
+        )
 
     @property
     def _shared_name(self) -> str:

@@ -27,6 +27,12 @@ class LookupInterface(TrackableResource):
         super().__init__()
         self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
 
+    def _left_out(self, what: str) -> NotImplementedError:
+        return NotImplementedError(
+            f"{type(self).__name__}.{what}: a class derived from LookupInterface says what it is; "
+            "tf.lookup.StaticHashTable and tf.lookup.experimental.MutableHashTable are tables that do"
+        )
+
     @property
     def key_dtype(self) -> DType:
         """The dtype of keys."""
@@ -40,15 +46,15 @@ class LookupInterface(TrackableResource):
     @property
     def name(self) -> str | None:
         """The table's name in its graph; None where it was made eagerly."""
-        raise NotImplementedError
+        raise self._left_out("name")
 
     def size(self, name: str | None = None) -> Tensor:
         """Return the number of keys, as an int64 scalar."""
-        raise NotImplementedError
+        raise self._left_out("size")
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """Return the values of keys."""
-        raise NotImplementedError
+        raise self._left_out("lookup")
 
     def __getitem__(self, keys: Any) -> Any:
         return self.lookup(keys)
