@@ -123,16 +123,11 @@ def _bilinear(xp: Any, images: Any, down: taps.Taps, across: taps.Taps) -> Any:
         rows = xp.take(images, down.places.reshape(-1), axis=1)
         down = taps.Taps(np.arange(2 * len(down.places)).reshape(-1, 2), down.weights, 2 * len(down.places))
         images = rows
-    wide = taps.between(xp, images.astype(np.float32), across, 2)
-    return taps.between(xp, wide, down, 1)
-
-
-def _bicubic(xp: Any, images: Any, down: taps.Taps, across: taps.Taps) -> Any:
-    return taps.gathered(xp, taps.gathered(xp, images.astype(np.float32), down, 1), across, 2)
+    return taps.both_between(xp, images, down, across)
 
 
 _interpolating("ResizeBilinear", _BILINEAR_PIXELS, "float,bfloat16,half,double", taps.bilinear, _bilinear)
-_interpolating("ResizeBicubic", _PIXELS, "float,double", taps.bicubic, _bicubic)
+_interpolating("ResizeBicubic", _PIXELS, "float,double", taps.bicubic, taps.resampled)
 
 
 # --- nearest ----------------------------------------------------------------------------------------------------------
@@ -213,7 +208,7 @@ def _(xp, images, size, *, align_corners):
     height, width = checked_size(images, size)
     down, across = taps.area(images.shape[1], height, align_corners), taps.area(images.shape[2], width, align_corners)
     scales = [taps.scale_of(images.shape[i + 1], n, align_corners) for i, n in enumerate((height, width))]
-    whole = taps.gathered(xp, taps.gathered(xp, images.astype(np.float32), down, 1), across, 2)
+    whole = taps.resampled(xp, images, down, across)
     return whole * (np.float32(1) / (scales[0] * scales[1]))
 
 
@@ -251,7 +246,7 @@ def _spans(old: Any, new: Any, scale: Any, translation: Any, kind: str, antialia
 def _(xp, images, size, scale, translation, *, kernel_type, antialias):
     height, width = checked_size(images, size)
     down, across = _spans(images.shape[1:3], (height, width), scale, translation, kernel_type, antialias)
-    return taps.gathered(xp, taps.gathered(xp, images.astype(np.float32), down, 1), across, 2)
+    return taps.resampled(xp, images, down, across)
 
 
 @ScaleAndTranslate.gradient

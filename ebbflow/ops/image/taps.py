@@ -8,6 +8,7 @@ made on the host even where XLA applies them).
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -173,7 +174,7 @@ def spans(old: int, new: int, scale: float, shift: float, kind: str, antialias: 
 
 def gathered(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
     """Return `x` with an axis made of its old places by their weights."""
-    if taps.places.shape[1] > 4 and xp is np:
+    if xp is np:
         return _product(matrix(taps), x, axis)
     shape = [1] * x.ndim
     shape[axis] = -1
@@ -182,6 +183,25 @@ def gathered(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
         part = xp.take(x, taps.places[:, k], axis=axis) * taps.weights[:, k].reshape(shape)
         total = part if total is None else total + part
     return total
+
+
+def resampled(xp: Any, images: Any, down: Taps, across: Taps) -> Any:
+    """Return images [batch, height, width, channels] with both axes made anew, an image (in the cache) at a time."""
+    if xp is not np:
+        return gathered(xp, gathered(xp, images.astype(np.float32), down, 1), across, 2)
+    first, second = matrix(down), matrix(across)
+    batch, height, width, channels = images.shape
+    new, wide = len(down.places), len(across.places)
+    result = np.empty((batch, new, wide, channels), np.float32)
+
+    def one(i: int) -> None:
+        rows = first @ np.ascontiguousarray(images[i], np.float32).reshape(height, width * channels)
+        columns = np.ascontiguousarray(rows.reshape(new, width, channels).transpose(1, 0, 2))
+        spread = second @ columns.reshape(width, new * channels)
+        result[i] = spread.reshape(wide, new, channels).transpose(1, 0, 2)
+
+    each_image(one, batch, result.size)
+    return result
 
 
 def between(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
@@ -199,6 +219,45 @@ def between(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
     return high
 
 
+def both_between(xp: Any, images: Any, down: Taps, across: Taps) -> Any:
+    """Return images with both axes made of two neighbours each, across first: an image at a time stays in the cache."""
+    if xp is not np:
+        return between(xp, between(xp, images.astype(np.float32), across, 2), down, 1)
+    result = np.empty((len(images), len(down.places), len(across.places), images.shape[3]), np.float32)
+
+    def one(i: int) -> None:
+        wide = between(np, images[i].astype(np.float32, copy=False), across, 1)
+        low = wide.take(down.places[:, 0], axis=0)
+        high = np.take(wide, down.places[:, 1], axis=0, out=result[i], mode="clip")
+        high -= low
+        high *= down.weights[:, 1].reshape(-1, 1, 1)
+        high += low
+
+    each_image(one, len(images), result.size)
+    return result
+
+
+ENOUGH = 1 << 18
+"""Numbers from which on two threads are quicker than one."""
+
+
+def each_image(work: Callable[[int], None], count: int, numbers: int) -> None:
+    """Do `work` for each image, on several threads where there is much to do."""
+    if numbers < ENOUGH or count < 2:
+        for i in range(count):
+            work(i)
+        return
+    for done in _threads().map(work, range(count)):
+        del done
+
+
+@functools.cache
+def _threads() -> Any:
+    from concurrent.futures import ThreadPoolExecutor  # slow to load, and seldom needed
+
+    return ThreadPoolExecutor(os.cpu_count() or 1, "resize")
+
+
 def scattered(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
     """Return what `gathered` is the transpose of: each new place gives its share back to the old ones."""
     if xp is np:
@@ -208,8 +267,21 @@ def scattered(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
     return xp.moveaxis(xp.tensordot(dense, x, ((1,), (axis,))), 0, axis)
 
 
+_matrices: dict[int, tuple[Taps, Any]] = {}
+
+
 def matrix(taps: Taps) -> Any:
-    """Return the taps as a sparse matrix [new, old]."""
+    """Return the taps as a sparse matrix [new, old]; that of taps in use is kept."""
+    known = _matrices.get(id(taps))
+    if known is not None and known[0] is taps:
+        return known[1]
+    if len(_matrices) > 256:
+        _matrices.clear()
+    _matrices[id(taps)] = (taps, _made_matrix(taps))
+    return _matrices[id(taps)][1]
+
+
+def _made_matrix(taps: Taps) -> Any:
     from scipy.sparse import csr_matrix  # heavy, and needed only here
 
     new, count = taps.places.shape
