@@ -70,7 +70,9 @@ def selected(boxes: np.ndarray, scores: np.ndarray, most: int, overlap: float, l
         if len(chosen) >= most:
             break
         block = rows[start : start + BLOCK]
-        gone = _overlapping(rows[chosen], block, overlap).any(axis=0) if chosen else np.zeros(len(block), np.bool_)
+        gone: np.ndarray = (
+            _overlapping(rows[chosen], block, overlap).any(axis=0) if chosen else np.zeros(len(block), np.bool_)
+        )
         within = _overlapping(block, block, overlap)
         for i in np.flatnonzero(~gone).tolist():
             if not gone[i]:
