@@ -70,9 +70,9 @@ def selected(boxes: np.ndarray, scores: np.ndarray, most: int, overlap: float, l
         if len(chosen) >= most:
             break
         block = rows[start : start + BLOCK]
-        gone: np.ndarray = (
-            _overlapping(rows[chosen], block, overlap).any(axis=0) if chosen else np.zeros(len(block), np.bool_)
-        )
+        gone = np.zeros(len(block), np.bool_)
+        if chosen:
+            gone |= _overlapping(rows[chosen], block, overlap).any(axis=0)
         within = _overlapping(block, block, overlap)
         for i in np.flatnonzero(~gone).tolist():
             if not gone[i]:
