@@ -96,6 +96,7 @@ class Bench:
             if workload in self.module.WORKLOADS:
                 works = {"": self.module.WORKLOADS[workload]()}
                 works[""].run()
+                getattr(self.module, "settle", lambda: None)()
             else:
                 works = {form: w for form in self.module.forms(workload) if (w := self._attempt(workload, form))}
             self._prepared[workload] = works
@@ -138,10 +139,10 @@ class Bench:
         peak = memory("VmHWM")
         return {"peak": peak, "grown": peak - before}
 
-    def _growth(self, workload: str, times: int) -> dict[str, Any]:
+    def _growth(self, workload: str, times: int, warm: int = 100) -> dict[str, Any]:
         """Return by how much the process grows over so many calls, once it is warm."""
         run = self.module.WORKLOADS[workload]().run
-        for _ in range(100):
+        for _ in range(warm):
             run()
         gc.collect()
         before = memory("VmRSS")

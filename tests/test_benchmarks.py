@@ -118,3 +118,15 @@ def test_the_table_shows_ours_over_the_best_peer():
 )
 def test_show(value, unit, text):
     assert show(value, unit) == text
+
+
+@pytest.mark.parametrize("name", ["_mlp", "_cnn", "_lstm", "_transformer"])
+def test_keras_models_learn(name):
+    pytest.importorskip("keras")
+    from benchmarks.work import tf_keras
+
+    tf_keras.tf.keras.utils.set_random_seed(0)
+    model = tf_keras._compiled(getattr(tf_keras, name))
+    x, y = tf_keras.data_for(model, 32)
+    losses = model.fit(x, y, batch_size=16, epochs=4, verbose=0).history["loss"]
+    assert np.isfinite(losses).all() and losses[-1] < losses[0]
