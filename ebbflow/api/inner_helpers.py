@@ -19,27 +19,32 @@ from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.graph.graph import get_default_graph
+from ebbflow.ops.arrays.creation import identity
 from ebbflow.ops.arrays.indexing import gather_nd
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import rows
 from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.tensor import RaggedTensor
+from ebbflow.platform.eras import control_flow_v2_enabled
+from ebbflow.runtime.fetches import IndexedSlicesValue
 from ebbflow.runtime.session import Session, get_default_session
 
 __all__ = ["collections_abc"]
 
 newaxis = None
 RNG_ALG_PHILOX, RNG_ALG_THREEFRY = 1, 2
+SYNC, ASYNC = 0, 1
+INFINITE, UNKNOWN = -1, -2  # lengths of datasets
 np_where, np_asarray, np_array = np.where, np.asarray, np.array
 
 
 def to_numpy(value: Any) -> Any:
-    """Return a value, a tensor's or a list's, as an array."""
-    if isinstance(value, (list, tuple)):
-        return [to_numpy(item) for item in value]
-    if isinstance(value, IndexedSlices):
-        return IndexedSlices(to_numpy(value.values), to_numpy(value.indices), value.dense_shape)
+    """Return a value, a tensor's or that of some rows, as one array."""
+    if isinstance(value, (IndexedSlices, IndexedSlicesValue)):
+        dense = np.zeros([int(size) for size in to_numpy(value.dense_shape)], to_numpy(value.values).dtype)
+        np.add.at(dense, to_numpy(value.indices), to_numpy(value.values))
+        return dense
     if isinstance(value, Tensor) and not hasattr(value, "numpy"):
         return (get_default_session() or Session()).run(value)
     return value.numpy() if hasattr(value, "numpy") else np.asarray(value)
@@ -103,6 +108,16 @@ def anonymous_name() -> str:
 def shared_name(name: str | None = None) -> str | None:
     """Return a shared name for a resource: eager ones are never shared unless they say so."""
     return name if name or not context.executing_eagerly() else anonymous_name()
+
+
+def identity_of_any(data: Any, name: str | None = None) -> Any:
+    """Return the same value anew, of a tensor or of something made of several."""
+    return identity(data, name=name)
+
+
+def enable_control_flow_v2(graph: Any) -> bool:
+    """Return whether loops and choices of a graph are functional nodes."""
+    return control_flow_v2_enabled() or bool(getattr(graph, "building_function", False))
 
 
 def ensure_initialized() -> None:

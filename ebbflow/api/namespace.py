@@ -68,9 +68,9 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
             if name == "python" and f"{path}.{name}" in views.view(views.locate(key, f"{path}.{name}")[0]).spaces:
                 return importlib.import_module(f"{module.__name__}.{name}")
             generated = space.get(views.GENERATED)
-            if generated is not None:
+            if generated is not None and hasattr(resolve(generated), name):
                 return getattr(resolve(generated), name)
-            beside = views.module_beside(key, name) if key.endswith(views.INSIDE) else None
+            beside = views.module_beside(key, name) if path in views.recorded() and None not in space.values() else None
             if beside is not None:
                 return importlib.import_module(f"{root}.{beside}")
             grown = None if name.startswith("__") else _on_a_branch(f"{path}.{name}")
@@ -79,7 +79,7 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
             raise suggest.MissingNameError(root, key, f"{path}.{name}" if path else name)
         target = space[name]
         value = importlib.import_module(f"{module.__name__}.{name}") if target is None else public(target)
-        return here.setdefault(name, value)
+        return value if target is not None and target.startswith(LIVE) else here.setdefault(name, value)
 
     def listing() -> list[str]:
         return sorted({*views.view(key).spaces[path], *(word for word in here if word.startswith("__"))})
@@ -115,6 +115,10 @@ FOUNDATION = ("ops.foundation", "engines.onednn.register", "graph.graph")
 
 STANDS_ALONE = ("api.", "platform.", "messages", "core.dtypes", "core.errors", "core.nest", "core.shape")
 """Rooms whose names are of use without any op, so that `tf.flags` or `tf.float32` loads no more than itself."""
+
+
+LIVE = "api.live:"
+"""How targets begin whose value may be another one the next time."""
 
 
 @functools.cache

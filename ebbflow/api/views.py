@@ -224,7 +224,8 @@ def names_inside(key: str) -> dict[str, str]:
 @functools.cache
 def _modules_by_name(key: str) -> dict[str, str]:
     rank = {f"python.{package}": place for place, package in enumerate(OFTEN_IMPORTED)}
-    spaces = [path for path in view(key).spaces if path.startswith("python.") and path.count(".") > 1]
+    generated = [path for path, target in view(key).names.items() if target.endswith(":gen_ops") and "*" not in path]
+    spaces = [path for path in [*view(key).spaces, *generated] if path.startswith("python.") and path.count(".") > 1]
     spaces.sort(key=lambda path: (rank.get(path.rpartition(".")[0], len(rank)), path.count("."), path))
     return {path.rpartition(".")[2]: path for path in reversed(spaces)}
 

@@ -42,7 +42,7 @@ class _VectorOf(TransformedDistribution):
         if not batch.is_fully_defined():
             batch = scale.batch_shape_tensor()
             batch = batch if loc is None else raw.BroadcastArgs(batch, raw.Shape(loc)[:-1])
-        size = scale.range_dimension
+        size = scale._row_count
         event = TensorShape([size]) if size is not None else raw.Reshape(scale.range_dimension_tensor(), [1])
         TransformedDistribution.__init__(
             self, standard, AffineLinearOperator(loc, scale, validate), batch_shape=batch, event_shape=event,

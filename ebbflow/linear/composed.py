@@ -144,13 +144,13 @@ class LinearOperatorComposition(_OfSeveral):
     ):
         super().__init__(operators, "_o_", _hints(locals()))
         for left, right in itertools.pairwise(operators):
-            sizes = (left.domain_dimension, right.range_dimension)
+            sizes = (left._column_count, right._row_count)
             if None not in sizes and sizes[0] != sizes[1]:
                 raise ValueError(f"Operators are incompatible: {left.shape} and {right.shape}")
 
     def _shape(self) -> TensorShape:
         first, last = self._operators[0], self._operators[-1]
-        return self._batch().concatenate([first.range_dimension, last.domain_dimension])
+        return self._batch().concatenate([first._row_count, last._column_count])
 
     def _to_dense(self) -> Any:
         return functools.reduce(matmul, [op.to_dense() for op in self._operators])
@@ -193,9 +193,7 @@ class LinearOperatorKronecker(_OfSeveral):
         super().__init__(operators, "_x_", _hints(locals()))
 
     def _shape(self) -> TensorShape:
-        rows, columns = (
-            [getattr(op, side) for op in self._operators] for side in ("range_dimension", "domain_dimension")
-        )
+        rows, columns = ([getattr(op, side) for op in self._operators] for side in ("_row_count", "_column_count"))
         sizes = [None if None in n else functools.reduce(lambda a, b: a * b, n) for n in (rows, columns)]
         return self._batch().concatenate(sizes)
 
@@ -238,9 +236,7 @@ class LinearOperatorBlockDiag(_OfSeveral):
         super().__init__(operators, "_ds_", _hints(locals()))
 
     def _shape(self) -> TensorShape:
-        rows, columns = (
-            [getattr(op, side) for op in self._operators] for side in ("range_dimension", "domain_dimension")
-        )
+        rows, columns = ([getattr(op, side) for op in self._operators] for side in ("_row_count", "_column_count"))
         return self._batch().concatenate([None if None in n else sum(n) for n in (rows, columns)])
 
     def _parts(self, x: Any, sizes: list[Any]) -> list[Any]:
@@ -314,7 +310,7 @@ class LinearOperatorBlockLowerTriangular(_OfSeveral):
     operators = property(lambda self: [list(row) for row in self._rows], doc="The rows of blocks.")
 
     def _shape(self) -> TensorShape:
-        sides = [row[-1].range_dimension for row in self._rows]
+        sides = [row[-1]._row_count for row in self._rows]
         total = None if None in sides else sum(sides)
         return self._batch().concatenate([total, total])
 
@@ -352,6 +348,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         if same and base_operator.is_positive_definite and hints["is_positive_definite"] is None:
             hints["is_positive_definite"] = hints["is_non_singular"] = True
         super().__init__(base_operator.dtype, parameters={"base_operator": base_operator, "u": u, "v": v}, **hints)
+
+        definite = base_operator.is_self_adjoint and base_operator.is_positive_definite
+        self._use_cholesky = bool(definite and same)
 
     base_operator = property(lambda self: self._base, doc="What is updated.")
     u = property(lambda self: self._u, doc="U of the update U·D·V*.")

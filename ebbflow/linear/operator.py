@@ -12,7 +12,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import TensorShape
+from ebbflow.core.shape import Dimension, TensorShape, dimension_value
 from ebbflow.ops.checks.asserts import assert_less, assert_near, assert_positive
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.complex_numbers import conj, real
@@ -56,7 +56,7 @@ class LinearOperator(Module):
     @property
     def is_square(self) -> bool | None:
         """Whether it has as many rows as columns, as far as known."""
-        rows, columns = self.range_dimension, self.domain_dimension
+        rows, columns = self._row_count, self._column_count
         known = None if rows is None or columns is None else rows == columns
         if known is False and self._is_square_hint:
             raise ValueError(f"Conflicting hints: {self.name} is said to be square, and its shape is {self.shape}")
@@ -83,14 +83,25 @@ class LinearOperator(Module):
         return self.shape.rank
 
     @property
-    def domain_dimension(self) -> int | None:
-        """The number of columns, where known."""
-        return None if self.shape.rank is None else self.shape[-1]
+    def domain_dimension(self) -> Dimension:
+        """The number of columns, as a Dimension in either era."""
+        return Dimension(self._column_count)
 
     @property
-    def range_dimension(self) -> int | None:
-        """The number of rows, where known."""
-        return None if self.shape.rank is None else self.shape[-2]
+    def range_dimension(self) -> Dimension:
+        """The number of rows, as a Dimension in either era."""
+        return Dimension(self._row_count)
+
+    @property
+    def _column_count(self) -> int | None:
+        return None if self.shape.rank is None else dimension_value(self.shape[-1])
+
+    @property
+    def _row_count(self) -> int | None:
+        return None if self.shape.rank is None else dimension_value(self.shape[-2])
+
+    def _can_use_cholesky(self) -> bool:
+        return bool(self.is_self_adjoint and self.is_positive_definite)
 
     def shape_tensor(self, name="shape_tensor"):
         """Return the shape as a tensor."""
@@ -132,7 +143,7 @@ class LinearOperator(Module):
         return self.matmul(other)
 
     def _checked(self, x: Any, axis: int, turned: bool, what: str) -> Any:
-        size = self.range_dimension if turned else self.domain_dimension
+        size = self._row_count if turned else self._column_count
         if x.shape.rank is not None and size is not None and x.shape[axis] not in (None, size):
             raise ValueError(
                 f"Operators are incompatible. Expected `x` to have dimension {size} but got {x.shape[axis]} ({what})"
@@ -148,7 +159,7 @@ class LinearOperator(Module):
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         rhs = _adjoint(rhs) if adjoint_arg else rhs
         matrix, rhs = _same_batch(self.to_dense(), rhs)
-        if self.is_self_adjoint and self.is_positive_definite:
+        if self._can_use_cholesky():
             return cholesky_solve(cholesky(matrix), rhs)
         return solve(matrix, rhs, adjoint=adjoint)
 
@@ -309,10 +320,8 @@ def enter_kind(role: str, kind: Any) -> None:
 
 
 def _compose(left: LinearOperator, right: LinearOperator) -> LinearOperator:
-    if None not in (left.domain_dimension, right.range_dimension) and left.domain_dimension != right.range_dimension:
-        raise ValueError(
-            f"Operators are incompatible. Expected {left.domain_dimension} rows, got {right.range_dimension}"
-        )
+    if None not in (left._column_count, right._row_count) and left._column_count != right._row_count:
+        raise ValueError(f"Operators are incompatible. Expected {left._column_count} rows, got {right._row_count}")
     return _kinds["composition"]([left, right])
 
 

@@ -12,7 +12,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
-from ebbflow.graph.scopes import control_dependencies
+from ebbflow.graph.scopes import control_dependencies, group
 from ebbflow.ops.arrays.shaping import expand_dims, squeeze
 from ebbflow.ops.arrays.shaping import rank as rank_of
 from ebbflow.ops.checks.asserts import Assert
@@ -23,7 +23,7 @@ from ebbflow.ops.reduce.reductions import reduce_all
 
 def broadcastable(weights: Any, values: Any) -> list[Any]:
     """Refuse weights that do not spread over the values; return what to wait for where that shows only later."""
-    weights = convert(weights)
+    weights, values = convert(weights), convert(values)
     found, wanted = weights._dims, values._dims
     if found == ():
         return []
@@ -33,10 +33,16 @@ def broadcastable(weights: Any, values: Any) -> list[Any]:
         shape, full = raw.Shape(weights), raw.Shape(values)
         scalar = raw.Equal(rank_of(weights), 0)
         same_rank = raw.Equal(rank_of(weights), rank_of(values))
-        fits = reduce_all(raw.Equal(raw.BroadcastArgs(shape, full), full))
+        as_long = raw.Equal(shape, full, incompatible_shape_error=False)  # of other ranks: not, and no error of its own
+        fits = reduce_all(raw.LogicalOr(as_long, raw.Equal(shape, 1)))
         told = [_REFUSED, "weights.shape=", shape, "values.shape=", full, "is_scalar=", scalar]
         assertion = Assert(raw.LogicalOr(scalar, raw.LogicalAnd(same_rank, fits)), told)
     return [] if assertion is None else [assertion]
+
+
+def assert_broadcastable(weights: TensorLike, values: TensorLike) -> Any:
+    """Return an operation that fails where weights do not spread over values; ValueError where that is known."""
+    return group(*broadcastable(weights, values))
 
 
 _REFUSED = "weights can not be broadcast to values."

@@ -183,3 +183,43 @@ def test_small_helpers():
     assert math_ops.tensor_equals(tf.constant(1), 1).numpy() and math_ops.tensor_not_equals(tf.constant(1), None)
     ragged = importlib.import_module("ebbflow.python.ops.ragged.ragged_concat_ops")
     assert ragged.concat([tf.ragged.constant([[1], []]), tf.ragged.constant([[2]])], 0).to_list() == [[1], [], [2]]
+
+
+def test_what_changes_is_asked_for_anew():
+    util = importlib.import_module("ebbflow.python.ops.control_flow_util")
+    before = tf.compat.v1.control_flow_v2_enabled()
+    try:
+        tf.compat.v1.disable_control_flow_v2()
+        assert util.ENABLE_CONTROL_FLOW_V2 is False
+        tf.compat.v1.enable_control_flow_v2()
+        assert util.ENABLE_CONTROL_FLOW_V2 is True
+    finally:
+        (tf.compat.v1.enable_control_flow_v2 if before else tf.compat.v1.disable_control_flow_v2)()
+
+
+def test_packages_have_no_modules_of_others():
+    assert not hasattr(importlib.import_module("ebbflow.python.ops"), "training")
+    array_ops = importlib.import_module("ebbflow.python.ops.array_ops")
+    assert array_ops.gen_array_ops.fill([1], 2).numpy().tolist() == [2]
+    assert importlib.import_module("ebbflow.python.framework.random_seed").DEFAULT_GRAPH_SEED == 87654321
+
+
+def test_batches_of_matrices():
+    util = importlib.import_module("ebbflow.python.ops.linalg.linear_operator_util")
+    solved = util.matrix_solve_with_broadcast([[2.0]], [[[4.0]], [[6.0]]])
+    assert solved.numpy().tolist() == [[[2.0]], [[3.0]]]
+    with pytest.raises(ValueError, match="at least two axes"):
+        util.broadcast_matrix_batch_dims([[1.0], [[1.0]]])
+    operator = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0]])
+    assert (operator.range_dimension.value, operator.domain_dimension.value) == (1, 2)
+
+
+def test_weights_that_do_not_spread():
+    weights = importlib.import_module("ebbflow.python.ops.weights_broadcast_ops")
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        given, values = tf.compat.v1.placeholder(tf.float32), tf.compat.v1.placeholder(tf.float32)
+        check = weights.assert_broadcastable(given, values)
+        session.run(check, {given: [[1.0]], values: [[1.0, 2.0]]})
+        for wrong in ([1.0, 2.0, 3.0], [[1.0, 2.0, 3.0]]):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="weights can not be broadcast to values"):
+                session.run(check, {given: wrong, values: [[1.0, 2.0]]})

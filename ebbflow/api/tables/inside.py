@@ -12,6 +12,8 @@ python.ops.array_ops.: batch_gather_nd newaxis
 python.ops.math_ops.: tensor_equals tensor_not_equals
 python.eager.context.: anonymous_name ensure_initialized shared_name
 python.ops.stateful_random_ops.: RNG_ALG_PHILOX RNG_ALG_THREEFRY
+python.eager.context.: ASYNC SYNC
+python.data.ops.dataset_ops.: INFINITE UNKNOWN
 python.ops.ragged.ragged_tensor.: convert_to_tensor_or_ragged_tensor is_ragged
 ragged_concat as python.ops.ragged.ragged_concat_ops.concat
 ragged_gather as python.ops.ragged.ragged_gather_ops.gather
@@ -37,6 +39,15 @@ python.ops.list_ops.: tensor_list_set_item tensor_list_split tensor_list_stack
 element_shape_of as python.ops.list_ops._build_element_shape
 [testing.gradient_check]
 python.ops.gradient_checker_v2.max_error
+[linear.batches]
+python.ops.linalg.linear_operator_util.: broadcast_matrix_batch_dims matrix_solve_with_broadcast
+[ops.random.seeds]
+DEFAULT_GRAPH_SEED as python.framework.random_seed.DEFAULT_GRAPH_SEED
+[api.live]
+python.ops.control_flow_util.ENABLE_CONTROL_FLOW_V2
+[api.inner_helpers]
+identity_of_any as python.ops.control_flow_ops._Identity
+enable_control_flow_v2 as python.ops.control_flow_util.EnableControlFlowV2
 [ops.ragged.functions]
 stack as python.ops.ragged.ragged_concat_ops.stack
 [ops.strings.splitting]

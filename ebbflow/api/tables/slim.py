@@ -110,7 +110,7 @@ confusion_matrix_at_thresholds as python.ops.metrics_impl._confusion_matrix_at_t
 [train.weights]
 python.ops.confusion_matrix.remove_squeezable_dimensions
 python.ops.weights_broadcast_ops.broadcast_weights
-broadcastable as python.ops.weights_broadcast_ops.assert_broadcastable
+assert_broadcastable as python.ops.weights_broadcast_ops.assert_broadcastable
 match_shapes as python.ops.metrics_impl._remove_squeezable_dimensions
 """
 """What `tf_slim` asks of TensorFlow's inner modules and nobody else has listed."""

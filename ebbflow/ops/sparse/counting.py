@@ -14,7 +14,7 @@ from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.typing import Axis
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
@@ -329,10 +329,9 @@ def _distance(a: list[Any], b: list[Any]) -> int:
 
 def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Any:
     """Return how far each sequence of `hypothesis` is from that of `truth`; normalised, over the truth's length."""
-    if not isinstance(hypothesis, SparseTensor):
-        raise TypeError(f"Hypothesis must be a SparseTensor, got {type(hypothesis)}")
-    if not isinstance(truth, SparseTensor):
-        raise TypeError(f"Truth must be a SparseTensor, got {type(truth)}")
+    for value, what in ((hypothesis, "Hypothesis"), (truth, "Truth")):
+        if not isinstance(value, (SparseTensor, SparseTensorValue)):
+            raise TypeError(f"{what} must be a SparseTensor, got {type(value)}")
     return EditDistance(
         hypothesis.indices, hypothesis.values, hypothesis.dense_shape, truth.indices, truth.values, truth.dense_shape,
         normalize=normalize, name=name,

@@ -223,3 +223,19 @@ def test_refusals(name, mode):
     f, error, says = REFUSED[name]
     with pytest.raises(error, match=says):
         run(mode, f)
+
+
+def test_a_loop_that_assigns_to_a_reference_variable():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        total = v1.get_variable("total", [], initializer=v1.zeros_initializer(), use_resource=False)
+
+        def turn(i):
+            with tf.control_dependencies([v1.assign_add(total, 1.0)]):
+                return i + 1
+
+        loop = v1.while_loop(lambda i: i < 3, turn, [tf.constant(0)])
+        session.run(v1.global_variables_initializer())
+        for runs in (1, 2, 3):
+            session.run(loop)
+            assert session.run(total) == 3.0 * runs
