@@ -23,6 +23,7 @@ MACHINES = {
         "not with the instructions of this machine",
         "this processor has no AVX2 with fused multiply-add",
         "this jaxlib gives its threads no names",
+        "no fork here",
         "nothing is forked there",
         "no processes are forked here",
         "counts threads in /proc",

@@ -8,6 +8,8 @@ import pathlib
 
 import tensorflow as tf
 
+WRITES = ("contrib/optimizers.json",)
+
 CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib" / "optimizers.py"
 spec = importlib.util.spec_from_file_location("optimizer_cases", CASES)
 cases = importlib.util.module_from_spec(spec)

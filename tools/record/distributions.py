@@ -8,6 +8,8 @@ import pathlib
 
 import tensorflow as tf
 
+WRITES = ("contrib/distributions.json",)
+
 tf.enable_eager_execution()
 CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib" / "distributions.py"
 spec = importlib.util.spec_from_file_location("distribution_cases", CASES)

@@ -8,6 +8,8 @@ import pathlib
 
 import tensorflow as tf
 
+WRITES = ("feature_columns/*.json",)
+
 CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "feature_columns" / "column_cases.py"
 spec = importlib.util.spec_from_file_location("column_cases", CASES)
 cases = importlib.util.module_from_spec(spec)

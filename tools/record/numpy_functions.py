@@ -8,6 +8,8 @@ import pathlib
 
 import tensorflow as tf
 
+WRITES = ("numpy/*.json",)
+
 CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "numpy" / "cases.py"
 spec = importlib.util.spec_from_file_location("numpy_cases", CASES)
 cases = importlib.util.module_from_spec(spec)
