@@ -122,7 +122,6 @@ def test_show(value, unit, text):
 
 @pytest.mark.parametrize("name", ["_mlp", "_cnn", "_lstm", "_transformer"])
 def test_keras_models_learn(name):
-    pytest.importorskip("keras")
     from benchmarks.work import tf_keras
 
     tf_keras.tf.keras.utils.set_random_seed(0)

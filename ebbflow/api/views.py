@@ -35,7 +35,7 @@ OFTEN_IMPORTED = ("framework", "ops", "util", "platform", "eager", "training", "
 
 RECORDED = pathlib.Path(__file__).with_name("tables") / "inner_paths.txt"
 
-OTHER_PACKAGES = ("doors.keras_package:", "doors.slim_package:")
+OTHER_PACKAGES = ("doors.estimator_package:", "doors.keras_package:", "doors.slim_package:")
 """How targets begin that another package provides: importing it makes Ebbflow answer to `tensorflow`."""
 
 BRANCHES = {"python.keras": "doors.keras_package:inside"}

@@ -224,7 +224,8 @@ class api_export:  # noqa: N801
 
     def __init__(self, *args: str, **kwargs: Any) -> None:
         self.names = args
-        self.names_v1 = tuple(kwargs.get("v1", args))
+        names_v1 = kwargs.get("v1")
+        self.names_v1 = args if names_v1 is None else tuple(names_v1)
         self.api_name = kwargs.get("api_name", "tensorflow")
 
     def __call__(self, thing: Any) -> Any:

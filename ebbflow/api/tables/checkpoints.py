@@ -32,7 +32,6 @@ new_checkpoint_reader as train.NewCheckpointReader
 train.: Saver export_meta_graph import_meta_graph
 [checkpoint.warm_start]
 train.: VocabInfo warm_start
-estimator.: VocabInfo WarmStartSettings
 """
 
 INSIDE = """

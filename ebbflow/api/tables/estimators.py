@@ -4,6 +4,8 @@ BOTH = """
 """
 
 V1 = """
+[doors.estimator_package]
+estimator_v1 as estimator
 [distribute.coordinated_estimators]
 distribute.get_loss_reduction
 [train.losses]
@@ -11,6 +13,8 @@ losses.Reduction
 """
 
 V2 = """
+[doors.estimator_package]
+estimator
 [train.losses]
 ReductionV2 as losses.Reduction
 [platform.gauges]

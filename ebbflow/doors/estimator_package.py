@@ -1,0 +1,70 @@
+"""`tf.estimator`: the package `tensorflow_estimator` itself, with Ebbflow behind it as its TensorFlow.
+
+The package was written against TensorFlow 2.15, whose `tf` is TF 2 with Keras 2, and reaches TF 1 through `compat.v1`.
+So it is imported with a `tensorflow` of that kind, whatever the program's is: TF 1, or TF 2 with Keras 3. Nothing here
+is imported before somebody asks for `tf.estimator`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+
+from ebbflow.api.namespace import finder
+from ebbflow.doors import alias, keras_package
+
+PACKAGE = "tensorflow_estimator"
+ROOTS = {alias.TENSORFLOW: 2, f"{alias.TENSORFLOW}.compat.v1": 1, f"{alias.TENSORFLOW}.compat.v2": 2}
+"""The namespaces in which the package looks for Keras, and the era each shows."""
+
+
+def shown(era: int) -> ModuleType:
+    """Return the names `tf.estimator` has in TF 1 or TF 2. ImportError where the package is missing."""
+    _package()
+    return importlib.import_module(f"{PACKAGE}._api.v{era}.estimator")
+
+
+@functools.cache
+def _package() -> ModuleType:
+    alias.install()
+    try:
+        with _tensorflow_of_its_own():
+            for root, era in ROOTS.items():
+                vars(importlib.import_module(root))["keras"] = keras_package.keras_2(era)
+            importlib.import_module(f"{PACKAGE}._api.v2.estimator")
+            return importlib.import_module(PACKAGE)
+    except ModuleNotFoundError as error:
+        if error.name != PACKAGE:
+            raise
+        raise ModuleNotFoundError(
+            f"tf.estimator is the package {PACKAGE}: pip install --no-deps {PACKAGE}; it needs Keras 2 (tf_keras) too",
+            name=PACKAGE,
+        ) from None
+
+
+@contextlib.contextmanager
+def _tensorflow_of_its_own() -> Iterator[None]:
+    """Have `import tensorflow` mean TF 2 inside the block, with modules that nobody outside sees."""
+    name, start = alias.TENSORFLOW, alias.TENSORFLOW + "."
+    kept = {module: sys.modules.pop(module) for module in [*sys.modules] if module == name or module.startswith(start)}
+    door, finder.doors[name] = finder.doors[name], "v2"
+    try:
+        yield
+    finally:
+        finder.doors[name] = door
+        for module in [*sys.modules]:
+            if module == name or module.startswith(start):
+                del sys.modules[module]
+        sys.modules.update(kept)
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name == "estimator":
+        return shown(2)
+    if name == "estimator_v1":
+        return shown(1)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
