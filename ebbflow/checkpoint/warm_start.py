@@ -34,15 +34,6 @@ class VocabInfo(NamedTuple):
     axis: int = 0
 
 
-class WarmStartSettings(NamedTuple):
-    """What an estimator's warm start is to do: the arguments of `warm_start`."""
-
-    ckpt_to_initialize_from: Any
-    vars_to_warm_start: Any = ".*"
-    var_name_to_vocab_info: Any = None
-    var_name_to_prev_var_name: Any = None
-
-
 def warm_start(
     ckpt_to_initialize_from: Any,
     vars_to_warm_start: Any = ".*",

@@ -2,7 +2,7 @@
 
 A function's argument cannot be a reference in TensorFlow, so a body that changes a reference variable is written into
 the graph around it, under the name of its node; a node of that name stays, and gives what the body gives. Other loops
-and choices are written with their bodies as functions, which every TensorFlow since 1.14 reads. Knows nodes and
+and choices are written with their bodies as functions, which TensorFlow 1.15 and 2.21 read. Knows nodes and
 NodeDefs; `graph_def` calls it.
 """
 

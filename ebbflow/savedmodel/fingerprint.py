@@ -2,8 +2,8 @@
 
 Numbers that tell whether two models are the same: of the whole file, of the graph, the signatures, the objects and the
 index of the checkpoint. Functions count by what they do, not by their names, which have numbers that differ from one
-saving to the next. TensorFlow simplifies the graph and the objects in its own way: those two numbers, and the checksum,
-are others than it would write.
+saving to the next. The number of the checkpoint's index is the one TensorFlow writes; TensorFlow simplifies the rest in
+its own way, so the others compare models written here with each other.
 """
 
 from __future__ import annotations
