@@ -142,6 +142,9 @@ def _places_of_reading(test: FuncGraph, body: FuncGraph) -> dict[int, list[Symbo
             if number is None or body.outputs[number] is not body.inputs[number]:
                 return None
             places.setdefault(number, []).append(node._outputs[0])
+    reads = {value._op for values in places.values() for value in values}
+    if any(before in reads for node in (*test._nodes, *body._nodes) for before in node.waits_for):
+        return None  # the read itself is waited for, as in loops that TensorFlow wrote
     return places or None
 
 

@@ -239,3 +239,19 @@ def test_a_loop_that_assigns_to_a_reference_variable():
         for runs in (1, 2, 3):
             session.run(loop)
             assert session.run(total) == 3.0 * runs
+
+
+def test_a_read_that_is_waited_for_stays_in_the_loop():
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def times(x, n):
+        def turn(i, y):
+            read = tf.raw_ops.ReadVariableOp(resource=v.handle, dtype=tf.float32)
+            with tf.control_dependencies([read]):
+                return i + 1, tf.identity(y) * v
+
+        return tf.while_loop(lambda i, y: i < n, turn, (0, x))[1]
+
+    for _ in range(3):  # by nodes first, then compiled
+        assert times(tf.constant(1.0), tf.constant(3)).numpy() == 8.0
