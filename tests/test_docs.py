@@ -93,7 +93,10 @@ def made_by_factories() -> dict[str, object]:
     """Return the public functions with examples that doctest does not find: their code belongs to another module."""
     targets = {target for key in views.DOORS for target in views.names_of(key).values()}
     values = {target: resolve(target) for target in sorted(targets)}
-    functions = {target: value for target, value in values.items() if inspect.isfunction(value)}
+    ours = {
+        target: value for target, value in values.items() if str(getattr(value, "__module__", "")).startswith("ebb")
+    }
+    functions = {target: value for target, value in ours.items() if inspect.isfunction(value)}
     return {
         target: function
         for target, function in functions.items()

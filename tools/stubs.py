@@ -233,7 +233,7 @@ class Writer:
                 self.files[file] = f'"""The names of `{other}`."""\n\nfrom {other} import *\n'
             return
         names = sorted(views.view(key).spaces[path].items())
-        if all((target or "").partition(":")[0] == path for _, target in names) and module == "ebbflow":
+        if names and module == "ebbflow" and all((target or "").partition(":")[0] == path for _, target in names):
             return  # a room that is a namespace itself: its own file says all
         lines = [self._line(name, target) for name, target in names]
         listed = "".join(f"    {name!r},\n" for name, _ in names)

@@ -113,7 +113,10 @@ def resolve(target: str) -> Any:
 FOUNDATION = ("ops.foundation", "engines.onednn.register", "graph.graph")
 """What any op may need though its own room does not import it: tensors' operators, gradients, the default graph."""
 
-STANDS_ALONE = ("api.", "platform.", "messages", "core.dtypes", "core.errors", "core.nest", "core.shape")
+STANDS_ALONE = (
+    "api.libraries", "api.versions", "api.views", "platform.", "messages", "core.dtypes", "core.errors", "core.nest",
+    "core.shape",
+)  # fmt: skip
 """Rooms whose names are of use without any op, so that `tf.flags` or `tf.float32` loads no more than itself."""
 
 

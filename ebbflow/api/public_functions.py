@@ -25,12 +25,30 @@ def public(target: str) -> Any:
         _targets.setdefault(value, target)
     if not dispatch.is_function(value):
         return value
-    if dispatch.dispatches() and target.startswith(DISPATCHED):
+    if dispatch.dispatches() and target.startswith(DISPATCHED) and not hasattr(value, dispatch.INNER):
         if value not in _supported:
-            _supported[value] = dispatch.add_dispatch_support(value)
+            _supported[value] = _findable(dispatch.add_dispatch_support(value), target)
         value = _supported[value]
     _targets.setdefault(value, target)
     return value
+
+
+def _findable(wrapped: Any, target: str) -> Any:
+    """Give a wrapped function a name by which pickle finds it here: under its own, the function inside is found."""
+    wrapped.__module__, wrapped.__qualname__ = __name__, _plain(target)
+    return wrapped
+
+
+def _plain(target: str) -> str:
+    return target.replace(".", "_").replace(":", "__")
+
+
+def __getattr__(name: str) -> Any:
+    for key in ("v2", "v1"):
+        for target in views.names_of(key).values():
+            if _plain(target) == name:
+                return public(target)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def target_of(function: Any) -> str | None:

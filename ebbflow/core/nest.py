@@ -208,6 +208,9 @@ def sequence_like(instance: Any, args: Any) -> Any:
     return rebuild(EXPANDING[instance.__class__] or SEQUENCE, instance, list(args))
 
 
+_sequence_like = sequence_like  # its older name, which programs use too
+
+
 def list_to_tuple(structure: Any) -> Any:
     """Return `structure` with every list in it made a tuple."""
     kind = PLAIN[structure.__class__]

@@ -63,6 +63,8 @@ def test_public_functions_and_borrowed_operators_ask_the_dispatcher_for_all():
         print(tf.nn.relu(s), tf.reshape(s, [1]), tf.cast(s, tf.int32))
         print(s + 1, 1.0 - s, tf.constant(2.0) * s, -s, s[0], s == 1, s @ s, s < 1)
         print(get_symbol_from_name("nn.relu")(s), float(tf.nn.relu(2.0)), float(relu(3.0)))
+        import pickle
+        assert pickle.loads(pickle.dumps(tf.nn.relu)) is tf.nn.relu and pickle.loads(pickle.dumps(relu)) is relu
         try:
             tf.reshape("x", object())
         except (TypeError, ValueError) as error:

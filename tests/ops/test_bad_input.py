@@ -38,6 +38,8 @@ def test_odd_arguments_are_answered_or_refused(program, argument, least, tmp_pat
 
 def test_faults_are_noticed():
     class Wrong:
+        facts = registry["Tanh"].facts
+
         def __call__(self, **given):
             raise IndexError("out of bounds")
 

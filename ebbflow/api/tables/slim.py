@@ -48,12 +48,11 @@ layers.rev_block_lib as contrib.layers.rev_block_lib contrib.layers.python.layer
 layers.summaries as contrib.layers.summaries contrib.layers.python.layers.summaries
 layers.utils as contrib.layers.utils contrib.layers.python.layers.utils
 layers.layers as contrib.layers.python.layers.layers
-training.add_gradients_summaries as contrib.training.add_gradients_summaries
-training.clip_gradient_norms as contrib.training.clip_gradient_norms
-training.clip_gradient_norms_fn as contrib.training.clip_gradient_norms_fn
-training.create_train_op as contrib.training.create_train_op
-training.multiply_gradients as contrib.training.multiply_gradients
-training.train as contrib.training.train
+training.training.add_gradients_summaries as contrib.training.add_gradients_summaries
+training.training.clip_gradient_norms as contrib.training.clip_gradient_norms
+training.training.clip_gradient_norms_fn as contrib.training.clip_gradient_norms_fn
+training.training.create_train_op as contrib.training.create_train_op
+training.training.multiply_gradients as contrib.training.multiply_gradients
 losses.absolute_difference as contrib.losses.absolute_difference
 losses.add_loss as contrib.losses.add_loss
 losses.compute_weighted_loss as contrib.losses.compute_weighted_loss

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ebbflow.core import dtypes
@@ -343,7 +344,7 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Any:
 
 def finfo(dtype: DTypeLike) -> Any:
     """Return the limits of a floating dtype."""
-    return np.finfo(dtypes.as_dtype(dtype).as_numpy_dtype)
+    return ml_dtypes.finfo(dtypes.as_dtype(dtype).as_numpy_dtype)  # NumPy's for NumPy's own types
 
 
 def iinfo(int_type: DTypeLike) -> Any:
