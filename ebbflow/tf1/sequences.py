@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ebbflow.core import context, dtypes
+from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
@@ -24,6 +24,9 @@ from ebbflow.state.variable_scope import get_variable, variable_scope
 from ebbflow.summary import ops as summary
 from ebbflow.tf1.input_producers import NO_EAGER
 from ebbflow.train.queue_runner import QueueRunner, add_queue_runner
+
+ENDS = (errors.OutOfRangeError, errors.CancelledError)
+"""What a runner of buckets ends with when there is no more, or when all is to stop."""
 
 
 def embed_sequence(
@@ -93,10 +96,14 @@ def bucket(
         which = cast(convert(which_bucket), dtypes.int32)
         entered = _into(queues, which, row, convert(keep_input))
         add_queue_runner(QueueRunner(queues[0], [entered] * num_threads, cancel_op=_all(queues, cancel=True),
-                                     close_op=_all(queues, cancel=False)))  # fmt: skip
+                                     close_op=_all(queues, cancel=False),
+                                     queue_closed_exception_types=ENDS))  # fmt: skip
+        moves = []
         for i, (queue, size) in enumerate(zip(queues, sizes, strict=True)):
             taken = queue.dequeue_up_to(size) if allow_smaller_final_batch else queue.dequeue_many(size)
-            add_queue_runner(QueueRunner(top, [top.enqueue([convert(i, dtypes.int32), *_listed(taken)])]))
+            moves.append(top.enqueue([convert(i, dtypes.int32), *_listed(taken)]))
+        # One runner, so that the queue is closed when the last bucket is empty, and not the first.
+        add_queue_runner(QueueRunner(top, moves, queue_closed_exception_types=ENDS))
         full = cast(raw.AddN([queue.size() for queue in [*queues, top]]), dtypes.float32)
         summary.scalar(f"bucket/{top.name}/size", full)
         number, *batch = top.dequeue()
