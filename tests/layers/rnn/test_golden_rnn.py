@@ -71,7 +71,7 @@ EAGER = [
     and not name.startswith(("dropout:", "dropout,", "dropout of memory", *MADE_IN_CALL))
 ]
 BOTH = types.SimpleNamespace(
-    **{name: getattr(tf.compat.v1, name) for name in dir(tf.compat.v1) if not name.startswith("_")},
+    **{name: getattr(tf.compat.v1, name) for name in dir(tf.compat.v1) if not name.startswith(("_", "keras", "estim"))},
     contrib=types.SimpleNamespace(rnn=blocks),
 )
 
