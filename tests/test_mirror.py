@@ -38,7 +38,6 @@ ACROSS = {
     "functions/control_flow/test_while": "loops: ops, functions and gradients",
     "io/test_bad_checkpoints": "spoilt files, by every reader",
     "linear/test_operators": "all kinds of linear operators",
-    "ops/elementwise/test_numpy_names": "functions of NumPy's names, of several modules",
     "ops/ragged/test_gather_inside": "gather by ragged indices, across three modules",
     "ops/test_bad_input": "bad input for every op",
     "ops/test_cases": "the checker of op tables",

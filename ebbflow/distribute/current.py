@@ -101,19 +101,6 @@ def require_replica_context(context: Any) -> None:
         )
 
 
-def require_cross_replica(strategy: Any) -> None:
-    """Refuse what only makes sense for all replicas at once."""
-    place = _place()
-    if place is None or place.strategy is not strategy or place.replica is not None:
-        if strategy is default_strategy() and place is None:
-            return
-        raise RuntimeError(
-            "Method requires being in cross-replica context, use get_replica_context().merge_call()"
-            if get_replica_context() is not None
-            else f"Method requires being inside the scope of {strategy!r}"
-        )
-
-
 def strategy_supports_no_merge_call() -> bool:
     """Return whether updates can be made in each replica without bringing all of them together first."""
     return not has_strategy() or not get_strategy().extended._use_merge_call()

@@ -17,7 +17,7 @@ from ebbflow.distribute.current import Place
 from ebbflow.distribute.datasets import InputContext, InputReplicationMode
 from ebbflow.distribute.reduce_op import ReduceOp, reduce_op_named
 from ebbflow.distribute.replica import ReplicaContext
-from ebbflow.distribute.values import DistributedValues, local_results, regroup, value_of_replica
+from ebbflow.distribute.values import local_results, regroup, value_of_replica
 from ebbflow.functions.autograph.status import converted_where_on
 from ebbflow.graph.scopes import device_scope
 from ebbflow.ops.reduce import reductions
@@ -292,8 +292,3 @@ class Extended:
         return DatasetV2.from_tensor_slices(numpy_input)
 
     _input_replication_mode = InputReplicationMode.PER_WORKER
-
-
-def is_distributed(value: Any) -> bool:
-    """Return whether a value is one of each replica."""
-    return isinstance(value, DistributedValues)

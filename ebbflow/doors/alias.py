@@ -9,8 +9,10 @@ Knows the doors of `api` and the other modules of this room. A real TensorFlow t
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
+from collections.abc import Container, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -55,13 +57,29 @@ def uninstall() -> None:
         return
     del finder.doors[TENSORFLOW]
     metadata.withdraw(TENSORFLOW)
-    for name in [name for name in sys.modules if name == TENSORFLOW or name.startswith(TENSORFLOW + ".")]:
+    for name in loaded():
         del sys.modules[name]
 
 
 def installed() -> bool:
     """Return whether `import tensorflow` is answered by Ebbflow."""
     return TENSORFLOW in finder.doors
+
+
+def loaded() -> list[str]:
+    """Return the names of the modules of `tensorflow` that are imported."""
+    return [name for name in sys.modules if name == TENSORFLOW or name.startswith(TENSORFLOW + ".")]
+
+
+@contextlib.contextmanager
+def needs(packages: Container[str | None], hint: str) -> Iterator[None]:
+    """Import others' packages in the block; where one of these is missing, say what to do, with its name for `{}`."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in packages:
+            raise
+        raise ModuleNotFoundError(hint.format(error.name), name=error.name) from None
 
 
 def name_modules() -> None:

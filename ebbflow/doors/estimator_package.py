@@ -18,6 +18,7 @@ from ebbflow.api.namespace import finder
 from ebbflow.doors import alias, keras_package
 
 PACKAGE = "tensorflow_estimator"
+HINT = "tf.estimator is the package {0}: pip install --no-deps {0}; it needs Keras 2 (tf_keras) too"
 ROOTS = {alias.TENSORFLOW: 2, f"{alias.TENSORFLOW}.compat.v1": 1, f"{alias.TENSORFLOW}.compat.v2": 2}
 """The namespaces in which the package looks for Keras, and the era each shows."""
 
@@ -31,34 +32,24 @@ def shown(era: int) -> ModuleType:
 @functools.cache
 def _package() -> ModuleType:
     alias.install()
-    try:
-        with _tensorflow_of_its_own():
-            for root, era in ROOTS.items():
-                vars(importlib.import_module(root))["keras"] = keras_package.keras_2(era)
-            importlib.import_module(f"{PACKAGE}._api.v2.estimator")
-            return importlib.import_module(PACKAGE)
-    except ModuleNotFoundError as error:
-        if error.name != PACKAGE:
-            raise
-        raise ModuleNotFoundError(
-            f"tf.estimator is the package {PACKAGE}: pip install --no-deps {PACKAGE}; it needs Keras 2 (tf_keras) too",
-            name=PACKAGE,
-        ) from None
+    with alias.needs((PACKAGE,), HINT), _tensorflow_of_its_own():
+        for root, era in ROOTS.items():
+            vars(importlib.import_module(root))["keras"] = keras_package.keras_2(era)
+        importlib.import_module(f"{PACKAGE}._api.v2.estimator")
+        return importlib.import_module(PACKAGE)
 
 
 @contextlib.contextmanager
 def _tensorflow_of_its_own() -> Iterator[None]:
     """Have `import tensorflow` mean TF 2 inside the block, with modules that nobody outside sees."""
-    name, start = alias.TENSORFLOW, alias.TENSORFLOW + "."
-    kept = {module: sys.modules.pop(module) for module in [*sys.modules] if module == name or module.startswith(start)}
-    door, finder.doors[name] = finder.doors[name], "v2"
+    kept = {module: sys.modules.pop(module) for module in alias.loaded()}
+    door, finder.doors[alias.TENSORFLOW] = finder.doors[alias.TENSORFLOW], "v2"
     try:
         yield
     finally:
-        finder.doors[name] = door
-        for module in [*sys.modules]:
-            if module == name or module.startswith(start):
-                del sys.modules[module]
+        finder.doors[alias.TENSORFLOW] = door
+        for module in alias.loaded():
+            del sys.modules[module]
         sys.modules.update(kept)
 
 

@@ -24,6 +24,11 @@ ERAS = {1: "tf_keras.api._v1.keras", 2: "tf_keras.api._v2.keras"}
 BESIDES = ("tf_keras", "wrapt", "requests", "h5py", "absl")
 """What Keras 2 needs; `tf_keras` itself says only that it needs TensorFlow."""
 
+MISSING_2 = (
+    "tf.keras of this program is Keras 2, the package tf_keras, but there is no {}: "
+    "pip install 'ebbflow[keras2]' and pip install --no-deps tf_keras"
+)
+
 ROOMS = ("core", "convolutional", "normalization", "recurrent", "wrappers", "embeddings", "advanced_activations",
          "noise", "pooling", "local", "merge", "convolutional_recurrent", "cudnn_recurrent")  # fmt: skip
 """Modules of layers that programs of the time imported from; all of their layers are public."""
@@ -99,20 +104,12 @@ def keras_3() -> ModuleType:
 def keras_2(door: int) -> ModuleType:
     """Return Keras 2 as TF 1 or TF 2 had it, with Ebbflow as its TensorFlow. ImportError where that cannot be."""
     alias.install()
-    try:
+    with alias.needs(BESIDES, MISSING_2):
         found = importlib.import_module(ERAS[door])
         vars(found).setdefault("__version__", sys.modules[KERAS_2].__version__)
         if _choice.old_optimizers and door == 2:
             _show_old_optimizers(found)
         return found
-    except ModuleNotFoundError as error:
-        if error.name not in BESIDES:
-            raise
-        raise ModuleNotFoundError(
-            f"tf.keras of this program is Keras 2, the package tf_keras, but there is no {error.name}: "
-            "pip install 'ebbflow[keras2]' and pip install --no-deps tf_keras",
-            name=error.name,
-        ) from None
 
 
 def _show_old_optimizers(keras: ModuleType) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ebbflow.doors import alias
 
+HINT = "tf.contrib.slim and tf.contrib.layers are the package {}: pip install 'ebbflow[slim]'"
 NETS = ("alexnet", "inception", "overfeat", "resnet_v1", "resnet_v2", "vgg")
 """Modules of nets that `tf_slim` does not import by itself."""
 
@@ -20,16 +21,12 @@ NETS = ("alexnet", "inception", "overfeat", "resnet_v1", "resnet_v2", "vgg")
 def slim() -> ModuleType:
     """Return `tf_slim`, imported with Ebbflow as its TensorFlow. ImportError where that cannot be."""
     alias.install()
-    try:
+    with alias.needs(
+        ("tf_slim",), "tf.contrib.slim and tf.contrib.layers are the package {}: pip install 'ebbflow[slim]'"
+    ):
         for net in NETS:
             importlib.import_module(f"tf_slim.nets.{net}")
         return importlib.import_module("tf_slim")
-    except ModuleNotFoundError as error:
-        if error.name != "tf_slim":
-            raise
-        raise ModuleNotFoundError(
-            "tf.contrib.slim and tf.contrib.layers are the package tf_slim: pip install 'ebbflow[slim]'", name="tf_slim"
-        ) from None
 
 
 def __getattr__(name: str) -> Any:

@@ -188,6 +188,23 @@ class CategoricalColumn(FeatureColumn):
         """Return an IdWeightPair."""
 
 
+class OfOneFeature:
+    """What a column that is made of one feature says of itself."""
+
+    __slots__ = ()
+    key: str
+
+    @property
+    def name(self) -> str:
+        """The name of the feature."""
+        return self.key
+
+    @property
+    def parents(self) -> list[Any]:
+        """What it is made of."""
+        return [self.key]
+
+
 class SequenceDenseColumn(FeatureColumn):
     """A column that gives a sequence of numbers for each row."""
 

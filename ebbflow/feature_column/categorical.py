@@ -17,6 +17,7 @@ from ebbflow.feature_column.base import (
     BothCategorical,
     IdWeightPair,
     LazyBuilder,
+    OfOneFeature,
     buckets_of,
     is_categorical,
     spec_of,
@@ -42,20 +43,11 @@ def _like(sparse: SparseTensor, values: Any) -> SparseTensor:
     return SparseTensor(sparse.indices, values, sparse.dense_shape)
 
 
-class _Keyed(BothCategorical):
+class _Keyed(OfOneFeature, BothCategorical):
     """A column of ids that follow from one feature."""
 
-    key: str
     dtype: Any
     _fields: Any
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def parents(self) -> list[Any]:
-        return [self.key]
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:

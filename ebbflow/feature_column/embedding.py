@@ -390,8 +390,8 @@ class OldSharedEmbeddingColumn(
         return TensorSequenceLengthPair(found, sequence_length_from_sparse_tensor(pair.id_tensor))
 
 
-def _checked_sharers(categorical_columns: Sequence[Any]) -> tuple[list[Any], int]:
-    """Return columns by name, and how many ids they have: all of one kind, all as many."""
+def _checked_sharers(categorical_columns: Sequence[Any], name: str | None) -> tuple[int, str]:
+    """Return how many ids the columns have, all of one kind and all as many, and the name of what they share."""
     columns = sorted(categorical_columns, key=lambda column: column.name)
     inner = [c.categorical_column if isinstance(c, WeightedCategoricalColumn) else c for c in columns]
     inner = [c.categorical_column if type(c).__name__ == "SequenceCategoricalColumn" else c for c in inner]
@@ -411,7 +411,7 @@ def _checked_sharers(categorical_columns: Sequence[Any]) -> tuple[list[Any], int
                 f"column: {columns[0]} with buckets: {buckets_of(columns[0])} does not match column: {column} with "
                 f"buckets: {buckets_of(column)}"
             )
-    return columns, buckets_of(columns[0])
+    return buckets_of(columns[0]), name or "_".join(c.name for c in columns) + "_shared_embedding"
 
 
 def shared_embedding_columns(
@@ -431,8 +431,7 @@ def shared_embedding_columns(
     initializer = _checked_initializer(
         initializer, dimension, ckpt_to_load_from, tensor_name_in_ckpt, "shared_embedding_columns"
     )
-    columns, _ = _checked_sharers(categorical_columns)
-    name = shared_embedding_collection_name or "_".join(c.name for c in columns) + "_shared_embedding"
+    _, name = _checked_sharers(categorical_columns, shared_embedding_collection_name)
     return [
         OldSharedEmbeddingColumn(
             column, dimension, combiner, initializer, name, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable,
@@ -459,8 +458,7 @@ def shared_embeddings(
     initializer = _checked_initializer(
         initializer, dimension, ckpt_to_load_from, tensor_name_in_ckpt, "shared_embeddings"
     )
-    columns, buckets = _checked_sharers(categorical_columns)
-    name = shared_embedding_collection_name or "_".join(c.name for c in columns) + "_shared_embedding"
+    buckets, name = _checked_sharers(categorical_columns, shared_embedding_collection_name)
     creator = SharedEmbeddingColumnCreator(
         dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, buckets, trainable, name,
         use_safe_embedding_lookup,

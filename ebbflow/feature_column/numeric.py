@@ -12,7 +12,7 @@ from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.typing import DTypeLike
-from ebbflow.feature_column.base import BothCategorical, BothDense, FeatureColumn, IdWeightPair
+from ebbflow.feature_column.base import BothCategorical, BothDense, FeatureColumn, IdWeightPair, OfOneFeature
 from ebbflow.feature_column.checks import check_default_value, checked_shape, key_string
 from ebbflow.feature_column.serialization import (
     check_keys,
@@ -36,19 +36,11 @@ from ebbflow.ops.ragged.tensor import RaggedTensor
 
 @register_column
 class NumericColumn(
-    BothDense, namedtuple("NumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))
+    OfOneFeature, BothDense, namedtuple("NumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))
 ):
     """Numbers of one feature."""
 
     __slots__ = ()
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def parents(self) -> list[Any]:
-        return [self.key]
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ebbflow.feature_column import categorical
 from ebbflow.feature_column.base import (
     BothCategorical,
     IdWeightPair,
+    OfOneFeature,
     SequenceDenseColumn,
     TensorSequenceLengthPair,
     buckets_of,
@@ -152,6 +153,7 @@ def sequence_categorical_column_with_vocabulary_list(
 
 @register_column
 class SequenceNumericColumn(
+    OfOneFeature,
     SequenceDenseColumn,
     namedtuple("SequenceNumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn")),
 ):
@@ -160,14 +162,6 @@ class SequenceNumericColumn(
     __slots__ = ()
 
     _is_v2_column = True
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def parents(self) -> list[Any]:
-        return [self.key]
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
