@@ -31,7 +31,7 @@ class BackwardFunctionGraph(FuncGraph):
 
     def call(self, op: Any, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Any:
         """Add a node; of a forward tensor of known shape the shape alone is no reason to keep it."""
-        if op.from_dims_fn is not None and isinstance(inputs[0], SymbolicTensor) and inputs[0].graph is not self:
+        if op.from_dims_fn is not None and type(inputs[0]) is SymbolicTensor and inputs[0].graph is not self:
             dims, dtype = inputs[0]._dims, inputs[0].dtype.base_dtype
             if dims is not None and None not in dims and not dtype.np.hasobject:
                 kind = op.flat_output_types({"out_type": dtypes.int32, "T": dtype, **attrs})[0]
@@ -77,7 +77,7 @@ class BackwardFunction:
 
     def is_forward(self, tensor: Any) -> bool:
         """Return whether a tensor that is taken belongs to the forward body."""
-        return isinstance(tensor, SymbolicTensor) and tensor.graph is self._forward
+        return type(tensor) is SymbolicTensor and tensor.graph is self._forward
 
     @property
     def needs(self) -> list[Any]:

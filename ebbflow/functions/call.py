@@ -114,7 +114,7 @@ def _prepared(body: FuncGraph, inputs: Sequence[Any]) -> tuple[FuncGraph, tuple[
 
 
 def _gradient(call: Any, *grads: Any) -> list[Any]:
-    node = call.outputs[0].op if isinstance(call.outputs[0], SymbolicTensor) else None
+    node = call.outputs[0].op if type(call.outputs[0]) is SymbolicTensor else None
     gradient = _gradient_now if node is None else _gradient_of_node
     return gradient(call, grads, node)
 

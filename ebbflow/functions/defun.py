@@ -33,7 +33,7 @@ class FreeFunction(Function):
 
         def create(graph: Any, make: Callable[..., Any], given: dict[str, Any]) -> Any:
             value = given.get("initial_value")
-            if isinstance(value, SymbolicTensor) and value.graph is graph:
+            if type(value) is SymbolicTensor and value.graph is graph:
                 given["initial_value"] = lifted(graph, value, tensors)
             made.append(make(**given))
             return made[-1]

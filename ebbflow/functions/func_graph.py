@@ -71,7 +71,7 @@ class FuncGraph(Graph):
 
     def take(self, tensor: Any, name: str | None = None) -> SymbolicTensor:
         """Return the tensor inside that stands for `tensor`."""
-        if isinstance(tensor, SymbolicTensor) and tensor.graph is self:
+        if type(tensor) is SymbolicTensor and tensor.graph is self:
             return tensor
         return self.capture(tensor, name)
 
@@ -79,7 +79,7 @@ class FuncGraph(Graph):
         """Return the argument that carries `tensor` in."""
         found = self._captures.get(id(tensor))
         if found is None:
-            if isinstance(tensor, SymbolicTensor):
+            if type(tensor) is SymbolicTensor:
                 self._check_in_reach(tensor)
             inside = self.argument(tensor.dtype.base_dtype, tensor._dims, name or _own_name(tensor))
             inside._dtype = tensor.dtype  # a reference stays one: the body may assign to it
@@ -99,7 +99,8 @@ class FuncGraph(Graph):
         inside = []
         for item in given:
             element = getattr(item, "_as_graph_element", lambda item=item: item)()
-            graph = getattr(element, "graph", None) if isinstance(element, (SymbolicTensor, Operation)) else self
+            in_graph = type(element) is SymbolicTensor or isinstance(element, Operation)
+            graph = getattr(element, "graph", None) if in_graph else self
             if graph is not self:
                 self.outer_controls.append(element if isinstance(element, Operation) else element.op)
             elif not isinstance(element, EagerTensor):  # what has its value already need not be waited for
@@ -226,7 +227,7 @@ class FuncGraph(Graph):
 
 
 def _own_name(tensor: Any) -> str:
-    return tensor.op.name if isinstance(tensor, SymbolicTensor) else "capture"
+    return tensor.op.name if type(tensor) is SymbolicTensor else "capture"
 
 
 def variable_of(tensor: Any) -> Any:
@@ -271,7 +272,7 @@ def _inside(graph: FuncGraph, value: Any) -> SymbolicTensor:
     if isinstance(value, Operation):  # of an operation that it is done is all there is to give
         with graph.control_dependencies([value]):
             return convert(True)  # type: ignore[return-value]
-    if hasattr(value, "op") and not isinstance(value, SymbolicTensor) and not hasattr(value, "value"):
+    if hasattr(value, "op") and type(value) is not SymbolicTensor and not hasattr(value, "value"):
         raise errors.InvalidArgumentError(None, None, f"a function of a graph must return tensors, got {value!r}")
     tensor = convert(value)
     if isinstance(tensor, EagerTensor):

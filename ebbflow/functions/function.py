@@ -239,7 +239,7 @@ class Function(Trackable):
             if not first:
                 raise refuse_variable(bool(self._makes_variables))
             value = given.get("initial_value")
-            if isinstance(value, SymbolicTensor) and value.graph is graph:
+            if type(value) is SymbolicTensor and value.graph is graph:
                 given["initial_value"] = lifted(graph, value, tensors)
             variable = make(**given)
             made.append(variable)
@@ -259,7 +259,7 @@ class Function(Trackable):
         self._count += 1
         graph = trace(self._name, function, kind, context.current_graph(), create, self.python_function)
         graph.jit_compile = self._jit_compile
-        if not any(isinstance(t, SymbolicTensor) for t in graph.external_captures):
+        if not any(type(t) is SymbolicTensor for t in graph.external_captures):
             graph._around = None  # nothing of it is needed: let it go when everybody else does
         return graph
 

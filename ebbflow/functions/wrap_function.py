@@ -39,10 +39,10 @@ class WrappedFunction(ConcreteFunction):
         graph = self.graph
         flat_feeds = [graph.as_graph_element(f) for f in nest.flatten(feeds)]
         for feed in flat_feeds:
-            if not isinstance(feed, SymbolicTensor):
+            if type(feed) is not SymbolicTensor:
                 raise ValueError(f"All members of argument `feeds` must be tensors. Got {feed!r} instead.")
         flat_fetches = [graph.as_graph_element(f) for f in nest.flatten(fetches)]
-        outputs = [f if isinstance(f, SymbolicTensor) else None for f in flat_fetches]
+        outputs = [f if type(f) is SymbolicTensor else None for f in flat_fetches]
         pruned = graph.with_outputs([t for t in outputs if t is not None], name or "pruned")
         given = {id(t) for t in flat_feeds}
         pruned._captures = {k: pair for k, pair in graph._captures.items() if id(pair[1]) not in given}
@@ -78,7 +78,7 @@ def wrap_function(fn: Callable[..., Any], signature: Any, name: str | None = Non
 
     def create(graph: Any, make: Callable[..., Any], given: dict[str, Any]) -> Any:
         value = given.get("initial_value")
-        if isinstance(value, SymbolicTensor) and value.graph is graph:
+        if type(value) is SymbolicTensor and value.graph is graph:
             given["initial_value"] = lifted(graph, value, None)
         variables.append(make(**{**given, "use_resource": True}))
         return variables[-1]

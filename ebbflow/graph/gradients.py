@@ -102,7 +102,7 @@ def _inside(tensor: Any) -> Any:
     """Return what stands in the body of a function for a tensor from around it."""
     graph: Any = context.current_graph()
     outer = graph._around if graph.building_function else None
-    if graph.building_function and not isinstance(tensor, SymbolicTensor):
+    if graph.building_function and type(tensor) is not SymbolicTensor:
         return graph.take(tensor)
     while outer is not None:
         if tensor.graph is outer:
@@ -240,7 +240,7 @@ def _beside(graph: Any, node: Operation, colocate: bool) -> contextlib.AbstractC
 def _from_sources(sources: Sequence[Any]) -> set[int]:
     """Return the ids of all tensors through which a source could be felt."""
     reached = {id(s) for s in sources}
-    stack = [s for s in sources if isinstance(s, SymbolicTensor)]
+    stack = [s for s in sources if type(s) is SymbolicTensor]
     while stack:
         for node in stack.pop()._consumers:
             for output in node._outputs:
@@ -264,7 +264,7 @@ def _node_of(grad: Any) -> Operation:
 
 def _learn_shape(grad: Any, tensor: Any, node: Operation, index: int) -> None:
     """Note that a gradient has the shape of what it is the gradient of."""
-    if not isinstance(grad, SymbolicTensor) or not (tensor.dtype.is_floating or tensor.dtype.is_complex):
+    if type(grad) is not SymbolicTensor or not (tensor.dtype.is_floating or tensor.dtype.is_complex):
         return
     try:
         grad.set_shape(tensor._dims)
@@ -286,7 +286,7 @@ def _add_up(graph: Any, parts: list[Any], tensor: Any, method: Any) -> Any:
             for part in parts[1:]:
                 total = raw.AddN([total, part])
             return total
-    if isinstance(parts[0], SymbolicTensor) and parts[0].graph is graph:
+    if type(parts[0]) is SymbolicTensor and parts[0].graph is graph:
         with graph.colocate_with(parts[0].op, ignore_existing=True):
             return raw.AddN(parts)
     return raw.AddN(parts)

@@ -225,7 +225,7 @@ class Graph(GraphScopes, Collections):
             obj = obj.decode()
         if isinstance(obj, str):
             return self._named(obj, allow_tensor, allow_operation)
-        if (isinstance(obj, SymbolicTensor) and allow_tensor) or (isinstance(obj, Operation) and allow_operation):
+        if (type(obj) is SymbolicTensor and allow_tensor) or (isinstance(obj, Operation) and allow_operation):
             if obj.graph is not self:
                 raise ValueError(
                     f"{type(obj).__name__.replace('SymbolicTensor', 'Tensor')} {obj} is not an element of this graph."

@@ -94,7 +94,7 @@ def op_scope(values: TensorLike, name: str | None, default_name: str | None = No
 
 def _graph_of(values: Any) -> Any:
     for value in values or ():
-        if isinstance(value, (SymbolicTensor, Operation)):
+        if type(value) is SymbolicTensor or isinstance(value, Operation):
             return value.graph
     return None
 
@@ -283,7 +283,7 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
 
 def is_symbolic_tensor(tensor: TensorLike) -> bool:
     """Return whether `tensor` is a symbolic tensor."""
-    return isinstance(tensor, SymbolicTensor)
+    return type(tensor) is SymbolicTensor
 
 
 def graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:

@@ -8,7 +8,7 @@ SymbolicTensor is one of its outputs: a dtype, a shape as far as it is known, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
@@ -22,7 +22,24 @@ from ebbflow.graph import constants
 _UNKNOWN: Any = object()
 
 
-class SymbolicTensor(Tensor):
+class GraphTensorType(type):
+    """The class of SymbolicTensor, which programs of TF 1 know as `tf.Tensor`.
+
+    `type(x) is tf.Tensor` holds for the tensors of graphs, as it did then, and eager tensors are instances of it like
+    all others. So code of this package asks by `type(x) is SymbolicTensor`, never by isinstance.
+    """
+
+    stands_for_all = False  # from the moment when `tf1.tensor_class` gives it the name
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor) if cls.stands_for_all else super().__instancecheck__(value)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, Tensor) if cls.stands_for_all else super().__subclasscheck__(other)
+
+
+@final
+class SymbolicTensor(Tensor, metaclass=GraphTensorType):
     """An output of an Operation: what `Session.run` gives a value to."""
 
     _dims: Dims

@@ -482,7 +482,7 @@ def _add_to_collection(name: str, items: Iterable[Any]) -> None:
 def _depending(items: Sequence[Any], inputs: Any, conditional: set[int]) -> list[Any]:
     if inputs is None:
         return [item for item in items if id(item) not in conditional]
-    wanted = {id(t.op) for t in nest.flatten(inputs) if isinstance(t, SymbolicTensor)}
+    wanted = {id(t.op) for t in nest.flatten(inputs) if type(t) is SymbolicTensor}
     return [item for item in items if id(item) in conditional and _reaches(item, wanted)]
 
 

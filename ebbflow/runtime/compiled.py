@@ -50,7 +50,7 @@ class Runner:
         self._met: set[Any] = set()
         self._programs: dict[Any, Program | None] = {}
         self._lock = threading.Lock()
-        self._nodes = [isinstance(f, SymbolicTensor) for f in fetches]
+        self._nodes = [type(f) is SymbolicTensor for f in fetches]
         self._all_tensors = all(self._nodes)
         self._static = all(t._dims is not None and None not in t._dims for t in feeds)
         self._unowned = tuple(i for i, is_tensor in enumerate(self._nodes) if is_tensor)

@@ -65,8 +65,8 @@ class Executor:
         self.bound: list[BoundNode] = []
         for node in needed_nodes(fetches, fed):
             self._add(node, fed)
-        self.fetched: list[int | None] = [self._slot(f) if isinstance(f, SymbolicTensor) else None for f in fetches]
-        self.dereferenced = [isinstance(f, SymbolicTensor) and by_reference(f) for f in fetches]
+        self.fetched: list[int | None] = [self._slot(f) if type(f) is SymbolicTensor else None for f in fetches]
+        self.dereferenced = [type(f) is SymbolicTensor and by_reference(f) for f in fetches]
         self.count = len(self._slots)
         self.feeds = len(feeds)
         self.concurrent = concurrent_nodes.may_meet(self.bound)
@@ -241,7 +241,7 @@ def _dereferencing(call: Callable[..., Any], reads: list[int]) -> Callable[..., 
 def needed_nodes(fetches: Sequence[Any], fed: set[int]) -> list[Operation]:
     """Return the nodes that the fetches need, each after those it depends on."""
     found: dict[int, Operation] = {}
-    stack = [f.op if isinstance(f, SymbolicTensor) else f for f in fetches if id(f) not in fed]
+    stack = [f.op if type(f) is SymbolicTensor else f for f in fetches if id(f) not in fed]
     ordered = True
     while stack:
         node = stack.pop()

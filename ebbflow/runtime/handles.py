@@ -145,7 +145,7 @@ def _(xp, handle, *, run):
 
 def get_session_handle(data: TensorLike, name: str | None = None) -> Tensor:
     """Return the handle of `data`: running it keeps the value in the session and gives a `TensorHandle`."""
-    if not isinstance(data, SymbolicTensor):
+    if type(data) is not SymbolicTensor:
         raise TypeError("`data` must be of type Tensor.")
     with data.graph.colocate_with(data):
         return GetSessionHandle(data, name=name)

@@ -85,9 +85,9 @@ class PartialRun:
         needed: set[Operation] = set()
 
         def need(source: Any) -> None:
-            if isinstance(source, SymbolicTensor) and (source in open_feeds or source.op.type in PLACEHOLDERS):
+            if type(source) is SymbolicTensor and (source in open_feeds or source.op.type in PLACEHOLDERS):
                 raise _refusal(f"Fetch {source.name} can't be computed from the feeds that have been fed so far.")
-            needed.add(source.op if isinstance(source, SymbolicTensor) else source)
+            needed.add(source.op if type(source) is SymbolicTensor else source)
 
         for fetch in wanted:
             if fetch not in known:

@@ -139,7 +139,7 @@ class _Cutter:
             return found
         if id(source) in self.feeds:
             found = self._fed(part, self.feeds[id(source)], source)
-        elif isinstance(source, SymbolicTensor) and source.op.type == "Const":
+        elif type(source) is SymbolicTensor and source.op.type == "Const":
             found = part.add_source(source.op._op, source.op.name, source.op._attrs, source)
             found.op._copy_of = source.op.original
         else:

@@ -111,7 +111,7 @@ class Partitioned:
         self._static = all(t._dims is not None and None not in t._dims for t in whole.feeds)
         self._teams: dict[Any, Team | None] = {}
         self._lock = threading.Lock()
-        self._tensors = tuple(i for i, f in enumerate(whole.fetches) if isinstance(f, SymbolicTensor))
+        self._tensors = tuple(i for i, f in enumerate(whole.fetches) if type(f) is SymbolicTensor)
         self.keeps_feeds = whole.keeps_feeds
 
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:

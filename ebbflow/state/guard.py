@@ -17,7 +17,7 @@ _VARIABLES = ("Variable", "VariableV2")
 
 def guarded(name: str, value: Any) -> Any:
     """Return the initial value of the variable `name` in a form that needs no other variable to be initialised."""
-    if not isinstance(value, SymbolicTensor):
+    if type(value) is not SymbolicTensor:
         return value
     nodes = _behind(value.op)
     if not any(node.type in _VARIABLES for node in nodes):

@@ -39,6 +39,8 @@ select
 split
 unpack
 zeros
+[tf1.tensor_class]
+Tensor
 [ops.arrays.joining]
 concat as concat_v2
 [ops.nn.conv]

@@ -56,7 +56,7 @@ def items_of(value: Any) -> Items | None:
 
 def _range(tensor: Any) -> Items | None:
     """Return the numbers of `tf.range`, without making the tensor, where its step is a known integer."""
-    if not isinstance(tensor, SymbolicTensor) or tensor.op.type != "Range" or not tensor.dtype.is_integer:
+    if type(tensor) is not SymbolicTensor or tensor.op.type != "Range" or not tensor.dtype.is_integer:
         return None
     start, limit, step = tensor.op._inputs
     by = step.constant_value()

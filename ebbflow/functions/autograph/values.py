@@ -28,10 +28,10 @@ def is_staged(value: Any) -> bool:
     if kind is SymbolicTensor:
         return True
     if kind is bool or value is None or kind is EagerTensor or not context.graph_scopes:
-        return isinstance(value, SymbolicTensor)
+        return type(value) is SymbolicTensor
     if isinstance(value, CompositeTensor) or not is_tensor(value):
         return False
-    return isinstance(value, SymbolicTensor) or not (isinstance(value, EagerTensor) or context.executing_eagerly())
+    return type(value) is SymbolicTensor or not (isinstance(value, EagerTensor) or context.executing_eagerly())
 
 
 def is_staged_ragged(value: Any) -> bool:
@@ -51,7 +51,7 @@ def belongs_inside(structure: Any, graph: Any) -> bool:
         around.add(id(graph))
         graph = getattr(graph, "_around", None)
     leaves = nest.flatten(structure, expand_composites=True)
-    return any(isinstance(leaf, SymbolicTensor) and id(leaf.graph) not in around for leaf in leaves)
+    return any(type(leaf) is SymbolicTensor and id(leaf.graph) not in around for leaf in leaves)
 
 
 def same_plain(a: Any, b: Any) -> bool:
@@ -94,5 +94,5 @@ def place_text(code: CodeType) -> str:
 
 def origin_text(name: str, value: Any) -> str:
     """Return which line of the user's made a tensor, where that is known."""
-    line = value.op.line if isinstance(value, SymbolicTensor) else None
+    line = value.op.line if type(value) is SymbolicTensor else None
     return "" if line is None else f"\n  '{name}' was made by {value.op.type} at {line}"

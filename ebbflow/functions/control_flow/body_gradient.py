@@ -28,7 +28,7 @@ class BodyGradient(FuncGraph):
 
     def is_forward(self, tensor: Any) -> bool:
         """Return whether a tensor is one of the forward body."""
-        return isinstance(tensor, SymbolicTensor) and tensor.graph is self._forward.base
+        return type(tensor) is SymbolicTensor and tensor.graph is self._forward.base
 
     def capture(self, tensor: Any, name: str | None = None) -> Any:
         """Return the tensor inside that stands for one outside."""

@@ -93,7 +93,7 @@ def _arguments_of(graph: FuncGraph, targets: Sequence[Any]) -> set[int]:
         if id(target) in numbers:
             found.add(numbers[id(target)])
             continue
-        node = getattr(target, "_op", target) if isinstance(target, SymbolicTensor) else target
+        node = getattr(target, "_op", target) if type(target) is SymbolicTensor else target
         if node not in seen:
             seen.add(node)
             stack.extend(node._inputs)

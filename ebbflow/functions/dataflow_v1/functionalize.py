@@ -46,7 +46,7 @@ def functional(fetches: Sequence[Any], feeds: Sequence[Any]) -> tuple[Sequence[A
 def _needed(fetches: Sequence[Any], fed: set[int]) -> list[Operation]:
     """Return the nodes that the fetches need; there may be cycles among them."""
     found: dict[Operation, None] = {}
-    stack = [f.op if isinstance(f, SymbolicTensor) else f for f in fetches if id(f) not in fed]
+    stack = [f.op if type(f) is SymbolicTensor else f for f in fetches if id(f) not in fed]
     while stack:
         node = stack.pop()
         if node in found:

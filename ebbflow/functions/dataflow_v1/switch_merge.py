@@ -22,7 +22,7 @@ from ebbflow.ops.declare import raw
 def switch(data: Any, pred: Any, dtype: DTypeLike | None = None, name: str | None = None) -> tuple[Any, Any]:
     """Return `data` as (what it is if `pred` is false, what it is if `pred` is true)."""
     data = convert(data, None if dtype is None else as_dtype(dtype), name="data")
-    reference = isinstance(data, SymbolicTensor) and data.dtype._is_ref_dtype
+    reference = type(data) is SymbolicTensor and data.dtype._is_ref_dtype
     found = (raw.RefSwitch if reference else raw.Switch)(data, pred, name=name or "Switch")
     return found.output_false, found.output_true
 
