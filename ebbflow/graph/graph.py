@@ -25,12 +25,13 @@ from ebbflow.core.source import outside
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.graph import graph_def
 from ebbflow.graph.collections import Collections
+from ebbflow.graph.creation import NodeCreation
 from ebbflow.graph.graph_scopes import VALID_NAME, GraphScopes
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
 
 
-class Graph(GraphScopes, Collections):
+class Graph(GraphScopes, NodeCreation, Collections):
     """A set of nodes and the tensors that flow between them.
 
     >>> import ebbflow as tf
@@ -127,7 +128,7 @@ class Graph(GraphScopes, Collections):
         frame = outside(sys._getframe(2))
         dims = self._infer(op, name, grouped, attrs)
         with self._lock:
-            node = Operation(
+            node = Operation.make(
                 self,
                 op,
                 name,

@@ -19,7 +19,7 @@ from ebbflow.core.source import LazyLine, Line
 from ebbflow.core.tensor import Tensor
 from ebbflow.graph import constants
 
-_UNKNOWN: Any = object()
+NOT_LOOKED_FOR: Any = object()
 
 
 class GraphTensorType(type):
@@ -51,7 +51,7 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
         self._dtype = dtype
         self._dims = dims
         self._consumers: list[Operation] = []
-        self._known: Any = _UNKNOWN
+        self._known: Any = NOT_LOOKED_FOR
 
     __hash__ = object.__hash__  # a dictionary key for feeds: no Python code on that path
 
@@ -104,7 +104,7 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
 
     def constant_value(self) -> np.ndarray | None:
         """Return the value, where the graph alone decides it, else None."""
-        if self._known is _UNKNOWN:
+        if self._known is NOT_LOOKED_FOR:
             self._known = constants.evaluate(self)
         return self._known
 
@@ -211,6 +211,27 @@ class Operation:
     )
 
     def __init__(
+        self, node_def: Any, g: Any, inputs: Any = None, output_types: Any = None, control_inputs: Any = None,
+        input_types: Any = None, original_op: Any = None, op_def: Any = None,
+    ):  # fmt: skip
+        """Add the node that a NodeDef describes to the graph `g`. (Ops make their nodes by `make`.)"""
+        if not hasattr(node_def, "attr") or not hasattr(node_def, "op"):
+            raise TypeError(f"node_def needs to be a NodeDef: {node_def}")
+        if not hasattr(g, "_fill_node"):
+            raise TypeError(f"g needs to be a Graph: {g}")
+        for tensor in inputs or ():
+            if not isinstance(tensor, SymbolicTensor):
+                raise TypeError(f"input needs to be a Tensor: {tensor}")
+        g._fill_node(self, node_def, inputs or (), output_types, control_inputs or (), input_types, original_op)
+
+    @classmethod
+    def make(cls, *fields: Any) -> Operation:
+        """Return a node of these fields, which nobody has been told of yet."""
+        node = object.__new__(cls)
+        node._fill(*fields)
+        return node
+
+    def _fill(
         self,
         graph: Any,
         op: Any,
@@ -220,7 +241,7 @@ class Operation:
         control_inputs: Sequence[Operation],
         number: int,
         line: Any,
-    ):
+    ) -> None:
         self._graph = graph
         self._op = op
         self._name = name
@@ -315,6 +336,22 @@ class Operation:
     def input_types(self) -> list[DType]:
         return [t.dtype for t in self._inputs]
 
+    @property
+    def _output_types(self) -> list[int]:
+        return [t.dtype.as_datatype_enum for t in self._outputs]
+
+    @property
+    def _input_types(self) -> list[DType]:
+        return self.input_types
+
+    @property
+    def _node_def(self) -> Any:
+        return self.node_def
+
+    @property
+    def _op_def(self) -> Any:
+        return self.op_def
+
     def get_attr(self, name: str) -> Any:
         """Return an attr's value: bytes for strings, lists for lists, as TensorFlow gives them."""
         if name not in self._attrs:
@@ -355,6 +392,26 @@ class Operation:
         self._inputs[index] = tensor
         tensor._consumers.append(self)
         self._graph._mutations += 1
+
+    def _add_input(self, tensor: SymbolicTensor, dtype: Any = None) -> None:
+        """Give a node that was made bare its next input."""
+        self._inputs.append(tensor)
+        tensor._consumers.append(self)
+        if tensor._op._id > self._id:
+            self._graph._move_to_end(self)
+        self._graph._mutations += 1
+
+    def _remove_all_control_inputs(self) -> None:
+        for operation in self._control_inputs:
+            operation._control_outputs.remove(self)
+        self._control_inputs.clear()
+        self._graph._mutations += 1
+
+    def _get_control_flow_context(self) -> None:
+        """Return the construct of TF 1's control flow that the node is in: none, loops and choices are functions."""
+
+    def _set_control_flow_context(self, ctx: Any) -> None:
+        """Take a construct of TF 1's control flow, of which there are none."""
 
     def __str__(self) -> str:
         return str(self.node_def)

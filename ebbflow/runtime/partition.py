@@ -45,7 +45,7 @@ class Part:
     def add(self, op: Op, name: str, inputs: Sequence[Any], attrs: dict[str, Any], origin: Operation) -> Operation:
         """Add a node; `origin` is the user's node that asked for it."""
         graph = self.graph
-        node = Operation(graph, op, name, inputs, attrs, [], len(graph._nodes), origin._line)
+        node = Operation.make(graph, op, name, inputs, attrs, [], len(graph._nodes), origin._line)
         node._device = self.device.name
         graph._nodes.append(node)
         graph._by_name[name] = node

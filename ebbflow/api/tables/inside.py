@@ -117,6 +117,8 @@ python.framework.meta_graph.import_scoped_meta_graph_with_return_elements
 [graph.meta_graph]
 python.framework.meta_graph.: add_collection_def create_meta_graph_def export_scoped_meta_graph ops_used_by_graph_def
 python.framework.meta_graph.: read_meta_graph_file strip_graph_default_valued_attrs stripped_op_list_for_graph
+[graph.creation]
+set_shapes_for_outputs as python.framework.ops.set_shapes_for_outputs
 [graph.graph_util]
 python.framework.graph_util.graph_defs_equal __internal__.graph_util.graph_defs_equal
 python.framework.graph_util.set_cpu0 python.framework.graph_util_impl.set_cpu0

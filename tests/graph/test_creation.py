@@ -1,0 +1,89 @@
+"""Nodes made by hand: the op by name, attrs as messages, inputs now or later."""
+
+import copy
+
+import pytest
+
+import ebbflow as tf
+from ebbflow.graph.creation import set_shapes_for_outputs
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def values(*tensors):
+    with v1.Session() as session:
+        return [value.tolist() for value in session.run(list(tensors))]
+
+
+def test_create_op_infers_what_its_inputs_tell(graph):
+    a, b = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])
+    total = graph.create_op("Add", [a, b], [tf.float32], name="total")
+    joined = graph.create_op("ConcatV2", [a, b, tf.constant(0)], [tf.float32])
+    assert total.name == "total" and total.outputs[0].shape == [2]
+    assert joined.outputs[0].shape == [4] and joined.get_attr("N") == 2
+    assert values(total.outputs[0], joined.outputs[0]) == [[4.0, 6.0], [1.0, 2.0, 3.0, 4.0]]
+    assert values(*v1.gradients(total.outputs[0], [a])) == [[1.0, 1.0]]
+
+
+def test_create_op_takes_attrs_as_messages(graph):
+    attrs = {"DstT": v1.AttrValue(type=tf.int32.as_datatype_enum), "_mark": v1.AttrValue(s=b"mine")}
+    node = graph.create_op("Cast", [tf.constant([1.5])], [tf.int32], attrs=attrs, name="a/")
+    assert node.name == "a" and node.get_attr("_mark") == b"mine"
+    assert values(node.outputs[0]) == [[1]]
+
+
+def test_create_op_says_what_is_wrong(graph):
+    with pytest.raises(tf.errors.NotFoundError, match="Op type not registered 'Nonsense'"):
+        graph.create_op("Nonsense", [], [])
+    with pytest.raises(TypeError, match="Input #0 is not a tensor"):
+        graph.create_op("Neg", [1.0], [tf.float32])
+    with pytest.raises(ValueError, match="has 1 inputs, but Op<name=Add> takes 2"):
+        graph.create_op("Add", [tf.constant(1.0)], [tf.float32])
+    with pytest.raises(TypeError, match="not compatible with expected types"):
+        graph.create_op("Neg", [tf.constant(1.0)], [tf.float32], input_types=[tf.int32])
+    with pytest.raises(tf.errors.NotFoundError, match="calls 'f', which is no function"):
+        attr = v1.AttrValue(func=v1.NameAttrList(name="f"))
+        graph.create_op("PartitionedCall", [], [], attrs={"f": attr})
+    graph.finalize()
+    with pytest.raises(RuntimeError, match="finalized"):
+        graph.create_op("NoOp", [], [])
+
+
+def test_operation_from_its_node_def(graph):
+    a = tf.constant([1.0, 2.0])
+    b = tf.constant([3.0, 4.0])
+    definition = copy.deepcopy((a + b).op.node_def)
+    definition.name = "again"
+    node = tf.Operation(definition, graph, [b, b], [tf.float32], [a.op])
+    assert node.outputs[0].shape == [2] and node.control_inputs == [a.op]
+    assert graph.get_operation_by_name("again") is node
+    assert values(node.outputs[0]) == [[6.0, 8.0]]
+    with pytest.raises(ValueError, match="Duplicate node name in graph: 'again'"):
+        tf.Operation(definition, graph, [a, b])
+    with pytest.raises(TypeError, match="needs to be a NodeDef"):
+        tf.Operation("again", graph)
+    with pytest.raises(TypeError, match="needs to be a Graph"):
+        tf.Operation(definition, None)
+    assert graph.unique_name("again") == "again_1"
+
+
+def test_operation_that_is_given_its_inputs_later(graph):
+    """As libraries of 2017 copy parts of graphs: the node first, then what it depends on."""
+    old = tf.constant([1.0, 2.0]) * 2.0
+    definition = copy.deepcopy(old.op.node_def)
+    definition.name = "copied/mul"
+    node = tf.Operation(definition, graph, [], old.op._output_types, [], [], None, old.op.op_def)
+    assert node.outputs[0].shape.rank is None
+    graph._add_op(node)
+    late = tf.constant([5.0, 6.0, 7.0])
+    node._add_input(late)
+    node._add_input(late)
+    set_shapes_for_outputs(node)
+    assert node.outputs[0].shape == [3] and graph.get_operations()[-1] is node
+    assert values(node.outputs[0], old) == [[25.0, 36.0, 49.0], [2.0, 4.0]]
