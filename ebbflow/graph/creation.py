@@ -47,8 +47,8 @@ class NodeCreation:
 
     def create_op(
         self, op_type: str, inputs: Sequence[Any], dtypes: Any = None, input_types: Any = None,
-        name: str | None = None, attrs: Mapping[str, Any] | None = None, op_def: Any = None, compute_shapes: bool = True,
-        compute_device: bool = True,
+        name: str | None = None, attrs: Mapping[str, Any] | None = None, op_def: Any = None,
+        compute_shapes: bool = True, compute_device: bool = True,
     ) -> Operation:  # fmt: skip
         """Add a node of the op called `op_type` and return it; `attrs` are AttrValue messages by name."""
         self._check_not_finalized()
@@ -199,7 +199,8 @@ def _check_types(name: str, inputs: Sequence[Any], wanted: Any) -> None:
     types = [dtypes.as_dtype(t) for t in wanted]
     if len(types) != len(inputs) or not all(t.is_compatible_with(x.dtype) for x, t in zip(inputs, types, strict=True)):
         raise TypeError(
-            f"In op '{name}', input types ({[x.dtype for x in inputs]}) are not compatible with expected types ({types})"
+            f"In op '{name}', input types ({[x.dtype for x in inputs]}) are not compatible with expected types "
+            f"({types})"
         )
 
 

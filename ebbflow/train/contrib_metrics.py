@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
+from ebbflow.ops.arrays.sorting import in_top_k
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.reduce.reductions import reduce_mean, reduce_sum
@@ -43,11 +45,33 @@ streaming_sensitivity_at_specificity = _predictions_first(metrics_thresholds.sen
 streaming_sparse_precision_at_k = _predictions_first(metrics_ranking.precision_at_k)
 streaming_sparse_recall_at_k = _predictions_first(metrics_ranking.recall_at_k)
 streaming_specificity_at_sensitivity = _predictions_first(metrics_thresholds.specificity_at_sensitivity)
+streaming_sparse_average_precision_at_k = _predictions_first(metrics_ranking.average_precision_at_k)
+streaming_sparse_average_precision_at_top_k = _predictions_first(metrics_ranking.average_precision_at_top_k)
+streaming_sparse_precision_at_top_k = _predictions_first(metrics_ranking.precision_at_top_k)
+streaming_true_positives_at_thresholds = _predictions_first(metrics_thresholds.true_positives_at_thresholds)
+streaming_true_negatives_at_thresholds = _predictions_first(metrics_thresholds.true_negatives_at_thresholds)
+streaming_false_positives_at_thresholds = _predictions_first(metrics_thresholds.false_positives_at_thresholds)
+streaming_false_negatives_at_thresholds = _predictions_first(metrics_thresholds.false_negatives_at_thresholds)
 streaming_true_negatives = _predictions_first(metrics.true_negatives)
 streaming_true_positives = _predictions_first(metrics.true_positives)
 streaming_mean = metrics.mean
 streaming_mean_tensor = metrics.mean_tensor
 streaming_percentage_less = metrics.percentage_below
+sparse_recall_at_top_k = metrics_ranking.recall_at_top_k
+
+
+def streaming_recall_at_k(
+    predictions: TensorLike,
+    labels: TensorLike,
+    k: int,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return how often a row's one label is among its `k` highest predictions, and the update."""
+    hits = cast(in_top_k(labels, predictions, k), dtypes.float32)
+    return metrics.mean(hits, weights, metrics_collections, updates_collections, name or f"recall_at_{k}")
 
 
 def accuracy(
@@ -58,6 +82,12 @@ def accuracy(
     >>> float(accuracy([1, 2], [1, 3]))
     0.5
     """
+    predictions, labels = convert(predictions), convert(labels)
+    if predictions.dtype.base_dtype is not labels.dtype.base_dtype or predictions.dtype.is_floating:
+        raise ValueError(
+            f"Labels and predictions should be integers, booleans or strings of one type, got {labels.dtype.name} and "
+            f"{predictions.dtype.name}."
+        )
     with name_scope(name, "accuracy", [predictions, labels]):
         hits = cast(raw.Equal(predictions, labels), dtypes.float32)
         if weights is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.shape import as_dims
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike, ShapeLike, TensorLike
 from ebbflow.graph.collections import GraphKeys, add_to_collections
@@ -41,6 +42,7 @@ def metric_variable(shape: ShapeLike, dtype: DTypeLike, validate_shape: bool = T
         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
         validate_shape=validate_shape,
         name=name,
+        shape=None if validate_shape else [None] * len(as_dims(shape) or ()),
     )
 
 
@@ -100,7 +102,8 @@ def safe_scalar_div(numerator: TensorLike, denominator: TensorLike, name: str | 
 
 def aggregate_variable(v: TensorLike, collections: Sequence[str] | str | None) -> Any:
     """Return a metric's variable, put into collections (`metrics_impl._aggregate_variable`)."""
-    add_to_collections(collections, v)
+    if collections:
+        add_to_collections(collections, v)
     return v
 
 

@@ -99,14 +99,24 @@ def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor
     if weights is None:
         return predictions, labels, None
     weights = convert(weights)
-    if weights._dims in (None, ()) or predictions._dims is None:
+    if weights._dims == ():
         return predictions, labels, weights
+    if weights._dims is None or predictions._dims is None:
+        return predictions, labels, _of_like_rank(weights, predictions)
     apart = len(weights._dims) - len(predictions._dims)
     if apart == 1:
         weights = squeeze(weights, [-1])
     elif apart == -1:
         weights = expand_dims(weights, -1)
     return predictions, labels, weights
+
+
+def _of_like_rank(weights: Any, predictions: Any) -> Any:
+    """Return weights without, or with, a last axis of length 1 more, where their rank shows only when it runs."""
+    own, wanted = rank_of(weights), rank_of(predictions)
+    near = raw.LogicalAnd(raw.LessEqual(raw.Abs(own - wanted), 1), raw.Greater(own, 0))
+    dims = raw.ConcatV2([raw.Shape(weights), [1]], 0)
+    return raw.Reshape(weights, dims[: raw.SelectV2(near, wanted, own)])
 
 
 def as_floats(weights: Any) -> Any:

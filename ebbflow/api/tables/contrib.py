@@ -35,6 +35,10 @@ PATHS = {
         shuffle_and_repeat=data.experimental.shuffle_and_repeat unbatch=data.experimental.unbatch
         unique=data.experimental.unique
     """,
+    "contrib.metrics": """
+        set_difference=sets.set_difference set_intersection=sets.set_intersection set_size=sets.set_size
+        set_union=sets.set_union
+    """,
     "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
     "contrib.eager": """
         GradientTape TensorSpec custom_gradient enable=enable_eager_execution enable_eager_execution executing_eagerly
@@ -220,7 +224,18 @@ contrib.metrics.: streaming_mean_squared_error streaming_mean_tensor streaming_p
 contrib.metrics.: streaming_precision_at_thresholds streaming_recall streaming_recall_at_thresholds
 contrib.metrics.: streaming_root_mean_squared_error streaming_sensitivity_at_specificity
 contrib.metrics.: streaming_sparse_precision_at_k streaming_sparse_recall_at_k streaming_specificity_at_sensitivity
-contrib.metrics.: streaming_true_negatives streaming_true_positives
+contrib.metrics.: streaming_true_negatives streaming_true_positives sparse_recall_at_top_k streaming_recall_at_k
+contrib.metrics.: streaming_false_negatives_at_thresholds streaming_false_positives_at_thresholds
+contrib.metrics.: streaming_sparse_average_precision_at_k streaming_sparse_average_precision_at_top_k
+contrib.metrics.: streaming_sparse_precision_at_top_k streaming_true_negatives_at_thresholds
+contrib.metrics.: streaming_true_positives_at_thresholds
+[train.metrics_curves]
+contrib.metrics.: f1_score precision_at_recall precision_recall_at_equal_thresholds recall_at_precision
+contrib.metrics.: streaming_curve_points streaming_false_negative_rate streaming_false_negative_rate_at_thresholds
+contrib.metrics.: streaming_false_positive_rate streaming_false_positive_rate_at_thresholds
+[train.metrics_kept]
+contrib.metrics.: auc_using_histogram auc_with_confidence_intervals cohen_kappa count streaming_concat
+contrib.metrics.: streaming_covariance streaming_dynamic_auc streaming_pearson_correlation
 [train.confusion]
 confusion_matrix_v1 as contrib.metrics.confusion_matrix
 [train.device_setter]

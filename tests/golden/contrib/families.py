@@ -1,0 +1,96 @@
+"""Cases of families of `tf.contrib`, written once and run on TensorFlow 1.15 (which the answers are from) and here.
+
+A case is a function of `tf` that builds into a graph of its own and returns a list of arrays; it is named for what it
+asks. `answers(tf)` runs them all and gives lists that JSON can hold.
+"""
+
+import numpy as np
+
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def answers(tf, names=None):
+    found = {}
+    for name in names or CASES:
+        with tf.Graph().as_default():
+            tf.set_random_seed(7)
+            found[name] = [np.asarray(value).tolist() for value in CASES[name](tf)]
+    return found
+
+
+def run(tf, *fetches, **kwargs):
+    """Return values after initialising; updates before values where `updates` are given, `times` of them."""
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
+        for _ in range(kwargs.get("times", 0)):
+            session.run(kwargs["updates"])
+        return session.run(list(fetches))
+
+
+# --- metrics ----------------------------------------------------------------------------------------------------------
+
+SCORES = [0.1, 0.4, 0.35, 0.8, 0.65, 0.2, 0.9, 0.4]
+LABELS = [0, 0, 1, 1, 1, 0, 1, 1]
+WEIGHTS = [1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 0.25, 1.0]
+
+
+def metric(tf, function, *args, **kwargs):
+    value, update = function(*args, **kwargs)
+    values = list(value) if isinstance(value, tuple) else [value]
+    return run(tf, *values, updates=update, times=2)
+
+
+@case
+def metrics_at_points_of_curves(tf):
+    m, found = tf.contrib.metrics, []
+    for weights in (None, tf.constant(WEIGHTS)):
+        labels, scores = tf.constant(LABELS), tf.constant(SCORES)
+        found += metric(tf, m.f1_score, labels, scores, weights=weights)
+        found += metric(tf, m.precision_at_recall, labels, scores, 0.7, weights=weights)
+        found += metric(tf, m.recall_at_precision, labels, scores, 0.8, weights=weights)
+        found += metric(tf, m.recall_at_precision, labels, scores, 0.8, weights=weights, strict_mode=True)
+        found += metric(tf, m.streaming_curve_points, labels, scores, weights=weights, num_thresholds=5)
+        found += metric(tf, m.streaming_curve_points, labels, scores, weights=weights, num_thresholds=4, curve="PR")
+    return found
+
+
+@case
+def metrics_rates_of_misses(tf):
+    m, found = tf.contrib.metrics, []
+    for weights in (None, tf.constant(WEIGHTS)):
+        labels, scores = tf.constant(LABELS), tf.constant(SCORES)
+        hits = tf.greater(scores, 0.38)
+        found += metric(tf, m.streaming_false_positive_rate, hits, labels, weights=weights)
+        found += metric(tf, m.streaming_false_negative_rate, hits, labels, weights=weights)
+        found += metric(tf, m.streaming_false_positive_rate_at_thresholds, scores, labels, [0.3, 0.5], weights=weights)
+        found += metric(tf, m.streaming_false_negative_rate_at_thresholds, scores, labels, [0.3, 0.5], weights=weights)
+        truths = tf.cast(labels, tf.bool)
+        found += metric(tf, m.precision_recall_at_equal_thresholds, truths, scores, weights=weights, num_thresholds=6)
+    return found
+
+
+@case
+def metrics_that_keep_values(tf):
+    m, found = tf.contrib.metrics, []
+    for weights in (None, tf.constant(WEIGHTS)):
+        labels, scores = tf.constant(LABELS), tf.constant(SCORES)
+        for curve in ("ROC", "PR"):
+            found += metric(tf, m.streaming_dynamic_auc, labels, scores, curve, weights=weights)
+        for logit in (True, False):
+            found += metric(
+                tf, m.auc_with_confidence_intervals, labels, scores, weights=weights, logit_transformation=logit
+            )
+        found += metric(tf, m.cohen_kappa, labels, tf.cast(tf.greater(scores, 0.5), tf.int32), 2, weights=weights)
+        floats = tf.cast(labels, tf.float32)
+        found += metric(tf, m.streaming_covariance, scores, floats, weights=weights)
+        found += metric(tf, m.streaming_pearson_correlation, scores, floats, weights=weights)
+        found += metric(tf, m.count, scores, weights=weights)
+    table = tf.constant([[1, 2, 3], [4, 5, 6]])
+    found += metric(tf, m.streaming_concat, table, axis=1)
+    found += metric(tf, m.streaming_concat, table, axis=0, max_size=3)
+    return found
