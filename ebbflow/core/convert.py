@@ -174,14 +174,12 @@ def holds_tensors(value: Iterable[Any]) -> bool:
             continue
         if isinstance(item, Tensor):
             return True
-        if kind is list or kind is tuple:
-            if holds_tensors(item):
-                return True
-        elif _found.get(kind, _found) is _found:
-            _found[kind] = _find_converter(kind)
+        if kind is not list and kind is not tuple:
+            if _found.get(kind, _found) is _found:
+                _found[kind] = _find_converter(kind)
             if _found[kind] is not None:
                 return True
-        elif _found[kind] is not None:
+        if isinstance(item, (list, tuple)) and holds_tensors(item):  # also tuples with names, such as a cell's state
             return True
     return False
 

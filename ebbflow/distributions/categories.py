@@ -12,7 +12,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import TensorShape
+from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.distributions.base import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,
@@ -66,7 +66,7 @@ class _OverCategories(Distribution):
     @property
     def event_size(self) -> Any:
         """The number of categories."""
-        known = self._logits.shape[-1]
+        known = dimension_value(self._logits.shape[-1])
         return shape(self._logits)[-1] if known is None else convert(known, dtypes.int32)
 
     def _flat_draws(self, n: Any, seed: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import TensorShape
+from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.distributions.base import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,
@@ -54,7 +54,7 @@ class Independent(Distribution):
 
     def _batch_shape_tensor(self):
         dims = self._distribution.batch_shape_tensor()
-        return dims[: dims.shape[0] - self._taken]
+        return dims[: dimension_value(dims.shape[0]) - self._taken]
 
     def _event_shape(self):
         dims = self._distribution.batch_shape.as_list()
@@ -62,7 +62,9 @@ class Independent(Distribution):
 
     def _event_shape_tensor(self):
         dims = self._distribution.batch_shape_tensor()
-        return concat([dims[dims.shape[0] - self._taken :], self._distribution.event_shape_tensor()], 0)
+        return concat(
+            [dims[dimension_value(dims.shape[0]) - self._taken :], self._distribution.event_shape_tensor()], 0
+        )
 
     def _sample_n(self, n, seed=None):
         return self._distribution.sample(n, seed=seed)
@@ -122,7 +124,7 @@ class Mixture(Distribution):
         if any(c.dtype != components[0].dtype for c in components):
             raise TypeError("All components must have the same dtype, but saw dtypes: "
                             f"{[(c.name, c.dtype) for c in components]}")  # fmt: skip
-        count = cat.logits.shape[-1]
+        count = dimension_value(cat.logits.shape[-1])
         if count is not None and count != len(components):
             raise ValueError(
                 f"cat.num_classes != len(components): number of components {len(components)} vs {count} categories"
@@ -196,7 +198,7 @@ class MixtureSameFamily(Distribution):
     ):  # fmt: skip
         if not mixture_distribution.dtype.is_integer:
             raise ValueError(f"`mixture_distribution.dtype` ({mixture_distribution.dtype}) is not over integers")
-        count = mixture_distribution.logits.shape[-1]
+        count = dimension_value(mixture_distribution.logits.shape[-1])
         rows = components_distribution.batch_shape
         if rows.rank == 0 or (None not in (count, rows.as_list()[-1]) and rows.as_list()[-1] != count):
             raise ValueError(
@@ -228,7 +230,9 @@ class MixtureSameFamily(Distribution):
         dims = concat([[n], self.batch_shape_tensor()], 0)
         chosen = self._mixture.sample(n, seed=seeds())
         chosen = raw.BroadcastTo(reshape(chosen, concat([[n], _padded(self._mixture, self)], 0)), dims)
-        mask = one_hot(chosen, self._mixture.logits.shape[-1], dtype=dtypes.bool, on_value=True, off_value=False)
+        mask = one_hot(
+            chosen, dimension_value(self._mixture.logits.shape[-1]), dtype=dtypes.bool, on_value=True, off_value=False
+        )
         for _ in range(self.event_shape.rank):
             mask = expand_dims(mask, -1)
         return reduce_sum(where(mask, drawn, zeros_like(drawn)), axis=self._axis)

@@ -15,6 +15,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import dimension_value
 from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import ones_like, zeros_like
 from ebbflow.ops.arrays.indexing import gather
@@ -132,7 +133,7 @@ def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None)
     """
     with name_scope(name, "fill_triangular"):
         x = convert(x, name="x")
-        length = x.shape[-1]
+        length = dimension_value(x.shape[-1])
         if length is None:
             raise ValueError("fill_triangular: the last axis of x must be known; got an unknown length")
         n = round((math.sqrt(8 * length + 1) - 1) / 2)
@@ -152,7 +153,7 @@ def fill_triangular_inverse(x: TensorLike, upper: bool = False, name: str | None
     """
     with name_scope(name, "fill_triangular_inverse"):
         x = convert(x, name="x")
-        n = x.shape[-1]
+        n = dimension_value(x.shape[-1])
         if n is None:
             raise ValueError("fill_triangular_inverse: the size of the matrices must be known; got an unknown one")
         length = n * (n + 1) // 2
@@ -261,7 +262,7 @@ def auto_correlation(
         rank = x.shape.rank
         order = [i for i in range(rank) if i != axis % rank] + [axis % rank]
         moved = transpose(x, order)
-        length = moved.shape[-1]
+        length = dimension_value(moved.shape[-1])
         if center:
             moved = moved - raw.Mean(moved, [-1], keep_dims=True)
         lags = length - 1 if max_lags is None else min(int(max_lags), length - 1)

@@ -8,7 +8,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import TensorShape
+from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.distributions.base import Distribution, after, dims_tensor
 from ebbflow.distributions.bijectors.base import Bijector
 from ebbflow.distributions.bijectors.composed import Chain
@@ -87,7 +87,7 @@ class TransformedDistribution(Distribution):
 
     @property
     def _extra(self) -> int:
-        return 0 if self._event_override is None else self._event_override.shape[0]
+        return 0 if self._event_override is None else dimension_value(self._event_override.shape[0])
 
     @property
     def _turns(self) -> bool:
@@ -205,7 +205,7 @@ def _as_dims(dims: Any) -> Any:
 
 def _static(dims: Any) -> TensorShape:
     known = dims.constant_value()
-    return TensorShape([None] * dims.shape[0]) if known is None else TensorShape(known.tolist())
+    return TensorShape([None] * dimension_value(dims.shape[0])) if known is None else TensorShape(known.tolist())
 
 
 class RelaxedOneHotCategorical(TransformedDistribution):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import TensorShape
+from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.distributions.base import Distribution, RegisterKL, after
 from ebbflow.distributions.bijectors.vectors import AffineLinearOperator, linear_scale
 from ebbflow.distributions.positive import Exponential
@@ -105,7 +105,7 @@ def _diagonal(loc: Any, scale_diag: Any, multiplier: Any) -> Any:
     if loc is None:
         raise ValueError("Must specify one or both of `loc` and `scale`.")
     loc = convert(loc)
-    return LinearOperatorScaledIdentity(loc.shape[-1], convert(1.0, loc.dtype), is_non_singular=True)
+    return LinearOperatorScaledIdentity(dimension_value(loc.shape[-1]), convert(1.0, loc.dtype), is_non_singular=True)
 
 
 class MultivariateNormalDiag(MultivariateNormalLinearOperator):

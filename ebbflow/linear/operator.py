@@ -144,7 +144,7 @@ class LinearOperator(Module):
 
     def _checked(self, x: Any, axis: int, turned: bool, what: str) -> Any:
         size = self._row_count if turned else self._column_count
-        if x.shape.rank is not None and size is not None and x.shape[axis] not in (None, size):
+        if x.shape.rank is not None and size is not None and dimension_value(x.shape[axis]) not in (None, size):
             raise ValueError(
                 f"Operators are incompatible. Expected `x` to have dimension {size} but got {x.shape[axis]} ({what})"
             )

@@ -152,7 +152,7 @@ def _expand_feed(key: Any, value: Any) -> Sequence[tuple[Any, Any]]:
     if isinstance(key, (tuple, list)):
         if len(key) != len(value):
             raise ValueError(f"the feed for {key} has {len(value)} values for {len(key)} tensors")
-        return list(zip(key, value, strict=True))
+        return [pair for item, part in zip(key, value, strict=True) for pair in _expand_feed(item, part)]
     for known, _, feed_function, _ in _conversions:
         if isinstance(key, known) and feed_function is not None:
             return list(feed_function(key, value))

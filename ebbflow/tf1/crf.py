@@ -12,6 +12,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.shape import dimension_value
 from ebbflow.core.typing import TensorLike
 from ebbflow.layers.rnn.cell_base import RNNCell
 from ebbflow.layers.rnn.dynamic import dynamic_rnn
@@ -96,7 +97,7 @@ def crf_log_likelihood(
     """Return the log-likelihood of each row's tags, and the transitions (a new variable where none are given)."""
     inputs = convert(inputs)
     if transition_params is None:
-        tags = inputs.shape[2]
+        tags = dimension_value(inputs.shape[2])
         transition_params = get_variable("transitions", [tags, tags])
     score = crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
     return score - crf_log_norm(inputs, sequence_lengths, transition_params), transition_params

@@ -13,6 +13,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import dimension_value
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
@@ -221,7 +222,7 @@ def average_precision_at_top_k(
     """Return `average_precision_at_k` for predictions that are class numbers already, best first, and its update."""
     only_in_graphs("average_precision_at_top_k")
     best = convert(predictions_idx)
-    k = best.shape[-1] if best.shape.rank else None
+    k = dimension_value(best.shape[-1]) if best.shape.rank else None
     if k is None:
         raise ValueError(f"the last axis of predictions_idx must have a known length, got shape {best.shape}")
     with name_scope(name, _at_k("average_precision", int(k)), [best, labels, weights]) as scope:

@@ -28,6 +28,15 @@ BETTER = {
 }
 
 
+@pytest.fixture(autouse=True, params=["v1", "v2"])
+def shapes(request):
+    """Run everything with the shapes of both eras: a TF 1 program gets Dimensions where a TF 2 program gets ints."""
+    if request.param == "v1":
+        tf.compat.v1.disable_v2_tensorshape()
+    yield
+    tf.compat.v1.enable_v2_tensorshape()
+
+
 def gathered(prefix, rooms):
     names = {}
     for room in rooms:

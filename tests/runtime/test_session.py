@@ -223,3 +223,13 @@ def test_an_error_shows_a_variable_among_the_operands_by_its_own_shape(use_resou
             session.run(update, {x: np.ones(5)})
     assert "float32[3, 2]   variable 'w'" in str(caught.value)
     assert "x:0: float32[5]   made by Placeholder" in str(caught.value)
+
+
+def test_keys_of_feeds_may_be_nested():
+    with tf.Graph().as_default(), v1.Session() as session:
+        cell = v1.nn.rnn_cell.MultiRNNCell([v1.nn.rnn_cell.LSTMCell(2) for _ in range(2)])
+        state = cell.zero_state(1, tf.float32)
+        packed = tf.identity(state, "state")  # tuples with names are packed like others
+        assert packed.shape == [2, 2, 1, 2]
+        values = [[np.full([1, 2], 1.0), np.full([1, 2], 2.0)], [np.full([1, 2], 3.0), np.full([1, 2], 4.0)]]
+        assert session.run(packed, {state: values})[:, :, 0, 0].tolist() == [[1.0, 2.0], [3.0, 4.0]]

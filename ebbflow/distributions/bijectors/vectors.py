@@ -10,7 +10,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import TensorShape
+from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.core.typing import TensorLike
 from ebbflow.distributions.bijectors.base import Bijector
 from ebbflow.distributions.bijectors.composed import Chain
@@ -126,7 +126,7 @@ def linear_scale(
         base = LinearOperatorDiag(diag, is_non_singular=True, is_self_adjoint=True)
     elif factor is not None or (multiplier is not None and shift is not None and convert(shift).shape.rank):
         like = convert(factor if factor is not None else shift)
-        size = like.shape[-2] if factor is not None else like.shape[-1]
+        size = dimension_value(like.shape[-2 if factor is not None else -1])
         scale = convert(1.0 if multiplier is None else multiplier, like.dtype)
         if size is not None:
             base = LinearOperatorScaledIdentity(size, scale, is_non_singular=True, is_self_adjoint=True)
@@ -185,12 +185,14 @@ class Reshape(Bijector):
         if len(sizes) > 1:
             raise ValueError(f"Input/output size mismatch: {dims_in.tolist()} and {dims_out.tolist()}")
         super().__init__(
-            is_constant_jacobian=True, validate_args=validate_args, forward_min_event_ndims=self._in.shape[0],
-            inverse_min_event_ndims=self._out.shape[0], name=name or "reshape",
+            is_constant_jacobian=True, validate_args=validate_args, name=name or "reshape",
+            forward_min_event_ndims=dimension_value(self._in.shape[0]),
+            inverse_min_event_ndims=dimension_value(self._out.shape[0]),
         )  # fmt: skip
 
     def _turned(self, x, old, new):
-        front = shape(x)[: -old.shape[0]] if old.shape[0] else shape(x)
+        rank = dimension_value(old.shape[0])
+        front = shape(x)[:-rank] if rank else shape(x)
         return reshape(x, concat([front, new], 0))
 
     def _forward(self, x):
@@ -206,10 +208,10 @@ class Reshape(Bijector):
         return convert(0.0, x.dtype)
 
     def _forward_event_shape(self, input_shape):
-        return _reshaped(input_shape, self._out.constant_value(), self._in.shape[0])
+        return _reshaped(input_shape, self._out.constant_value(), dimension_value(self._in.shape[0]))
 
     def _inverse_event_shape(self, output_shape):
-        return _reshaped(output_shape, self._in.constant_value(), self._out.shape[0])
+        return _reshaped(output_shape, self._in.constant_value(), dimension_value(self._out.shape[0]))
 
     def _forward_event_shape_tensor(self, input_shape):
         return convert(self._forward_event_shape(input_shape.constant_value()).as_list(), dtypes.int32)
@@ -281,7 +283,7 @@ class CholeskyOuterProduct(Bijector):
         return cholesky(y)
 
     def _forward_log_det_jacobian(self, x):
-        size = x.shape[-1]
+        size = dimension_value(x.shape[-1])
         if size is None:
             raise ValueError("CholeskyOuterProduct: the size of the matrices must be known")
         powers = convert(np.arange(size, 0, -1), x.dtype)

@@ -14,6 +14,7 @@ from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import dimension_value
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
@@ -273,7 +274,7 @@ def ctc_loss(
 
 def _blank_last(logits: Any, values: Any, blank: int) -> tuple[Any, Any]:
     """Return logits and labels with the blank moved behind the other classes."""
-    count = logits.shape[2]
+    count = dimension_value(logits.shape[2])
     if count is None:
         raise ValueError("ctc_loss needs to know the number of classes: logits.shape[2] is None")
     blank = blank + count if blank < 0 else blank
