@@ -13,7 +13,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ebbflow.api import versions
+
 ROOT = "tensorflow"
+PREFIX = "x.y"
+"""Stands for a program that reads a version's first three letters, `tf.__version__[:3]`, as a number."""
 MOST_FILES = 500
 
 _FIRST = """
@@ -72,9 +76,30 @@ _KERAS_2 = """
 KERAS_2 = set(_KERAS_2.split())
 """Methods and modules that Keras 2 had and Keras 3 has not."""
 
+SESSIONS = {"get_session", "set_session"}
+"""Of these, what only a program of TF 1 has use for, unless it asks `compat.v1` for it."""
+
 OLD_ARGUMENTS = {"lr", "decay"}
 OPTIMIZERS = {"Adadelta", "Adagrad", "Adam", "Adamax", "Ftrl", "Nadam", "RMSprop", "SGD"}
 """What Keras 3's optimizers are not given any more, and what they are called."""
+
+_KERAS_2_PATHS = """
+    applications.regnet applications.resnet_rs backend.function backend.in_test_phase backend.in_train_phase
+    backend.learning_phase_scope backend.local_conv1d backend.local_conv2d backend.manual_variable_initialization
+    backend.normalize_batch_in_training backend.placeholder backend.print_tensor backend.random_binomial
+    backend.reset_uids callbacks.BaseLogger callbacks.experimental constraints.RadialConstraint
+    constraints.radial_constraint layers.AbstractRNNCell layers.DenseFeatures layers.LocallyConnected1D
+    layers.LocallyConnected2D losses.kl_divergence losses.log_cosh losses.mean_absolute_error
+    losses.mean_absolute_percentage_error losses.mean_squared_error losses.mean_squared_logarithmic_error
+    metrics.MeanRelativeError metrics.MeanTensor metrics.experimental metrics.kl_divergence metrics.log_cosh
+    metrics.mean_absolute_error metrics.mean_absolute_percentage_error metrics.mean_squared_error
+    metrics.mean_squared_logarithmic_error models.experimental models.model_from_config models.model_from_yaml
+    optimizers.experimental optimizers.legacy.Adadelta optimizers.legacy.Adamax optimizers.legacy.Nadam
+    utils.GeneratorEnqueuer utils.OrderedEnqueuer utils.SequenceEnqueuer utils.experimental
+"""
+
+KERAS_2_PATHS = {f"keras.{name}" for name in _KERAS_2_PATHS.split()}
+"""Public names that tf_keras has and Keras 3 has not."""
 
 OLD_PLACES = (
     "keras.layers.experimental", "keras.experimental", "keras.estimator", "python.keras",
@@ -97,18 +122,24 @@ class Era:
     files: list[str] = field(default_factory=list)
     modules: set[str] = field(default_factory=set)  # every module the program imports, by full name
     keras_2: set[str] = field(default_factory=set)  # what speaks for Keras 2
+    compared: set[str] = field(default_factory=set)  # what the program compares `tf.__version__` with, as text
 
     @property
     def number(self) -> int:
         """1 or 2."""
         if any(name.split(".")[0] == "contrib" for name in self.first):
             return 1  # nothing else ever had tf.contrib
-        return 1 if len(self.first) > len(self.second) else 2
+        sessions = set() if "compat.v1" in self.second else self.keras_2 & SESSIONS
+        return 1 if len(self.first | sessions) > len(self.second) else 2
 
     @property
     def keras(self) -> int | None:
-        """2 where the program uses what only Keras 2 has; None where nothing tells."""
-        return 2 if self.keras_2 else None
+        """2 where the program uses what only Keras 2 has, or was right only until TF 2.9; None where nothing tells."""
+        return 2 if self.keras_2 or self.misled(versions.V2) else None
+
+    def misled(self, version: str) -> bool:
+        """Whether this version, compared as text as the program does, is in another place than among the releases."""
+        return any(other == PREFIX or (version < other) != (_parts(version) < _parts(other)) for other in self.compared)
 
     @property
     def old_optimizers(self) -> bool:
@@ -120,7 +151,7 @@ class Era:
         for name in names:
             parts = name.split(".")
             starts = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
-            self.keras_2 |= starts & set(OLD_PLACES)
+            self.keras_2 |= starts & (KERAS_2_PATHS | set(OLD_PLACES))
             self.first |= starts & FIRST
             self.second |= starts & SECOND
 
@@ -182,10 +213,31 @@ def _read(source: str | bytes, era: Era, package: str = "") -> list[str]:
         return _read_text(source, era)
     names, imported = _names(tree), list(_imports(tree, package))
     era.add(names)
+    if any(name.endswith("__version__") for name in names):
+        era.compared |= set(_compared(tree))
     if any(name.partition(".")[0] in ("keras", ROOT) for name in imported):
         era.keras_2 |= set(_keras_2(tree))
         era.keras_2 |= {name for name in imported if name.startswith(OLD_PLACES)}
+        era.keras_2 |= KERAS_2_PATHS & {f"keras.{name}" for name in _names(tree, "keras")}
     return imported
+
+
+def _compared(tree: ast.AST) -> Iterator[str]:
+    """Yield the texts that a `__version__` is compared with; PREFIX where its first letters are taken for a number."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.In, ast.NotIn)):
+            sides = [node.left, *node.comparators]
+            if any(isinstance(side, ast.Attribute) and side.attr == "__version__" for side in sides):
+                yield from (s.value for s in sides if isinstance(s, ast.Constant) and isinstance(s.value, str))
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and node.slice.lower is None:
+            upper = node.slice.upper
+            versioned = isinstance(node.value, ast.Attribute) and node.value.attr == "__version__"
+            if versioned and isinstance(upper, ast.Constant) and upper.value == len(PREFIX):
+                yield PREFIX
+
+
+def _parts(version: str) -> list[int]:
+    return [int(digits) for digits in re.findall(r"\d+", version)]
 
 
 def _keras_2(tree: ast.AST) -> Iterator[str]:
@@ -199,6 +251,11 @@ def _keras_2(tree: ast.AST) -> Iterator[str]:
             called = _chain(node.func) or [""]
             if called[-1] in OPTIMIZERS:
                 yield from (f"{word.arg}=" for word in node.keywords if word.arg in OLD_ARGUMENTS)
+            elif called[-1] == "Input":
+                constants = [word.value for word in node.keywords if word.arg == "shape"]
+                yield from (
+                    "Input(shape=int)" for c in constants if isinstance(c, ast.Constant) and type(c.value) is int
+                )
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[str]:
@@ -217,20 +274,20 @@ def _imports(tree: ast.AST, package: str) -> Iterator[str]:
                 yield from [base, *(f"{base}.{alias.name}" for alias in node.names)]
 
 
-def _names(tree: ast.AST) -> set[str]:
-    """Return every dotted name that a tree reaches through `tensorflow`, under whatever names it was imported."""
-    known: dict[str, set[str]] = {}  # a name in the program -> what it may be, below tensorflow
+def _names(tree: ast.AST, root: str = ROOT) -> set[str]:
+    """Return every dotted name that a tree reaches through a package, under whatever names it was imported."""
+    known: dict[str, set[str]] = {}  # a name in the program -> what it may be, below the package
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first, _, rest = alias.name.partition(".")
-                if first == ROOT:
+                if first == root:
                     found.add(rest)
-                    known.setdefault(alias.asname or ROOT, set()).add(rest if alias.asname else "")
+                    known.setdefault(alias.asname or root, set()).add(rest if alias.asname else "")
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             first, _, rest = node.module.partition(".")
-            if first == ROOT:
+            if first == root:
                 for alias in node.names:
                     full = f"{rest}.{alias.name}" if rest else alias.name
                     found.add(full)

@@ -17,6 +17,7 @@ from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
+from ebbflow.api import versions
 from ebbflow.api.namespace import finder, open_door
 from ebbflow.core.context import enter_v1
 from ebbflow.doors import alias, era, keras_alias, keras_package, metadata, tracebacks, watch
@@ -54,7 +55,10 @@ def run(
     found, source_text = _evidence(kind, name, directory)
     number = found.number if tf == "auto" else int(tf)
     program = Program(_homes(directory), sources=() if directory else ("<string>", "<stdin>"))
-    lender = open_doors(number, program, found.modules, KerasChoice(keras, found.keras, found.old_optimizers))
+    choice = KerasChoice(keras, found.keras, found.old_optimizers)
+    lender = open_doors(
+        number, program, found.modules, choice, found.misled(versions.V1 if number == 1 else versions.V2)
+    )
     if verbose:
         print(f"ebbflow: {found if tf == 'auto' else f'TF {number} (asked for)'}", file=sys.stderr)
         if found.keras_2 or keras:
@@ -80,11 +84,18 @@ def _homes(directory: str) -> list[str]:
     return [directory or here, *([here] if within(os.path.realpath(directory), here) and not shared else [])]
 
 
-def open_doors(number: int, program: Program, imports: set[str], keras: KerasChoice) -> Lender:
-    """Make `import tensorflow` answer, lend what has vanished, and do the same in processes the program starts."""
+def open_doors(number: int, program: Program, imports: set[str], keras: KerasChoice, one_digit: bool = False) -> Lender:
+    """Make `import tensorflow` answer, lend what has vanished, and do the same in processes the program starts.
+
+    A program that compares versions as text (`one_digit`) is shown one of those with which that is right.
+    """
     keras_package.choose(keras)
     if keras_package.number(number) == 2:
         keras_alias.install(number)
+    if number == 1 or keras_package.number(number) == 2:
+        watch.after_import("numpy", _print_as_then)
+        if one_digit:
+            versions.V1, versions.V2 = versions.V1_OF_ONE_DIGIT, versions.V2_OF_ONE_DIGIT
     if not _has_its_own_tensorflow():
         sys.modules.pop(TENSORFLOW, None)
         open_door(TENSORFLOW, "v1" if number == 1 else "v2", enter_v1 if number == 1 else None)
@@ -92,9 +103,17 @@ def open_doors(number: int, program: Program, imports: set[str], keras: KerasCho
         alias.name_modules()
     lender = Lender(program)
     lender.open(imports)
-    child = Child(number, sorted(program.directories), sorted(program.sources), sorted(imports), tuple(keras))
+    child = Child(
+        number, sorted(program.directories), sorted(program.sources), sorted(imports), tuple(keras), one_digit
+    )
     watch.after_import("multiprocessing.spawn", child.follow)
     return lender
+
+
+def _print_as_then(numpy: ModuleType) -> None:
+    """Have NumPy's scalars print as numbers, as they did until NumPy 2: programs wrote them to files like that."""
+    if int(numpy.__version__.split(".")[0]) >= 2:
+        numpy.set_printoptions(legacy="1.25")
 
 
 def _has_its_own_tensorflow() -> bool:
@@ -210,9 +229,10 @@ class Child:
     """What a process started by `multiprocessing` must do before it runs the program's main module."""
 
     def __init__(
-        self, number: int, directories: list[str], sources: list[str], imports: list[str], keras: tuple[Any, ...]
-    ) -> None:
-        self.arguments = (number, directories, sources, imports, keras)
+        self, number: int, directories: list[str], sources: list[str], imports: list[str], keras: tuple[Any, ...],
+        one_digit: bool,
+    ) -> None:  # fmt: skip
+        self.arguments = (number, directories, sources, imports, keras, one_digit)
 
     def follow(self, spawn: Any) -> None:
         """Send ourselves along whenever a child is prepared: unpickling opens the doors over there."""
@@ -228,8 +248,8 @@ class Child:
 
 
 def _begin_child(
-    number: int, directories: list[str], sources: list[str], imports: list[str], keras: tuple[Any, ...]
+    number: int, directories: list[str], sources: list[str], imports: list[str], keras: tuple[Any, ...], one_digit: bool
 ) -> None:
     if TENSORFLOW not in finder.doors:
-        open_doors(number, Program(directories, sources), set(imports), KerasChoice(*keras))
+        open_doors(number, Program(directories, sources), set(imports), KerasChoice(*keras), one_digit)
         tracebacks.install("v1" if number == 1 else "v2")

@@ -81,7 +81,35 @@ def test_an_unreadable_program_is_of_the_second_era(tmp_path):
         ("from keras.layers.core import Dense", 2),
         ("import keras; model.fit_generator(batches)", 2),
         ("import torch; model.fit_generator(batches); Adam(lr=1)", None),
+        ("from tensorflow import keras; keras.losses.mean_squared_error(a, b)", 2),
+        ("import keras; keras.layers.LocallyConnected1D(1, 2)", 2),
+        ("from keras.layers import Input; Input(shape=1)", 2),
+        ("from keras.layers import Input; Input(shape=(1,))", None),
+        ("import tensorflow as tf; assert tf.__version__ >= '2.4'", 2),
+        ("import tensorflow as tf; assert tf.__version__ >= '2.16'", None),
     ],
 )
 def test_what_speaks_for_keras_2(source, number):
     assert era.of_source(source).keras == number
+
+
+@pytest.mark.parametrize(
+    ("source", "misled"),
+    [
+        ("import tensorflow as tf; assert tf.__version__ >= '1.4'", True),
+        ("import tensorflow as tf\nif '1.2.0' < tf.__version__: pass", True),
+        ("import tensorflow as tf; x = float(tf.__version__[:3]) > 1.3", True),
+        ("import tensorflow as tf; tf.__version__ >= '1.0'", False),
+        ("import tensorflow as tf; tf.__version__ == '1.4'", False),
+        ("import tensorflow as tf; LooseVersion(tf.__version__) >= LooseVersion('1.4')", False),
+        ("import numpy as np; np.__version__ >= '1.4'", False),
+    ],
+)
+def test_versions_compared_as_text(source, misled):
+    assert era.of_source(source).misled("1.15.5") is misled
+
+
+def test_sessions_of_keras_speak_for_tf_1():
+    source = "import tensorflow as tf\nimport {0} as K\nK.get_session().run(tf.nn.softmax([1.0]))"
+    assert era.of_source(source.format("keras.backend")).number == 1
+    assert era.of_source(source.format("tensorflow.compat.v1.keras.backend")).number == 2

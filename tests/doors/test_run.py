@@ -61,6 +61,12 @@ def test_the_first_era_is_detected_and_can_be_overruled(tmp_path):
     assert (loud.stdout, loud.stderr) == ("2.21.0 True\n", "ebbflow: TF 2 (asked for)\n")
 
 
+def test_versions_and_numbers_are_written_as_then(tmp_path):
+    check = "import numpy as np, tensorflow as tf\nassert tf.__version__ >= '1.4'\n"
+    write(tmp_path, prog=check + "print(tf.__version__, [np.float32(2)]); tf.Session()\n")
+    assert ebbflow("run", "prog.py", cwd=tmp_path).stdout == "1.9.0 [2.0]\n"
+
+
 def test_paths_of_tensorflow_import(tmp_path):
     write(
         tmp_path,
