@@ -233,6 +233,13 @@ class GraphScopes:
         if self._container and "container" in node._attrs and not node._attrs["container"]:
             node._attrs = {**node._attrs, "container": self._container}
 
+    def _place(self, node: Operation, stated: str) -> None:
+        """Place a node that comes with a device of its own: the open scopes say what it leaves open."""
+        node._set_device(stated)
+        devices = self._scope.__dict__.get("devices")
+        if devices:
+            self._apply_devices(node, devices)
+
     def _apply_devices(self, node: Operation, stack: list[Any]) -> None:
         for entry in reversed(stack):
             if entry is None:

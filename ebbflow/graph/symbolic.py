@@ -342,7 +342,9 @@ class Operation:
 
     @property
     def _input_types(self) -> list[DType]:
-        return self.input_types
+        """The types as the interface has them: a reference where it takes one."""
+        wanted = self._op.signature.each_input(self._attrs)
+        return [t.dtype if arg.is_ref else t.dtype.base_dtype for t, arg in zip(self._inputs, wanted, strict=True)]
 
     @property
     def _node_def(self) -> Any:
@@ -361,6 +363,13 @@ class Operation:
     def _set_attr(self, name: str, value: Any) -> None:
         value = value.s if hasattr(value, "s") and hasattr(value, "SerializeToString") else value
         self._attrs = {**self._attrs, name: value}  # nodes of one kind share their attrs
+
+    def _clear_attr(self, name: str) -> None:
+        """Forget an attr: it has its default again, if it has one."""
+        declared = self._op.signature.attrs.get(name)
+        self._attrs = {key: value for key, value in self._attrs.items() if key != name}
+        if declared is not None and declared.has_default:
+            self._attrs[name] = declared.default
 
     def _set_device(self, device: Any) -> None:
         self._device = device if isinstance(device, str) else device.to_string()

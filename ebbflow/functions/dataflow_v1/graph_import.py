@@ -145,18 +145,38 @@ class _Import:
             name = node.name
             if name in self._items:
                 raise ValueError(f"Node '{name}' is not unique")
-            full = self._graph.unique_name(f"{self._prefix}/{name}" if self._prefix else name)
+            full = self._name_for(f"{self._prefix}/{name}" if self._prefix else name)
             self._items[name] = self._library.item(node, full)
-        for item in self._items.values():
-            self._prefix_colocation(item.attrs)
+        for name, item in self._items.items():
+            self._prefix_colocation(name, item.attrs)
         used = self._connect(given)
-        unused = [k for k in given if k not in used]
+        unused = [k for k in given if k not in used and not self._gives(k)]
         if unused:
             names = ", ".join(k if ":" in k else f"{k}:0" for k in unused)
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{names}]")
         self._graph._take_versions(self._versions)
         found = functionalize([*self._items.values(), *used.values()], self._graph, emit)
+        self._place_colocated()
         return None if wanted is None else [self._element(found, name) for name in wanted]
+
+    def _name_for(self, name: str) -> str:
+        """Return a name no other node has; one that only a scope without nodes has is free."""
+        graph, key = self._graph, name.lower()
+        if name in graph._by_name or (
+            key in graph._names_in_use and any(other.startswith(f"{name}/") for other in graph._by_name)
+        ):
+            return graph.unique_name(name)
+        graph._names_in_use.setdefault(key, 1)
+        return name
+
+    def _gives(self, key: str) -> bool:
+        """Return whether a key of `input_map` is an output of a node here, if one that no other node takes."""
+        name, _, index = key.partition(":")
+        item = self._items.get(name.removeprefix("^"))
+        if item is None or item.op not in registry.names():
+            return item is not None
+        outputs = registry[item.op].signature.outputs
+        return name.startswith("^") or int(index or 0) < sum(arg.count(item.attrs) for arg in outputs)
 
     def _connect(self, given: dict[str, Any]) -> dict[str, Item]:
         """Give every item its inputs; return those that stand for given tensors, by the names they replace."""
@@ -171,39 +191,55 @@ class _Import:
                         stand_ins[key] = Item(f"{tensor.op.name}/{key}", GIVEN, origin=tensor)
                     item.inputs.append((stand_ins[key], 0))
                 elif text.startswith("^"):
-                    item.controls.append(self._find(text[1:], node))
+                    item.controls.append(self._find(text[1:], text, node))
                 else:
                     name, colon, index = text.partition(":")
-                    item.inputs.append((self._find(name, node), _number(index, node) if colon else 0))
+                    if colon and index and not index.isdigit():
+                        raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
+                    item.inputs.append((self._find(name, text, node), int(index or 0)))
         return stand_ins
 
-    def _find(self, name: str, node: Any) -> Item:
+    def _place_colocated(self) -> None:
+        """Put nodes where those are that they are colocated with, whatever else was said."""
+        for item in self._items.values():
+            node = self._graph._by_name.get(item.name) if "_class" in item.attrs else None
+            groups = [group.decode().removeprefix("loc:@") for group in node.colocation_groups()] if node else []
+            others = [self._graph._by_name.get(name) for name in groups if name != item.name]
+            if node is not None and others:
+                node._set_device(next((other.device for other in others if other is not None and other.device), ""))
+
+    def _find(self, name: str, text: str, node: Any) -> Item:
         if name not in self._items:
-            raise ValueError(f"Node '{node.name}': Unknown input node '{name}'")
+            raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
         return self._items[name]
 
-    def _prefix_colocation(self, attrs: dict[str, Any]) -> None:
+    def _prefix_colocation(self, name: str, attrs: dict[str, Any]) -> None:
         if isinstance(attrs.get("_class"), tuple):
-            attrs["_class"] = tuple(self._renamed(place) for place in attrs["_class"])
+            attrs["_class"] = tuple(self._renamed(place, name) for place in attrs["_class"])
 
-    def _renamed(self, place: str | bytes) -> bytes:
+    def _renamed(self, place: str | bytes, name: str) -> bytes:
         text = place if isinstance(place, str) else place.decode("utf-8", "replace")
-        found = self._items.get(text.removeprefix("loc:@"))
-        if found is not None:
-            return f"loc:@{found.name}".encode()
-        return place if isinstance(place, bytes) else text.encode()
+        if not text.startswith("loc:@"):
+            return place if isinstance(place, bytes) else text.encode()
+        other = text.removeprefix("loc:@")
+        if other not in self._items:
+            raise ValueError(f"Node '{name}' expects to be colocated with unknown node '{other}'")
+        return f"loc:@{self._items[other].name}".encode()
 
     def _element(self, found: Any, name: str) -> Any:
         base, colon, index = name.partition(":")
         if base not in self._items or (colon and not index.isdigit()):
-            raise ValueError(f"Requested return_element '{name}' not found in graph_def.")
-        return found(self._items[base], int(index) if colon else None)
-
-
-def _number(text: str, node: Any) -> int:
-    if text and not text.isdigit():
-        raise ValueError(f"Node '{node.name}': '{text}' is no number of an output")
-    return int(text or 0)
+            kind = "tensor" if colon else "node"
+            raise ValueError(f"Requested return {kind} '{name}' not found in graph def")
+        if not colon:
+            return found(self._items[base], None)
+        try:
+            return found(self._items[base], int(index))
+        except ValueError:
+            node = found(self._items[base], None)
+            raise ValueError(
+                f"Invalid return output {index} of node '{base}', which has {len(node.outputs)} output(s)"
+            ) from None
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
@@ -441,7 +477,7 @@ def emit(item: Item, inputs: list[Any], graph: Any) -> list[Any]:
         attrs = {k: v for k, v in attrs.items() if k != "_output_shapes"}
     node: Operation = graph._add(op, item.name, inputs, _grouped(op, item, inputs), attrs)
     if item.origin:
-        node._set_device(item.origin)
+        graph._place(node, item.origin)
     for tensor, dims in zip(node._outputs, stated, strict=False):
         if item.op not in LOW_LEVEL:
             tensor._dims = _merged(node, tensor._dims, dims)
@@ -464,9 +500,13 @@ def _grouped(op: Op, item: Item, inputs: list[Any]) -> list[Any]:
     for i, (tensor, wanted) in enumerate(zip(inputs, types, strict=False)):
         if tensor._dtype is not wanted and tensor.dtype.base_dtype is not wanted.base_dtype:
             raise ValueError(
-                f"Input {i} of node {item.name} was passed {tensor.dtype.base_dtype.name} from {tensor.name} "
-                f"incompatible with expected {wanted.base_dtype.name}."
+                f"Input {i} of node {item.name} was passed {dtypes.c_name(tensor.dtype)} from {tensor.name} "
+                f"incompatible with expected {dtypes.c_name(wanted)}."
             )
     if len(inputs) != len(types):
-        raise ValueError(f"NodeDef '{item.name}' has {len(inputs)} inputs, which is not what Op<name={op.name}> takes")
+        wants = ", ".join(map(dtypes.c_name, types))
+        raise ValueError(
+            f"NodeDef expected inputs '{wants}' do not match {len(inputs)} inputs specified; Op<name={op.name}>; "
+            f"NodeDef: '{item.name}'"
+        )
     return op.signature.group_inputs(inputs, item.attrs)
