@@ -41,14 +41,15 @@ class WrappedFunction(ConcreteFunction):
         for feed in flat_feeds:
             if type(feed) is not SymbolicTensor:
                 raise ValueError(f"All members of argument `feeds` must be tensors. Got {feed!r} instead.")
-        flat_fetches = [graph.as_graph_element(f) for f in nest.flatten(fetches)]
+        flat_fetches = [graph.as_graph_element(f) for f in nest.flatten(fetches, expand_composites=True)]
         outputs = [f if type(f) is SymbolicTensor else None for f in flat_fetches]
         pruned = graph.with_outputs([t for t in outputs if t is not None], name or "pruned")
         given = {id(t) for t in flat_feeds}
         pruned._captures = {k: pair for k, pair in graph._captures.items() if id(pair[1]) not in given}
         pruned.inputs = [*flat_feeds, *[inside for _, inside in pruned._captures.values()]]
         pruned.effects = [f for f in flat_fetches if isinstance(f, Operation)]
-        pruned.structured_outputs = nest.pack_sequence_as(fetches, outputs)
+        with context.scope(graph):  # sparse and ragged ones are put together
+            pruned.structured_outputs = nest.pack_sequence_as(fetches, outputs, expand_composites=True)
         kind = _type_of_feeds(flat_feeds, input_signature)
         return WrappedFunction(pruned, kind, self._kept)
 

@@ -6,12 +6,17 @@ functions, and captured by them: variables are ordinary ones, trainable again, w
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from ebbflow import messages
-from ebbflow.core import context, dtypes, errors
+from ebbflow.core import context, dtypes, errors, nest
+from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.registry import registry
+from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
@@ -35,12 +40,32 @@ from ebbflow.trackable.auto import AutoTrackable
 HELD_BY_NAME = ("HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable")
 
 
+class UnliftableError(Exception):
+    """A part of a graph needs what nothing gives it."""
+
+    ag_pass_through = True
+
+
 class _Signature(WrappedFunction):
-    """A signature of a TF 1 model: tensors by name in, tensors by name out."""
+    """A signature of a TF 1 model: tensors by name in (or in the order of their names), tensors by name out."""
+
+    def __init__(self, graph: FuncGraph, kind: FunctionType, variables: Sequence[Any], names: Sequence[str]):
+        super().__init__(graph, kind, variables)
+        self._names = list(names)
 
     @property
     def _arg_keywords(self) -> list[str]:
-        return list(self.function_type.names)
+        return self._names
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The types of the arguments, all by name."""
+        return (), dict(zip(self._names, self.function_type.types, strict=True))
+
+    def _bound_flat(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
+        kinds = dict(zip(self._names, self.function_type.types, strict=True))
+        named = {name: convert(value, kinds[name].dtype) if name in kinds else value for name, value in kwargs.items()}
+        return super()._bound_flat([convert(x, t.dtype) for x, t in zip(args, kinds.values())], named)
 
 
 def load_v1(meta: Any, folder: str, options: Any) -> AutoTrackable:
@@ -48,7 +73,9 @@ def load_v1(meta: Any, folder: str, options: Any) -> AutoTrackable:
     state = _State(meta, folder, options)
     wrapped = state.wrapped()
     root = AutoTrackable()
-    root.variables = list(state.variables.values())
+    root.variables = [variable for name, variable in state.variables.items() if name not in state.local]
+    root._self_local_variables = [state.variables[name] for name in state.local if name in state.variables]
+    root.__dict__["restore"] = state.restore
     root.signatures = SignatureMap(_signatures(meta, wrapped))
     root.asset_paths = [Asset(path) for path in state.assets.values()]
     root._self_tables = list(state.handles.values())
@@ -66,8 +93,10 @@ class _State:
     def __init__(self, meta: Any, folder: str, options: Any):
         self._meta, self._folder = meta, folder
         by_name = {node.name: node for node in meta.graph_def.node}
-        self._kept = reached(by_name, [node_name(name) for name in _ends(meta)])
-        holders = [by_name[name] for name in by_name if name in self._kept]
+        self._kept = reached(by_name, [node_name(name) for name in _ends(meta)]) | _harmless(meta.graph_def.node)
+        self._described = _variable_defs(meta)
+        self.local = _variable_defs(meta, ("local_variables",)).keys() - _variable_defs(meta, ("variables",)).keys()
+        holders = [node for name, node in by_name.items() if name in self._kept or name in self._described]
         self.variables = self._made_variables([n for n in holders if n.op in HANDLE_OPS | REFERENCE_OPS], options)
         self.handles = {n.name: _table(n) for n in holders if n.op.removesuffix("V2") in HELD_BY_NAME}
         self.assets = reading.get_asset_tensors(folder, meta)
@@ -77,22 +106,44 @@ class _State:
         """Return variables with the values that the graph's own saver restores."""
         if not nodes:
             return {}
-        trained = _trained(self._meta)
+        trained = _trained(self._meta, self._described)
         values = self._values([node.name for node in nodes], options)
         return {
             node.name: Variable(values[node.name], trainable=node.name in trained, name=node.name) for node in nodes
         }
 
-    def _values(self, names: list[str], options: Any) -> dict[str, Any]:
+    def _values(self, names: list[str], options: Any, path: str | None = None) -> dict[str, Any]:
+        """Return the values of variables: from a checkpoint (the model's own), else what their initializers give."""
         graph = Graph()
         reader = loader.SavedModelLoader(self._folder, allow=True)
         tags = list(self._meta.meta_info_def.tags)
         with graph.as_default(), Session(graph=graph) as session:
             saver, _ = reader.load_graph(graph, tags)
-            if not options.experimental_skip_checkpoint:
+            if path is not None:
+                saver.restore(session, path)
+            elif not options.experimental_skip_checkpoint:
                 reader.restore_variables(session, saver)
-            found = session.run([f"{name}:0" for name in names])
-        return {name: convert(getattr(value, "read", lambda value=value: value)()) for name, value in zip(names, found)}
+            found = [self._value(session, name) for name in names]
+        return {name: convert(value) for name, value in zip(names, found, strict=True)}
+
+    def _value(self, session: Any, name: str) -> Any:
+        def read() -> Any:
+            value = session.run(f"{name}:0")
+            return value.read() if hasattr(value, "read") else value
+
+        try:
+            return read()
+        except errors.FailedPreconditionError:  # not of those that are saved
+            if name not in self._described:
+                raise
+            session.run(self._described[name].initializer_name)
+            return read()
+
+    def restore(self, path: Any) -> None:
+        """Give the variables the values that a checkpoint of the model's graph holds, by name."""
+        values = self._values(list(self.variables), None, os.fspath(path))
+        for name, variable in self.variables.items():
+            variable.assign(values[name])
 
     def wrapped(self) -> WrappedFunction:
         """Return the graph as a function to be cut to size, its state being captured."""
@@ -111,6 +162,7 @@ class _State:
             used = {node_name(edge) for node in part.node for edge in node.input if not edge.startswith("^")}
             for node in part.node:
                 node.input[:] = [e for e in node.input if not (e.startswith("^") and e[1:] in held)]
+                node.attr.pop("_class", None)  # what they were to be placed with may be outside now
             import_graph_def(part, input_map={k: v for k, v in bound.items() if k in used}, name="")
 
         return wrap_function(build, [])
@@ -132,12 +184,47 @@ def _ends(meta: Any) -> list[str]:
     return [name for name in names if name]
 
 
-def _trained(meta: Any) -> set[str]:
-    """Return the names of the nodes of trainable variables."""
-    if "trainable_variables" not in meta.collection_def:
-        return set()
-    data = meta.collection_def["trainable_variables"].bytes_list.value
-    return {node_name(messages.parse(messages.VariableDef, one).variable_name) for one in data}
+def _harmless(nodes: Sequence[Any]) -> set[str]:
+    """Return the names of the nodes that only compute, and need none that do more."""
+    spoilt: set[str] = set()
+    for node in nodes:
+        op = registry.find(node.op)
+        holds = node.op in REFERENCE_OPS | HANDLE_OPS or node.op.removesuffix("V2") in HELD_BY_NAME
+        if op is None or (not holds and (op.stateful or any(arg.is_ref for arg in op.signature.inputs))):
+            spoilt.add(node.name)
+    takers: dict[str, list[str]] = {}
+    for node in nodes:
+        for edge in node.input:
+            takers.setdefault(node_name(edge.removeprefix("^")), []).append(node.name)
+    waiting = list(spoilt)
+    while waiting:
+        for name in takers.get(waiting.pop(), ()):
+            if name not in spoilt:
+                spoilt.add(name)
+                waiting.append(name)
+    return {node.name for node in nodes} - spoilt
+
+
+COLLECTIONS = ("variables", "trainable_variables", "local_variables")
+
+
+def _variable_defs(meta: Any, collections: Sequence[str] = COLLECTIONS) -> dict[str, Any]:
+    """Return what the collections say of variables, by the names of their nodes."""
+    described = {}
+    for key in collections:
+        if key in meta.collection_def:
+            for data in meta.collection_def[key].bytes_list.value:
+                definition = messages.parse(messages.VariableDef, data)
+                described[node_name(definition.variable_name)] = definition
+    return described
+
+
+def _trained(meta: Any, described: dict[str, Any]) -> set[str]:
+    """Return the names of the nodes of trainable variables: since 1.13 each says it itself."""
+    numbers = meta.meta_info_def.tensorflow_version.split(".")[:2]
+    if all(number.isdigit() for number in numbers) and tuple(map(int, numbers)) >= (1, 13):
+        return {name for name, definition in described.items() if definition.trainable}
+    return set(_variable_defs(meta, ("trainable_variables",)))
 
 
 def _table(node: Any) -> EagerTensor:
@@ -155,26 +242,53 @@ def _signatures(meta: Any, wrapped: WrappedFunction) -> dict[str, Any]:
 
 
 def _signature(wrapped: WrappedFunction, signature: Any, name: str) -> _Signature:
-    names = sorted(signature.inputs)
-    feeds = [get_tensor_from_tensor_info(signature.inputs[key], wrapped.graph) for key in names]
-    fetches = {key: get_tensor_from_tensor_info(info, wrapped.graph) for key, info in sorted(signature.outputs.items())}
-    for key, feed in zip(names, feeds, strict=True):
-        if not hasattr(feed, "op"):
-            raise errors.UnimplementedError(
-                None,
-                None,
-                f"signature '{name}': input '{key}' is sparse or ragged; load it with tf.compat.v1.saved_model",
-            )
-    pruned = wrapped.prune(feeds, fetches, name=f"signature_{name}")
-    kind = FunctionType(
-        [
-            (k, Parameter.KEYWORD_ONLY, TensorSpec(f.shape, f.dtype.base_dtype))
-            for k, f in zip(names, feeds, strict=True)
-        ]
-    )
+    feeds: dict[str, Any] = {}
+    with wrapped.graph.as_default():  # sparse and ragged ones are put together
+        for key in sorted(signature.inputs):
+            feeds.update(_parts(key, get_tensor_from_tensor_info(signature.inputs[key], wrapped.graph)))
+        infos = sorted(signature.outputs.items())
+        fetches = {key: get_tensor_from_tensor_info(info, wrapped.graph) for key, info in infos}
+    pruned = wrapped.prune(list(feeds.values()), fetches, name=f"signature_{name}")
+    _check_fed(pruned.graph, name)
+    parameters = [
+        (re.sub(r"\W", "_", key), Parameter.POSITIONAL_OR_KEYWORD, TensorSpec(feed.shape, feed.dtype.base_dtype, key))
+        for key, feed in feeds.items()
+    ]
     graph: FuncGraph = pruned.graph
     graph.function_name = None
-    return _Signature(graph, kind, wrapped._kept)
+    return _Signature(graph, FunctionType(parameters), wrapped._kept, list(feeds))
+
+
+def _parts(key: str, feed: Any) -> dict[str, Any]:
+    """Return the tensors that an input is, by the names they are given under."""
+    if isinstance(feed, SparseTensor):
+        return {f"{key}_indices": feed.indices, f"{key}_values": feed.values, f"{key}_dense_shape": feed.dense_shape}
+    if isinstance(feed, CompositeTensor):
+        tensors = nest.flatten(feed, expand_composites=True)
+        return {f"{key}_component_{i}": tensor for i, tensor in enumerate(tensors)}
+    return {key: feed}
+
+
+def _check_fed(graph: FuncGraph, name: str) -> None:
+    """Refuse a signature whose outputs need a placeholder that is none of its inputs."""
+    given = {tensor.op for tensor in graph.inputs}
+    waiting = [tensor.op for tensor in nest.flatten(graph.outputs, expand_composites=True)]
+    met = set(waiting)
+    while waiting:
+        node = waiting.pop()
+        if node.type in ("Placeholder", "PlaceholderV2") and node not in given:
+            raise UnliftableError(
+                "A SavedModel signature needs an input for each placeholder the signature's outputs use. An output for "
+                f"signature '{name}' depends on a placeholder which is not an input (i.e. the placeholder is not fed a "
+                f"value).\n\nUnable to lift tensor {node.outputs[0]!r} because it depends transitively on "
+                f"placeholder {node.name!r}."
+            )
+        if node in given:
+            continue
+        for other in [*(tensor.op for tensor in node.inputs), *node.control_inputs]:
+            if other not in met:
+                met.add(other)
+                waiting.append(other)
 
 
 def _initialize(meta: Any, wrapped: WrappedFunction, assets: dict[str, str]) -> None:

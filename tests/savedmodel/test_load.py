@@ -135,6 +135,68 @@ def test_a_tf1_model_as_objects():
     assert all(g is not None for g in tape.gradient(y, [by_name["w:0"], by_name["b:0"]]))
 
 
+def tf1_model(folder, build, **more):
+    """Write a TF 1 model: `build` gives the inputs and outputs of its signature."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        inputs, outputs = build(v1)
+        session.run(v1.global_variables_initializer())
+        v1.saved_model.simple_save(session, str(folder), inputs, outputs)
+        if "checkpoint" in more:
+            v1.train.Saver().save(session, more["checkpoint"])
+    return str(folder)
+
+
+def test_a_tf1_signature_takes_its_arguments_by_name_or_in_the_order_of_names(tmp_path):
+    def build(v1):
+        named = {name: v1.placeholder(tf.float32, [], name=f"p{i}") for i, name in enumerate(["b", "a./-"])}
+        return named, {"y": named["b"] - 2.0 * named["a./-"]}
+
+    signature = tf.saved_model.load(tf1_model(tmp_path / "m", build)).signatures["serving_default"]
+    assert float(signature(**{"b": tf.constant(1.0), "a./-": tf.constant(3.0)})["y"]) == -5.0
+    assert float(signature(3.0, 1.0)["y"]) == -5.0
+    assert sorted(signature.structured_input_signature[1]) == ["a./-", "b"]
+
+
+def test_sparse_and_ragged_inputs_of_a_tf1_signature_are_given_in_parts(tmp_path):
+    def build(v1):
+        sparse = v1.sparse_placeholder(tf.int64, [2, 2])
+        ragged = v1.ragged.placeholder(tf.float32, 1, [])
+        return {"s": sparse, "r": ragged}, {"s": sparse * tf.constant(2, tf.int64), "r": ragged * 2.0}
+
+    signature = tf.saved_model.load(tf1_model(tmp_path / "m", build)).signatures["serving_default"]
+    ragged = tf.ragged.constant([[1.0, 2.0], [3.0]])
+    found = signature(
+        s_indices=tf.constant([[0, 1]], tf.int64), s_values=tf.constant([21], tf.int64),
+        s_dense_shape=tf.constant([2, 2], tf.int64), r_component_0=ragged.values, r_component_1=ragged.row_splits,
+    )  # fmt: skip
+    assert found["s"].values.numpy().tolist() == [42] and found["r"].to_list() == [[2.0, 4.0], [6.0]]
+
+
+def test_a_tf1_signature_that_needs_more_than_its_inputs_is_refused(tmp_path):
+    def build(v1):
+        x = v1.placeholder(tf.float32, [])
+        return {"x": x}, {"y": v1.placeholder(tf.float32, [], name="forgotten") * x}
+
+    with pytest.raises(Exception, match=r"(?s)needs an input for each placeholder.*Unable to lift.*'forgotten'"):
+        tf.saved_model.load(tf1_model(tmp_path / "m", build))
+
+
+def test_a_tf1_model_takes_values_from_another_checkpoint(tmp_path):
+    path = str(tmp_path / "other")
+
+    def build(v1):
+        v = v1.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+        x = v1.placeholder(tf.float32, [], name="x")
+        return {"x": x}, {"y": x * v}
+
+    model = tf.saved_model.load(tf1_model(tmp_path / "m", build, checkpoint=path))
+    model.variables[0].assign([7.0, 7.0])
+    model.restore(path)
+    assert model.signatures["serving_default"](tf.constant(3.0))["y"].numpy().tolist() == [3.0, 6.0]
+    assert float(model.prune("x:0", "mul:0")(tf.constant(2.0))[1]) == 4.0
+
+
 def test_several_graphs_need_tags():
     with pytest.raises(ValueError, match="requires a `tags=` argument"):
         tf.saved_model.load(str(GOLDEN / "saved_model_tf1"))

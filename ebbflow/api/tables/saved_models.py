@@ -114,6 +114,8 @@ python.saved_model.utils.: build_tensor_info build_tensor_info_from_op get_eleme
 python.saved_model.utils.get_tensor_from_tensor_info
 python.saved_model.utils_impl.: build_tensor_info build_tensor_info_from_op get_element_from_tensor_info
 python.saved_model.utils_impl.get_tensor_from_tensor_info
+[savedmodel.load_v1]
+python.eager.lift_to_graph.UnliftableError
 [savedmodel.save]
 python.saved_model.save.save
 [savedmodel.signature_functions]
