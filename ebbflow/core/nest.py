@@ -7,10 +7,11 @@ nothing of tensors.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ebbflow.core.composite import spec_of
+from ebbflow.core.composite import provide_nest, spec_of
 from ebbflow.core.containers import (
     COMPOSITE,
     EXPANDING,
@@ -546,3 +547,6 @@ def _answers_by_child(answer: Any, structure: Any, kinds: Kinds) -> tuple[list[b
             f"traverse_fn didn't return a depth=1 structure of bools.  saw: {answer}  for structure: {structure}"
         )
     return answers, list(kinds[structure.__class__].values(structure))  # type: ignore[union-attr]
+
+
+provide_nest(sys.modules[__name__])

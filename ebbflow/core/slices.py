@@ -96,7 +96,7 @@ class IndexedSlices(CompositeTensor):
 class IndexedSlicesSpec(TypeSpec):
     """The type of IndexedSlices."""
 
-    __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape")
+    __slots__ = ("_dense_shape_dtype", "_indices_dtype", "_indices_shape", "_shape", "_values_dtype")
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class IndexedSlicesSpec(TypeSpec):
         indices_shape: Any = None,
     ):
         self._shape = TensorShape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
+        self._values_dtype = dtypes.as_dtype(dtype)
         self._indices_dtype = dtypes.as_dtype(indices_dtype)
         self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
         self._indices_shape = TensorShape(indices_shape).with_rank(1)
@@ -122,15 +122,15 @@ class IndexedSlicesSpec(TypeSpec):
 
     @property
     def dtype(self) -> dtypes.DType:
-        return self._dtype
+        return self._values_dtype
 
     @property
-    def _component_specs(self) -> list[TensorSpec]:
+    def _component_specs(self) -> tuple[TensorSpec, ...]:
         rows = self._indices_shape.concatenate(self._shape[1:])
-        specs = [TensorSpec(rows, self._dtype), TensorSpec(self._indices_shape, self._indices_dtype)]
+        specs = [TensorSpec(rows, self._values_dtype), TensorSpec(self._indices_shape, self._indices_dtype)]
         if self._dense_shape_dtype is not None:
             specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
-        return specs
+        return tuple(specs)
 
     def _to_components(self, value: Any) -> tuple[Any, ...]:
         return tuple(value._flatten())
@@ -142,21 +142,4 @@ class IndexedSlicesSpec(TypeSpec):
         return self._fields()
 
     def _fields(self) -> tuple[Any, ...]:
-        return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, IndexedSlicesSpec) and repr(self) == repr(other)
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Return whether rows of the other type can stand where this one is asked for."""
-        other = spec_or_value._type_spec if isinstance(spec_or_value, IndexedSlices) else spec_or_value
-        if not isinstance(other, IndexedSlicesSpec) or self._fields()[1:4] != other._fields()[1:4]:
-            return False
-        shapes = (self._shape, other._shape), (self._indices_shape, other._indices_shape)
-        return all(a.is_compatible_with(b) for a, b in shapes)
-
-    def __hash__(self) -> int:
-        return hash((self._dtype, self._indices_dtype))
-
-    def __repr__(self) -> str:
-        return f"IndexedSlicesSpec({', '.join(repr(f) for f in self._fields())})"
+        return self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape

@@ -7,11 +7,11 @@ what that counts as). Only the three parts and their types live here; what can b
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ebbflow.core import context, dtypes
-from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.composite import BatchableTypeSpec, CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
@@ -162,7 +162,7 @@ def is_sparse(x: Any) -> bool:
 
 
 @register("tf.SparseTensorSpec")
-class SparseTensorSpec(TypeSpec):
+class SparseTensorSpec(BatchableTypeSpec):
     """The type of a SparseTensor.
 
     >>> SparseTensorSpec([None, 3], dtypes.int32)
@@ -219,34 +219,59 @@ class SparseTensorSpec(TypeSpec):
             other = SparseTensorSpec.from_value(spec_or_value)
         return other is not None and self._dtype is other._dtype and self._shape.is_compatible_with(other._shape)
 
-    def is_subtype_of(self, other: Any) -> bool:
-        """Return whether every sparse tensor of this type is of the other type too."""
-        return type(other) is type(self) and self._dtype is other._dtype and self._shape.is_subtype_of(other._shape)
-
-    def most_specific_common_supertype(self, others: Sequence[Any]) -> SparseTensorSpec | None:
-        """Return the narrowest type that this and all `others` belong to, or None."""
-        if any(type(o) is not type(self) or o._dtype is not self._dtype for o in others):
-            return None
-        shape = self._shape.most_specific_common_supertype([o._shape for o in others])
-        return None if shape is None else SparseTensorSpec(shape, self._dtype)
-
-    def most_specific_compatible_type(self, other: Any) -> SparseTensorSpec:
-        """Return the narrowest type that this and the other belong to."""
-        if not isinstance(other, SparseTensorSpec) or self._dtype is not other._dtype:
-            raise ValueError(f"Types are not compatible: {self} vs {other}")
-        return SparseTensorSpec(self._shape.most_specific_compatible_shape(other._shape), self._dtype)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SparseTensorSpec) and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash((self._shape._dims, self._dtype))
-
     def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._serialize()
+    # --- in one tensor ------------------------------------------------------------------------------------------------
 
-    def __repr__(self) -> str:
-        return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
+    @property
+    def _flat_tensor_specs(self) -> list[Any]:
+        return [TensorSpec(None, dtypes.variant)]
+
+    def _to_tensor_list(self, value: Any) -> list[Any]:
+        return [travels.pack(value)]
+
+    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a sparse tensor is only supported for rank >= 1")
+        return [travels.pack_rows(value)]
+
+    def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> SparseTensor:
+        made = SparseTensor(*travels.open(tensor_list[0], self._dtype))
+        made.set_shape(self._shape)
+        return made
+
+    def _batch(self, batch_size: int | None) -> SparseTensorSpec:
+        return SparseTensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> SparseTensorSpec:
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a sparse tensor is only supported for rank >= 1")
+        return SparseTensorSpec(self._shape[1:], self._dtype)
+
+    def _to_legacy_output_types(self) -> dtypes.DType:
+        return self._dtype
+
+    def _to_legacy_output_shapes(self) -> TensorShape:
+        return self._shape
+
+
+class Travels(NamedTuple):
+    """How a sparse tensor becomes one tensor of dtype variant, and again three; the room of the ops says it."""
+
+    pack: Callable[[Any], Any]
+    pack_rows: Callable[[Any], Any]
+    open: Callable[[Any, Any], Any]
+
+
+def _untold(*_: Any) -> Any:
+    raise NotImplementedError("`ops.ragged.composite_variants` says how sparse tensors travel; import it first")
+
+
+travels = Travels(_untold, _untold, _untold)
+
+
+def provide_travels(way: Travels) -> None:
+    """Let the room of ops say how sparse tensors travel as one tensor."""
+    global travels
+    travels = way

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core import dtypes
-from ebbflow.core.composite import TypeSpec
+from ebbflow.core.composite import BatchableTypeSpec, TypeSpec, _spec_or_none
 from ebbflow.core.convert import convert_to_tensor
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.spec_registry import register
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import EagerTensor, Tensor
 
 
 @register("tf.TensorSpec")
-class TensorSpec(TypeSpec):
+class TensorSpec(BatchableTypeSpec):
     """The type of a tensor: its shape, as far as it is known, and its dtype.
 
     >>> TensorSpec([None, 2])
@@ -68,24 +68,66 @@ class TensorSpec(TypeSpec):
     def is_subtype_of(self, other: Any) -> bool:
         """Return whether every tensor of this type is of the other type too."""
         return (
-            type(other) is type(self)
+            isinstance(other, TensorSpec)
             and self._dtype is other.dtype
             and self._shape.is_subtype_of(other.shape)
-            and (other.name is None or self._name == other.name)
+            and (self._name is None or self._name == other.name)
         )
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorSpec | None:
         """Return the narrowest spec that this and all `others` fit, or None."""
-        if any(type(o) is not type(self) or o.dtype is not self._dtype for o in others):
+        if any(type(o) is not type(self) or o.dtype is not self._dtype or o.name != self._name for o in others):
             return None
         shape = self._shape.most_specific_common_supertype([o.shape for o in others])
         return None if shape is None else TensorSpec(shape, self._dtype, self._name)
 
-    def most_specific_compatible_type(self, other: Any) -> TensorSpec:
-        """Return the narrowest spec that this and the other fit."""
-        if self._dtype is not other.dtype:
-            raise ValueError(f"Types are not compatible: {self} vs {other}")
-        return TensorSpec(self._shape.most_specific_compatible_shape(other.shape), self._dtype, self._name)
+    # --- one part, which is the tensor itself -------------------------------------------------------------------------
+
+    @property
+    def _component_specs(self) -> TensorSpec:
+        return self
+
+    def _to_components(self, value: Any) -> Any:
+        return convert_to_tensor(value, self._dtype)
+
+    def _from_components(self, components: Any) -> Any:
+        return components
+
+    @property
+    def _flat_tensor_specs(self) -> list[Any]:
+        return [self]
+
+    def _to_tensor_list(self, value: Any) -> list[Any]:
+        return [self._to_components(value)]
+
+    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+        tensor = self._to_components(value)
+        if tensor.shape.rank == 0:
+            raise ValueError(f"Unbatching a tensor is only supported for rank >= 1, got {tensor!r}")
+        return [tensor]
+
+    def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> Any:
+        tensor = tensor_list[0]
+        if not isinstance(tensor, EagerTensor):
+            tensor.set_shape(self._shape)
+        return tensor
+
+    def _batch(self, batch_size: int | None) -> TensorSpec:
+        return TensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> TensorSpec:
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return TensorSpec(self._shape[1:], self._dtype)
+
+    def _without_tensor_names(self) -> TensorSpec:
+        return self if self._name is None else TensorSpec(self._shape, self._dtype)
+
+    def _to_legacy_output_types(self) -> dtypes.DType:
+        return self._dtype
+
+    def _to_legacy_output_shapes(self) -> TensorShape:
+        return self._shape
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -114,7 +156,7 @@ def type_spec_from_value(value: Any) -> TypeSpec:
     >>> type_spec_from_value([1.0, 2.0])
     TensorSpec(shape=(2,), dtype=tf.float32, name=None)
     """
-    spec = getattr(value, "_type_spec", None)
+    spec = _spec_or_none(value)
     if spec is not None:
         return spec
     if isinstance(value, Tensor):

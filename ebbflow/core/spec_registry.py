@@ -32,9 +32,12 @@ def register(name: str) -> Callable[[Spec], Spec]:
         if not (isinstance(cls, type) and issubclass(cls, TypeSpec)):
             raise TypeError(f"Expected `cls` to be a TypeSpec; got {cls!r}")
         if cls in _names:
-            raise ValueError(f"Class {cls.__module__}.{cls.__name__} has already been registered: {_names[cls]}.")
-        if name in _classes:
-            other: Any = _classes[name]
+            where = f"{cls.__module__}.{cls.__name__}"
+            raise ValueError(f"Class {where} has already been registered with name {_names[cls]}.")
+        other: Any = _classes.get(name)
+        if other is not None and (other.__module__, other.__qualname__) == (cls.__module__, cls.__qualname__):
+            del _names[other]  # the same class, declared again, as in a notebook
+        elif other is not None:
             raise ValueError(f"Name {name} has already been registered for class {other.__module__}.{other.__name__}.")
         _classes[name], _names[cls] = cls, name
         return cls

@@ -16,6 +16,7 @@ from ebbflow.ops.ragged.composite_variants import (
     SerializeSparse,
 )
 from ebbflow.ops.ragged.forms import RaggedTensor, RaggedTensorSpec
+from ebbflow.ops.ragged.tensor import rows_of
 
 
 def _variant(spec: Any) -> Any:
@@ -83,7 +84,7 @@ def _open_ragged(spec: RaggedTensorSpec, tensor: Any) -> Any:
             splits[0].set_shape([dims[0] + 1])
     found = values
     for level in reversed(splits):
-        found = RaggedTensor(found, level)
+        found = rows_of(found, level)
     return found
 
 

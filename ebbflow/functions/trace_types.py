@@ -245,8 +245,6 @@ def is_subtype(a: Any, b: Any) -> bool:
     """Return whether a trace for type `b` serves values of type `a`."""
     if isinstance(a, TensorSpec) and isinstance(b, TensorSpec):
         return a.dtype is b.dtype and (not a.name or a.name == b.name) and a.shape.is_subtype_of(b.shape)
-    if isinstance(a, TypeSpec) and not hasattr(a, "is_subtype_of"):
-        return a == b
     return a.is_subtype_of(b)
 
 
@@ -255,8 +253,16 @@ def common(a: Any, others: Sequence[Any]) -> Any:
     if isinstance(a, TensorSpec):
         if not all(isinstance(o, TensorSpec) for o in others):
             return None
-        return TensorSpec.most_specific_common_supertype(TensorSpec(a.shape, a.dtype), others)
+        return _common_tensor(a, others)
     return a.most_specific_common_supertype(others)
+
+
+def _common_tensor(a: TensorSpec, others: Sequence[TensorSpec]) -> TensorSpec | None:
+    """Return the narrowest spec of a tensor that serves all; it has no name, since a trace serves any."""
+    if any(o.dtype is not a.dtype for o in others):
+        return None
+    shape = a.shape.most_specific_common_supertype([o.shape for o in others])
+    return None if shape is None else TensorSpec(shape, a.dtype)
 
 
 def flat_types(kind: Any) -> list[TensorSpec]:

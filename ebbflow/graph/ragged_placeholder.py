@@ -9,7 +9,7 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_dims
 from ebbflow.core.typing import DTypeLike, ShapeLike
 from ebbflow.graph.placeholders import placeholder
-from ebbflow.ops.ragged.forms import RaggedTensor
+from ebbflow.ops.ragged.tensor import rows_of
 
 
 def ragged_placeholder(
@@ -24,5 +24,5 @@ def ragged_placeholder(
         inner = as_dims(value_shape)
         found = placeholder(dtype, None if inner is None else [None, *inner], "flat_values")
         for level in reversed(range(ragged_rank)):
-            found = RaggedTensor(found, placeholder(dtypes.int64, [None], f"row_splits_{level}"))
+            found = rows_of(found, placeholder(dtypes.int64, [None], f"row_splits_{level}"))
         return found

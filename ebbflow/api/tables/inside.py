@@ -57,6 +57,9 @@ python.ops.ragged.ragged_tensor_value.RaggedTensorValue
 [ops.arrays.padding]
 repeat as python.ops.ragged.ragged_util.repeat
 [ops.ragged.partition]
+FACTORY_KEY as python.ops.ragged.row_partition._row_partition_factory_key
+python.ops.ragged.row_partition.RowPartitionSpec
+[ops.ragged.dynamic_shape]
 DynamicRaggedShape as python.ops.ragged.dynamic_ragged_shape.DynamicRaggedShape
 [ops.reduce.reductions]
 python.ops.ragged.ragged_math_ops.: reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_std

@@ -17,7 +17,9 @@ keras
 __internal__.FuncGraph
 inside_function
 [ops.ragged.partition]
-experimental.: DynamicRaggedShape RowPartition
+experimental.RowPartition
+[ops.ragged.dynamic_shape]
+experimental.DynamicRaggedShape
 [layers.smart_cond]
 __internal__.smart_cond.smart_cond
 [platform.early_eager]
@@ -29,6 +31,9 @@ tf2_enabled as __internal__.tf2.enabled
 INSIDE = """
 [data.experimental_functions]
 python.data.experimental.ops.distribute.compute_batch_size
+[core.composite]
+python.framework.type_spec.BatchableTypeSpec
+register_converter as python.framework.type_spec.register_type_spec_from_value_converter
 [core.spec_registry]
 python.framework.type_spec_registry.: get_name lookup register
 [api.gen_ops]

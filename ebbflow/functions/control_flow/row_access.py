@@ -281,8 +281,8 @@ def sink(wanted: Any) -> Any:
         return SparseResults(wanted)
     if isinstance(wanted, TypeSpec) and not isinstance(wanted, TensorSpec):
         return BatchedResults(wanted)
-    spec = wanted if isinstance(wanted, TensorSpec) else None  # type: ignore[assignment]
-    return TensorResults(spec or TensorSpec(None, wanted.dtype if isinstance(wanted, Tensor) else wanted))  # type: ignore[arg-type]
+    spec = wanted if isinstance(wanted, TensorSpec) else None
+    return TensorResults(spec or TensorSpec(None, wanted.dtype if isinstance(wanted, Tensor) else wanted))
 
 
 def with_length(tensor: Any, count: int | None) -> Any:

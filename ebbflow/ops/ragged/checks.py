@@ -10,63 +10,93 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context
-from ebbflow.core.convert import convert
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.ops.checks.asserts import assert_equal
 from ebbflow.ops.declare import raw
 from ebbflow.ops.sizes import invalid
 
-
-def check_splits(splits: np.ndarray, values: Any) -> None:
-    """Refuse splits that do not go with the values."""
-    rows = values.shape.as_list()[0] if values.shape.rank else None
-    wrong = None
-    if not splits.size or splits[0] != 0:
-        wrong = "row_splits[0] must be 0"
-    elif np.any(np.diff(splits) < 0):
-        wrong = "row_splits must not decrease"
-    elif rows is not None and rows != splits[-1]:
-        wrong = f"the last row ends at {splits[-1]}, and there are {rows} values"
-    if wrong is not None:
-        raise invalid(f"Arguments to from_row_splits do not form a valid RaggedTensor: {wrong}")
+TEXTS = {
+    "vector": "must be a vector",
+    "scalar": "must be a scalar",
+    "zero": "zero: where the first row begins must be 0",
+    "rise": "monotonic: ends of rows must not decrease",
+    "steps": "monotonic: numbers of rows must not decrease",
+    "positive": "must not be negative",
+    "below": "must be below nrows",
+    "equal": "must be equal",
+}
 
 
-def checked_splits(splits: Any, count: Any) -> Any:
-    """Return splits that are looked at when the graph runs."""
-    rise = splits[1:] - splits[:-1]
-    return _once(
-        splits,
-        "Arguments to from_row_splits do not form a valid RaggedTensor",
-        ("row_splits[0] must be 0", raw.Equal(splits[:1], raw.ZerosLike(splits[:1])), splits[:1]),
-        ("row_splits must not decrease", raw.GreaterEqual(rise, raw.ZerosLike(rise)), splits),
-        ("the last row must end with the values", raw.Equal(splits[-1:], count), splits),
-    )
+def checked(maker: str, tensor: Any, *checks: tuple[Any, ...]) -> Any:
+    """Return a tensor once what a ragged tensor is made of is known to fit; refuse it at once where it does not.
 
-
-def checked_rowids(numbers: Any, nrows: Any) -> Any:
-    """Return the numbers of rows, which must not decrease, at once or when the graph runs."""
-    what = "Arguments to from_value_rowids do not form a valid RaggedTensor"
-    rise = numbers[1:] - numbers[:-1]
-    checks = [
-        ("value_rowids must not decrease", raw.GreaterEqual(rise, raw.ZerosLike(rise)), numbers),
-        ("value_rowids must not be negative", raw.GreaterEqual(numbers[:1], raw.ZerosLike(numbers[:1])), numbers),
-    ]
-    if nrows is not None:
-        most = raw.Cast(convert(nrows), DstT=numbers.dtype)
-        checks.append(("value_rowids must be below nrows", raw.Less(numbers[-1:], most), numbers))
-    if not isinstance(numbers, EagerTensor):
-        return _once(numbers, what, *checks)
-    for text, holds, shown in checks:
-        if isinstance(holds, EagerTensor) and not holds._array.all():
-            raise invalid(f"{what}: {text}, got {shown.numpy().tolist()}")
-    return numbers
-
-
-def _once(checked: Any, what: str, *checks: tuple[str, Any, Any]) -> Any:
-    """Return a tensor that is there once all checks hold."""
-    asserts = [raw.Assert(raw.All(holds, [0]), [f"{what}: {text}, got", shown]) for text, holds, shown in checks]
+    A check is a word of `TEXTS` and the tensors it is about. Eagerly all are looked at now, in a graph when it runs.
+    """
+    what = f"Arguments to {maker} do not form a valid RaggedTensor"
+    asserts = []
+    for word, *about in checks:
+        condition = _condition(word, *about)
+        if condition is None:
+            continue
+        if isinstance(condition, EagerTensor):
+            if not condition._array.all():
+                shown = ", ".join(str(t.numpy().tolist()) for t in about)
+                raise invalid(f"{what}: {TEXTS[word]}, got {shown}")
+        else:
+            asserts.append(raw.Assert(condition, [f"{what}: {TEXTS[word]}, got", *about]))
+    if not asserts:
+        return tensor
     with context.current_graph().control_dependencies(asserts):
-        return raw.Identity(checked)
+        return raw.Identity(tensor)
+
+
+def _condition(word: str, x: Any, y: Any = None) -> Any:
+    """Return a tensor that says whether a check holds; None where that is known already."""
+    if word in ("vector", "scalar"):
+        return None if x.shape.rank is not None else raw.Equal(raw.Rank(x), 1 if word == "vector" else 0)
+    if word == "equal":
+        return raw.Equal(x, y)
+    zero = np.array(0, x.dtype.np)
+    if word in ("rise", "steps"):
+        holds = raw.GreaterEqual(x[1:] - x[:-1], zero)
+    elif word == "zero":
+        holds = raw.Equal(x, zero)
+    else:
+        holds = raw.Less(x, y) if word == "below" else raw.GreaterEqual(x, zero)
+    return raw.All(holds, [0])
+
+
+def must_have_rank(tensor: Any, rank: int) -> Any:
+    """Return a tensor that has a rank, as far as that is known."""
+    if tensor.shape.rank not in (rank, None):
+        raise ValueError(f"Shape {tensor.shape} must have rank {rank}")
+    return tensor
+
+
+def check_rowids_fit(numbers: Any, nrows: Any) -> None:
+    """Refuse a number of rows that is too small for the numbers of rows, where both are known."""
+    must_have_rank(nrows, 0)
+    rows, ids = nrows.constant_value(), numbers.constant_value()
+    if rows is None:
+        return
+    if int(rows) < 0:
+        raise ValueError(f"Expected nrows >= 0; got {int(rows)}")
+    if ids is not None and ids.size and int(ids[-1]) >= int(rows):
+        raise ValueError(
+            f"Expected nrows >= value_rowids[-1] + 1; got nrows={int(rows)}, value_rowids[-1]={int(ids[-1])}"
+        )
+
+
+def check_values_fit(maker: str, rows: Any, count: Any) -> Any:
+    """Return a partition whose last row is known to end with the values, of which there are `count`."""
+    end = rows.nvals()
+    what = f"Arguments to {maker} do not form a valid RaggedTensor: the last row must end with the values"
+    a, b = end.constant_value(), count.constant_value()
+    if a is not None and b is not None:
+        if int(a) != int(b):
+            raise invalid(f"{what}, but ends at {int(a)}, and there are {int(b)} values")
+        return rows
+    return rows._with_dependencies([raw.Assert(raw.Equal(end, count), [what, end, count])])
 
 
 def assert_splits_match(nested_splits_lists: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from ebbflow import messages
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
+from ebbflow.core.sparse import Travels, provide_travels
 from ebbflow.messages.tensors import make_ndarray, make_tensor_proto
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
@@ -141,6 +142,15 @@ def _(xp: Any, serialized_sparse: Any, *, dtype: Any) -> Any:
 @DeserializeSparse.shape
 def _(serialized_sparse: Any) -> list[Dims]:
     return [(None, None), (None,), (None,)]
+
+
+provide_travels(
+    Travels(
+        pack=lambda x: SerializeSparse(x.indices, x.values, x.dense_shape, out_type=dtypes.variant),
+        pack_rows=lambda x: SerializeManySparse(x.indices, x.values, x.dense_shape, out_type=dtypes.variant),
+        open=lambda tensor, dtype: DeserializeSparse(tensor, dtype=dtype),
+    )
+)
 
 
 # --- ragged -----------------------------------------------------------------------------------------------------------

@@ -21,9 +21,11 @@ from ebbflow.ops.operators import PUBLIC
 from ebbflow.ops.ragged import index, reduce
 from ebbflow.ops.ragged import rows as ragged_rows
 from ebbflow.ops.ragged.conversion import ragged_or_tensor
+from ebbflow.ops.ragged.dynamic_shape import DynamicRaggedShape
 from ebbflow.ops.ragged.elementwise import elementwise
-from ebbflow.ops.ragged.partition import DynamicRaggedShape
-from ebbflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec, as_splits
+from ebbflow.ops.ragged.partition import as_splits
+from ebbflow.ops.ragged.spec import RaggedTensorSpec
+from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.value import RaggedTensorValue
 
 __all__ = ["RaggedTensor", "RaggedTensorSpec", "as_splits"]

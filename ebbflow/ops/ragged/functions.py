@@ -14,6 +14,7 @@ from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import rows as ragged_rows
 from ebbflow.ops.ragged.forms import RaggedTensor, as_splits
+from ebbflow.ops.ragged.tensor import rows_of
 from ebbflow.ops.ragged.value import RaggedTensorValue
 
 
@@ -134,7 +135,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: DTypeLike | None = None) -> Any:
     """Return the number of the row of each value, from where rows begin."""
     splits = as_splits(splits)
-    found = RaggedTensor(raw.Range(0, raw.Cast(splits[-1], DstT=dtypes.int32), 1), splits).value_rowids()
+    found = rows_of(raw.Range(0, raw.Cast(splits[-1], DstT=dtypes.int32), 1), splits).value_rowids()
     return found if out_type is None else raw.Cast(found, DstT=dtypes.as_dtype(out_type))
 
 

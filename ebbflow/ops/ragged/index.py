@@ -17,7 +17,7 @@ from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.arrays.slicing import SLICE_TYPE_ERROR
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.rows import _between, expand_dims, pick, spans
-from ebbflow.ops.ragged.tensor import RaggedTensor
+from ebbflow.ops.ragged.tensor import RaggedTensor, rows_of
 from ebbflow.ops.sizes import invalid
 
 
@@ -99,10 +99,10 @@ def _rows(rows: RaggedTensor, key: slice) -> RaggedTensor:
         start, stop, _ = key.indices(len(splits._array) - 1)
         splits = splits[start : max(start, stop) + 1]
         first, last = splits[0], splits[-1]
-        return RaggedTensor(_between(rows.values, first, last), splits - first, rows._uniform)
+        return rows_of(_between(rows.values, first, last), splits - first, rows._uniform)
     starts, limits = rows.row_starts()[key], rows.row_limits()[key]
     places = spans(starts, limits)
-    return RaggedTensor(pick(rows.values, places.values), places.row_splits, rows._uniform)
+    return rows_of(pick(rows.values, places.values), places.row_splits, rows._uniform)
 
 
 def _inner(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
@@ -150,4 +150,4 @@ def _part_of_each(rows: RaggedTensor, key: slice) -> RaggedTensor:
     last = bound(key.stop, lengths if step > 0 else -one)
     places = spans(starts + first, starts + last, step)
     uniform = None if rows._uniform is None else len(range(*key.indices(rows._uniform)))
-    return RaggedTensor(pick(rows.values, places.values), places.row_splits, uniform)
+    return rows_of(pick(rows.values, places.values), places.row_splits, uniform)

@@ -16,7 +16,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import Tensor
 from ebbflow.ops.declare import raw
-from ebbflow.ops.ragged.tensor import RaggedTensor
+from ebbflow.ops.ragged.tensor import RaggedTensor, rows_of
 
 # --- taking -----------------------------------------------------------------------------------------------------------
 
@@ -47,14 +47,14 @@ def take(rows: RaggedTensor, numbers: Any) -> Any:
         return _ragged_again(outer).with_flat_values(take(rows, outer.flat_values))
     starts, limits = raw.GatherV2(rows.row_starts(), numbers, 0), raw.GatherV2(rows.row_limits(), numbers, 0)
     places = spans(starts, limits)
-    return RaggedTensor(pick(rows.values, places.values), places.row_splits, rows._uniform)
+    return rows_of(pick(rows.values, places.values), places.row_splits, rows._uniform)
 
 
 def _between(values: Any, start: Any, stop: Any) -> Any:
     if isinstance(values, RaggedTensor):
         splits = values.row_splits[start : stop + np.array(1, stop.dtype.np)]
         first = splits[0]
-        return RaggedTensor(_between(values.values, first, splits[-1]), splits - first, values._uniform)
+        return rows_of(_between(values.values, first, splits[-1]), splits - first, values._uniform)
     return values[start:stop]
 
 
@@ -91,7 +91,7 @@ def _gather_inside(params: Any, indices: RaggedTensor, axis: int) -> RaggedTenso
     for length, known in uniform:
         count = raw.FloorDiv(rows.nrows(), raw.Maximum(length, np.array(1, kind.np)))
         splits = raw.Range(np.array(0, kind.np), count + np.array(1, kind.np), np.array(1, kind.np)) * length
-        rows = RaggedTensor(rows, splits, dimension_value(known))
+        rows = rows_of(rows, splits, dimension_value(known))
     return rows
 
 
@@ -201,7 +201,7 @@ def _below(values: Sequence[RaggedTensor]) -> RaggedTensor:
     for more in values[1:]:
         splits.append(more.row_splits[1:] + end)
         end = end + more.row_splits[-1]
-    return RaggedTensor(_joined([v.values for v in values], 0), raw.ConcatV2(splits, 0))
+    return rows_of(_joined([v.values for v in values], 0), raw.ConcatV2(splits, 0))
 
 
 def _beside(values: Sequence[RaggedTensor]) -> RaggedTensor:
@@ -211,7 +211,7 @@ def _beside(values: Sequence[RaggedTensor]) -> RaggedTensor:
     order = raw.Range(np.array(0, kind.np), rows * np.array(count, kind.np), np.array(1, kind.np))
     order = raw.Reshape(raw.Transpose(raw.Reshape(order, raw.Pack([np.array(count, kind.np), rows])), [1, 0]), [-1])
     mixed = take(_below(values), order)
-    return RaggedTensor(mixed.values, mixed.row_splits[::count])
+    return rows_of(mixed.values, mixed.row_splits[::count])
 
 
 def stack(values: Sequence[Any], axis: Any = 0) -> Any:
@@ -239,7 +239,7 @@ def stack(values: Sequence[Any], axis: Any = 0) -> Any:
 
 
 def _ragged_again(rows: RaggedTensor) -> RaggedTensor:
-    return RaggedTensor(rows.values, rows.row_splits)
+    return rows_of(rows.values, rows.row_splits)
 
 
 # --- other axes -------------------------------------------------------------------------------------------------------
@@ -255,9 +255,9 @@ def expand_dims(value: Any, axis: Any) -> Any:
     zero, one = np.array(0, kind.np), np.array(1, kind.np)
     if axis == 0:
         splits = raw.Pack([convert(zero), value.nrows()])
-        return RaggedTensor(value, splits, dimension_value(value.shape[0]))
+        return rows_of(value, splits, dimension_value(value.shape[0]))
     if axis == 1:
-        return RaggedTensor(value, raw.Range(zero, value.nrows() + one, one), 1)
+        return rows_of(value, raw.Range(zero, value.nrows() + one, one), 1)
     return value.with_values(expand_dims(value.values, axis - 1))
 
 

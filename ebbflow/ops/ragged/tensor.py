@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.dispatch import add_dispatch_support
-from ebbflow.core.shape import TensorShape, dimension_value
+from ebbflow.core.scopes import name_scope
+from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.spec import TensorSpec
-from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
-from ebbflow.ops.ragged.checks import check_splits, checked_rowids, checked_splits
+from ebbflow.ops.ragged.checks import check_values_fit
+from ebbflow.ops.ragged.partition import RowPartition, as_splits, partition
 from ebbflow.ops.ragged.value import RaggedTensorValue
-from ebbflow.ops.sizes import invalid
 
 
 class RaggedTensor(CompositeTensor):
@@ -33,8 +32,13 @@ class RaggedTensor(CompositeTensor):
 
     is_tensor_like = True
 
-    if TYPE_CHECKING:  # what `ops/ragged/index` and `ops/ragged/elementwise` put on it
+    if TYPE_CHECKING:  # what `ops/ragged/spec`, `ops/ragged/index` and `ops/ragged/elementwise` put on it
 
+        @property
+        def _type_spec(self) -> Any: ...
+        def _to_variant(self, batched_input: bool = False, name: str | None = None) -> Any: ...
+        @classmethod
+        def _from_variant(cls, variant: Any, dtype: Any, output_ragged_rank: int, **_: Any) -> Any: ...
         def __getitem__(self, key: Any) -> Any: ...
         def __neg__(self) -> Any: ...
         def __add__(self, other: Any) -> Any: ...
@@ -57,11 +61,37 @@ class RaggedTensor(CompositeTensor):
         def __gt__(self, other: Any) -> Any: ...
         def __ge__(self, other: Any) -> Any: ...
 
-    def __init__(self, values: Any, row_splits: Any, uniform: int | None = None):
-        self._values, self._splits = values, row_splits
-        self._uniform = uniform  # the length of every row, where that is known to be the same
+    def __init__(self, values: Any, row_partition: Any, internal: bool = False):
+        if not internal:
+            raise ValueError(
+                "RaggedTensor constructor is private; please use one of the factory methods instead "
+                "(e.g., RaggedTensor.from_row_lengths())"
+            )
+        if not isinstance(row_partition, RowPartition):
+            raise TypeError(f"Argument `row_partition` must be a RowPartition. Received {row_partition}.")
+        if not isinstance(values, (Tensor, RaggedTensor)) and not _is_supported(values):
+            raise TypeError(f"type(values) must be one of: Tensor, RaggedTensor; got {values!r}")
+        self._values, self._row_partition = values, row_partition
 
     # --- making one ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _from_row_partition(
+        cls, values: Any, row_partition: Any, validate: bool = True, maker: str = "_from_row_partition"
+    ) -> Any:
+        """Return values divided into rows, of which there must be as many as the partition says."""
+        if not isinstance(row_partition, RowPartition):
+            raise TypeError(f"Argument `row_partition` must be a RowPartition. Received {row_partition}.")
+        if not isinstance(validate, bool):
+            raise TypeError(f"Argument `validate` must have type bool. Received {validate}.")
+        values = _values(values)
+        if isinstance(values, RaggedTensor) and values.row_splits.dtype is not row_partition.dtype:
+            row_partition, values = row_partition.with_dtype(dtypes.int64), values.with_row_splits_dtype(dtypes.int64)
+        if values.shape.rank == 0:
+            raise ValueError(f"Shape {values.shape} must have rank at least 1")
+        if validate:
+            row_partition = check_values_fit(maker, row_partition, _count(values, row_partition.dtype)[0])
+        return cls(values, row_partition, internal=True)
 
     @classmethod
     @add_dispatch_support
@@ -71,22 +101,19 @@ class RaggedTensor(CompositeTensor):
         >>> RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 2, 3])
         <tf.RaggedTensor [[3, 1], [], [4]]>
         """
-        values, splits = _values(values), as_splits(row_splits)
-        if splits.shape.rank not in (1, None):
-            raise ValueError(f"Shape {splits.shape} must have rank 1")
-        if validate and isinstance(splits, EagerTensor):
-            check_splits(splits._array, values)
-        elif validate:
-            splits = checked_splits(splits, _count(values, splits.dtype))
-        return cls(values, splits)
+        with name_scope(name, "RaggedFromRowSplits"):
+            values = _values(values)
+            rows = RowPartition.from_row_splits(row_splits, validate=validate)
+            return cls._from_row_partition(values, rows, validate, "from_row_splits")
 
     @classmethod
     @add_dispatch_support
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> Any:
         """Return rows of these lengths."""
-        lengths = as_splits(row_lengths)
-        zero = np.zeros(1, lengths.dtype.np)
-        return cls.from_row_splits(values, raw.ConcatV2([zero, raw.Cumsum(lengths, 0)], 0), validate=validate)
+        with name_scope(name, "RaggedFromRowLengths"):
+            values = _values(values)
+            rows = RowPartition.from_row_lengths(row_lengths, validate=validate)
+            return cls._from_row_partition(values, rows, validate, "from_row_lengths")
 
     @classmethod
     @add_dispatch_support
@@ -94,29 +121,28 @@ class RaggedTensor(CompositeTensor):
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
     ) -> Any:
         """Return rows made of the values with the same number; the numbers do not decrease."""
-        numbers = as_splits(value_rowids)
-        if validate:
-            numbers = checked_rowids(numbers, nrows)
-        if nrows is None:
-            last = raw.Max(raw.ConcatV2([np.array([-1], numbers.dtype.np), numbers], 0), [0])
-            nrows = last + np.array(1, numbers.dtype.np)
-        ones = raw.OnesLike(numbers)
-        lengths = raw.UnsortedSegmentSum(ones, numbers, raw.Cast(convert(nrows), DstT=dtypes.int32))
-        return cls.from_row_lengths(values, lengths, validate=validate)
+        with name_scope(name, "RaggedFromValueRowIds"):
+            values = _values(values)
+            rows = RowPartition.from_value_rowids(value_rowids, nrows, validate=validate)
+            return cls._from_row_partition(values, rows, validate, "from_value_rowids")
 
     @classmethod
     @add_dispatch_support
     def from_row_starts(cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> Any:
         """Return rows that begin here, each ending where the next begins."""
-        values, starts = _values(values), as_splits(row_starts)
-        return cls.from_row_splits(values, raw.ConcatV2([starts, _count(values, starts.dtype)], 0), validate=validate)
+        with name_scope(name, "RaggedFromRowStarts"):
+            values, starts = _values(values), as_splits(row_starts, name="row_starts")
+            rows = RowPartition.from_row_starts(starts, _count(values, starts.dtype)[0], validate=validate)
+            return cls._from_row_partition(values, rows, validate, "from_row_starts")
 
     @classmethod
     @add_dispatch_support
     def from_row_limits(cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> Any:
         """Return rows that end here, each beginning where the one before ends."""
-        limits = as_splits(row_limits)
-        return cls.from_row_splits(values, raw.ConcatV2([np.zeros(1, limits.dtype.np), limits], 0), validate=validate)
+        with name_scope(name, "RaggedFromRowLimits"):
+            values = _values(values)
+            rows = RowPartition.from_row_limits(row_limits, validate=validate)
+            return cls._from_row_partition(values, rows, validate, "from_row_limits")
 
     @classmethod
     @add_dispatch_support
@@ -124,25 +150,14 @@ class RaggedTensor(CompositeTensor):
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
     ) -> Any:
         """Return rows of one length; `nrows` says how many there are where that length is 0."""
-        values = _values(values)
-        known = convert(uniform_row_length).constant_value()
-        if known is None:
-            raise ValueError(f"`uniform_row_length` must be known while a graph is built, got {uniform_row_length}")
-        length = int(known)
-        if length < 0:
-            raise ValueError(f"`uniform_row_length` must be at least 0, got {length}")
-        count = _count(values, dtypes.int64)[0]
-        if nrows is None:
-            nrows = count // np.int64(length) if length else np.int64(0)
-        nrows = raw.Cast(convert(nrows), DstT=dtypes.int64)
-        eager = isinstance(nrows, EagerTensor) and isinstance(count, EagerTensor)
-        if validate and eager and int(nrows) * length != int(count):
-            raise invalid(
-                f"Arguments to from_uniform_row_length do not form a valid RaggedTensor: {count.numpy()} values are no "
-                f"{nrows.numpy()} rows of {length}"
-            )
-        splits = raw.Range(np.int64(0), nrows + np.int64(1), np.int64(1)) * np.int64(length)
-        return cls(values, splits, length)
+        with name_scope(name, "RaggedFromUniformRowLength"):
+            values = _values(values)
+            kind = values.row_splits.dtype if isinstance(values, RaggedTensor) else None
+            length = uniform_row_length
+            kind = kind or (length.dtype if isinstance(length, Tensor) else dtypes.int64)
+            count = _count(values, kind)[0]
+            rows = RowPartition.from_uniform_row_length(length, count, nrows, validate=validate, dtype=kind)
+            return cls._from_row_partition(values, rows, validate, "from_uniform_row_length")
 
     @classmethod
     @add_dispatch_support
@@ -150,6 +165,7 @@ class RaggedTensor(CompositeTensor):
         cls, flat_values: Any, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
         """Return rows of rows: the lengths of the outermost come first."""
+        _list_of_tensors("nested_row_lengths", nested_row_lengths)
         found = _values(flat_values)
         for lengths in reversed(list(nested_row_lengths)):
             found = cls.from_row_lengths(found, lengths, validate=validate)
@@ -166,6 +182,14 @@ class RaggedTensor(CompositeTensor):
         validate: bool = True,
     ) -> Any:
         """Return rows of rows: the numbers of the outermost come first."""
+        _list_of_tensors("nested_value_rowids", nested_value_rowids)
+        if nested_nrows is not None:
+            _list_of_tensors("nested_nrows", nested_nrows)
+            if len(nested_nrows) != len(nested_value_rowids):
+                raise ValueError(
+                    "Argument `nested_nrows` must have the same length as argument `nested_value_rowids`. "
+                    f"len(nested_nrows) = {len(nested_nrows)} vs. len(nested_value_rowids) = {len(nested_value_rowids)}"
+                )
         counts = list(nested_nrows) if nested_nrows is not None else [None] * len(nested_value_rowids)
         found = _values(flat_values)
         for numbers, count in reversed(list(zip(nested_value_rowids, counts, strict=True))):
@@ -178,9 +202,22 @@ class RaggedTensor(CompositeTensor):
         cls, flat_values: Any, nested_row_splits: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
         """Return rows of rows: the outermost splits come first."""
+        _list_of_tensors("nested_row_splits", nested_row_splits)
         found = _values(flat_values)
         for splits in reversed(list(nested_row_splits)):
             found = cls.from_row_splits(found, splits, validate=validate)
+        return found
+
+    @classmethod
+    def _from_nested_row_partitions(
+        cls, flat_values: Any, nested_row_partitions: Sequence[Any], name: str | None = None, validate: bool = True
+    ) -> Any:
+        """Return rows of rows: the outermost partition comes first."""
+        if isinstance(nested_row_partitions, RowPartition):
+            raise TypeError("Argument `nested_row_partitions` must be a list of RowPartitions.")
+        found = _values(flat_values)
+        for rows in reversed(list(nested_row_partitions)):
+            found = cls._from_row_partition(found, rows, validate=validate)
         return found
 
     @classmethod
@@ -198,6 +235,8 @@ class RaggedTensor(CompositeTensor):
         if lengths is not None and padding is not None:
             raise ValueError("Specify argument `lengths` or `padding`, but not both.")
         tensor, kind = convert(tensor), dtypes.as_dtype(row_splits_dtype)
+        if tensor.shape.rank is not None and tensor.shape.rank <= ragged_rank:
+            raise ValueError(f"The rank of a RaggedTensor must be greater than {ragged_rank}, got {tensor.shape}")
         if isinstance(lengths, (list, tuple)) and lengths and np.ndim(lengths[0]) == 1:  # of several levels
             outer = cls.from_tensor(tensor, lengths[0], row_splits_dtype=kind)
             if len(lengths) == 1:
@@ -211,7 +250,7 @@ class RaggedTensor(CompositeTensor):
             lengths = _lengths_before(tensor, padding, kind)
         if lengths is None:
             rows = raw.Range(np.array(0, kind.np), sizes[0] + np.array(1, kind.np), np.array(1, kind.np))
-            return cls(_merged(tensor, 1), rows * sizes[1], dimension_value(tensor.shape[1]))
+            return _from_dense(tensor, rows, sizes)
         lengths = raw.Maximum(raw.Minimum(raw.Cast(convert(lengths), DstT=kind), sizes[1]), np.array(0, kind.np))
         places = raw.Range(np.array(0, kind.np), sizes[1], np.array(1, kind.np))
         taken = raw.Less(places, raw.ExpandDims(lengths, 1))
@@ -234,9 +273,20 @@ class RaggedTensor(CompositeTensor):
         return self._values
 
     @property
+    def _splits(self) -> Any:
+        return self._row_partition._row_splits
+
+    @property
+    def _uniform(self) -> Any:
+        """The length of every row, where it is known to be the same: a number where that is known, else a tensor."""
+        length = self._row_partition._uniform_row_length
+        known = self._row_partition.static_uniform_row_length
+        return length if known is None else known
+
+    @property
     def row_splits(self) -> Any:
         """Where each row begins, and where the last one ends."""
-        return self._splits
+        return self._row_partition._row_splits
 
     @property
     def flat_values(self) -> Any:
@@ -251,7 +301,12 @@ class RaggedTensor(CompositeTensor):
     @property
     def uniform_row_length(self) -> Any:
         """The length of every row where it is known to be the same, else None."""
-        return None if self._uniform is None else convert(self._uniform, self._splits.dtype)
+        return self._row_partition._uniform_row_length
+
+    @property
+    def _nested_row_partitions(self) -> tuple[Any, ...]:
+        inner = self._values._nested_row_partitions if isinstance(self._values, RaggedTensor) else ()
+        return (self._row_partition, *inner)
 
     @property
     def ragged_rank(self) -> int:
@@ -263,30 +318,62 @@ class RaggedTensor(CompositeTensor):
 
     @property
     def shape(self) -> TensorShape:
-        rows = dimension_value(self._splits.shape[0]) if self._splits.shape.rank is not None else None
-        inner = self._values.shape
-        count = None if rows is None else rows - 1
-        return TensorShape(None) if inner.rank is None else TensorShape([count, self._uniform, *inner.as_list()[1:]])
+        rows, inner = self._row_partition, self._values.shape
+        if inner.rank is None:
+            return TensorShape(None)
+        return TensorShape([rows.static_nrows, rows.static_uniform_row_length, *inner.as_list()[1:]])
 
     def get_shape(self) -> TensorShape:
         return self.shape
 
+    def _set_shape(self, shape: Any) -> None:
+        """Add to what is known of the shape; ValueError where it contradicts."""
+        shape = TensorShape(shape)
+        if shape.rank is None:
+            return
+        dims = shape.as_list()
+        rows, kind = self._row_partition, self._splits.dtype
+        if dims[0] is not None and rows.static_nrows != dims[0]:
+            if rows.static_nrows is not None:
+                raise ValueError(f"Inconsistent size: {rows.static_nrows} rows cannot be {dims[0]}")
+            rows._row_splits.set_shape([dims[0] + 1])
+        if dims[1] is not None:
+            if rows.static_uniform_row_length not in (None, dims[1]):
+                raise ValueError(f"Inconsistent size: rows of {rows.static_uniform_row_length} cannot be of {dims[1]}")
+            rows = rows._with(uniform_row_length=convert(dims[1], kind))
+        inner = [rows.static_nvals, *dims[2:]]
+        if isinstance(self._values, RaggedTensor):
+            self._values._set_shape(inner)
+        else:
+            self._values.set_shape(inner)
+        self._row_partition = rows
+
+    def consumers(self) -> list[Any]:
+        """Return the nodes that take one of its parts."""
+        parts = [self.flat_values, *self.nested_row_splits]
+        return list(dict.fromkeys(node for part in parts for node in part.consumers()))
+
     def nrows(self, out_type: Any = None, name: str | None = None) -> Any:
         """Return the number of rows."""
-        found = raw.Size(self._splits, out_type=self._splits.dtype) - np.array(1, self._splits.dtype.np)
+        found = self._row_partition.nrows()
         return found if out_type is None else raw.Cast(found, DstT=dtypes.as_dtype(out_type))
 
     def row_starts(self, name: str | None = None) -> Any:
-        return self._splits[:-1]
+        return self._row_partition.row_starts()
 
     def row_limits(self, name: str | None = None) -> Any:
-        return self._splits[1:]
+        return self._row_partition.row_limits()
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
-        """Return the length of each row."""
+        """Return the length of each row; along an inner axis, of each row in each row."""
+        if axis == 0:
+            return self.nrows()
         if axis == 1:
-            return self._splits[1:] - self._splits[:-1]
-        return self.with_values(self._values.row_lengths(axis - 1))
+            return self._row_partition.row_lengths()
+        if isinstance(self._values, RaggedTensor):
+            return self.with_values(self._values.row_lengths(axis - 1))
+        sizes = raw.Shape(self._values, out_type=self._splits.dtype)
+        return self.with_values(raw.Fill(sizes[: axis - 1], sizes[axis - 1]))
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Any, ...]:
         """Return the lengths of the rows of every level, the outermost first."""
@@ -300,17 +387,14 @@ class RaggedTensor(CompositeTensor):
 
     def value_rowids(self, name: str | None = None) -> Any:
         """Return the number of the row that each value is in."""
-        places = raw.ExpandDims(self._places(), 0)
-        after = raw.UpperBound(raw.ExpandDims(self._splits, 0), places, out_type=self._splits.dtype)
-        return raw.Squeeze(after, squeeze_dims=[0]) - np.array(1, self._splits.dtype.np)
+        return self._row_partition.value_rowids()
 
     def _places(self) -> Any:
-        kind = self._splits.dtype
-        return raw.Range(kind.np.type(0), self._splits[-1], kind.np.type(1))
+        return self._row_partition.places()
 
     def offsets(self) -> Any:
         """Return the place of each value in its row."""
-        return self._places() - raw.GatherV2(self._splits, self.value_rowids(), 0)
+        return self._row_partition.offsets_in_rows()
 
     def coordinates(self) -> Any:
         """Return the row, the row in it, ... and the place of each of the flat values: a matrix."""
@@ -336,13 +420,12 @@ class RaggedTensor(CompositeTensor):
 
     def with_values(self, new_values: Any) -> RaggedTensor:
         """Return rows of the same lengths with other values."""
-        return RaggedTensor(_values(new_values), self._splits, self._uniform)
+        return RaggedTensor(_values(new_values), self._row_partition, internal=True)
 
     def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
         """Return the same rows, counted in another integer type."""
         inner = self._values.with_row_splits_dtype(dtype) if isinstance(self._values, RaggedTensor) else self._values
-        splits = raw.Cast(self._splits, DstT=dtypes.as_dtype(dtype))
-        return RaggedTensor(inner, splits, self._uniform)
+        return RaggedTensor(inner, self._row_partition.with_dtype(dtype), internal=True)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """Return the rows with the axes from one to the other made one."""
@@ -360,7 +443,7 @@ class RaggedTensor(CompositeTensor):
             rows = self._values
             if not isinstance(rows, RaggedTensor):
                 rows = RaggedTensor.from_tensor(rows, row_splits_dtype=self._splits.dtype)
-            merged = RaggedTensor(rows.values, raw.GatherV2(rows.row_splits, self._splits, 0))
+            merged = rows_of(rows.values, raw.GatherV2(rows.row_splits, self._splits, 0))
             return merged if inner == outer + 1 else merged.merge_dims(outer, inner - 1)
         return _merge(self._values, 0, inner - 1)
 
@@ -400,6 +483,8 @@ class RaggedTensor(CompositeTensor):
 
     def numpy(self) -> np.ndarray:
         """Return an array of arrays, or one array where all rows have the same length."""
+        if not isinstance(self._splits, EagerTensor):
+            raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         rows = [np.asarray(row.numpy()) for row in self]
         if len({row.shape for row in rows}) == 1:
             return np.stack(rows)
@@ -431,123 +516,6 @@ class RaggedTensor(CompositeTensor):
             raise ValueError(f"Cannot feed {value}, of {value.ragged_rank} levels, for one of {self.ragged_rank}")
         return value.parts
 
-    # --- its type -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _type_spec(self) -> RaggedTensorSpec:
-        return RaggedTensorSpec.from_value(self)
-
-
-@register("tf.RaggedTensorSpec")
-class RaggedTensorSpec(TypeSpec):
-    """The type of a RaggedTensor.
-
-    >>> RaggedTensorSpec([None, None], dtypes.int32)
-    RaggedTensorSpec(TensorShape([None, None]), tf.int32, 1, tf.int64)
-    """
-
-    __slots__ = ("_dtype", "_ragged_rank", "_shape", "_splits_dtype")
-
-    def __init__(
-        self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        ragged_rank: int | None = None,
-        row_splits_dtype: Any = dtypes.int64,
-        flat_values_spec: Any = None,
-    ):
-        self._shape = TensorShape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
-        self._splits_dtype = dtypes.as_dtype(row_splits_dtype)
-        if ragged_rank is None:
-            if self._shape.rank is None:
-                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
-            ragged_rank = self._shape.rank - 1
-        if self._shape.rank is not None and ragged_rank >= self._shape.rank:
-            raise ValueError(f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({self._shape.rank}).")
-        self._ragged_rank = ragged_rank
-
-    @classmethod
-    def from_value(cls, value: Any) -> RaggedTensorSpec:
-        """Return the spec of a RaggedTensor."""
-        return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
-
-    @property
-    def value_type(self) -> type:
-        return RaggedTensor if self._ragged_rank else Tensor
-
-    @property
-    def shape(self) -> TensorShape:
-        return self._shape
-
-    @property
-    def dtype(self) -> dtypes.DType:
-        return self._dtype
-
-    @property
-    def ragged_rank(self) -> int:
-        return self._ragged_rank
-
-    @property
-    def row_splits_dtype(self) -> dtypes.DType:
-        return self._splits_dtype
-
-    @property
-    def _component_specs(self) -> list[TensorSpec]:
-        dims = self._shape._dims
-        flat = TensorSpec(None if dims is None else [None, *dims[self._ragged_rank + 1 :]], self._dtype)
-        rows = None if dims is None or dims[0] is None else dims[0] + 1
-        splits = [TensorSpec([rows if level == 0 else None], self._splits_dtype) for level in range(self._ragged_rank)]
-        return [flat, *splits]
-
-    def _to_components(self, value: Any) -> list[Any]:
-        return [value.flat_values, *value.nested_row_splits]
-
-    def _from_components(self, components: Sequence[Any]) -> Any:
-        found = components[0]
-        dims = self._shape._dims
-        for level, splits in reversed(list(enumerate(components[1:]))):
-            found = RaggedTensor(found, splits, None if dims is None else dims[level + 1])
-        return found
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Return whether a ragged tensor of the other type can stand where this one is asked for."""
-        other = spec_or_value
-        other = RaggedTensorSpec.from_value(other) if isinstance(other, RaggedTensor) else other
-        return self._alike(other) and self._shape.is_compatible_with(other._shape)
-
-    def _alike(self, other: Any) -> bool:
-        return isinstance(other, RaggedTensorSpec) and self._key()[1:] == other._key()[1:]
-
-    def _key(self) -> tuple[Any, ...]:
-        return self._shape._dims, self._dtype, self._ragged_rank, self._splits_dtype
-
-    def is_subtype_of(self, other: Any) -> bool:
-        """Return whether every ragged tensor of this type is of the other type too."""
-        return self._alike(other) and self._shape.is_subtype_of(other._shape)
-
-    def most_specific_common_supertype(self, others: Sequence[Any]) -> RaggedTensorSpec | None:
-        """Return the narrowest type that this and all `others` belong to, or None."""
-        if not all(self._alike(other) for other in others):
-            return None
-        shape = self._shape.most_specific_common_supertype([o._shape for o in others])
-        return None if shape is None else RaggedTensorSpec(shape, *self._key()[1:])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RaggedTensorSpec) and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return self._shape, *self._key()[1:]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._serialize()
-
-    def __repr__(self) -> str:
-        return f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank}, {self._splits_dtype!r})"
-
 
 # --- small pieces -----------------------------------------------------------------------------------------------------
 
@@ -556,12 +524,32 @@ def _values(values: Any) -> Any:
     return values if isinstance(values, RaggedTensor) else convert(values)
 
 
-def as_splits(splits: Any) -> Any:
-    """Return a partition into rows as a tensor; it must be of integers."""
-    tensor = splits if isinstance(splits, Tensor) else convert(splits, dtypes.int64)
-    if tensor.dtype not in (dtypes.int32, dtypes.int64):
-        raise ValueError(f"Row partitions must be int32 or int64, got {tensor.dtype.name}")
-    return tensor
+def rows_of(values: Any, row_splits: Any, uniform: Any = None) -> RaggedTensor:
+    """Return rows that are known to fit their values; `uniform` is the length of all, where that is one."""
+    length = None if uniform is None else convert(uniform, row_splits.dtype)
+    return RaggedTensor(values, partition(row_splits, uniform_row_length=length), internal=True)
+
+
+def _is_supported(values: Any) -> bool:
+    """Return whether values are made of tensors and have a shape, so that rows of them have a meaning."""
+    return isinstance(values, CompositeTensor) and hasattr(values, "shape") and hasattr(values, "dtype")
+
+
+def _from_dense(tensor: Any, rows: Any, sizes: Any) -> RaggedTensor:
+    """Return the rows of a tensor, all of one length."""
+    merged, known = _merged(tensor, 1), tensor.shape.as_list()
+    if None not in known[:2]:
+        merged.set_shape([known[0] * known[1], *known[2:]])
+    length = sizes[1] if known[1] is None else convert(known[1], sizes.dtype)
+    splits = rows * sizes[1]
+    if known[0] is not None:
+        splits.set_shape([known[0] + 1])
+    return RaggedTensor(merged, partition(splits, uniform_row_length=length), internal=True)
+
+
+def _list_of_tensors(name: str, value: Any) -> None:
+    if isinstance(value, Tensor):
+        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {value}.")
 
 
 def _count(values: Any, dtype: Any) -> Any:
