@@ -38,9 +38,9 @@ class SpecRow(NamedTuple):
 SPECS = {
     "SparseTensorSpec": SpecRow(1, "core.sparse", ("_shape", "_dtype")),
     "IndexedSlicesSpec": SpecRow(
-        2, "core.slices", ("_shape", "_dtype", "_indices_dtype", "_dense_shape_dtype", "_indices_shape")
+        2, "core.slices", ("_shape", "_values_dtype", "_indices_dtype", "_dense_shape_dtype", "_indices_shape")
     ),
-    "RaggedTensorSpec": SpecRow(3, "ops.ragged.tensor", ("_shape", "_dtype", "_ragged_rank", "_splits_dtype")),
+    "RaggedTensorSpec": SpecRow(3, "ops.ragged.spec", ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype")),
     "DatasetSpec": SpecRow(5, "data.dataset", ("_element_spec", "_dataset_shape")),
     "IteratorSpec": SpecRow(6, "data.iterator", ("_element_spec",)),
     "OptionalSpec": SpecRow(7, "data.optional", ("_element_spec",)),
