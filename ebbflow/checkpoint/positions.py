@@ -23,6 +23,7 @@ from ebbflow.core.shape import dims_str
 from ebbflow.core.tensor import Tensor, wrap
 from ebbflow.graph.scopes import device_scope
 from ebbflow.io.save_ops import check_names, open_checkpoint
+from ebbflow.io.variants import Foreign
 from ebbflow.ops.declare import raw
 from ebbflow.platform import logging
 from ebbflow.state.base import Variable
@@ -228,7 +229,7 @@ class Position:
         """Return the keys without those of variants, which only the runtime that wrote them understands."""
         reader = self.checkpoint.reader
         check_names(reader, list(keys.values()))
-        opaque = [key for key in keys.values() if reader.dtype_of(key) is dtypes.variant]
+        opaque = [key for key in keys.values() if reader.dtype_of(key) is dtypes.variant and _foreign(reader.read(key))]
         if opaque:
             logging.warning("%s stays as it is: %s is a variant of another runtime", trackable, ", ".join(opaque))
         return {name: key for name, key in keys.items() if key not in opaque}
@@ -301,6 +302,11 @@ class Position:
                 slot_name=slot.slot_name,
                 variable=variable,
             )
+
+
+def _foreign(variants: Any) -> bool:
+    """Return whether another runtime wrote these."""
+    return any(isinstance(value, Foreign) for value in variants.reshape(-1))
 
 
 def _children_of(trackable: Any) -> dict[str, Any] | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ebbflow.core import context, dtypes, errors, source
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, wrap
 from ebbflow.data import iterator_ops, structure
+from ebbflow.data.iterator_state import DeserializeIterator, SerializeIterator, State
 from ebbflow.data.optional import OptionalSpec
 from ebbflow.data.pipe import Position, pipe_of
 from ebbflow.functions.autograph import iteration
@@ -18,8 +17,13 @@ from ebbflow.ops.state.storage import boxed
 from ebbflow.trackable.base import Trackable
 
 
-class IteratorBase(CompositeTensor):
-    """What all iterators have in common."""
+class IteratorBase(CompositeTensor, Trackable):
+    """What all iterators have in common.
+
+    A checkpoint keeps how many elements were taken, and the seeds that the iteration began with.
+    """
+
+    _LEGACY_SAVEABLE_NAME = "ITERATOR"
 
     _spec: Any
     _resource: Any
@@ -52,6 +56,8 @@ class IteratorBase(CompositeTensor):
 
     _op = iterator_ops.IteratorGetNext
 
+    _next_internal = get_next  # what programs that reach inside call
+
     def get_next_as_optional(self, name: str | None = None) -> Any:
         """Return the next element as an optional, which is empty behind the last."""
         spec = structure.types_and_shapes(self._spec)
@@ -62,18 +68,24 @@ class IteratorBase(CompositeTensor):
     def _type_spec(self) -> IteratorSpec:
         return IteratorSpec(self._spec)
 
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return {"_STATE": SerializeIterator(self._iterator_resource)}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> Any:
+        if "_STATE" in restored_tensors:
+            return DeserializeIterator(self._iterator_resource, restored_tensors["_STATE"])
+        if "_COUNT" in restored_tensors and self._position is not None:  # as 0.1 wrote it
+            arrays = [restored_tensors[key] for key in ("_COUNT", "_SEEDS") if key in restored_tensors]
+            State.from_arrays(arrays).restore(self._position)
+        return None
+
 
 MOST_ASKED_IN_GRAPHS = 32
 """A graph knows no end of an iterator, so a plain Python loop over one would go on for ever."""
 
 
-class OwnedIterator(IteratorBase, Trackable):
-    """An iterator that lives as long as somebody has it.
-
-    A checkpoint keeps how many elements were taken, and the seeds that the iteration began with.
-    """
-
-    _LEGACY_SAVEABLE_NAME = "ITERATOR"
+class OwnedIterator(IteratorBase):
+    """An iterator that lives as long as somebody has it."""
 
     _asked_in_graphs = 0
 
@@ -102,25 +114,6 @@ class OwnedIterator(IteratorBase, Trackable):
             self._resource = wrap(boxed(self._position), dtypes.resource)
         return self._resource
 
-    def _serialize_to_tensors(self) -> dict[str, Any]:
-        where = self._where()
-        seeds = np.array([_as_signed(state) for state in where.seeds], np.int64).reshape(-1, 3)
-        return {
-            "_COUNT": wrap(np.array(where.taken, np.int64), dtypes.int64),
-            "_SEEDS": wrap(seeds, dtypes.int64),
-        }
-
-    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> None:
-        if "_COUNT" in restored_tensors:
-            seeds = restored_tensors.get("_SEEDS")
-            states = None if seeds is None else [tuple(row) for row in np.asarray(seeds).tolist()]
-            self._where().go_to(int(restored_tensors["_COUNT"]), states)
-
-    def _where(self) -> Position:
-        if self._position is None:
-            raise errors.UnimplementedError(None, None, "Iterators of graphs are not saved in checkpoints of objects")
-        return self._position
-
     def __iter__(self) -> OwnedIterator:
         return self
 
@@ -142,11 +135,6 @@ class OwnedIterator(IteratorBase, Trackable):
 
     def __repr__(self) -> str:
         return f"<OwnedIterator element_spec={self._spec!r}>"
-
-
-def _as_signed(state: tuple[int, int, int]) -> list[int]:
-    """Return seeds as numbers of 64 bits with a sign: they name the same stream."""
-    return [(n + 2**63) % 2**64 - 2**63 for n in state]
 
 
 class IteratorSpec(TypeSpec):

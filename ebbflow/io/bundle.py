@@ -20,7 +20,7 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import dtypes, errors, memory
 from ebbflow.core.dtypes import DType
-from ebbflow.io import tensor_slices
+from ebbflow.io import tensor_slices, variants
 from ebbflow.io.records import crc32c, file_errors, masked, masked_crc32c, open_file
 from ebbflow.io.sorted_table import read_table, varint
 from ebbflow.io.tensor_slices import Shape, Slice
@@ -237,7 +237,8 @@ class BundleReader:
         """
         entry = self._entry(name)
         system = system_of(self.prefix)[0]
-        if entry.slices or entry.dtype is dtypes.string or self._big_endian or system is not LOCAL or not entry.size:
+        in_pieces = entry.slices or entry.dtype in (dtypes.string, dtypes.variant)
+        if in_pieces or self._big_endian or system is not LOCAL or not entry.size:
             return self.read(name)
         if entry.shard not in self._maps:
             with open_file(self._data_path(entry.shard), "rb") as file:
@@ -264,7 +265,7 @@ class BundleReader:
 
     def _read(self, entry: Entry, name: str) -> np.ndarray:
         path = self._data_path(entry.shard)
-        if entry.dtype in (dtypes.variant, dtypes.resource):
+        if entry.dtype is dtypes.resource:
             raise errors.UnimplementedError(None, None, f"{path}: tensor {name} is a {entry.dtype.name}")
         with open_file(path, "rb") as file:
             length = file.seek(0, os.SEEK_END)
@@ -273,6 +274,8 @@ class BundleReader:
             file.seek(entry.offset)
             if entry.dtype is dtypes.string:
                 return self._strings(file.read(entry.size), entry, path, name)
+            if entry.dtype is dtypes.variant:
+                return self._variants(file.read(entry.size), entry, path, name)
             return self._numbers(file, entry, path, name)
 
     def _numbers(self, file: Any, entry: Entry, path: str, name: str) -> np.ndarray:
@@ -312,6 +315,25 @@ class BundleReader:
         for i, length in enumerate(lengths):
             result[i] = contents[start : start + length]
             start += length
+        return result.reshape(entry.shape)
+
+
+    def _variants(self, data: bytes, entry: Entry, path: str, name: str) -> np.ndarray:
+        count = math.prod(entry.shape)
+        result = np.empty(count, object)
+        at = crc = 0
+        for i in range(count):
+            try:
+                length, at = varint(data, at)
+            except IndexError:
+                raise errors.DataLossError(None, None, f"{path}: variants of {name} are cut off") from None
+            content, end = data[at : at + length], at + length
+            checked, crc = variants.checksums(content, crc)
+            if len(content) != length or data[end : end + 4] != checked:
+                raise self._wrong_checksum(path, name, entry)
+            result[i], at = variants.from_bytes(content, f"{path}: tensor {name}"), end + 4
+        if at != len(data) or masked(crc) != entry.crc:
+            raise self._wrong_checksum(path, name, entry)
         return result.reshape(entry.shape)
 
 

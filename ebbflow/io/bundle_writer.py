@@ -19,7 +19,7 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.core.dtypes import DType
-from ebbflow.io import tensor_slices
+from ebbflow.io import tensor_slices, variants
 from ebbflow.io.bundle import PENDING, bundle_exists, bytes_of_array, data_path, index_path
 from ebbflow.io.records import crc32c, file_errors, masked, masked_crc32c
 from ebbflow.io.sorted_table import read_table, table_bytes, to_varint
@@ -103,8 +103,8 @@ class BundleWriter:
         for size in array.shape:
             entry.shape.dim.add(size=size)
         with file_errors(self._path):
-            if dtype is dtypes.string:
-                data, entry.crc32c = _string_bytes(array)
+            if dtype in (dtypes.string, dtypes.variant):
+                data, entry.crc32c = _string_bytes(array) if dtype is dtypes.string else _variant_bytes(array)
                 self._file.write(data)
                 entry.size = len(data)
             else:
@@ -150,6 +150,17 @@ def _string_bytes(array: np.ndarray) -> tuple[bytes, int]:
     contents = b"".join(strings)
     data = b"".join(to_varint(len(s)) for s in strings) + checked + contents
     return data, masked_crc32c(lengths + checked + contents)
+
+
+def _variant_bytes(array: np.ndarray) -> tuple[bytes, int]:
+    """Return the bytes of a tensor of variants, and their checksum."""
+    parts: list[bytes] = []
+    crc = 0
+    for value in array.reshape(-1).tolist():
+        content = messages.serialize(variants.to_message(value))
+        checked, crc = variants.checksums(content, crc)
+        parts += [to_varint(len(content)), content, checked]
+    return b"".join(parts), masked(crc)
 
 
 # --- making a bundle visible ------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.core.tensor import wrap
+from ebbflow.io.variants import from_bytes
 
 Dataset = tf.data.Dataset
 
@@ -56,3 +58,33 @@ def test_another_dataset_is_refused(tmp_path):
     path = tf.train.Checkpoint(iterator=iter(Dataset.range(9).shuffle(3))).save(str(tmp_path / "it"))
     with pytest.raises(tf.errors.FailedPreconditionError, match="1 stages in random order"):
         tf.train.Checkpoint(iterator=iter(Dataset.range(9))).restore(path)
+
+
+def test_a_saver_keeps_where_the_iterator_of_a_graph_is(tmp_path):
+    v1 = tf.compat.v1
+    path = str(tmp_path / "model")
+    with v1.Graph().as_default(), v1.Session() as session:
+        iterator = v1.data.make_initializable_iterator(v1.data.Dataset.range(20).shuffle(5, seed=3))
+        saveable = v1.data.experimental.make_saveable_from_iterator(iterator)
+        v1.add_to_collection(v1.GraphKeys.SAVEABLE_OBJECTS, saveable)
+        following, saver = iterator.get_next(name="following"), v1.train.Saver()
+        session.run(iterator.initializer)
+        for _ in range(4):
+            session.run(following)
+        saver.save(session, path)
+        rest = [session.run(following) for _ in range(9)]
+    with v1.Graph().as_default(), v1.Session() as session:
+        saver = v1.train.import_meta_graph(path + ".meta")
+        session.run("MakeIterator")
+        saver.restore(session, path)
+        assert [session.run("following:0") for _ in range(9)] == rest
+
+
+def test_the_state_of_another_runtime_is_refused():
+    box = np.empty(1, object)
+    box[0] = from_bytes(b"\x0a\x03abc", "a file")
+    iterator = iter(Dataset.range(3))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not hold the state of an iterator"):
+        tf.raw_ops.DeserializeIterator(resource_handle=iterator._iterator_resource, serialized=wrap(box, tf.variant))
+    with pytest.raises(tf.errors.DataLossError, match="not the message of a variant"):
+        from_bytes(b"\xff\xff\xff", "a file")

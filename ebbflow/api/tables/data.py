@@ -17,6 +17,8 @@ data.experimental.: parallel_interleave prefetch_to_device rejection_resample sc
 data.experimental.: to_variant unbatch unique
 data.experimental.: at load pad_to_cardinality parse_example_dataset save snapshot
 map_and_batch as data.experimental.map_and_batch_with_legacy_function
+[checkpoint.iterators]
+data.experimental.make_saveable_from_iterator
 [data.csv_files]
 data.experimental.make_csv_dataset
 [data.file_ops]

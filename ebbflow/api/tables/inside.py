@@ -14,6 +14,7 @@ python.eager.context.: anonymous_name ensure_initialized shared_name
 python.ops.stateful_random_ops.: RNG_ALG_PHILOX RNG_ALG_THREEFRY
 python.eager.context.: ASYNC SYNC
 python.data.ops.dataset_ops.: INFINITE UNKNOWN
+python.data.experimental.ops.cardinality.: INFINITE UNKNOWN
 python.ops.ragged.ragged_tensor.: convert_to_tensor_or_ragged_tensor is_ragged
 ragged_concat as python.ops.ragged.ragged_concat_ops.concat
 ragged_gather as python.ops.ragged.ragged_gather_ops.gather
