@@ -158,8 +158,11 @@ class SideBySide:
     next element is asked for as if it had not been.
     """
 
-    def __init__(self, call: Callable[[int, Any], Any], elements: Iterator[Any], width: int):
+    def __init__(
+        self, call: Callable[[int, Any], Any], elements: Iterator[Any], width: int, end: Callable[[], None] | None = None
+    ):
         self._call, self._elements = call, elements
+        self._end = end  # called behind the last element, or when nobody wants any more
         self._most = width if width > 0 else MOST
         self._width = self._most if width > 0 else min(2, self._most)
         self._trial = Trial(self._width, self._most) if width <= 0 else None
@@ -175,7 +178,10 @@ class SideBySide:
     def __next__(self) -> Any:
         if self._pool is not None:
             return self._next_of_many()
-        element = next(self._elements)
+        element = next(self._elements, None)
+        if element is None:
+            self._close()
+            raise StopIteration
         self._number += 1
         if len(self._times) >= TRIED:
             return self._call(self._number, element)
@@ -202,7 +208,7 @@ class SideBySide:
             self._number += 1
             self._running.append(self._pool.submit(self._call, self._number, element))  # type: ignore[union-attr]
         if not self._running:
-            self._pool.shutdown(wait=False)  # type: ignore[union-attr]
+            self._close()
             raise StopIteration
         if self._trial is not None:
             self._width = self._trial.after_one()
@@ -210,9 +216,14 @@ class SideBySide:
             self.meter.room = self._width
         return self._running.popleft().result()
 
-    def __del__(self) -> None:
+    def _close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._end is not None:
+            self._end()
+
+    def __del__(self) -> None:
+        self._close()
 
 
 class Trial:

@@ -8,6 +8,7 @@ says the element's number. Knows traced functions and columns; knows nothing of 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from ebbflow.data.columns import Block, Columns, length, part, stacked
 from ebbflow.data.running import DEBUG, current
 from ebbflow.data.structure import _tensor
 from ebbflow.functions.vectorize.whole_blocks import stacked_body, unfit
+from ebbflow.ops.control.script import IN_PYTHON
 
 Element = Sequence[np.ndarray]
 
@@ -48,12 +50,21 @@ class Call:
             return self._as_python(element)
         return self._arrays(self._run(self._session, [*element, *self._extra]))
 
-    def numbered(self, number: int, element: Element) -> Element:
-        """Return what the function gives for an element; an error says its number."""
+    def numbered(self, number: int, element: Element, call: Callable[[Element], Element] | None = None) -> Element:
+        """Return what the function, or `call` in its place, gives for an element; an error says its number."""
         try:
-            return self(element)
+            return self(element) if call is None else call(element)
         except errors.OpError as error:
             raise numbered(error, number, "map") from error.__cause__
+
+    def elsewhere(self, call: Callable[[Element], Element]) -> Callable[[int, Element], Element]:
+        """Return `numbered` for calls that something else makes in our place."""
+        return functools.partial(self.numbered, call=call)
+
+    @property
+    def in_python(self) -> bool:
+        """Whether the function calls functions in Python."""
+        return any(node._op in IN_PYTHON for node in self.body._nodes)
 
     def _arrays(self, results: Sequence[Any]) -> Element:
         for value in results:

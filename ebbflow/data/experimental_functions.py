@@ -361,20 +361,6 @@ def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformat
     return padded
 
 
-def at(dataset: Any, index: TensorLike) -> Any:
-    """Return the element of a dataset at a place, counted from 0."""
-    place = convert(index, dtypes.int64)
-    known = place.constant_value()
-    if known is not None and int(known) < 0:
-        raise errors.OutOfRangeError(None, None, f"index = {int(known)} must be >= 0")
-    try:
-        return dataset.skip(place).take(1).get_single_element()
-    except errors.InvalidArgumentError as error:
-        if "empty" in error.message:
-            raise errors.OutOfRangeError(None, None, f"index = {place} is behind the last element") from None
-        raise
-
-
 def save(
     dataset: Any, path: Any, compression: str | None = None, shard_func: Callable[..., Any] | None = None,
     checkpoint_args: Any = None,

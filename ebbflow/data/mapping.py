@@ -14,6 +14,7 @@ from ebbflow.data.background import Ahead, SideBySide, width_of
 from ebbflow.data.calls import Call, Mapped, Masked, OneByOne
 from ebbflow.data.columns import Columns
 from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
+from ebbflow.data.processes import Processes, available
 from ebbflow.data.running import DEBUG, current
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
@@ -107,6 +108,9 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any
     def start() -> Iterator[Element]:
         if current.run.mode is DEBUG:
             return OneByOne(call, source.start(), "map")
+        if current.run.processes and call.in_python and width != 1 and available():
+            apart = Processes(call, width_of(width))
+            return SideBySide(call.elsewhere(apart), source.start(), width_of(width), apart.close)
         return SideBySide(call.numbered, source.start(), width)
 
     return made(start, source.size, source, _rows(f), _mapped(source, call), call)

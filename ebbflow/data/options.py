@@ -88,6 +88,7 @@ class Options(_Settings):
                 "deterministic",
                 "experimental_deterministic",
                 "experimental_external_state_policy",
+                "experimental_python_processes",  # ours: functions in Python may run in processes of their own
                 "experimental_slack",
                 "experimental_symbolic_checkpoint",
                 "experimental_warm_start",

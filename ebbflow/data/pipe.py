@@ -21,7 +21,7 @@ from ebbflow.core import errors
 from ebbflow.core.op import Op
 from ebbflow.data.calls import Call, Element
 from ebbflow.data.columns import Columns, Indexed, rows_of
-from ebbflow.data.running import PLANNED, Metered, MeteredColumns, Run, current
+from ebbflow.data.running import PLANNED, USUAL, Metered, MeteredColumns, Run, current, usual
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.random.seeds import iteration
 from ebbflow.ops.sizes import invalid
@@ -238,7 +238,7 @@ class Position:
         with self._lock:
             self._elements = None  # whatever the last one held goes first
             self.pipe, self._streams, self.taken = pipe, {}, 0
-            self.run = run or current.run
+            self.run = run or (current.run if current.run is not USUAL else usual(pipe.options))
             self.seeds = [stage.seeds.state() for stage in _seeded(pipe)]
             around, current.run = current.run, self.run
             try:

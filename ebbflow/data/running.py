@@ -6,6 +6,7 @@ whatever they start runs the same way. Knows threads and clocks; knows nothing o
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -57,6 +58,13 @@ class Run:
 
 
 USUAL = Run()
+_WITH_PROCESSES = Run(processes=True)
+
+
+def usual(options: str | None) -> Run:
+    """Return how a dataset with these options, as text, is usually run."""
+    asked = bool(options) and json.loads(options).get("experimental_python_processes") == "True"  # type: ignore[arg-type]
+    return _WITH_PROCESSES if asked else USUAL
 
 
 class _Current(threading.local):

@@ -308,7 +308,7 @@ ShuffleDatasetV3 = dataset_op(
 
 @ShuffleDataset.kernel
 def _(xp: Any, input_dataset: Any, buffer_size: Any, seed: Any, seed2: Any, *, reshuffle_each_iteration: Any) -> Any:
-    return _shuffled(
+    return in_random_order(
         pipe_of(input_dataset), int(buffer_size), seeds_of(int(seed), int(seed2), reshuffle_each_iteration)
     )
 
@@ -318,7 +318,7 @@ def _(
     xp: Any, input_dataset: Any, buffer_size: Any, seed: Any, seed2: Any, seed_generator: Any,
     *, reshuffle_each_iteration: Any,
 ) -> Any:  # fmt: skip
-    return _shuffled(
+    return in_random_order(
         pipe_of(input_dataset), int(buffer_size), seeds_of(int(seed), int(seed2), reshuffle_each_iteration)
     )
 
@@ -344,7 +344,7 @@ def _check_room(room: int) -> None:
         raise invalid(f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got buffer_size = {room}")
 
 
-def _shuffled(source: Pipe, room: int, seeds: Seeds) -> Any:
+def in_random_order(source: Pipe, room: int, seeds: Seeds) -> Any:
     _check_room(room)
     found = Pipe(
         lambda: _in_random_order(source, room, seeds.draw(), 1), source.size, source.options,

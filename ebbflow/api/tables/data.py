@@ -15,8 +15,10 @@ data.experimental.: get_next_as_optional
 data.experimental.: get_single_element get_structure group_by_reducer group_by_window ignore_errors map_and_batch
 data.experimental.: parallel_interleave prefetch_to_device rejection_resample scan shuffle_and_repeat take_while
 data.experimental.: to_variant unbatch unique
-data.experimental.: at load pad_to_cardinality parse_example_dataset save snapshot
+data.experimental.: load pad_to_cardinality parse_example_dataset save snapshot
 map_and_batch as data.experimental.map_and_batch_with_legacy_function
+[data.random_access]
+data.experimental.at
 [checkpoint.iterators]
 data.experimental.make_saveable_from_iterator
 [data.csv_files]

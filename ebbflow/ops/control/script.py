@@ -31,7 +31,10 @@ PyFunc = op("PyFunc" + _CALL.format("") + " | stateful", gradient=FLAT, facts="w
 PyFuncStateless = op("PyFuncStateless" + _CALL.format(""), gradient=FLAT, facts="waits")
 EagerPyFunc = op("EagerPyFunc" + _CALL.format("is_async: bool = false; ") + " | stateful", facts="waits")
 
-for _declared in (PyFunc, PyFuncStateless, EagerPyFunc):
+IN_PYTHON = (PyFunc, PyFuncStateless, EagerPyFunc)
+"""The ops that call functions in Python."""
+
+for _declared in IN_PYTHON:
     _declared.shape(lambda input, *, Tout: [None] * len(Tout))
 
 
