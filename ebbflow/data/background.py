@@ -7,6 +7,7 @@ thread ends at its next element. Knows iterators, and that random ops have strea
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -159,7 +160,11 @@ class SideBySide:
     """
 
     def __init__(
-        self, call: Callable[[int, Any], Any], elements: Iterator[Any], width: int, end: Callable[[], None] | None = None
+        self,
+        call: Callable[[int, Any], Any],
+        elements: Iterator[Any],
+        width: int,
+        end: Callable[[], None] | None = None,
     ):
         self._call, self._elements = call, elements
         self._end = end  # called behind the last element, or when nobody wants any more
@@ -222,8 +227,9 @@ class SideBySide:
         if self._end is not None:
             self._end()
 
-    def __del__(self) -> None:
-        self._close()
+    def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not exiting():  # modules are half gone then, and whatever runs ends with the program
+            self._close()
 
 
 class Trial:

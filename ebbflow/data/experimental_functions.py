@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes, errors
+from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor

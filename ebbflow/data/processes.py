@@ -184,5 +184,5 @@ def _portable(error: BaseException) -> BaseException:
         pass
     text = "".join(traceback.format_exception(error))
     if isinstance(error, errors.OpError):
-        return type(error)(None, None, error.message)
+        return type(error)(None, None, error.message)  # type: ignore[call-arg]
     return errors.UnknownError(None, None, f"{type(error).__name__}: {error}\n{text}")

@@ -167,6 +167,23 @@ def _identity(work: bytes) -> Records:
     yield work, work
 
 
+def _lmdb_entries(work: bytes) -> Records:
+    """Yield the keys and values of an LMDB database, in the order of keys."""
+    try:
+        import lmdb  # an optional package
+    except ImportError:
+        raise errors.UnimplementedError(None, None, "LMDBReader needs the package lmdb: pip install lmdb") from None
+    path = os.fsdecode(work)
+    try:
+        environment = lmdb.open(path, readonly=True, lock=False, subdir=os.path.isdir(path))
+    except lmdb.Error as error:
+        kind = errors.InvalidArgumentError if os.path.exists(path) else errors.NotFoundError
+        raise kind(None, None, f"{path} cannot be opened as an LMDB database: {error}") from None
+    with environment, environment.begin() as reading:
+        for key, value in reading.cursor():
+            yield bytes(key), bytes(value)
+
+
 # --- ops that make one ------------------------------------------------------------------------------------------------
 
 
@@ -224,6 +241,12 @@ def _maker(name: str, kind: str, attrs: str, kernel: Callable[..., Any], flags: 
     declared.shape(scalar if kind == HANDLE else lambda: (2,))
     return declared
 
+
+def _lmdb_kernel(xp: Any, *, container: str, shared_name: str, run: Any) -> Any:
+    return shared(run, container, shared_name, "reader", lambda name: Reader("LMDBReader", name, _lmdb_entries))
+
+
+_maker("LMDBReader", REFERENCE, NAMED, _lmdb_kernel, "stateful")
 
 for _name, (_text, _kernel, _flags) in _MAKERS.items():
     _maker(_name, REFERENCE, _text, _kernel, _flags)

@@ -61,9 +61,7 @@ def at(dataset: Any, index: TensorLike) -> Any:
 
 
 @GlobalShuffleDataset.kernel
-def _(
-    xp: Any, input_dataset: Any, seed: Any, seed2: Any, seed_generator: Any, *, reshuffle_each_iteration: Any
-) -> Any:
+def _(xp: Any, input_dataset: Any, seed: Any, seed2: Any, seed_generator: Any, *, reshuffle_each_iteration: Any) -> Any:
     source = pipe_of(input_dataset)
     if source.size <= 0:
         raise invalid(

@@ -119,3 +119,33 @@ class IdentityReader(ReaderBase):
 
     def __init__(self, name: str | None = None):
         super().__init__(raw.IdentityReaderV2(name=name), supports_serialize=True)
+
+
+class LMDBReader(ReaderBase):
+    """Gives the keys and values of LMDB databases, in the order of keys; needs the package `lmdb`.
+
+    Its handle is a reference, as readers had before there were resources.
+    """
+
+    def __init__(self, name: str | None = None, options: Any = None):
+        super().__init__(raw.LMDBReader(name=name))
+
+    def read(self, queue: Any, name: str | None = None) -> Any:
+        """Return the next entry, as a pair (key, value) of string scalars."""
+        return raw.ReaderRead(self._reader_ref, raw.FakeQueue(_reference(queue)), name=name)
+
+    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
+        """Return the next entries, at most `num_records`, as a pair (keys, values) of string vectors."""
+        return raw.ReaderReadUpTo(self._reader_ref, raw.FakeQueue(_reference(queue)), num_records, name=name)
+
+    def num_records_produced(self, name: str | None = None) -> Tensor:
+        """Return how many entries the reader has given."""
+        return raw.ReaderNumRecordsProduced(self._reader_ref, name=name)
+
+    def num_work_units_completed(self, name: str | None = None) -> Tensor:
+        """Return how many databases the reader has read to their end."""
+        return raw.ReaderNumWorkUnitsCompleted(self._reader_ref, name=name)
+
+    def reset(self, name: str | None = None) -> Any:
+        """Return the operation that makes the reader start anew."""
+        return raw.ReaderReset(self._reader_ref, name=name)

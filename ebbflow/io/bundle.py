@@ -317,7 +317,6 @@ class BundleReader:
             start += length
         return result.reshape(entry.shape)
 
-
     def _variants(self, data: bytes, entry: Entry, path: str, name: str) -> np.ndarray:
         count = math.prod(entry.shape)
         result = np.empty(count, object)

@@ -1,8 +1,8 @@
 """Variants in files: what a scalar of dtype variant holds, as a message and back.
 
 A kind of value says under which name it is written and which arrays it is made of (`register`). What is read under a
-name that nobody has registered stays a message: it is handed on as it came, and written again as it was. Knows messages;
-knows nothing of what the values mean.
+name that nobody has registered stays a message: it is handed on as it came, and written again as it was. Knows
+messages; knows nothing of what the values mean.
 """
 
 from __future__ import annotations

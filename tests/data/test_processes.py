@@ -16,7 +16,7 @@ import pytest
 import ebbflow as tf
 from ebbflow.data.processes import available
 
-pytestmark = pytest.mark.skipif(not available(), reason="processes cannot be forked off here")
+pytestmark = pytest.mark.skipif(not available(), reason="no fork here")
 Dataset = tf.data.Dataset
 
 

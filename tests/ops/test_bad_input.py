@@ -74,7 +74,7 @@ ELSEWHERE = {
     "NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
     "optionals: functions' tests": "Optional.*",
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
-    "MatchingFiles|.*SeedGenerator|.*MemoryCache",
+    "GetElementAtIndex|MatchingFiles|.*SeedGenerator|.*MemoryCache",
     "composites in variants: data's tests": "Serialize(Many)?Sparse|DeserializeSparse|RaggedTensor.*Variant",
     "checkpoints: io's tests": "(Save|Restore)(V2|Slices?)?|MergeV2Checkpoints",
     "files, or as their kin: test_golden_calls": "ReadFile|WriteFile|DecodeWebP|Parse(Single)?SequenceExample",

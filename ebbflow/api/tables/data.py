@@ -19,6 +19,8 @@ data.experimental.: load pad_to_cardinality parse_example_dataset save snapshot
 map_and_batch as data.experimental.map_and_batch_with_legacy_function
 [data.random_access]
 data.experimental.at
+[data.table_datasets]
+data.experimental.: DatasetInitializer index_table_from_dataset table_from_dataset
 [checkpoint.iterators]
 data.experimental.make_saveable_from_iterator
 [data.csv_files]
@@ -81,6 +83,8 @@ TextLineDatasetV2 as data.TextLineDataset
 """
 
 CONTRIB = """
+[data.record_input]
+RecordInputV1 as contrib.framework.RecordInput
 [data.feature_files]
 contrib.data.read_batch_features
 [data.experimental_functions]

@@ -87,6 +87,8 @@ python.data.ops.iterator_ops.Iterator
 python.data.ops.optional_ops.: Optional OptionalSpec
 [data.readers]
 python.data.ops.readers.: FixedLengthRecordDatasetV2 TFRecordDatasetV2 TextLineDatasetV2
+[data.record_input]
+RecordInputV1 as python.ops.data_flow_ops.RecordInput
 [data.random_access]
 global_shuffle as python.data.experimental.ops.global_shuffle_op._global_shuffle
 [data.structure]

@@ -15,6 +15,7 @@ SparseConditionalAccumulator sparse.SparseConditionalAccumulator
 [data.readers_v1]
 FixedLengthRecordReader
 IdentityReader
+LMDBReader
 ReaderBase
 TFRecordReader
 TextLineReader
@@ -57,7 +58,8 @@ python.ops.data_flow_ops.Barrier
 [state.queues.staging]
 python.ops.data_flow_ops.: BaseStagingArea MapStagingArea StagingArea
 [data.readers_v1]
-python.ops.io_ops.: FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader TextLineReader WholeFileReader
+python.ops.io_ops.: FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TFRecordReader TextLineReader
+python.ops.io_ops.WholeFileReader
 [tf1.input_batches]
 python.training.input.: batch batch_join maybe_batch maybe_batch_join maybe_shuffle_batch maybe_shuffle_batch_join
 python.training.input.: shuffle_batch shuffle_batch_join

@@ -199,7 +199,8 @@ def _(xp, empty_key, deleted_key, *, key_dtype, value_dtype, value_shape, initia
 # --- using ------------------------------------------------------------------------------------------------------------
 
 
-def _table(handle: np.ndarray) -> Table:
+def table_of(handle: np.ndarray) -> Table:
+    """Return the table that a handle stands for."""
     found = held(handle)
     if not isinstance(found, Table):
         raise invalid(f"table_handle is not of a lookup table, but of {type(found).__name__}")
@@ -207,7 +208,7 @@ def _table(handle: np.ndarray) -> Table:
 
 
 def _typed(handle: np.ndarray, key: Any, value: Any) -> Table:
-    table = _table(handle)
+    table = table_of(handle)
     if table.key_dtype is not key or (value is not None and table.value_dtype is not value):
         gives = value.name if value is not None else table.value_dtype.name
         raise invalid(
@@ -281,7 +282,7 @@ def _initialize_from_file(
     xp: Any, table_handle: Any, filename: Any, *, key_index: int, value_index: int, vocab_size: int, delimiter: str,
     offset: int,
 ) -> tuple[()]:  # fmt: skip
-    table = _table(table_handle)
+    table = table_of(table_handle)
     if filename.size != 1:
         raise invalid(f"filename should be a single string, but got {filename.size} elements")
     path = filename.reshape(-1)[0].decode()
@@ -308,7 +309,7 @@ def _export(xp: Any, table_handle: Any, *, Tkeys: Any, Tvalues: Any) -> Any:
 
 
 def _size(xp: Any, table_handle: Any) -> Any:
-    return np.array(_table(table_handle).size(), np.int64)
+    return np.array(table_of(table_handle).size(), np.int64)
 
 
 def _pairs_shape(table_handle: Known, keys: Known, values: Known) -> list[Dims]:
