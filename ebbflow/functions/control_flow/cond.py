@@ -69,8 +69,54 @@ def _add(graph: Any, pred: Any, branches: Sequence[Any], name: str) -> Any:
         prefix = scope.replace("/", "_")
         bodies = [build(f"{prefix}{which}", fn, graph) for which, fn in zip(("true", "false"), branches, strict=True)]
         check_alike(bodies, ["true_fn", "false_fn"], "tf.cond")
-        outputs = handed_out(graph, choose_node(pred, bodies, by_index=False, name=scope))
+        outputs = handed_out(graph, _chosen(graph, pred, bodies, scope))
     return packed(bodies[0].structured_outputs, outputs)
+
+
+def _chosen(graph: Any, pred: Any, bodies: list[FuncGraph], scope: str) -> list[Any]:
+    """Return the outputs of a choice. In a graph of TF 1 each brings only the effects that it waits for.
+
+    A run there does what its fetches need, inside branches too: outputs that share nothing with a state are choices of
+    their own, and what no output waits for is never done.
+    """
+    count = len(bodies[0].outputs)
+    if not count or graph.building_function or context.switches.control_flow_v2:
+        return choose_node(pred, bodies, by_index=False, name=scope)
+    needs = [set().union(*(_keeping_state(body.outputs[i]) for body in bodies)) for i in range(count)]
+    if not any(needs):
+        return choose_node(pred, bodies, by_index=False, name=scope)
+    outputs: list[Any] = [None] * count
+    for number, group in enumerate(_sharing(needs)):
+        effects = set().union(*(needs[i] for i in group))
+        parts = [body.with_outputs([body.outputs[i] for i in group], name=body.name) for body in bodies]
+        for part in parts:
+            part.effects = [node for node in part._nodes if node in effects]
+        found = choose_node(pred, parts, by_index=False, name=None if number else scope)
+        for i, tensor in zip(group, found, strict=True):
+            outputs[i] = tensor
+    return outputs
+
+
+def _keeping_state(tensor: Any) -> set[Operation]:
+    """Return the nodes of a body that keep state and that a tensor needs."""
+    graph, waiting, seen = tensor.graph, [tensor.op], set()
+    while waiting:
+        node = waiting.pop()
+        if node not in seen and node.graph is graph:
+            seen.add(node)
+            waiting += [t.op for t in node._inputs]
+            waiting += node._control_inputs
+    return {node for node in seen if node._op.keeps_state}
+
+
+def _sharing(needs: Sequence[set[Operation]]) -> list[list[int]]:
+    """Return which outputs must be computed together: those that have a node in common, and those that have none."""
+    groups: list[tuple[set[Operation], list[int]]] = []
+    for i, nodes in enumerate(needs):
+        same = [g for g in groups if g[0] & nodes or not (g[0] or nodes)]
+        rest = [g for g in groups if g not in same]
+        groups = [*rest, (nodes.union(*(g[0] for g in same)), sorted([i, *(n for g in same for n in g[1])]))]
+    return sorted(group for _, group in groups)
 
 
 def check_alike(bodies: Sequence[FuncGraph], names: Sequence[str], what: str) -> None:

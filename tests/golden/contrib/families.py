@@ -94,3 +94,36 @@ def metrics_that_keep_values(tf):
     found += metric(tf, m.streaming_concat, table, axis=1)
     found += metric(tf, m.streaming_concat, table, axis=0, max_size=3)
     return found
+
+
+# --- choices ----------------------------------------------------------------------------------------------------------
+
+
+@case
+def choices_do_what_a_run_needs(tf):
+    """A fetch of one result of `cond` brings the updates that it waits for, and no others."""
+    found = []
+    for resource in (False, True):
+        with tf.variable_scope("resource" if resource else "reference", use_resource=resource):
+            v, w, u = (tf.get_variable(n, initializer=0.0) for n in "vwu")
+            z = tf.get_variable("z", initializer=3.0)
+        chosen = tf.placeholder(tf.bool, [])
+
+        def branch(k):
+            def results():
+                tf.assign_add(u, 1.0)  # nobody waits for it
+                return tf.assign_add(v, k), tf.assign_add(w, k), z * k
+
+            return results
+
+        a, b, c = tf.cond(chosen, branch(1.0), branch(10.0))
+        grads = tf.gradients(c, z)
+        only = tf.cond(chosen, lambda: tf.group(tf.assign_add(v, 100.0)), tf.no_op)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for fetches in (b, [a, c], grads, only, [a, b, c]):
+                for flag in (True, False, False):
+                    session.run(fetches, {chosen: flag})
+                    found.append(session.run([v, w, u]))
+            found.append(session.run(grads, {chosen: True}))
+    return found
