@@ -73,7 +73,7 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
             beside = views.module_beside(key, name) if path in views.recorded() and None not in space.values() else None
             if beside is not None:
                 return importlib.import_module(f"{root}.{beside}")
-            grown = None if name.startswith("__") else _on_a_branch(f"{path}.{name}")
+            grown = None if name.startswith("__") else _on_a_branch(f"{path}.{name}", key)
             if grown is not None:
                 return grown
             raise suggest.MissingNameError(root, key, f"{path}.{name}" if path else name)
@@ -185,8 +185,10 @@ def _module_at(names: Mapping[str, str], public: str) -> Any:
         return None
 
 
-def _on_a_branch(path: str) -> Any:
+def _on_a_branch(path: str, key: str = "") -> Any:
     """Return what another package has at a path that the tables leave to it, or None."""
+    if key == "v2" and path.startswith(tuple(f"{space}." for space in views.KERAS_SPACES)):
+        return resolve("doors.keras_package:public")(path)
     for branch, target in views.BRANCHES.items():
         if path.startswith(branch + "."):
             return resolve(target)(path[len(branch) + 1 :])

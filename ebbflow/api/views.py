@@ -41,6 +41,9 @@ OTHER_PACKAGES = ("doors.estimator_package:", "doors.keras_package:", "doors.sli
 BRANCHES = {"python.keras": "doors.keras_package:inside"}
 """Paths below which a function of another package's says what there is, beside what the tables say."""
 
+KERAS_SPACES = ("initializers", "losses", "metrics")
+"""Namespaces of TF 2 that are Keras's: what our tables do not have there, it has."""
+
 DOORS = {
     "v2": "the TF 2 door (`import ebbflow as tf`, `ebbflow run --tf 2`)",
     "v1": "the TF 1 door (`import ebbflow.v1 as tf`, `ebbflow run --tf 1`)",

@@ -138,6 +138,14 @@ def inside(path: str) -> Any:
     return next((vars(m)[name] for place in places if name in vars(m := _module(place, space))), None)
 
 
+def public(path: str) -> Any:
+    """Return what the Keras of TF 2 has at a path of its own, `losses.Huber`; None for nothing."""
+    found: Any = __getattr__("keras")
+    for word in path.split("."):
+        found = getattr(found, word, None)
+    return found
+
+
 def _module(place: str, path: str) -> ModuleType:
     try:
         return importlib.import_module(f"{place}.{path}" if path else place)
@@ -148,6 +156,8 @@ def _module(place: str, path: str) -> ModuleType:
 def __getattr__(name: str) -> ModuleType:
     if name == "keras":
         return keras_3() if number(2) == 3 else keras_2(2)
+    if name == "optimizers":
+        return __getattr__("keras").optimizers
     if name == "keras_v1":
         return keras_3() if number(1) == 3 else keras_2(1)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

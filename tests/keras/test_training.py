@@ -118,3 +118,10 @@ def test_recurrent_layers_give_the_same_by_code_and_by_numpy(keras, layer, monke
     by_code = losses()
     monkeypatch.setenv("EBBFLOW_ENGINES", "host")
     np.testing.assert_allclose(by_code, losses(), rtol=1e-5)
+
+
+def test_namespaces_of_tf_2_that_are_keras():
+    assert tf.optimizers is tf.keras.optimizers
+    assert tf.losses.SparseCategoricalCrossentropy is tf.keras.losses.SparseCategoricalCrossentropy
+    assert tf.metrics.Mean is tf.keras.metrics.Mean and tf.initializers.HeNormal is tf.keras.initializers.HeNormal
+    assert not hasattr(tf.losses, "no_such_loss") and not hasattr(tf.compat.v1.metrics, "Mean")

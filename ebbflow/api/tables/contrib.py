@@ -273,6 +273,16 @@ contrib.opt.: ExternalOptimizerInterface ScipyOptimizerInterface
 [tf1.sequences]
 contrib.layers.embed_sequence
 contrib.training.: bucket bucket_by_sequence_length
+[tf1.sampling]
+contrib.training.: rejection_sample resample_at_rate stratified_sample weighted_resample
+[tf1.self_normalizing]
+contrib.nn.: alpha_dropout nth_element scaled_softplus
+[tf1.model_profile]
+contrib.tfprof.model_analyzer.: FLOAT_OPS_OPTIONS TRAINABLE_VARS_PARAMS_STAT_OPTIONS print_model_analysis
+[tf1.projector]
+contrib.tensorboard.plugins.projector.visualize_embeddings
+[messages]
+contrib.tensorboard.plugins.projector.: EmbeddingInfo ProjectorConfig SpriteMetadata
 [tf1.memory_stats]
 contrib.memory_stats.: BytesInUse BytesLimit MaxBytesInUse
 [tf1.eager_metrics]

@@ -8,6 +8,8 @@ function
 Function as types.experimental.GenericFunction types.experimental.PolymorphicFunction
 [functions.signature]
 types.experimental.FunctionType
+[functions.xla_experimental]
+xla.experimental.: compile jit_scope
 [functions.trace_types]
 types.experimental.: Callable SupportsTracingProtocol TensorLike TraceType
 """

@@ -13,6 +13,7 @@ TensorBase as __internal__.types.Tensor
 compat.alias.: install installed uninstall
 [doors.keras_package]
 keras
+optimizers
 [functions.func_graph]
 __internal__.FuncGraph
 inside_function

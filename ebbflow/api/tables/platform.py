@@ -106,6 +106,8 @@ test.: TestCase get_temp_dir main mock test_src_dir_path
 """
 
 V1 = """
+[tf1.model_profile]
+profiler.: ProfileOptionBuilder Profiler profile
 [api.adapters]
 device
 [api.versions]

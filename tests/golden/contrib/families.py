@@ -127,3 +127,55 @@ def choices_do_what_a_run_needs(tf):
                     found.append(session.run([v, w, u]))
             found.append(session.run(grads, {chosen: True}))
     return found
+
+
+# --- profiles ---------------------------------------------------------------------------------------------------------
+
+
+@case
+def profile_of_a_model(tf):
+    """Parameters and float operations, of the whole and by op: names in order, then numbers."""
+    x = tf.placeholder(tf.float32, [4, 8, 8, 3])
+    w, b = tf.get_variable("w", [3, 3, 3, 5]), tf.get_variable("b", [5])
+    y = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, w, [1, 2, 2, 1], "SAME"), b))
+    y = tf.nn.max_pool(y, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+    with tf.variable_scope("dense"):
+        y = tf.matmul(tf.reshape(y, [4, 20]), tf.get_variable("kernel", [20, 7]))
+    loss = tf.reduce_mean(tf.square(y)) + tf.nn.l2_loss(w)
+    tf.nn.depthwise_conv2d(x, tf.get_variable("dw", [3, 3, 3, 2]), [1, 1, 1, 1], "SAME")
+    pooled = tf.nn.avg_pool(x, [1, 3, 3, 1], [1, 2, 2, 1], "SAME")
+    for f in (tf.exp, tf.nn.softmax, tf.rsqrt, tf.log, tf.negative, tf.reduce_sum, lambda v: tf.argmax(v, 1)):
+        f(y)
+    for f in (tf.add, tf.subtract, tf.multiply, tf.divide, tf.pow, tf.maximum, tf.equal, tf.squared_difference):
+        f(y, y)
+    tf.add_n([y, y, y])
+    tf.gradients(loss, [w])
+    tf.gradients([pooled, tf.rsqrt(x)], [x])
+    tf.get_variable("steps", [], trainable=False)
+    builder = tf.profiler.ProfileOptionBuilder
+    flops = builder(builder.float_operation()).with_empty_output().build()
+    params = builder(builder.trainable_variables_parameter()).with_empty_output().build()
+    found = tf.profiler.profile(tf.get_default_graph(), cmd="op", options=flops)
+    by_op = {}
+    below = found
+    while below.children:
+        below = below.children[0]
+        by_op[below.name] = below.float_ops
+    scope = tf.profiler.profile(tf.get_default_graph(), options=params)
+    names = sorted(by_op)
+    shown = [child.name for child in scope.children]
+    totals = [found.total_float_ops, tf.profiler.profile(cmd="scope", options=flops).total_float_ops]
+    counts = [scope.total_parameters, scope.total_definition_count, *(c.total_parameters for c in scope.children)]
+    return [names, [by_op[name] for name in names], totals, shown, counts]
+
+
+# --- small functions --------------------------------------------------------------------------------------------------
+
+
+@case
+def functions_of_contrib_nn(tf):
+    x = tf.constant([[3.0, -1.0, 2.5, 0.0], [1.0, 7.0, -2.0, 4.0]])
+    nn = tf.contrib.nn
+    plain, clipped = nn.scaled_softplus(x, 2.0), nn.scaled_softplus(x, tf.constant([1.0, 0.5, 2.0, 4.0]), clip=3.0)
+    same = nn.alpha_dropout(x, 1.0)
+    return run(tf, plain, clipped, tf.gradients(clipped, x)[0], nn.nth_element(x, 1), nn.nth_element(x, 1, True), same)
