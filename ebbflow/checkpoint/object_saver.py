@@ -13,6 +13,8 @@ from ebbflow.checkpoint.background import Background
 from ebbflow.checkpoint.object_graph import Attribute, Described, ObjectGraphView, Piece, attributes_of, describe
 from ebbflow.checkpoint.options import CheckpointOptions
 from ebbflow.checkpoint.positions import Loaded, LoadedByName, Position, RestoreNodes, _uids, is_object_based
+from ebbflow.checkpoint.sharding import described as shardable
+from ebbflow.checkpoint.sharding import save_dealt
 from ebbflow.checkpoint.status import (
     CheckpointLoadStatus,
     InitializationOnlyStatus,
@@ -21,9 +23,10 @@ from ebbflow.checkpoint.status import (
     get_session,
     has_values,
 )
-from ebbflow.core import context, dtypes
+from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.identity import ObjectIdentityWeakKeyDictionary
+from ebbflow.core.tensor import wrap
 from ebbflow.graph.scopes import control_dependencies, device_scope
 from ebbflow.io.save_ops import save_bundle
 from ebbflow.ops.declare import raw
@@ -68,6 +71,11 @@ class TrackableSaver:
             if os.path.dirname(path):
                 files.makedirs(os.path.dirname(path))
             return self._save_now(path, options, when_written)
+        if options.experimental_sharding_callback is not None:
+            raise errors.UnimplementedError(
+                None, None, "experimental_sharding_callback is for checkpoints that are saved eagerly; in a graph, use "
+                "tf.compat.v1.train.Saver(sharded=True)",
+            )  # fmt: skip
         if _in_session():
             path = files.text_of(file_prefix)
             if os.path.dirname(path):
@@ -92,7 +100,11 @@ class TrackableSaver:
         del tensors
 
         def write() -> None:
-            save_bundle(path, names, specs, arrays, kinds)
+            if options.experimental_sharding_callback is None:
+                save_bundle(path, names, specs, arrays, kinds)
+            else:
+                rows = zip(names, specs, map(wrap, arrays, kinds), strict=True)
+                save_dealt(path, options.experimental_sharding_callback, [shardable(*row) for row in rows])
             arrays.clear()
             if when_written:
                 when_written(path)

@@ -7,14 +7,17 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ebbflow.checkpoint.sharding import ShardingCallback
+
 
 class CheckpointOptions:
     """How a checkpoint is written and read.
 
     `enable_async`: write in the background; what is saved is what the variables are when `save` is called.
     `experimental_write_callbacks`: functions called once a checkpoint is complete, with its path or without arguments.
-    `experimental_skip_slot_variables`: restore no slot variables of optimizers. Devices and shards mean nothing here:
-    everything is on one machine.
+    `experimental_skip_slot_variables`: restore no slot variables of optimizers.
+    `experimental_sharding_callback`: deals the tensors out to several files, as `MaxShardSizePolicy` does.
+    `experimental_io_device`: where nodes of a graph that save and restore are placed.
     """
 
     __slots__ = (
@@ -32,8 +35,8 @@ class CheckpointOptions:
         experimental_enable_async_checkpoint: bool = False,
         experimental_write_callbacks: Sequence[Callable[..., Any]] | None = None,
         enable_async: bool = False,
-        experimental_sharding_callback: Any = None,
         experimental_skip_slot_variables: bool = False,
+        experimental_sharding_callback: Any = None,
     ):
         self.experimental_io_device = experimental_io_device
         self.enable_async = experimental_enable_async_checkpoint or enable_async
@@ -42,6 +45,11 @@ class CheckpointOptions:
             if len(inspect.signature(callback).parameters) > 1:
                 raise AssertionError(f"A write callback takes the path, or nothing: {callback}")
         self.experimental_write_callbacks = experimental_write_callbacks
+        if not isinstance(experimental_sharding_callback, (ShardingCallback, type(None))):
+            raise ValueError(
+                "The experimental_sharding_callback checkpoint option must be of type ShardingCallback. The option "
+                f"provided was of type {type(experimental_sharding_callback)}."
+            )
         self.experimental_sharding_callback = experimental_sharding_callback
         self.experimental_skip_slot_variables = experimental_skip_slot_variables
 

@@ -11,8 +11,11 @@ import os
 from typing import Any
 
 from ebbflow import messages
+from ebbflow.checkpoint.sharding import described as shardable
+from ebbflow.checkpoint.sharding import save_dealt
 from ebbflow.core import context
 from ebbflow.core.identity import ObjectIdentityDictionary
+from ebbflow.core.tensor import wrap
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import Function
 from ebbflow.graph import graph_def as writing
@@ -28,7 +31,7 @@ from ebbflow.savedmodel.object_view import ObjectView
 from ebbflow.savedmodel.objects import SignatureMap
 from ebbflow.savedmodel.options import SaveOptions
 from ebbflow.savedmodel.session_graph import SessionGraph
-from ebbflow.savedmodel.signature_functions import canonicalize_signatures, find_function_to_export
+from ebbflow.savedmodel.signature_functions import canonicalize_signatures, default_inputs, find_function_to_export
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import SaveType
 
@@ -43,14 +46,18 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
 
 
 def save_and_return_nodes(
-    obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None
+    obj: Any,
+    export_dir: Any,
+    signatures: Any = None,
+    options: SaveOptions | None = None,
+    experimental_skip_checkpoint: bool = False,
 ) -> tuple[list[Any], ObjectIdentityDictionary]:
     """Write an object to a folder; return all objects in the order of their numbers, and the path to each."""
-    view = _save(obj, export_dir, signatures, options).view
+    view = _save(obj, export_dir, signatures, options, not experimental_skip_checkpoint).view
     return view.objects, view.references()
 
 
-def _save(obj: Any, export_dir: Any, signatures: Any, options: SaveOptions | None) -> Export:
+def _save(obj: Any, export_dir: Any, signatures: Any, options: SaveOptions | None, with_values: bool = True) -> Export:
     if context.current_graph() is not None and getattr(context.current_graph(), "building_function", False):
         raise AssertionError(
             "tf.saved_model.save is not supported inside a traced @tf.function. Move the call to the outer "
@@ -65,7 +72,7 @@ def _save(obj: Any, export_dir: Any, signatures: Any, options: SaveOptions | Non
     folder = folder.decode() if isinstance(folder, bytes) else folder
     with init_scope():
         export = Export(obj, signatures, options or SaveOptions())
-        _write(folder, export)
+        _write(folder, export, with_values)
     return export
 
 
@@ -73,6 +80,7 @@ class Export:
     """A SavedModel put together: the message, the values and the files."""
 
     def __init__(self, root: Any, signatures: Any, options: SaveOptions):
+        self.options = options
         own = getattr(root, "signatures", None)
         cache: dict[Any, Any] = {}
         children = root._trackable_children(
@@ -86,12 +94,14 @@ class Export:
                 "used to store SavedModel signatures in objects which come from `tf.saved_model.load`. Delete this "
                 "attribute (e.g. `del obj.signatures`) before saving if this shadowing is acceptable."
             )
-        offered, _ = canonicalize_signatures(signatures)
+        offered, concretes = canonicalize_signatures(signatures)
+        defaults = default_inputs(signatures, concretes)
         self.view = ObjectView(root, offered, children, cache)
         self.library = writing.Library()
         self.objects = ObjectGraph(self.view, self.library, options)
         self.values = CheckpointValues(self.view, self.objects)
-        self.session = SessionGraph(self.objects, self.values, offered, self.library)
+        has_saver = not options.experimental_skip_saver
+        self.session = SessionGraph(self.objects, self.values, offered, self.library, defaults, has_saver)
         self.message = self._message(options)
 
     def _message(self, options: SaveOptions) -> Any:
@@ -148,14 +158,23 @@ def _note_shapes(function: Any, body: Any) -> None:
         shapes.add().CopyFrom(writing.shape_proto(tensor._dims))
 
 
-def _write(folder: str, export: Export) -> None:
+def _write_values(path: str, export: Export) -> None:
+    callback = export.options.experimental_sharding_callback
+    if callback is not None:
+        save_dealt(path, callback, [shardable(key, "", wrap(a, dtype)) for key, a, dtype in export.values.tensors()])
+        return
+    with BundleWriter(path) as writer:
+        for key, array, dtype in export.values.tensors():
+            writer.add(key, array, dtype)
+
+
+def _write(folder: str, export: Export, with_values: bool) -> None:
     files.makedirs(files.join(folder, constants.VARIABLES_DIRECTORY))
     files.makedirs(files.join(folder, constants.ASSETS_DIRECTORY))
     for source, name in export.objects.assets.items():
         files.copy(source, files.join(folder, constants.ASSETS_DIRECTORY, name), overwrite=True)
-    with BundleWriter(reading.variables_path(folder)) as writer:
-        for key, array, dtype in export.values.tensors():
-            writer.add(key, array, dtype)
+    if with_values:
+        _write_values(reading.variables_path(folder), export)
     data = messages.serialize(export.message)
     files.atomic_write_string_to_file(files.join(folder, constants.SAVED_MODEL_FILENAME_PB), data)
     write_fingerprint(folder, export.message, data)

@@ -6,7 +6,7 @@ an operation that fills the tables. Values that functions have captured are cons
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from ebbflow.functions.trackable_resource import Asset, CapturableResource
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.graph_def import Library, distinct, fill_node
 from ebbflow.graph.scopes import control_dependencies, no_op
-from ebbflow.messages.tensors import shape_proto
+from ebbflow.messages.tensors import make_tensor_proto, shape_proto
 from ebbflow.ops.declare import raw
 from ebbflow.savedmodel import constants
 from ebbflow.savedmodel.checkpoint_graph import CheckpointValues
@@ -30,8 +30,16 @@ from ebbflow.savedmodel.signature_defs import build_tensor_info, op_signature_de
 class SessionGraph:
     """The graph, and what refers to it by name."""
 
-    def __init__(self, objects: ObjectGraph, values: CheckpointValues, signatures: Any, library: Library):
-        self._objects, self._values, self._library = objects, values, library
+    def __init__(
+        self,
+        objects: ObjectGraph,
+        values: CheckpointValues,
+        signatures: Any,
+        library: Library,
+        defaults: Mapping[str, Mapping[str, Any]],
+        with_saver: bool = True,
+    ):
+        self._objects, self._values, self._library, self._defaults = objects, values, library, defaults
         self.graph = Graph()
         self._tensors: dict[int, Any] = {}  # by an object's number: what stands for it here
         self._signature_defs: dict[str, Any] = {}
@@ -42,7 +50,8 @@ class SessionGraph:
             self._add_tables()
             for name in signatures:
                 self._signature_defs[name] = self._signature(name, signatures[name])
-            self._add_saver()
+            if with_saver:
+                self._add_saver()
 
     def fill(self, meta: Any) -> None:
         """Write nodes, signatures, saver and assets into a MetaGraphDef."""
@@ -103,7 +112,12 @@ class SessionGraph:
         inputs = []
         result = messages.SignatureDef(method_name=constants.PREDICT_METHOD_NAME)
         for name, tensor in zip(names, concrete.inputs, strict=False):
-            given = raw.Placeholder(dtype=tensor.dtype.base_dtype, shape=tensor._dims, name=_node_name(f"{key}_{name}"))
+            node, default = _node_name(f"{key}_{name}"), self._defaults.get(key, {}).get(name)
+            if default is None:
+                given = raw.Placeholder(dtype=tensor.dtype.base_dtype, shape=tensor._dims, name=node)
+            else:
+                given = raw.PlaceholderWithDefault(default.numpy(), shape=tensor._dims, name=node)
+                result.defaults[name].CopyFrom(make_tensor_proto(default.numpy(), tensor.dtype.base_dtype))
             inputs.append(given)
             result.inputs[name].CopyFrom(build_tensor_info(given))
         outputs = self._called(concrete, inputs)

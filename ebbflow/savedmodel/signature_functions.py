@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
 from ebbflow.core import nest
 from ebbflow.core.composite import CompositeTensor
+from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
 from ebbflow.functions.concrete import ConcreteFunction
@@ -105,6 +107,34 @@ def canonicalize_signatures(signatures: Any) -> tuple[SignatureMap, dict[str, Co
         given[key] = function
         found[key] = _wrapped(function, key)
     return SignatureMap(found), given
+
+
+def default_inputs(signatures: Any, concretes: Mapping[str, ConcreteFunction]) -> dict[str, dict[str, Any]]:
+    """Return for each signature the values of inputs that need not be given."""
+    if not isinstance(signatures, Mapping):
+        signatures = dict.fromkeys(concretes, signatures)
+    return {key: _defaults(signatures[key], concrete, key) for key, concrete in concretes.items()}
+
+
+def _defaults(function: Any, concrete: ConcreteFunction, key: str) -> dict[str, Any]:
+    """Return what a signature's inputs are when nobody gives them: the defaults of the Python function's parameters."""
+    if not isinstance(function, Function):
+        return {}
+    parameters = function._signature.python.parameters
+    names = keywords_of(concrete, key)
+    args, kwargs = concrete.structured_input_signature
+    found: dict[str, Any] = {}
+    at = 0
+    for name, of_type in zip(concrete.function_type.names, [*args, *kwargs.values()], strict=True):
+        specs = [leaf for leaf in nest.flatten(of_type, expand_composites=True) if isinstance(leaf, TensorSpec)]
+        default = parameters[name].default if name in parameters else inspect.Parameter.empty
+        if specs and default is not inspect.Parameter.empty and default is not None:
+            values = nest.flatten(default, expand_composites=True)
+            if len(values) == len(specs):
+                pairs = zip(names[at : at + len(specs)], values, specs, strict=True)
+                found.update({word: convert(value, spec.dtype) for word, value, spec in pairs})
+        at += len(specs)
+    return found
 
 
 def _concrete(function: Any, key: str) -> ConcreteFunction:

@@ -9,6 +9,7 @@ import pytest
 import ebbflow as tf
 from ebbflow import messages
 from ebbflow.savedmodel import reading
+from ebbflow.savedmodel.reading import parse_saved_model
 
 TOOL = pathlib.Path(__file__).parent.parent.parent / "tools" / "saved_model_exchange.py"
 
@@ -194,3 +195,53 @@ def test_the_fingerprint_of_tensorflow_is_read_and_its_checkpoint_is_known_by_th
     folder = pathlib.Path(__file__).parent.parent / "golden" / "tf221" / "saved_model_tf2"
     found = tf.saved_model.experimental.read_fingerprint(str(folder))
     assert found.checkpoint_hash == _hash((folder / "variables" / "variables.index").read_bytes())
+
+
+def test_inputs_with_defaults_need_not_be_fed(tmp_path):
+    usual = {"k": tf.constant([3, 4])}
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32), {"k": tf.TensorSpec([2], tf.int32, name="k")}])
+    def f(x, more=usual):
+        return x + tf.cast(tf.reduce_sum(more["k"]), tf.float32)
+
+    model = tf.Module()
+    model.f = f
+    tf.saved_model.save(model, str(tmp_path / "m"), {"f": model.f})
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        signature = v1.saved_model.load(session, ["serve"], str(tmp_path / "m")).signature_def["f"]
+        assert list(signature.defaults) == ["k"]
+        output, x = signature.outputs["output_0"].name, signature.inputs["x"].name
+        assert session.run(output, {x: 1.0}) == 8.0
+        assert session.run(output, {x: 1.0, signature.inputs["k"].name: [0, 1]}) == 2.0
+
+
+def test_a_model_without_a_saver(tmp_path):
+    model = tf.Module()
+    model.v = tf.Variable(1.0)
+    options = tf.saved_model.SaveOptions(experimental_skip_saver=True)
+    tf.saved_model.save(model, str(tmp_path / "m"), options=options)
+    assert float(tf.saved_model.load(str(tmp_path / "m")).v) == 1.0
+    assert not parse_saved_model(str(tmp_path / "m")).meta_graphs[0].HasField("saver_def")
+
+
+def test_signatures_get_other_method_names(tmp_path):
+    model = tf.Module()
+    model.f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([], tf.float32)])
+    tf.saved_model.save(model, str(tmp_path / "m"), model.f)
+    updater = tf.compat.v1.saved_model.signature_def_utils.MethodNameUpdater(str(tmp_path / "m"))
+    updater.replace_method_name("serving_default", "another", tags="serve")
+    updater.save()
+    found = parse_saved_model(str(tmp_path / "m")).meta_graphs[0].signature_def
+    assert found["serving_default"].method_name == "another"
+    with pytest.raises(ValueError, match="does not have a signature_def with key: 'nope'"):
+        updater.replace_method_name("nope", "another", tags="serve")
+    with pytest.raises(ValueError, match="could not be found in SavedModel"):
+        updater.replace_method_name("serving_default", "another", tags="other")
+    with pytest.raises(ValueError, match="already exists"):
+        updater.save(str(tmp_path / "m"))
+    updater.save(str(tmp_path / "new"))
+    assert (
+        parse_saved_model(str(tmp_path / "new")).meta_graphs[0].signature_def["serving_default"].method_name
+        == "another"
+    )

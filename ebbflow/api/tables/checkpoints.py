@@ -1,6 +1,8 @@
 """The names of checkpoints: savers, checkpoints of objects, readers, and the tools around them."""
 
 BOTH = """
+[checkpoint.array_files]
+train.: export_variables import_variables
 [checkpoint.management]
 train.: checkpoints_iterator get_checkpoint_state latest_checkpoint
 [checkpoint.manager]
@@ -14,6 +16,8 @@ train.: list_variables load_checkpoint load_variable
 V2 = """
 [checkpoint.checkpoint]
 train.Checkpoint
+[checkpoint.sharding]
+train.experimental.: MaxShardSizePolicy ShardByTaskPolicy ShardableTensor ShardingCallback
 [checkpoint.view]
 train.CheckpointView
 """
@@ -35,6 +39,9 @@ train.: VocabInfo warm_start
 """
 
 INSIDE = """
+[checkpoint.sharding]
+python.checkpoint.sharding.sharding_util.: ShardableTensor ShardingCallback
+python.checkpoint.sharding.sharding_policies.: MaxShardSizePolicy ShardByTaskPolicy
 [checkpoint.builders]
 python.training.saver.: BaseSaverBuilder BulkSaverBuilder
 [checkpoint.initializing]

@@ -35,6 +35,8 @@ saved_model.signature_constants.: REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUT
 saved_model.tag_constants.: GPU SERVING TPU TRAINING
 [savedmodel.loader]
 load as saved_model.load saved_model.loader.load
+[savedmodel.method_names]
+saved_model.signature_def_utils.MethodNameUpdater
 [savedmodel.main_op]
 main_op as saved_model.main_op.main_op
 main_op_with_restore as saved_model.main_op_with_restore saved_model.main_op.main_op_with_restore
@@ -114,6 +116,8 @@ python.saved_model.utils.: build_tensor_info build_tensor_info_from_op get_eleme
 python.saved_model.utils.get_tensor_from_tensor_info
 python.saved_model.utils_impl.: build_tensor_info build_tensor_info_from_op get_element_from_tensor_info
 python.saved_model.utils_impl.get_tensor_from_tensor_info
+[savedmodel.method_names]
+python.saved_model.method_name_updater.MethodNameUpdater
 [savedmodel.load_v1]
 python.eager.lift_to_graph.UnliftableError
 [savedmodel.save]
