@@ -42,17 +42,21 @@ _LITERALS = (int, float, bool, complex, str, bytes, type(None), range)
 class Given:
     """What the walk over one call's arguments collects."""
 
-    __slots__ = ("_aliases", "forget", "refs", "tensors")
+    __slots__ = ("_aliases", "_apart", "forget", "refs", "tensors")
 
-    def __init__(self, forget: Callable[[Any], None] | None = None) -> None:
+    def __init__(self, forget: Callable[[Any], None] | None = None, apart: bool = False) -> None:
         self.tensors: list[Any] = []
         self.refs: list[Any] = []  # to objects that the key holds weakly; `forget` hears when one goes
         self.forget = forget
         self._aliases: dict[int, int] = {}
+        self._apart = apart  # a trace serves one variable only
 
-    def alias_of(self, number: int) -> int:
-        """Return the same small number for the same object, counted in the order they are met."""
-        return self._aliases.setdefault(number, len(self._aliases))
+    def alias_of(self, variable: Any) -> Any:
+        """Return the same small number for the same variable, counted in the order they are met; where a trace serves
+        one variable only, what tells it from all others.
+        """
+        number = id(variable._handle)
+        return (variable._unique_id, number) if self._apart else self._aliases.setdefault(number, len(self._aliases))
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------
@@ -282,6 +286,11 @@ class FunctionSignature:
         self.awaits_self = self.input_signature is not None and next(iter(self.python.parameters), None) == "self"
         self.fixed = None if self.input_signature is None else self._fixed_type(self.input_signature)
 
+    @property
+    def arg_names(self) -> list[str]:
+        """The names of the parameters that are given by position or by name."""
+        return [p.name for p in self._positional]
+
     def _fixed_type(self, input_signature: tuple[Any, ...]) -> FunctionType:
         """Return the types that an `input_signature` fixes; parameters it does not reach keep their defaults.
 
@@ -382,9 +391,9 @@ class FunctionSignature:
             *[(name, key_of(named[name], given)) for name in sorted(named)],
         )
 
-    def type_of(self, positional: Sequence[Any], named: dict[str, Any]) -> FunctionType:
+    def type_of(self, positional: Sequence[Any], named: dict[str, Any], apart: bool = False) -> FunctionType:
         """Return the types of bound arguments."""
-        given = Given()
+        given = Given(apart=apart)
         names = [p.name for p in self._positional]
         parameters: list[tuple[str, Any, Any]] = []
         for i, value in enumerate(positional):

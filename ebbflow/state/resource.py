@@ -215,7 +215,9 @@ class ResourceVariable(VariableV1):
         return VariableSpec.from_value(self)
 
     def __tf_tracing_type__(self, context: Any) -> VariableSpec:
-        return VariableSpec(self.shape, self._dtype, self._trainable, context.alias_of(id(self._handle)))
+        spec = VariableSpec(self.shape, self._dtype, self._trainable, context.alias_of(self))
+        spec.first = weakref.ref(self)
+        return spec
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -414,7 +416,7 @@ class UnreadVariable(ResourceVariable):
 
     @property
     def op(self) -> Any:
-        return self._after if self._after is not None else super().op
+        return self._after  # None where the assignment is done already
 
     def _waiting(self) -> Any:
         graph = context.current_graph() if self._after is not None else None
@@ -459,13 +461,46 @@ def _copy(name: str, value: Any, trainable: bool, constraint: Any, dims: Any) ->
 VariableSpec.value_type = ResourceVariable
 
 
+class StandIn(ResourceVariable):
+    """The variable that reads and writes through a handle: an argument of a function.
+
+    It has the names of the variable that the function is traced for; whoever asks for those that tell variables apart
+    has the function traced for each variable.
+    """
+
+    _first: Any
+
+    @property
+    def name(self) -> str:
+        first = self._first()
+        return super().name if first is None else first.name
+
+    @property
+    def _shared_name(self) -> str:
+        return self._told("_shared_name", self._name)
+
+    @property
+    def _unique_id(self) -> str:  # type: ignore[override]
+        return self._told("_unique_id", self._name)
+
+    @property
+    def _in_graph_mode(self) -> bool:
+        return self._told("_in_graph_mode", True)
+
+    def _told(self, what: str, otherwise: Any) -> Any:
+        self._handle.graph.tells_variables_apart = True
+        first = self._first()
+        return otherwise if first is None else getattr(first, what)
+
+
 def _stand_in(handle: Any, spec: VariableSpec) -> ResourceVariable:
-    """Return the variable that reads and writes through a handle: an argument of a function."""
-    made = object.__new__(ResourceVariable)
+    """Return the variable that stands for an argument of a function."""
+    made = object.__new__(StandIn)
+    made._first = (lambda: None) if spec.first is None else spec.first
     settle(made, None, spec.trainable, None, None, None)
     made._in_graph, made._cached, made._read, made._initializer, made._initial_value = True, None, None, None, None
     made._handle, made._dtype, made._dims = handle, spec.dtype, spec.shape._dims
-    made._name = made._unique_id = handle.op.name
+    made._name = handle.op.name
     made._also = []  # type: ignore[attr-defined]
     return made
 

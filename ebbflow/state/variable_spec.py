@@ -1,7 +1,8 @@
 """The type of a variable as an argument of a traced function.
 
 Variables of one dtype and shape share a trace: inside, a variable stands that reads and writes through the handle it is
-called with. The same variable given twice is one variable inside, too (`alias_id`).
+called with. The same variable given twice is one variable inside, too (`alias_id`). A trace that asks for the name of
+that variable, because the program keeps something beside each, serves one variable only.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ class VariableSpec(TypeSpec):
     _is_dense = True  # one handle: nothing to be taken apart
     value_type: Any = None  # the class of variables, which says so itself
 
-    def __init__(self, shape: Any, dtype: Any = dtypes.float32, trainable: bool = True, alias_id: int | None = None):
+    def __init__(self, shape: Any, dtype: Any = dtypes.float32, trainable: bool = True, alias_id: Any = None):
         self.shape = TensorShape(shape)
         self.dtype = dtypes.as_dtype(dtype)
         self.trainable = trainable
         self.alias_id = alias_id
+        self.first: Any = None  # a weak reference to the variable that the type was asked of; no part of the type
 
     @classmethod
     def from_value(cls, value: Any) -> VariableSpec:

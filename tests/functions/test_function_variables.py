@@ -197,3 +197,40 @@ def test_variables_of_one_type_share_a_trace_and_one_given_twice_is_one():
 def test_a_signature_takes_no_variable_types():
     with pytest.raises(TypeError, match="input_signature doesn't support VariableSpec"):
         tf.function(lambda v: v, input_signature=[tf.type_spec_from_value(tf.Variable(1.0))])
+
+
+def test_a_trace_that_asks_which_variable_it_has_serves_that_one_only():
+    v, u = tf.Variable(1.0, name="same"), tf.Variable(5.0, name="same")
+    beside = {v._unique_id: tf.Variable(10.0), u._unique_id: tf.Variable(20.0)}
+
+    @traced
+    def add(x, w):
+        w.assign_add(x)
+        return w + beside[w._unique_id]
+
+    assert [float(add(1.0, w)) for w in (v, u, v, u)] == [12.0, 26.0, 13.0, 27.0]
+    count = add.experimental_get_tracing_count()
+    assert [float(add(1.0, w)) for w in (v, u)] == [14.0, 28.0]
+    assert add.experimental_get_tracing_count() == count
+
+    @traced
+    def names(w):
+        assert (w.name, w._in_graph_mode) == ("same:0", False)
+        return w - v
+
+    assert [float(names(w)) for w in (v, u)] == [0.0, 4.0]
+
+
+def test_a_form_for_another_device_is_traced_when_it_is_called():
+    traces = []
+
+    def body(x):
+        traces.append(1)
+        return x + 1.0
+
+    form = traced(body, experimental_attributes={"api_implements": "f", "api_preferred_device": "GPU"})
+    concrete = form.get_concrete_function(tf.TensorSpec([], tf.float32))
+    concrete.add_to_graph()
+    concrete.add_gradient_functions_to_graph()
+    assert not traces
+    assert float(concrete(tf.constant(1.0))) == 2.0 and concrete.structured_outputs is not None and len(traces) == 1
