@@ -223,6 +223,9 @@ class ConcreteFunction(Trackable):
     def add_to_graph(self, g: Any = None) -> None:
         """Do nothing: a node that calls a function brings it along when a graph is written."""
 
+    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+        """Do nothing, as `add_to_graph`."""
+
     def source(self) -> str:
         """Return what runs, as text."""
         return self._graph.source()

@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ebbflow.core import context
 from ebbflow.core.device import parts_of
+
+PREFERRED_DEVICE = "api_preferred_device"
+"""The attribute by which a function says that it is the form of another for one kind of device."""
+
+
+class DeferredForm:
+    """The trace of a form for another device, made when somebody asks for more than that it be known to a graph.
+
+    Which form runs is not changed behind a program's back here, so a form that is only registered is never needed; nor
+    need there be the ops that it calls.
+    """
+
+    def __init__(self, trace: Callable[[], Any]):
+        self._trace = trace
+
+    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+        """Do nothing: a node that calls a function brings it along when a graph is written."""
+
+    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+        """Do nothing, as `add_to_graph`."""
+
+    @functools.cached_property
+    def _traced(self) -> Any:
+        return self._trace()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._traced(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._traced, name)
 
 
 def execute_fn_for_device(
