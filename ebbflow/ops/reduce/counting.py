@@ -11,6 +11,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops.arrays.shaping import reshape, shape, size
@@ -147,6 +148,8 @@ def bincount(
     >>> bincount([1, 1, 3]).numpy().tolist()
     [0, 2, 0, 1]
     """
+    if isinstance(arr, SparseTensor) or hasattr(type(arr), "_op_form"):
+        return _bincount_of_parts(arr, weights, minlength, maxlength, dtype, name, axis, binary_output)
     with name_scope("bincount" if name is None else name, None, [arr, weights]):
         arr = convert(arr, None, dtypes.int32, name="arr")
         if not arr.dtype.is_integer:
@@ -164,6 +167,25 @@ def bincount(
         if weights is None:
             weights = convert([], as_dtype(dtype))
         return DenseBincount(arr, count, weights, binary_output=binary_output)
+
+
+def _bincount_of_parts(arr, weights, minlength, maxlength, dtype, name, axis, binary_output):
+    """Return `bincount` of a sparse or ragged tensor, whose weights lie as it does."""
+    sparse = isinstance(arr, SparseTensor)
+    if weights is not None and not isinstance(weights, type(arr)):
+        raise ValueError(
+            f"Argument `weights` must be a {type(arr).__name__} like `values`, but is a {type(weights).__name__}."
+        )
+    if axis != -1:
+        values, weights = (x if x is None else x.values if sparse else x.flat_values for x in (arr, weights))
+        return bincount(values, weights, minlength, maxlength, dtype, name, axis, binary_output)
+    with name_scope("bincount" if name is None else name, None, [arr, weights]):
+        count = _output_size(arr.values, size(arr.values) > 0, minlength, maxlength)
+        weights = convert([], as_dtype(dtype)) if weights is None else weights.values
+        if sparse:
+            where = (arr.indices, arr.values, arr.dense_shape)
+            return raw.SparseBincount(*where, count, weights, binary_output=binary_output)
+        return raw.RaggedBincount(arr.row_splits, arr.values, count, weights, binary_output=binary_output)
 
 
 def bincount_tf1(

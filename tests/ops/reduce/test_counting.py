@@ -1,5 +1,7 @@
 """Counting integers and filling bins."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,26 @@ def test_in_a_graph():
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         arr = tf.compat.v1.placeholder(tf.int32)
         assert session.run(tf.math.bincount(arr), {arr: [[0, 2], [2, 2]]}).tolist() == [1, 0, 3]
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bincount_of_sparse_and_ragged_tensors(weighted, binary):
+    if weighted and binary:
+        pytest.skip("weights are not only noted")
+    sparse = tf.SparseTensor([[0, 0], [0, 2], [1, 1]], tf.constant([1, 1, 3]), [2, 3])
+    ragged = tf.RaggedTensor.from_row_lengths([1, 1, 3], [2, 1])
+    weights = [0.5, 1.5, 2.0]
+    for values, of in ((sparse, sparse.with_values), (ragged, ragged.with_flat_values)):
+        given = {"weights": of(tf.constant(weights))} if weighted else {"binary_output": binary}
+        count = functools.partial(tf.math.bincount, minlength=4, maxlength=4, axis=-1, **given)
+        rows = tf.function(count)(values)
+        ones = 2 if not (weighted or binary) else 2.0 if weighted else 1
+        assert rows.numpy().tolist() == [[0, ones, 0, 0], [0, 0, 0, 2.0 if weighted else 1]]
+        assert tf.math.bincount(values, **given).numpy().tolist() == [0, ones, 0, 2.0 if weighted else 1]
+
+
+def test_weights_of_a_sparse_bincount_lie_as_its_values():
+    sparse = tf.SparseTensor([[0, 0]], tf.constant([1]), [1, 3])
+    with pytest.raises(ValueError, match="must be a SparseTensor"):
+        tf.math.bincount(sparse, weights=[1.0], axis=-1)
