@@ -194,8 +194,8 @@ def _slot_variables(objects: list[Any], names: Any, numbers: Any) -> dict[int, l
     found: dict[int, list[Any]] = {}
     others = list(objects)
     for number, optimizer in enumerate(others):
-        if not hasattr(optimizer, "_create_or_restore_slot_variable"):
-            continue
+        if not hasattr(optimizer, "_create_or_restore_slot_variable") or not hasattr(optimizer, "get_slot_names"):
+            continue  # Keras's newer optimizers keep theirs as plain children
         for slot_name in optimizer.get_slot_names():
             for original, variable in enumerate(others):
                 slot = _slot(optimizer, variable, slot_name)

@@ -433,4 +433,7 @@ def wrap(array: Any, dtype: DType) -> EagerTensor:
 
 def is_tensor(value: Any) -> bool:
     """Return whether `value` is a tensor or something that stands for tensors (a variable, a composite)."""
-    return isinstance(value, Tensor) or getattr(type(value), "is_tensor_like", False) is True
+    if isinstance(value, Tensor):
+        return True
+    says = getattr(type(value), "is_tensor_like", False)
+    return says is True or (isinstance(says, property) and value.is_tensor_like is True)

@@ -59,6 +59,7 @@ class FuncGraph(Graph):
         self.outer_controls: list[Operation] = []  # nodes outside that something inside waits for: so does the caller
         self.base = self  # of a body with other results: the one it was made from
         self.jit_compile: bool | str | None = None
+        self.tells_variables_apart = False  # its trace depends on which variable an argument is
         self.closed = False  # traced to the end: its tensors may not be used elsewhere any more
         self.in_python: Callable[..., list[Any]] | None = None  # the function it was traced from, of flat tensors
         self._captures: dict[int, tuple[Any, SymbolicTensor]] = {}
@@ -252,12 +253,17 @@ def inside_function() -> bool:
 
 
 def build(
-    name: str, function: Callable[..., Any], outer: Graph | None, arguments: Sequence[tuple[Any, Any, str]] = ()
+    name: str,
+    function: Callable[..., Any],
+    outer: Graph | None,
+    arguments: Sequence[tuple[Any, Any, str]] = (),
+    control_flow: bool = False,
 ) -> FuncGraph:
     """Return the graph of a function of tensors, each given as (dtype, dims, name); `structured_outputs` keeps the form
-    of its result.
+    of its result. A branch or a turn of a loop knows that it is one (`control_flow`).
     """
     graph = FuncGraph(name, outer)
+    graph.is_control_flow_graph = control_flow
     with context.scope(graph), stop_recording_ops():
         graph.inputs = [raw.Placeholder(dtype=dtype, shape=dims, name=arg) for dtype, dims, arg in arguments]
         result = function(*graph.inputs)

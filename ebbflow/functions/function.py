@@ -14,6 +14,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import Any
 
 from ebbflow.core import context, source
@@ -22,6 +23,7 @@ from ebbflow.core.source import Line
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.functions import retracing, trace_types
 from ebbflow.functions.concrete import ConcreteFunction
+from ebbflow.functions.device_choice import PREFERRED_DEVICE, DeferredForm
 from ebbflow.functions.signature import PLAIN_VALUES, FunctionSignature, FunctionType, Given
 from ebbflow.functions.tracing import lifted, refuse_variable, trace
 from ebbflow.graph.symbolic import SymbolicTensor
@@ -74,6 +76,7 @@ class Function(Trackable):
         self._bound: dict[int, tuple[Any, Function]] = {}
         self._count = 0
         self._makes_variables: bool | None = None  # known after the first call
+        self._tells_variables_apart = False  # known after a trace that asked an argument for its name
         self._reported = False
         forget = weakref.WeakMethod(self._forget)
         self._forget_ref = lambda ref: _call_if_alive(forget, ref)
@@ -116,9 +119,15 @@ class Function(Trackable):
         try:
             if self._signature.fixed is not None and not args and not kwargs and not self._signature.awaits_self:
                 return self._find_fixed(None)
+            if self._is_for_another_device():
+                return DeferredForm(lambda: self._find(args, kwargs)[0])  # type: ignore[return-value]
             return self._find(args, kwargs)[0]
         except Exception as error:
             raise source.trimmed(error) from error.__cause__
+
+    def _is_for_another_device(self) -> bool:
+        attributes = self._options.get("experimental_attributes") or {}
+        return attributes.get(PREFERRED_DEVICE, "CPU") != "CPU"
 
     # --- finding the trace --------------------------------------------------------------------------------------------
 
@@ -137,12 +146,13 @@ class Function(Trackable):
                 raise self._signature.refusal(error, args, kwargs) from None
             tensors = fixed.tensors_of(positional, named)
             return self._find_fixed(tensors), tensors
-        given = Given(self._forget_ref)
+        apart = self._tells_variables_apart
+        given = Given(self._forget_ref, apart)
         place = _place(given)
         key = (place, self._signature.key(positional, named, given))
         found = self._by_key.get(key)
         if found is None:
-            found = self._make(key, given, place, lambda: self._signature.type_of(positional, named))
+            found = self._make(key, given, place, lambda: self._signature.type_of(positional, named, apart))
             if place is None and not kwargs and len(given.tensors) == len(args):
                 self._learn(args, positional, found)
         return found, given.tensors
@@ -250,6 +260,7 @@ class Function(Trackable):
             self._makes_variables = bool(made)
         if made:
             graph = self._trace_once(kind, _refuse)
+        self._tells_variables_apart |= graph.tells_variables_apart
         return graph
 
     def _trace_once(self, kind: FunctionType, create: Callable[..., Any]) -> Any:
@@ -320,9 +331,9 @@ class Function(Trackable):
 
     @property
     def python_function(self) -> Callable[..., Any]:
-        """The Python function that is traced."""
+        """The Python function that is traced; of a method, the method."""
         function = self._python_function
-        return function.function if isinstance(function, _WeakMethod) else function
+        return function.method() if isinstance(function, _WeakMethod) else function
 
     @property
     def input_signature(self) -> Any:
@@ -421,6 +432,11 @@ class _WeakMethod:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(self._ref(), *args, **kwargs)
+
+    def method(self) -> Callable[..., Any]:
+        """Return the method itself, or its function once the instance is gone."""
+        instance = self._ref()
+        return self.function if instance is None else MethodType(self.function, instance)
 
     def converted(self, convert: Callable[..., Any]) -> Callable[..., Any]:
         """Return the method with its function converted."""

@@ -42,6 +42,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
     """
 
     building_function = False
+    is_control_flow_graph = False
     changing: Any = contextlib.nullcontext()  # held by who changes nodes that are there, and by who reads many of them
 
     def __init__(self) -> None:
@@ -197,6 +198,10 @@ class Graph(GraphScopes, NodeCreation, Collections):
 
     # --- looking up
     # -----------------------------------------------------------------------------------------------------
+
+    def _create_op_from_tf_operation(self, c_op: Any, compute_device: bool = True) -> Operation:
+        """Return the node that `create_c_op` has added: there is no other form of it."""
+        return c_op
 
     def get_operations(self) -> list[Operation]:
         """Return all nodes, in the order they were made."""

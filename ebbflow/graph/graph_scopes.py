@@ -134,7 +134,7 @@ class GraphScopes:
         """Place nodes made inside the block where `op` is placed."""
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
-        node = None if op is None else _node_of(op)
+        node = None if op is None or _has_no_node(op) else _node_of(op)
         stack = self._stack("colocation")
         held = list(stack)
         devices = self._stack("devices")
@@ -240,7 +240,11 @@ class GraphScopes:
         if devices:
             self._apply_devices(node, devices)
 
-    def _apply_devices(self, node: Operation, stack: list[Any]) -> None:
+    def _apply_device_functions(self, op: Any) -> None:
+        """Have `op` be on the device that is asked for here, unless it says otherwise itself."""
+        self._apply_devices(op, self._stack("devices"))
+
+    def _apply_devices(self, node: Any, stack: list[Any]) -> None:
         for entry in reversed(stack):
             if entry is None:
                 break
@@ -250,7 +254,7 @@ class GraphScopes:
                     asked if asked is None or isinstance(asked, str) else asked.to_string()
                 ) if asked is not None else None
                 continue
-            node._set_device(entry.make_merged_spec(device.DeviceSpec.from_string(node.device)).to_string())
+            node._set_device(entry.make_merged_spec(device.DeviceSpec.from_string(node.device or "")).to_string())
 
 
 class ControlDependencies:
@@ -283,6 +287,11 @@ def _element_of(item: Any) -> Any:
         return item.op
     values = getattr(item, "values", None)
     return values if isinstance(values, Tensor) else item
+
+
+def _has_no_node(item: Any) -> bool:
+    """Return whether `item` lives outside of graphs: an eager tensor, or a variable that a function only borrows."""
+    return isinstance(item, EagerTensor) or not getattr(item, "_in_graph", True)
 
 
 def _node_of(item: Any) -> Operation:

@@ -386,6 +386,9 @@ class Operation:
         """Run this operation in `session`, or in the default session."""
         _session_for(session, self._graph, "execute operation using `run()`", "run").run(self, feed_dict)
 
+    def _control_flow_post_processing(self, input_tensors: Any = None) -> None:
+        """Do what is left to do for a node that was added by hand: nothing, as choices and loops are bodies here."""
+
     def _add_control_inputs(self, operations: Sequence[Operation]) -> None:
         for operation in operations:
             if operation not in self._control_inputs:

@@ -54,8 +54,36 @@ def make_decorator(
     decorator_func.__doc__ = decorator_doc or target.__doc__
     decorator_func.__wrapped__ = target
     with contextlib.suppress(TypeError, ValueError):
-        decorator_func.__signature__ = inspect.signature(target)
+        decorator_func.__signature__ = _dressed_signature(target, decorator_argspec)
     return decorator_func
+
+
+def _dressed_signature(target: Any, argspec: Any) -> inspect.Signature:
+    """Return the signature that a decorated function shows: what was said of it, or its target's.
+
+    What was said of a method includes `self`, which those that call it through decorators do not give.
+    """
+    if argspec is not None:
+        return _signature_of(argspec)
+    signature = inspect.signature(target)
+    first = next(iter(signature.parameters), None)
+    if first == "self" and any(inspect.ismethod(d.decorated_target) for d in unwrap(target)[0]):
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+    return signature
+
+
+def _signature_of(spec: Any) -> inspect.Signature:
+    kinds, empty = inspect.Parameter, inspect.Parameter.empty
+    defaults = list(spec.defaults or ())
+    padded = [empty] * (len(spec.args) - len(defaults)) + defaults
+    found = [kinds(n, kinds.POSITIONAL_OR_KEYWORD, default=d) for n, d in zip(spec.args, padded, strict=True)]
+    if spec.varargs:
+        found.append(kinds(spec.varargs, kinds.VAR_POSITIONAL))
+    given = getattr(spec, "kwonlydefaults", None) or {}
+    for name in getattr(spec, "kwonlyargs", None) or ():
+        found.append(kinds(name, kinds.KEYWORD_ONLY, default=given.get(name, empty)))
+    more = getattr(spec, "varkw", None) or getattr(spec, "keywords", None)
+    return inspect.Signature([*found, *([kinds(more, kinds.VAR_KEYWORD)] if more else [])])
 
 
 def unwrap(maybe_tf_decorator: Any) -> tuple[list[TFDecorator], Any]:

@@ -216,7 +216,7 @@ class TestCase(unittest.TestCase):
             return
         far = np.abs(a - b) > atol + rtol * np.abs(b)
         far |= np.isnan(a) != np.isnan(b)
-        words = [f"Mismatched value: a is different from b. {msg}", f"not close where = {np.where(far)}"]
+        words = [f"Mismatched value: a is different from b. {msg}", f"not close where = {np.where(np.atleast_1d(far))}"]
         words += [f"not close lhs = {a[far]}", f"not close rhs = {b[far]}", f"not close dif = {np.abs(a - b)[far]}"]
         words += [f"not close tol = {(atol + rtol * np.abs(b))[far]}", f"rtol = {rtol}, atol = {atol}"]
         self.fail("\n".join(words))

@@ -5,6 +5,7 @@ Knows which attributes are functions of TensorFlow's kind only through `provide_
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from typing import Any
 
@@ -66,9 +67,10 @@ class AutoTrackable(Trackable):
             before, self._setattr_tracking = self._setattr_tracking, False
             try:
                 for name in dir(self):
-                    value = getattr(self, name, None)
-                    if isinstance(value, _function_kinds):
-                        functions[name] = value
+                    with contextlib.suppress(Exception):  # a property that fails is no function
+                        value = getattr(self, name, None)
+                        if isinstance(value, _function_kinds):
+                            functions[name] = value
             finally:
                 self._setattr_tracking = before
         return functions

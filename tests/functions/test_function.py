@@ -367,6 +367,20 @@ def test_callables(name):
     assert f.python_function is CALLABLES[name]
 
 
+def test_the_python_function_of_a_method_is_the_method():
+    class Scale:
+        factor = 3.0
+
+        @traced
+        def __call__(self, x):
+            return x * self.factor
+
+    scale = Scale()
+    bound = scale.__call__
+    assert float(bound(constant(2.0))) == 6.0
+    assert bound.python_function(2.0) == 6.0 and bound.function_spec.arg_names == ["x"]
+
+
 def test_decorator_with_options():
     @tf.function(
         autograph=False,

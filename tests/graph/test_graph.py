@@ -268,3 +268,28 @@ def test_a_chain_of_ten_thousand_nodes():
             y = y + x
         (g,) = tf.gradients(y, [x])
         assert v1.Session().run([y, g], {x: 1.0}) == [10_001.0, 10_001.0]
+
+
+def test_nothing_is_beside_what_lives_outside_of_graphs():
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def step():
+        with tf.compat.v1.colocate_with(v), tf.compat.v1.colocate_with(tf.executing_eagerly() or v):
+            return v + 1.0
+
+    assert float(step()) == 2.0
+
+
+def test_the_device_asked_for_here(graph):
+    class Asks:
+        device = None
+
+        def _set_device(self, device):
+            self.device = device
+
+    asks, nowhere = Asks(), Asks()
+    graph._apply_device_functions(nowhere)
+    with graph.device("/cpu:1"), graph.device("/job:worker"):
+        graph._apply_device_functions(asks)
+    assert (asks.device, nowhere.device) == ("/job:worker/device:CPU:1", None)

@@ -125,3 +125,42 @@ def test_which_keras(tmp_path):
     assert run(code, tmp_path, "--keras", "2") == "tf_keras\n"
     assert run(code, tmp_path, TF_USE_LEGACY_KERAS="1") == "tf_keras\n"
     assert run("import tensorflow.compat.v1 as tf; print(tf.keras.__name__.split('.')[0])", tmp_path) == "tf_keras\n"
+
+
+def test_folders_of_models_with_functions_and_recurrent_layers(tmp_path):
+    told = run(
+        """
+        import numpy as np
+        import tensorflow as tf
+        keras = tf.keras
+
+        class Twice(keras.layers.Layer):
+            def call(self, inputs, training=None):
+                return inputs * 2.0 if training else inputs
+
+        class Net(keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.dense, self.norm, self.twice = keras.layers.Dense(2), keras.layers.BatchNormalization(), Twice()
+
+            @tf.function
+            def call(self, inputs, training=False):
+                return self.twice(self.norm(self.dense(inputs), training=training), training=training)
+
+        sequence = keras.Input((5, 4))
+        outputs = [keras.layers.LSTM(3, recurrent_dropout=0.2)(sequence), keras.layers.GRU(3, dropout=0.1)(sequence)]
+        for folder, model, x in [("a", Net(), np.ones((4, 3))),
+                                 ("b", keras.Model(sequence, outputs), np.ones((4, 5, 4)))]:
+            model.compile(keras.optimizers.RMSprop(), "mse")
+            model.fit(x, model.predict(x, verbose=0), verbose=0)
+            before = model.predict(x, verbose=0)
+            model.save(folder)
+            again = keras.models.load_model(folder)
+            print(all(map(np.allclose, again.predict(x, verbose=0), before)))
+            again.fit(x, before, verbose=0)
+        """,
+        tmp_path,
+        "--keras",
+        "2",
+    )
+    assert told.splitlines() == ["True", "True"]

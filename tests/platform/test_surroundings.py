@@ -2,6 +2,7 @@
 
 import functools
 import gzip
+import inspect
 import io
 import logging as python_logging
 import os
@@ -273,3 +274,18 @@ else:
 def test_eager_execution_is_switched_on_at_the_start(before, expected):
     done = subprocess.run([sys.executable, "-c", LATE.format(before)], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout.strip() == expected, done.stderr
+
+
+def test_what_is_said_of_a_decorated_function_is_its_signature():
+    make = tf.__internal__.decorator.make_decorator
+
+    class Layer:
+        def call(self, inputs):
+            return inputs
+
+    said = inspect.FullArgSpec(["self", "inputs", "training"], None, None, (None,), ["mask"], {"mask": 1}, {})
+    told = make(Layer().call, lambda *args, **kwargs: args[0], decorator_argspec=said)
+    assert str(inspect.signature(told)) == "(self, inputs, training=None, *, mask=1)"
+    outer = make(told, lambda *args, **kwargs: told(*args, **kwargs))
+    assert str(inspect.signature(outer)) == "(inputs, training=None, *, mask=1)"
+    assert float(tf.function(outer)(2.0, training=True)) == 2.0

@@ -129,7 +129,7 @@ def switch_case(
         index = convert(branch_index, name="branch_index")
         index = index if index.dtype is dtypes.int32 else raw.Cast(index, DstT=dtypes.int32)
         prefix = scope.replace("/", "_")
-        bodies = [build(f"{prefix}branch{i}", fn, graph) for i, fn in enumerate(functions)]
+        bodies = [build(f"{prefix}branch{i}", fn, graph, control_flow=True) for i, fn in enumerate(functions)]
         check_alike(bodies, [f"branch {i}" for i in range(len(bodies))], "tf.switch_case")
         outputs = handed_out(graph, choose_node(index, bodies, by_index=True, name=scope))
     return packed(bodies[0].structured_outputs, outputs)

@@ -67,7 +67,10 @@ def _add(graph: Any, pred: Any, branches: Sequence[Any], name: str) -> Any:
         if pred._dims != ():
             pred = raw.Squeeze(pred)
         prefix = scope.replace("/", "_")
-        bodies = [build(f"{prefix}{which}", fn, graph) for which, fn in zip(("true", "false"), branches, strict=True)]
+        bodies = [
+            build(f"{prefix}{which}", fn, graph, control_flow=True)
+            for which, fn in zip(("true", "false"), branches, strict=True)
+        ]
         check_alike(bodies, ["true_fn", "false_fn"], "tf.cond")
         outputs = handed_out(graph, _chosen(graph, pred, bodies, scope))
     return packed(bodies[0].structured_outputs, outputs)

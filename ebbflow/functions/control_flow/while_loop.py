@@ -166,8 +166,8 @@ class _WhileBuilder:
             dims = [(), (), *self._argument_dims(flat)]
             arguments = [(t.dtype.base_dtype, d, t.op.name) for t, d in zip(given, dims, strict=True)]
             prefix = scope.replace("/", "_")
-            test = build(f"{prefix}cond", self._test, graph, arguments)
-            step = build(f"{prefix}body", self._step, graph, arguments)
+            test = build(f"{prefix}cond", self._test, graph, arguments, control_flow=True)
+            step = build(f"{prefix}body", self._step, graph, arguments, control_flow=True)
             _check_steady(step, given, dims)
             outputs = loop_node(given, dims, test, step, parallel_iterations, scope)
             outputs = _handed_out(graph, outputs, len(given), self.limit is not None)

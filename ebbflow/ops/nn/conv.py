@@ -319,7 +319,7 @@ def splits(x: Any, filters: Any, padding: Any, data_format: str) -> bool:
     """Return whether a dilated convolution is written as nodes around an undilated one: in a graph, of known sizes."""
     if building() is None or x._dims is None or None in spatial(x._dims, data_format):
         return False
-    return is_static(filters) and padding in ("SAME", "VALID")
+    return is_static(filters) and len(filters._dims) == len(x._dims) and padding in ("SAME", "VALID")
 
 
 def through_batches(x, filter_dims, padding, rates, data_format, op, scope):
