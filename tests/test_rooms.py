@@ -20,6 +20,7 @@ ROOMS = (
     "compiler",
     "runtime",
     "functions",
+    "cluster",
     "io",
     "state",
     "linear",

@@ -34,6 +34,7 @@ NEEDS = (
     Need("google-crc32c", "checksums of records and checkpoints", core=True),
     Need("scipy", "special functions and decompositions", core=True),
     Need("onednn-cpu-gomp", "the oneDNN engine: fast convolution and large matmuls"),
+    Need("grpcio", "programs of several processes: tf.train.Server, sessions of a cluster"),
     Need("llvmlite", "the native engine: machine code for functions and graphs that run often"),
     Need("jax", "the XLA engine: compiled clusters, GPUs and TPUs"),
     Need("keras", "tf.keras"),

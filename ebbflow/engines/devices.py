@@ -52,6 +52,7 @@ class Device(NamedTuple):
     device_type: str
     memory_limit: int
     number: int | None = None
+    told: int | None = None  # the incarnation that another process says it has
 
     @property
     def parts(self) -> Parts:
@@ -60,7 +61,7 @@ class Device(NamedTuple):
     @property
     def incarnation(self) -> int:
         """A number that is another one in another process, and for another device."""
-        return _incarnation(self.name)
+        return _incarnation(self.name) if self.told is None else self.told
 
     def engine_device(self) -> Any:
         """Return jax's device; None is the host."""

@@ -177,7 +177,8 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
 
     def begin(self) -> None:
         """Make the operations that are run once."""
-        self._sync_optimizer._check_applied("SyncReplicasOptimizer.apply_gradient")
+        if not self._sync_optimizer._gradients_applied:
+            raise ValueError("SyncReplicasOptimizer.apply_gradient should be called before using the hook.")
         optimizer = self._sync_optimizer
         self._local_init_op = optimizer.chief_init_op if self._is_chief else optimizer.local_step_init_op
         self._ready_for_local_init_op = optimizer.ready_for_local_init_op

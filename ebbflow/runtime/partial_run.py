@@ -73,7 +73,7 @@ class PartialRun:
         fetches = [f for f in wanted if f not in known and f not in self._done] + made
         where = {node: self._where[node] for node in nodes}
         parts = partition(nodes, where, fetches, list(known))
-        results = Team(self._session, parts).run(list(known.values()), len(fetches), None)
+        results = Team([(part, self._session) for part in parts]).run(list(known.values()), len(fetches), None)
         found = dict(zip(fetches, results, strict=True))
         known.update({t: _reference(self._session, t) if t.dtype._is_ref_dtype else found[t] for t in made})
         self._done.update(nodes)

@@ -149,7 +149,7 @@ class _Cutter:
 
     def _fed(self, part: Part, place: int, tensor: Any) -> SymbolicTensor:
         attrs = {"dtype": tensor._dtype.base_dtype, "shape": tensor._dims}
-        name = f"_arg_{tensor.op.name}_{tensor._value_index}_{place}"
+        name = f"{tensor.op.name}/_fed_{tensor._value_index}_{place}"
         inside = part.add_source(registry["Placeholder"], name, attrs, tensor)
         inside._dtype = tensor._dtype
         part.feeds.append(inside)

@@ -32,11 +32,12 @@ def place(
     soft: bool,
     able: Able,
     default: Device | None = None,
+    here_only: bool = False,
 ) -> dict[Operation, Device]:
     """Return the device of each node; nodes are in an order they can run in, `able` says what a device can run, and
-    `default` is where nodes go that ask for nothing.
+    `default` is where nodes go that ask for nothing. With `here_only` all devices are of one task, whatever nodes say.
     """
-    return _Placer(nodes, fed, devices, soft, able, default).run()
+    return _Placer(nodes, fed, devices, soft, able, default, here_only).run()
 
 
 class _Group:
@@ -59,9 +60,10 @@ class _Placer:
         soft: bool,
         able: Able,
         default: Device | None,
+        here_only: bool,
     ) -> None:
         self.nodes, self.fed, self.devices, self.soft, self.able = nodes, fed, devices, soft, able
-        self.default = default
+        self.default, self.here_only = default, here_only
         self.groups: dict[Operation, _Group] = {}
         self.users: dict[Operation, list[Operation]] = {}
 
@@ -127,6 +129,8 @@ class _Placer:
 
     def _merge(self, group: _Group, member: Operation) -> None:
         asked = parse(member._device)
+        if self.here_only:
+            asked = asked._replace(job=None, replica=None, task=None)
         for field, value in asked._asdict().items():
             held = getattr(group.asked, field)
             if value is None or held == value:

@@ -46,10 +46,14 @@ def runner_for(
     whole = Runner(session, fetches, feeds, jit, name)
     there = _there(session)
     nodes = [bound.node for bound in whole.executor.bound]
-    if len(there) == 1 and not _logs(session) and _all_match({node._device for node in nodes}, there[0]):
+    cluster = getattr(session, "cluster", None)
+    simple = cluster is None and len(there) == 1 and not _logs(session)
+    if simple and _all_match({node._device for node in nodes}, there[0]):
         return whole
     where = _where(session, nodes, {id(t) for t in whole.feeds}, there, default)
     homes = set(where.values())
+    if cluster is not None:
+        return Partitioned(session, nodes, where, whole)
     if jit is True:  # compiled whole, for the one accelerator that is asked for
         accelerators = [home for home in homes if home.number is not None]
         whole.jit_device = accelerators[0].engine_device() if len(accelerators) == 1 else None
@@ -82,7 +86,7 @@ def _where(
     session: Any, nodes: Sequence[Operation], fed: set[int], there: Sequence[Device], default: Device | None
 ) -> dict[Operation, Device]:
     soft = getattr(session, "soft_placement", config.wishes.soft_placement is not False)
-    where = place(nodes, fed, there, soft, runs_on, default)
+    where = place(nodes, fed, there, soft, runs_on, default, getattr(session, "here_only", False))
     if _logs(session):
         _log(session, where)
     return where
@@ -107,7 +111,7 @@ class Partitioned:
     def __init__(self, session: Any, nodes: Sequence[Operation], where: dict[Operation, Device], whole: Runner):
         self._session, self._nodes, self._where, self._whole = session, nodes, where, whole
         self.parts = partition(nodes, where, whole.fetches, whole.feeds)
-        self._team = Team(session, self.parts)
+        self._team = team_for(session, self.parts)
         self._static = all(t._dims is not None and None not in t._dims for t in whole.feeds)
         self._teams: dict[Any, Team | None] = {}
         self._lock = threading.Lock()
@@ -143,7 +147,7 @@ class Partitioned:
         except Exception:  # running it says what is wrong
             return self._team
         dims = {v.tensor: v.dims for node in made.nodes for v in node.outputs if v.tensor is not None}
-        return Team(self._session, partition(self._nodes, self._where, whole.fetches, whole.feeds, dims))
+        return team_for(self._session, partition(self._nodes, self._where, whole.fetches, whole.feeds, dims))
 
     def explain(self) -> str:
         """Return what runs, as text: a Program for each device."""
@@ -151,19 +155,32 @@ class Partitioned:
         return "\n".join(team.explain() for team in dict.fromkeys(teams))
 
 
-class Team:
-    """A runner for each part."""
+def team_for(session: Any, parts: Sequence[Part]) -> Any:
+    """Return what runs the parts of a graph for a session: in this process, or on the cluster it is a session of."""
+    cluster = getattr(session, "cluster", None)
+    return Team([(part, session) for part in parts]) if cluster is None else cluster.team(session, parts)
 
-    def __init__(self, session: Any, parts: Sequence[Part]):
-        self.parts = parts
-        self._session = session
-        self.runners = [_runner_of(session, part) for part in parts]
+
+class Team:
+    """A runner for each part, each for its session."""
+
+    def __init__(self, parts: Sequence[tuple[Part, Any]]):
+        self.parts = [part for part, _ in parts]
+        self._sessions = [session for _, session in parts]
+        self.runners = [_runner_of(session, part) for part, session in parts]
 
     def run(self, fed: Sequence[Any], count: int, trace: list[Any] | None) -> list[Any]:
         """Return that many fetched values."""
         results: list[Any] = [None] * count
-        stop = stopping.current(self._session)
+        stop = stopping.current(self._sessions[0])
         meeting = LocalRendezvous(len(self.parts), stop)
+        self.meet(meeting, stop, fed, results, trace)
+        if meeting.error is not None:
+            raise meeting.error
+        return results
+
+    def meet(self, meeting: Any, stop: stopping.Stop, fed: Any, results: Any, trace: list[Any] | None) -> None:
+        """Run all parts; what is fetched goes to its place among the results, an error to the meeting."""
         traces: list[Any] = [None if trace is None else [] for _ in self.parts]
         others = [
             _threads().submit(self._run_part, i, fed, results, meeting, traces[i], stop)
@@ -176,19 +193,15 @@ class Team:
         except BaseException as error:  # an interrupt while waiting
             meeting.abort(error)
             raise
-        if meeting.error is not None:
-            raise meeting.error
-        if trace is not None:
+        if trace is not None and meeting.error is None:
             trace += [(*entry, part.device.name) for part, run in zip(self.parts, traces, strict=True) for entry in run]
-        return results
 
-    def _run_part(
-        self, number: int, fed: Sequence[Any], results: list[Any], meeting: LocalRendezvous, trace: Any, stop: Any
-    ) -> None:
-        part, runner = self.parts[number], self.runners[number]
+    def _run_part(self, number: int, fed: Any, results: Any, meeting: Any, trace: Any, stop: stopping.Stop) -> None:
+        part, runner, session = self.parts[number], self.runners[number], self._sessions[number]
         run = runner.run_stoppable if stop.urgent and isinstance(runner, Runner) else runner.run
+        heeded = stop if stop.session is session else stopping.Stop(session, None, stop)
         try:
-            with taking_part(meeting), stopping.heeding(stop):
+            with taking_part(meeting), stopping.heeding(heeded):
                 values, _ = run([fed[i] for i in part.fed], trace)
             for place, value in zip(part.fetched, values, strict=False):
                 results[place] = value

@@ -7,6 +7,7 @@ threads: a runner keeps no state.
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,17 +39,11 @@ class BaseSession:
             raise TypeError(f'Argument `target` must be a string, but got "{type(target).__name__}"')
         if config is not None and not hasattr(config, "SerializeToString"):
             raise TypeError(f'Argument `config` must be a tf.ConfigProto, but got "{type(config).__name__}"')
-        if target and target not in ("local", b"local"):
-            raise errors.NotFoundError(
-                None,
-                None,
-                f'No session factory registered for the given session options: {{target: "{target}"}}: only '
-                f"this process ('')",
-            )
         self._graph = graph
         self._target = target if isinstance(target, bytes) else target.encode()
         self._config = config
-        self.devices = devices.of_session(config)
+        self.cluster = _cluster(self._target.decode(), config)
+        self.devices = devices.of_session(config) if self.cluster is None else self.cluster.devices
         self.soft_placement = (
             platform_config.get_soft_device_placement() if config is None else config.allow_soft_placement
         )
@@ -234,6 +229,12 @@ class BaseSession:
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
         """Prepare a run whose feeds come and fetches go in several calls of `partial_run`."""
         self._check_open()
+        if self.cluster is not None:
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"partial runs are served in one process; call run() in a session of {self._target.decode()}",
+            )
         fetch = Fetch(self._graph, fetches)
         feed_tensors = [self._graph.as_graph_element(f, True, False) for f in feeds or ()]
         with self._lock:
@@ -269,15 +270,8 @@ class BaseSession:
         self.bodies.clear()
         self._partial_runs.clear()
         self.resources = {}
-
-    def reset(self, containers: Any = None) -> None:
-        """Forget the values of variables and other resources (of the named containers)."""
-        self._runners.clear()  # compiled ones know their variables
-        if containers is None:
-            self.resources.clear()
-            return
-        for key in [k for k in self.resources if isinstance(k, tuple) and k[0] in containers]:
-            del self.resources[key]
+        if self.cluster is not None:
+            self.cluster.close()
 
     def as_default(self) -> DefaultSession:
         """Make this the session that `eval()` and `run()` use inside the block."""
@@ -318,9 +312,13 @@ class Session(BaseSession):
         self.close()
 
     @staticmethod
-    def reset_target(target: str, containers: Any = None, config: Any = None) -> None:
-        """Forget the resources of a remote target: there is none in this process."""
-        raise errors.NotFoundError(None, None, f"no server at {target!r}: use session.reset() for a local session")
+    def reset(target: str, containers: Sequence[str] | None = None, config: Any = None) -> None:
+        """Have the servers of a cluster forget what is in their containers (or in those named), and end its sessions.
+
+        What a session of this process holds is its own, and goes when the session is closed.
+        """
+        if _is_remote(target):
+            _remote().reset(target, [str(name) for name in containers or ()], config)
 
 
 class InteractiveSession(BaseSession):
@@ -378,6 +376,33 @@ class DeviceAttributes:
 
     def __repr__(self) -> str:
         return f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, {self.incarnation})"
+
+
+# --- sessions of a cluster --------------------------------------------------------------------------------------------
+
+REMOTE = "grpc://"
+
+
+def _is_remote(target: str) -> bool:
+    """Return whether a session is one of a cluster; NotFoundError if it is nobody's."""
+    if not target or target == "local":
+        return False
+    if target.startswith(REMOTE):
+        return True
+    raise errors.NotFoundError(
+        None,
+        None,
+        f'No session factory registered for the given session options: {{target: "{target}"}}: it is this process '
+        f"('') or a server ('{REMOTE}host:port')",
+    )
+
+
+def _cluster(target: str, config: Any) -> Any:
+    return _remote().Cluster(target, config) if _is_remote(target) else None
+
+
+def _remote() -> Any:
+    return importlib.import_module("ebbflow.cluster.remote")  # a higher room, for the few who have other processes
 
 
 def get_default_session() -> Any:

@@ -1,6 +1,10 @@
 """The names of `tf.distribute`: strategies, the replica that speaks, values of each replica."""
 
 BOTH = """
+[cluster.server]
+train.Server distribute.Server
+[cluster.spec]
+train.ClusterSpec
 [distribute.current]
 distribute.: experimental_set_strategy get_replica_context get_strategy has_strategy in_cross_replica_context
 [distribute.datasets]

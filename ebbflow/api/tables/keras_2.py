@@ -150,6 +150,6 @@ python.framework.combinations.: EagerGraphCombination NamedObject OptionalParame
 generate_here as python.framework.combinations.generate
 [testing.modes]
 python.framework.test_util.disable_cudnn_autotune
-[train.device_setter]
+[cluster.spec]
 python.training.server_lib.ClusterSpec
 """

@@ -47,7 +47,7 @@ core.profiler.tfprof_output_pb2.: AdviceProto GraphNodeProto MultiGraphNodeProto
 core.protobuf.cluster_pb2.: ClusterDef JobDef
 core.protobuf.composite_tensor_variant_pb2.: CompositeTensorVariantMetadata
 core.protobuf.config_pb2.: BatchingOptions CallableOptions ConfigProto GPUOptions GraphOptions OptimizerOptions
-core.protobuf.config_pb2.: RunMetadata RunOptions SessionMetadata TensorConnection ThreadPoolOptionProto
+core.protobuf.config_pb2.: RPCOptions RunMetadata RunOptions SessionMetadata TensorConnection ThreadPoolOptionProto
 core.protobuf.control_flow_pb2.: CondContextDef ControlFlowContextDef ValuesDef WhileContextDef
 core.protobuf.data_service_pb2.: CrossTrainerCacheOptions DataServiceConfig DataServiceMetadata ProcessingModeDef
 core.protobuf.debug_event_pb2.: CodeLocation DebugEvent DebugMetadata DebuggedDevice DebuggedGraph Execution

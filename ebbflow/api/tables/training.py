@@ -24,7 +24,7 @@ layers.batch_normalization
 layers.: AveragePooling1D AveragePooling2D AveragePooling3D MaxPooling1D MaxPooling2D MaxPooling3D average_pooling1d
 layers.: average_pooling2d average_pooling3d max_pooling1d max_pooling2d max_pooling3d
 [train.device_setter]
-train.: ClusterSpec replica_device_setter
+train.replica_device_setter
 [train.decay]
 train.piecewise_constant train.piecewise_constant_decay
 train.: cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay linear_cosine_decay natural_exp_decay

@@ -64,6 +64,16 @@ def import_graph_def(
             return _Import(graph_def, graph, prefix, _producer(producer_op_list)).run(given, wanted)
 
 
+def import_part(graph_def: Any, graph: Any, ops: Mapping[str, Op]) -> None:
+    """Fill a graph with the nodes of a GraphDef as they are called there; `ops` are there beside those of the registry.
+
+    For parts of a graph that another process has cut: they have nodes that no program can name.
+    """
+    _check_versions(graph_def.versions)
+    with context.scope(graph), graph.name_scope(None), _without_collections():
+        _Import(graph_def, graph, "", {}, ops).run({}, None)
+
+
 @contextlib.contextmanager
 def _without_collections() -> Iterator[None]:
     """Look for no cycles of garbage meanwhile: all that is made stays, and going over it again takes a fifth longer."""
@@ -130,13 +140,21 @@ def _producer(op_list: Any) -> dict[str, Any]:
     return {op.name: op for op in op_list.op}
 
 
+def _op_named(name: str) -> Op:
+    """Return an op of a node that was let in: it may be one that programs cannot name."""
+    return registry.internal.get(name) or registry[name]
+
+
 class _Import:
     """One GraphDef on its way into one graph."""
 
-    def __init__(self, graph_def: Any, graph: Any, prefix: str, producer: Mapping[str, Any]):
+    def __init__(
+        self, graph_def: Any, graph: Any, prefix: str, producer: Mapping[str, Any], ops: Mapping[str, Op] | None = None
+    ):
         self._graph, self._prefix = graph, prefix
         self._nodes, self._versions = graph_def.node, graph_def.versions
-        self._library = Library(graph_def.library, graph, producer)
+        self._library = Library(graph_def.library, graph, producer, ops)
+        self._keeps_names = ops is not None
         self._library.check_ops(graph_def.node)
         self._items: dict[str, Item] = {}
 
@@ -145,7 +163,8 @@ class _Import:
             name = node.name
             if name in self._items:
                 raise ValueError(f"Node '{name}' is not unique")
-            full = self._name_for(f"{self._prefix}/{name}" if self._prefix else name)
+            full = f"{self._prefix}/{name}" if self._prefix else name
+            full = full if self._keeps_names else self._name_for(full)
             self._items[name] = self._library.item(node, full)
         for name, item in self._items.items():
             self._prefix_colocation(name, item.attrs)
@@ -248,8 +267,15 @@ class _Import:
 class Library:
     """The functions of a GraphDef, made graphs when they are first asked for."""
 
-    def __init__(self, library: Any, graph: Any, producer: Mapping[str, Any] | None = None):
+    def __init__(
+        self,
+        library: Any,
+        graph: Any,
+        producer: Mapping[str, Any] | None = None,
+        ops: Mapping[str, Op] | None = None,
+    ):
         self._graph = graph
+        self._ops = ops or {}
         self._producer = producer or {}
         self._functions = {function.signature.name: function for function in library.function}
         self._bodies: dict[Any, FuncGraph] = {}
@@ -266,17 +292,20 @@ class Library:
                 if node.op in checked:
                     continue
                 checked.add(node.op)
-                if node.op not in self._functions and registry.find(node.op) is None:
+                if node.op not in self._functions and self._op(node.op) is None:
                     place = f" of function '{owner}'" if owner else ""
                     unknown[node.op] = f"'{node.op}' (node '{node.name}'{place})"
         if unknown:
             raise errors.NotFoundError(None, None, f"Op type not registered {', '.join(unknown.values())}")
 
+    def _op(self, name: str) -> Op | None:
+        return self._ops.get(name) or registry.find(name)
+
     def item(self, node: Any, name: str, bound: Mapping[str, Any] | None = None) -> Item:
         """Return a node as an item; `bound` are the attrs of the function whose body it is in."""
         if node.op in self._functions:
             return self._call_item(node, name, bound or {})
-        op = registry.find(node.op)
+        op = self._op(node.op)
         if op is None:
             raise errors.NotFoundError(None, None, f"Op type not registered '{node.op}' (node '{node.name}')")
         return Item(name, node.op, attrs=self._settled(op, node, bound or {}), origin=node.device)
@@ -457,7 +486,7 @@ def _edge(text: str, values: Mapping[str, Any], items: Mapping[str, Item]) -> tu
 def _first_of(item: Item, output: str) -> int:
     """Return the number of the first tensor of a declared output."""
     at = 0
-    for arg in registry[item.op].signature.outputs:
+    for arg in _op_named(item.op).signature.outputs:
         if arg.name == output:
             return at
         at += arg.count(item.attrs)
@@ -471,7 +500,7 @@ def emit(item: Item, inputs: list[Any], graph: Any) -> list[Any]:
     """Add the node that an item stands for; return its outputs (the node itself if it has none)."""
     if item.op == GIVEN:
         return [graph.take(item.origin) if isinstance(graph, FuncGraph) else item.origin]
-    op, attrs = registry[item.op], item.attrs
+    op, attrs = _op_named(item.op), item.attrs
     stated = attrs.get("_output_shapes", ())
     if stated:
         attrs = {k: v for k, v in attrs.items() if k != "_output_shapes"}

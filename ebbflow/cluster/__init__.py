@@ -1,0 +1,1 @@
+"""Programs of several processes: clusters, servers, and sessions whose graphs run on them."""

@@ -1,0 +1,180 @@
+"""Graphs over several processes: what is sent, what fails, and who notices."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+@pytest.fixture
+def cluster(processes, ports):
+    """A worker in this process, a ps in another: (target of the worker, process of the ps, cluster)."""
+    worker, ps = ports(2)
+    jobs = {"worker": [f"localhost:{worker}"], "ps": [f"localhost:{ps}"]}
+    process = processes.serve(jobs, "ps")
+    server = v1.train.Server(jobs, "worker", 0)
+    yield server.target, process, jobs
+    server._stop()
+
+
+def on_ps():
+    return v1.device(v1.train.replica_device_setter(ps_tasks=1))
+
+
+@pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "reference"])
+def test_training_over_two_processes(cluster, use_resource):
+    """The same numbers as in one process, variables at the ps."""
+
+    def model():
+        x = v1.placeholder(tf.float32, [None, 3])
+        w = v1.get_variable("w", [3, 2], initializer=v1.ones_initializer(), use_resource=use_resource)
+        rows = v1.get_variable("rows", initializer=np.eye(4, 2, dtype=np.float32), use_resource=use_resource)
+        loss = tf.reduce_mean((x @ w - tf.nn.embedding_lookup(rows, [1, 3])) ** 2)
+        return x, loss, v1.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+
+    feed = np.arange(6, dtype=np.float32).reshape(2, 3) / 6
+
+    def losses(target):
+        with v1.Session(target) as session:
+            session.run(v1.global_variables_initializer())
+            return [session.run([loss, train], {x: feed})[0] for _ in range(6)]
+
+    with on_ps():
+        x, loss, train = model()
+    found = losses(cluster[0])
+    with tf.Graph().as_default():
+        x, loss, train = model()
+        np.testing.assert_allclose(found, losses(""), rtol=1e-6)
+
+
+def test_a_client_without_a_server(cluster):
+    target = f"grpc://{cluster[2]['ps'][0]}"
+    config = v1.ConfigProto(device_filters=["/job:ps"])
+    with tf.device("/job:ps/task:0"):
+        x = v1.placeholder(tf.float32)
+        y = tf.strings.as_string(x), x * 2.0
+    large = np.arange(1 << 19, dtype=np.float32)  # two megabytes: several frames each way
+    with v1.Session(target, config=config) as session:
+        assert len(session.list_devices()) == 1
+        assert session.run(y, {x: 3.0})[0] == b"3.000000"
+        np.testing.assert_array_equal(session.run(y[1], {x: large}), large * 2)
+
+
+def test_choices_and_loops_at_another_task(cluster):
+    with tf.device("/job:ps/task:0"):
+        x = v1.placeholder(tf.int32, [])
+        y = tf.while_loop(lambda i, n: i < 5, lambda i, n: (i + 1, n * 2), [0, x])[1]
+        z = tf.cond(x > 2, lambda: y + 1, lambda: y - 1)
+    with v1.Session(cluster[0]) as session:
+        assert session.run(z, {x: 3}) == 97
+        assert session.run(z, {x: 1}) == 31
+
+
+def test_an_error_at_another_task_names_the_node(cluster):
+    with tf.device("/job:ps/task:0"):
+        x = v1.placeholder(tf.float32)
+        checked = v1.check_numerics(x, "not a number", name="look_at_it")
+    with tf.device("/job:worker/task:0"):
+        y = checked + 1.0
+    with v1.Session(cluster[0]) as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not a number") as caught:
+            session.run(y, {x: np.nan})
+        assert caught.value.op is checked.op
+        assert session.run(y, {x: 1.0}) == 2.0  # the session goes on
+
+
+def test_a_handle_does_not_leave_its_task(cluster):
+    with tf.device("/job:ps/task:0"):
+        v = v1.get_variable("v", initializer=1.0, use_resource=True)
+    with tf.device("/job:worker/task:0"):
+        wrong = tf.cond(v > 0.0, lambda: v + 1.0, lambda: v - 1.0)  # takes the variable itself into its branches
+    with v1.Session(cluster[0]) as session:
+        session.run(v.initializer)
+        with pytest.raises(tf.errors.UnimplementedError, match="cannot be sent to another task"):
+            session.run(wrong)
+
+
+def test_a_waiting_run_ends_with_its_deadline_and_with_its_session(cluster):
+    with tf.device("/job:ps/task:0"):
+        dequeue = tf.queue.FIFOQueue(1, tf.int32, name="empty").dequeue()
+    session = v1.Session(cluster[0])
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        session.run(dequeue, options=v1.RunOptions(timeout_in_ms=200))
+    threading.Timer(0.2, session.close).start()
+    with pytest.raises(tf.errors.CancelledError):
+        session.run(dequeue)
+
+
+def test_a_lost_task_is_unavailable_and_its_successor_has_forgotten(cluster, processes):
+    target, process, jobs = cluster
+    with on_ps():
+        v = v1.get_variable("v", initializer=1.0)
+    with v1.Session(target) as session:
+        session.run(v.initializer)
+        process.kill()
+        process.wait()
+        for _ in range(2):
+            with pytest.raises((tf.errors.UnavailableError, tf.errors.AbortedError)):
+                session.run(v)
+        processes.serve(jobs, "ps")
+        with pytest.raises((tf.errors.UnavailableError, tf.errors.AbortedError)):
+            session.run(v)
+    with v1.Session(target) as session, pytest.raises(tf.errors.FailedPreconditionError):
+        session.run(v)
+
+
+def test_a_run_that_waits_for_a_lost_task_fails_at_once(cluster):
+    target, process, _ = cluster
+    with tf.device("/job:ps/task:0"):
+        dequeue = tf.queue.FIFOQueue(1, tf.int32, name="empty").dequeue()
+    with v1.Session(target) as session:
+        threading.Timer(0.3, process.kill).start()
+        with pytest.raises(tf.errors.UnavailableError):
+            session.run(dequeue)
+
+
+def test_a_frozen_task_is_found(cluster):
+    target, process, _ = cluster
+    with on_ps():
+        v = v1.get_variable("v", initializer=1.0)
+    with v1.Session(target) as session:
+        session.run(v.initializer)
+        process.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        with pytest.raises(tf.errors.UnavailableError):
+            session.run(v)
+        assert time.monotonic() - begun < 30  # by pings; there is no deadline that could do it
+        process.send_signal(signal.SIGCONT)
+
+
+def test_a_wrong_token_is_refused(processes, ports):
+    (port,) = ports(1)
+    processes.serve({"ps": [f"localhost:{port}"]}, "ps", EBBFLOW_CLUSTER_TOKEN="another")
+    with pytest.raises(tf.errors.UnauthenticatedError, match="EBBFLOW_CLUSTER_TOKEN"):
+        v1.Session(f"grpc://localhost:{port}")
+
+
+def test_random_bytes_do_a_server_no_harm(processes, ports):
+    import socket
+
+    (port,) = ports(1)
+    processes.serve({"ps": [f"localhost:{port}"]}, "ps")
+    for seed in range(20):
+        with socket.create_connection(("localhost", port)) as stranger:
+            stranger.sendall(np.random.default_rng(seed).bytes(5000))
+    with v1.Session(f"grpc://localhost:{port}") as session:
+        assert session.run(tf.constant(1) + 1) == 2
