@@ -11,15 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ebbflow.core import context
 from ebbflow.distribute import current
 from ebbflow.distribute.reduce_op import ReduceOp
 from ebbflow.distribute.values import DistributedValues, Mirrored, value_of_replica
+from ebbflow.graph.scopes import group
 from ebbflow.ops.declare import raw
 from ebbflow.state.base import Variable, VariableAggregation, VariableSynchronization
 
 
 class DistributedVariable(DistributedValues, Variable):
     """One variable for each replica."""
+
+    _written: Any = None  # of what an assignment gives in a graph: its node
 
     def __init__(self, strategy: Any, values: Sequence[Any], aggregation: VariableAggregation):
         DistributedValues.__init__(self, values)
@@ -68,7 +72,7 @@ class DistributedVariable(DistributedValues, Variable):
 
     @property
     def op(self) -> Any:
-        return self._get().op
+        return self._get().op if self._written is None else self._written
 
     @property
     def graph(self) -> Any:
@@ -169,9 +173,12 @@ class DistributedVariable(DistributedValues, Variable):
         raise NotImplementedError("a kind of distributed variable says how it is written")
 
     def _write_all(self, method: str, value: Any) -> Any:
-        for i, variable in enumerate(self._values):
-            getattr(variable, method)(value_of_replica(value, i))
-        return self
+        writes = [getattr(copy, method)(value_of_replica(value, i)) for i, copy in enumerate(self._values)]
+        if context.executing_eagerly():
+            return self
+        written = object.__new__(type(self))  # this variable, and in a graph the node that all writes are done at
+        written.__dict__.update(self.__dict__, _written=group(*[write.op for write in writes]))
+        return written
 
     def __deepcopy__(self, memo: Any) -> Any:
         with self._distribute_strategy.scope():

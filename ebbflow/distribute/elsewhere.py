@@ -55,7 +55,6 @@ def _elsewhere(name: str, why: str) -> type[Strategy]:
 
 
 ParameterServerStrategy = _elsewhere("ParameterServerStrategy", "variables on other machines are not served")
-CentralStorageStrategy = _elsewhere("CentralStorageStrategy", "variables beside the devices that use them are")
 
 
 class RemoteValue:

@@ -10,6 +10,7 @@ from ebbflow.core import nest
 from ebbflow.core.convert import convert
 from ebbflow.core.device import canonical_name
 from ebbflow.distribute import current
+from ebbflow.distribute.cross_device import CrossDeviceOps
 from ebbflow.distribute.current import Place
 from ebbflow.distribute.datasets import DistributedDataset, DistributedDatasetsFromFunction, InputContext
 from ebbflow.distribute.distributed_variable import MirroredVariable, SyncOnReadVariable
@@ -30,10 +31,13 @@ class MirroredStrategy(Strategy):
     """A replica on each of some devices of this process; a step runs in each, on its share of a batch."""
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: Any = None):
-        super().__init__(MirroredExtended(self, _device_names(devices)))
+        if cross_device_ops is not None and not isinstance(cross_device_ops, CrossDeviceOps):
+            raise ValueError(f"cross_device_ops must be a tf.distribute.CrossDeviceOps, not {cross_device_ops!r}")
+        super().__init__(MirroredExtended(self, device_names(devices), cross_device_ops))
 
 
-def _device_names(devices: Sequence[str] | None) -> tuple[str, ...]:
+def device_names(devices: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the full names of some devices: if none are given, of all GPUs, or of the first CPU."""
     if devices is None:
         found = engine_devices.list_logical_devices("GPU") or engine_devices.list_logical_devices("CPU")[:1]
         return tuple(device.name for device in found)
@@ -48,8 +52,9 @@ def _device_names(devices: Sequence[str] | None) -> tuple[str, ...]:
 class MirroredExtended(Extended):
     """How several replicas in one process do what is asked of a strategy."""
 
-    def __init__(self, strategy: Any, devices: tuple[str, ...]):
+    def __init__(self, strategy: Any, devices: tuple[str, ...], cross_device_ops: CrossDeviceOps | None = None):
         super().__init__(strategy, devices[0])
+        self._cross_device_ops = cross_device_ops
         self._devices = devices
         self._functions: weakref.WeakKeyDictionary[Function, Function] = weakref.WeakKeyDictionary()
 
@@ -147,6 +152,8 @@ class MirroredExtended(Extended):
     def _reduce_to(self, op: ReduceOp, value: Any) -> Any:
         if not isinstance(value, DistributedValues):
             return self._reduce_same(op, value)
+        if self._cross_device_ops is not None:
+            return value_of_replica(self._cross_device_ops.reduce(op, value, self._devices[0]), 0)
         parts = [_dense(part) for part in value.values]
         total = raw.AddN(parts) if len(parts) > 1 else parts[0]
         return total if op is ReduceOp.SUM else total / len(parts)

@@ -18,6 +18,8 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
+from ebbflow.distribute import current
+from ebbflow.distribute.distributed_variable import DistributedVariable
 from ebbflow.eager.tape import GradientTape
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.gradients import gradients
@@ -26,10 +28,10 @@ from ebbflow.graph.scopes import tuple as gated
 from ebbflow.ops.declare import raw
 from ebbflow.state.functions import assign_add
 from ebbflow.state.variable_scope import variable_scope
-from ebbflow.state.variables import ResourceVariable, Variable, VariableV1
+from ebbflow.state.variables import RefVariable, ResourceVariable, Variable, VariableV1
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import SaveType
-from ebbflow.train import slots
+from ebbflow.train import across_replicas, slots
 
 GradsAndVars = list[tuple[Any, Any]]
 
@@ -130,6 +132,8 @@ class Optimizer(Trackable):
         pairs = tuple(grads_and_vars)
         if not pairs:
             raise ValueError("No variables provided.")
+        if current.thread.places and across_replicas.needed(pairs):
+            return _noted(across_replicas.apply(self, pairs, global_step, name))
         used = [(_gradient(g), v, _updater(v)) for g, v in pairs if g is not None]
         if not used:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
@@ -141,14 +145,11 @@ class Optimizer(Trackable):
             for grad, variable, update in used:
                 with _update_scope(variable):
                     updates.append(update(self, grad, variable))
-            applied = self._applied(updates, global_step, scope)
-        if context.executing_eagerly():
-            return applied
-        applied = applied.op if isinstance(applied, Tensor) else applied
-        train_op = context.default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
-        if applied not in train_op:
-            train_op.append(applied)
-        return applied
+            return _noted(self._applied(updates, global_step, scope))
+
+    def _update(self, variable: Any, grad: Any) -> Any:
+        """Change one variable by its gradient."""
+        return _updater(variable)(self, _gradient(grad), variable)
 
     def _applied(self, updates: list[Any], global_step: Any, scope: str) -> Any:
         """Return the operation that ends the step, and counts it where there is a global step."""
@@ -158,7 +159,9 @@ class Optimizer(Trackable):
         if context.executing_eagerly():
             global_step.assign_add(1, read_value=False)
             return None
-        with control_dependencies([finished]), colocate_with(global_step):
+        with control_dependencies([finished]), _beside(global_step):
+            if isinstance(global_step, DistributedVariable):
+                return global_step.assign_add(convert(1, global_step.dtype)).op
             if isinstance(global_step, ResourceVariable):
                 one = convert(1, global_step.dtype)
                 return raw.AssignAddVariableOp(global_step.handle, one, name=scope)
@@ -211,7 +214,7 @@ class Optimizer(Trackable):
         if key not in self._non_slot_dict:
             with self._own_scope_open(), _beside(colocate_with):
                 variable = VariableV1(
-                    initial_value, name=name, trainable=False, use_resource=isinstance(colocate_with, ResourceVariable)
+                    initial_value, name=name, trainable=False, use_resource=not isinstance(colocate_with, RefVariable)
                 )
             self._non_slot_dict[key] = variable
             self._handle_deferred_dependencies(name, variable)
@@ -415,6 +418,17 @@ def deduplicate(values: TensorLike, indices: TensorLike) -> tuple[Any, Any]:
     return raw.UnsortedSegmentSum(values, places, raw.Shape(unique)[0]), unique
 
 
+def _noted(applied: Any) -> Any:
+    """Return the operation that makes a step, which in a graph goes into the collection of these; eagerly None."""
+    if context.executing_eagerly():
+        return applied
+    applied = applied.op if isinstance(applied, Tensor) else applied
+    train_op = context.default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
+    if applied not in train_op:
+        train_op.append(applied)
+    return applied
+
+
 # --- scopes and keys --------------------------------------------------------------------------------------------------
 
 
@@ -438,6 +452,8 @@ def _beside(variable: Any) -> Any:
 
 def variable_key(variable: Any) -> Any:
     """Return what a variable's slots are filed under: its graph and its name (eagerly: a name of its own)."""
+    container = getattr(variable, "_distributed_container", None)  # of a replica's copy: those of all copies together
+    variable = variable if container is None else container()
     if getattr(variable, "_in_graph", True):
         node = variable.op
         return node.graph, node.name

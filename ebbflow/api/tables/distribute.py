@@ -5,6 +5,13 @@ BOTH = """
 train.Server distribute.Server
 [cluster.spec]
 train.ClusterSpec
+[distribute.central_storage]
+distribute.experimental.CentralStorageStrategy
+[distribute.communication]
+distribute.experimental.: CollectiveHints CommunicationImplementation CommunicationOptions
+CommunicationImplementation as distribute.experimental.CollectiveCommunication
+[distribute.cross_device]
+distribute.: CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce ReductionToOneDevice
 [distribute.current]
 distribute.: experimental_set_strategy get_replica_context get_strategy has_strategy in_cross_replica_context
 [distribute.datasets]
@@ -35,6 +42,8 @@ distribute.: MultiWorkerMirroredStrategy TPUStrategy
 [distribute.mesh]
 experimental.dtensor.: Layout MATCH Mesh UNSHARDED client_id create_distributed_mesh create_mesh local_devices
 experimental.dtensor.: num_clients num_global_devices num_local_devices preferred_device_type
+[distribute.partitioners]
+distribute.experimental.partitioners.: FixedShardsPartitioner MaxSizePartitioner MinSizePartitioner Partitioner
 [distribute.strategy]
 distribute.experimental.ValueContext
 [distribute.values]

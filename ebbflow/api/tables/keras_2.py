@@ -24,7 +24,7 @@ __internal__.nest.: sequence_like yield_flat_paths
 __internal__.distribute.variable_sync_on_read_context
 [distribute.elsewhere]
 distribute.ParameterServerStrategy
-distribute.experimental.: CentralStorageStrategy ParameterServerStrategy
+distribute.experimental.ParameterServerStrategy
 MultiWorkerMirroredStrategy as distribute.experimental.MultiWorkerMirroredStrategy
 distribute.coordinator.: ClusterCoordinator RemoteValue
 distribute.experimental.coordinator.: ClusterCoordinator RemoteValue
@@ -96,7 +96,7 @@ V1 = """
 [doors.keras_package]
 keras_v1 as keras
 [distribute.elsewhere]
-distribute.experimental.: CentralStorageStrategy MultiWorkerMirroredStrategy ParameterServerStrategy
+distribute.experimental.: MultiWorkerMirroredStrategy ParameterServerStrategy
 """
 
 INSIDE = """
