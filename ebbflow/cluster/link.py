@@ -71,7 +71,7 @@ class Link:
 
     def _check(self) -> None:
         if self.error is not None:
-            raise type(self.error)(None, None, self.error.message)
+            raise type(self.error)(None, None, self.error.message)  # type: ignore[call-arg]
 
     def __iter__(self) -> Iterator[bytes]:
         return self

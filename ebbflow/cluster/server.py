@@ -128,7 +128,7 @@ def _only_job(made: Any) -> str:
 
 
 def _only_task(made: Any) -> int:
-    tasks = next((job.tasks for job in made.cluster.job if job.name == made.job_name), {})
+    tasks: Any = next((job.tasks for job in made.cluster.job if job.name == made.job_name), {})
     if len(tasks) != 1:
         raise ValueError(f"Must specify an explicit `task_index`: job {made.job_name!r} has {len(tasks)} tasks")
     return next(iter(tasks))

@@ -39,7 +39,7 @@ class Task:
         self.name, self.cluster, self.config = name, cluster, config
         self.containers: dict[Any, Any] = {}
         self.incarnation = f"{devices.table.logical()[0].incarnation:016x}"
-        self._sessions: dict[str, TaskSession] = {}
+        self._sessions: dict[tuple[str, str], TaskSession] = {}
         self._lock = threading.Lock()
 
     # --- what a session asks for --------------------------------------------------------------------------------------

@@ -9,16 +9,13 @@ or remote session; knows nothing of what is said.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ebbflow.cluster import security, wire
 from ebbflow.cluster.link import Link
 from ebbflow.cluster.threads import threads
 from ebbflow.core import errors
 from ebbflow.platform import logging
-
-if TYPE_CHECKING:
-    import grpc
 
 SERVICE, METHOD = "ebbflow.v1.Task", "Stream"
 LARGEST_MESSAGE = 4 << 20
@@ -70,7 +67,7 @@ def serve(address: str, accept: Callable[[Mapping[str, str]], Link], greeting: M
     grpc = library()
     server = grpc.server(threads, options=_SERVER)
 
-    def stream(requests: Any, context: grpc.ServicerContext) -> Any:
+    def stream(requests: Any, context: Any) -> Any:
         known = {str(key): str(value) for key, value in context.invocation_metadata()}
         _refuse_strangers(known, context)
         context.send_initial_metadata([("ebbflow-protocol", str(wire.PROTOCOL)), *greeting.items()])
@@ -154,5 +151,5 @@ def _described(error: Exception) -> errors.OpError:
     if code is not None and code.value[0] in (
         errors.UNAUTHENTICATED, errors.FAILED_PRECONDITION, errors.RESOURCE_EXHAUSTED, errors.UNIMPLEMENTED,
     ):  # fmt: skip
-        return errors.exception_type_from_error_code(code.value[0])(None, None, details)  # type: ignore[call-arg,arg-type]
+        return errors.exception_type_from_error_code(code.value[0])(None, None, details)  # type: ignore[call-arg]
     return errors.UnavailableError(None, None, f"the connection to another task is lost: {details}")

@@ -128,7 +128,7 @@ def unsendable(key: str, what: str) -> errors.UnimplementedError:
 
 def _flat_bytes(array: np.ndarray) -> memoryview:
     flat = np.ascontiguousarray(array).reshape(-1)
-    return memoryview(flat.view(np.uint8)) if flat.size else memoryview(b"")
+    return flat.view(np.uint8).data if flat.size else memoryview(b"")
 
 
 def _packed_strings(array: np.ndarray) -> memoryview:

@@ -220,7 +220,7 @@ class Operation:
         if not hasattr(g, "_fill_node"):
             raise TypeError(f"g needs to be a Graph: {g}")
         for tensor in inputs or ():
-            if not isinstance(tensor, SymbolicTensor):
+            if type(tensor) is not SymbolicTensor:
                 raise TypeError(f"input needs to be a Tensor: {tensor}")
         g._fill_node(self, node_def, inputs or (), output_types, control_inputs or (), input_types, original_op)
 

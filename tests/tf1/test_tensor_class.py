@@ -1,5 +1,7 @@
 """`tf.Tensor` of a TF 1 program is the class of the tensors in graphs; elsewhere nothing changes."""
 
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -35,3 +37,9 @@ def test_of_a_program_of_tf_1(tmp_path):
 def test_elsewhere_eager_tensors_are_not_of_graphs():
     assert not isinstance(tf.constant(1.0), SymbolicTensor)
     assert tf.compat.v1.Tensor is tf.Tensor is not SymbolicTensor
+
+
+def test_the_package_asks_for_the_exact_class():
+    files = pathlib.Path(tf.__file__).parent.rglob("*.py")
+    asked = [f.name for f in files if re.search(r"isinstance\([^)]*\bSymbolicTensor\b", f.read_text())]
+    assert asked == [], "type(x) is SymbolicTensor: isinstance means all tensors in a TF 1 program"
