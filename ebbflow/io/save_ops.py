@@ -17,6 +17,7 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, op
+from ebbflow.core.shape import dims_str, is_compatible
 from ebbflow.io import tensor_slices
 from ebbflow.io.bundle import BundleReader, bundle_exists
 from ebbflow.io.bundle_writer import BundleWriter, merge
@@ -97,6 +98,11 @@ def _(prefix, tensor_names, shape_and_slices, *, dtypes):
     with_rank(prefix, 0, "prefix")
     with_rank(tensor_names, 1, "tensor_names")
     with_rank(shape_and_slices, 1, "shape_and_slices")
+    if not is_compatible(tensor_names.dims, shape_and_slices.dims):
+        raise errors.StaticShapeError(
+            f"tensor_names and shape_and_slices must have the same length, got {dims_str(tensor_names.dims)} and "
+            f"{dims_str(shape_and_slices.dims)}"
+        )
     specs = shape_and_slices.value
     if specs is None:
         return [None] * len(dtypes)

@@ -40,7 +40,8 @@ def write_fingerprint(folder: str, message: Any, data: bytes) -> None:
     for key in sorted(meta.signature_def):
         for part in (key.encode(), messages.serialize(meta.signature_def[key])):
             signatures = joined_hash(signatures, _hash(part))
-    index = files.read_file_to_string(reading.variables_path(folder) + ".index", binary_mode=True)
+    path = reading.variables_path(folder) + ".index"
+    index = files.read_file_to_string(path, binary_mode=True) if files.exists(path) else b""
     written = messages.FingerprintDef(
         saved_model_checksum=_hash(data),
         graph_def_program_hash=_hash(b"".join(_graph_parts(meta.graph_def, names))),
@@ -112,6 +113,9 @@ class Fingerprint:
     @classmethod
     def from_proto(cls, proto: Any) -> Fingerprint:
         """Return the fingerprint that a FingerprintDef (or its bytes) holds."""
+        kind = "bytes" if isinstance(proto, bytes) else proto.DESCRIPTOR.name
+        if kind not in ("bytes", "FingerprintDef"):
+            raise ValueError(f"Given proto could not be deserialized as fingerprint: it is a {kind}.")
         data = proto if isinstance(proto, bytes) else proto.SerializeToString()
         try:
             message = messages.parse(messages.FingerprintDef, data, "the fingerprint")
@@ -157,3 +161,13 @@ def read_fingerprint(export_dir: Any) -> Fingerprint:
     except (errors.NotFoundError, FileNotFoundError):
         raise FileNotFoundError(f"SavedModel Fingerprint Error: Unable to read fingerprint: no {path}") from None
     return Fingerprint.from_proto(data)
+
+
+def fingerprint_bytes(export_dir: Any) -> bytes:
+    """Return the fingerprint of a SavedModel as it is written."""
+    return messages.serialize(read_fingerprint(export_dir).to_proto())
+
+
+def to_proto(fingerprint: Fingerprint) -> Any:
+    """Return a fingerprint as a FingerprintDef."""
+    return fingerprint.to_proto()

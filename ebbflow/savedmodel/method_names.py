@@ -45,15 +45,15 @@ class MethodNameUpdater:
             )
 
     def save(self, new_export_dir: Any = None) -> None:
-        """Write the model's message: in its own folder, or in a new one that takes nothing else over."""
+        """Write the model's message, as text if it was text: in its own folder, or alone in a new one."""
         folder = self._folder if new_export_dir is None else os.fspath(new_export_dir)
         if new_export_dir is not None:
-            if files.exists(folder):
-                raise ValueError(f"Export directory `new_export_dir` already exists: {folder}.")
+            if files.exists(folder) and files.listdir(folder):
+                raise ValueError(f"Export directory `new_export_dir` already exists, and is not empty: {folder}.")
             files.makedirs(folder)
-        text = files.join(folder, constants.SAVED_MODEL_FILENAME_PBTXT)
-        if new_export_dir is None and files.exists(text):
-            files.atomic_write_string_to_file(text, messages.to_text(self._saved_model))
+        if not files.exists(files.join(self._folder, constants.SAVED_MODEL_FILENAME_PB)):  # it was read from text
+            path = files.join(folder, constants.SAVED_MODEL_FILENAME_PBTXT)
+            files.atomic_write_string_to_file(path, messages.to_text(self._saved_model))
             return
         path = files.join(folder, constants.SAVED_MODEL_FILENAME_PB)
         files.atomic_write_string_to_file(path, messages.serialize(self._saved_model))

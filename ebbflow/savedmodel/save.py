@@ -23,7 +23,7 @@ from ebbflow.graph.meta_graph import strip_graph_default_valued_attrs, stripped_
 from ebbflow.graph.scopes import init_scope
 from ebbflow.io.bundle_writer import BundleWriter
 from ebbflow.platform import files
-from ebbflow.savedmodel import constants, reading
+from ebbflow.savedmodel import constants, flags, reading
 from ebbflow.savedmodel.checkpoint_graph import CheckpointValues
 from ebbflow.savedmodel.fingerprint import write_fingerprint
 from ebbflow.savedmodel.object_graph import ObjectGraph
@@ -177,4 +177,5 @@ def _write(folder: str, export: Export, with_values: bool) -> None:
         _write_values(reading.variables_path(folder), export)
     data = messages.serialize(export.message)
     files.atomic_write_string_to_file(files.join(folder, constants.SAVED_MODEL_FILENAME_PB), data)
-    write_fingerprint(folder, export.message, data)
+    if flags.config().saved_model_fingerprinting.value():
+        write_fingerprint(folder, export.message, data)

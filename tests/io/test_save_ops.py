@@ -191,3 +191,8 @@ def test_refusals(tmp_path):
     (tmp_path / "text").write_text("hello" * 40)
     with pytest.raises(errors.DataLossError, match="not an sstable"):
         restore(str(tmp_path / "text"), ["w"], [tf.float32])
+
+
+def test_a_spec_for_each_name():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="must have the same length"):
+        tf.raw_ops.RestoreV2(prefix="x", tensor_names=["a", "b"], shape_and_slices=[""], dtypes=[tf.float32])

@@ -8,8 +8,9 @@ import pytest
 
 import ebbflow as tf
 from ebbflow import messages
-from ebbflow.savedmodel import reading
+from ebbflow.savedmodel import flags, reading
 from ebbflow.savedmodel.reading import parse_saved_model
+from ebbflow.savedmodel.save import save_and_return_nodes
 
 TOOL = pathlib.Path(__file__).parent.parent.parent / "tools" / "saved_model_exchange.py"
 
@@ -245,3 +246,17 @@ def test_signatures_get_other_method_names(tmp_path):
         parse_saved_model(str(tmp_path / "new")).meta_graphs[0].signature_def["serving_default"].method_name
         == "another"
     )
+
+
+def test_a_model_without_values_and_without_a_fingerprint(tmp_path):
+    model = tf.Module()
+    model.v = tf.Variable([1.0, 2.0])
+    nodes, _ = save_and_return_nodes(model, str(tmp_path / "m"), experimental_skip_checkpoint=True)
+    assert nodes[0] is model and not list((tmp_path / "m" / "variables").iterdir())
+    assert (tmp_path / "m" / "fingerprint.pb").exists()
+    flags.config().saved_model_fingerprinting.reset(False)
+    try:
+        tf.saved_model.save(model, str(tmp_path / "n"))
+    finally:
+        flags.config().saved_model_fingerprinting.reset(True)
+    assert not (tmp_path / "n" / "fingerprint.pb").exists()

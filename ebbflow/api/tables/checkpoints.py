@@ -40,7 +40,7 @@ train.: VocabInfo warm_start
 
 INSIDE = """
 [checkpoint.sharding]
-python.checkpoint.sharding.sharding_util.: ShardableTensor ShardingCallback
+python.checkpoint.sharding.sharding_util.: Shard ShardableTensor ShardingCallback
 python.checkpoint.sharding.sharding_policies.: MaxShardSizePolicy ShardByTaskPolicy
 [checkpoint.builders]
 python.training.saver.: BaseSaverBuilder BulkSaverBuilder

@@ -116,6 +116,14 @@ python.saved_model.utils.: build_tensor_info build_tensor_info_from_op get_eleme
 python.saved_model.utils.get_tensor_from_tensor_info
 python.saved_model.utils_impl.: build_tensor_info build_tensor_info_from_op get_element_from_tensor_info
 python.saved_model.utils_impl.get_tensor_from_tensor_info
+[savedmodel.flags]
+core.config.flags.config
+[savedmodel.fingerprint]
+python.saved_model.fingerprinting_utils.to_proto
+fingerprint_bytes as python.saved_model.pywrap_saved_model.fingerprinting.ReadSavedModelFingerprint
+[savedmodel.constants]
+python.saved_model.pywrap_saved_model.constants.: ASSETS_DIRECTORY FINGERPRINT_FILENAME SAVED_MODEL_FILENAME_PB
+python.saved_model.pywrap_saved_model.constants.: VARIABLES_DIRECTORY VARIABLES_FILENAME
 [savedmodel.method_names]
 python.saved_model.method_name_updater.MethodNameUpdater
 [savedmodel.load_v1]
