@@ -8,6 +8,7 @@ because the eager path does it for every result.
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -18,6 +19,12 @@ from ebbflow.core.tracing import TensorFree
 
 _REF_OFFSET: Final = 100  # a reference type is its base type's enum number plus this
 _BY_ENUM: dict[int, DType] = {}
+
+
+@functools.cache
+def _extreme_of(kind: np.dtype, whole: builtins.bool, which: str) -> Any:
+    # remembered: NumPy makes a new iinfo each time, which takes several microseconds
+    return int(getattr(ml_dtypes.iinfo(kind), which)) if whole else getattr(ml_dtypes.finfo(kind), which)
 
 
 class DType(TensorFree):
@@ -85,10 +92,8 @@ class DType(TensorFree):
 
     def _extreme(self, which: str, word: str) -> Any:
         base = self.base_dtype
-        if base.is_floating:
-            return getattr(ml_dtypes.finfo(base.np), which)
-        if base.is_integer:
-            return int(getattr(ml_dtypes.iinfo(base.np), which))
+        if base.is_floating or base.is_integer:
+            return _extreme_of(base.np, base.is_integer, which)
         if not base.is_numpy_compatible:
             raise TypeError(f"Cannot find {word} value of {self}.")
         quantized = "quantized " if base.is_quantized else ""

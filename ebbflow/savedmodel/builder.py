@@ -141,6 +141,13 @@ class SavedModelBuilder:
             key = constants.TRAIN_OP_SIGNATURE_KEY
             signatures[key] = op_signature_def(getattr(train_op, "op", train_op), key)
 
+    def _add_train_op(self, train_op: Any) -> None:
+        """Note in the graph which op trains it; Estimators call this."""
+        if train_op is not None:
+            if not isinstance(getattr(train_op, "op", train_op), Operation):
+                raise TypeError(f"`train_op` {train_op} needs to be a Tensor or Op.")
+            get_default_graph().add_to_collection(constants.TRAIN_OP_KEY, train_op)
+
     def _note_assets(self, assets: Any) -> list[Any]:
         """Copy the files that tensors name, and note in the graph which tensor takes which."""
         graph = get_default_graph()

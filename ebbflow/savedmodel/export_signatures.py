@@ -94,7 +94,9 @@ def export_outputs_for_mode(
 def get_export_outputs(export_outputs: Any, predictions: Any) -> dict[str, Any]:
     """Return outputs to serve, of which one is the default: predictions where nothing else is said."""
     if export_outputs is None:
-        export_outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: outputs.PredictOutput(predictions or {})}
+        export_outputs = {
+            DEFAULT_SERVING_SIGNATURE_DEF_KEY: outputs.PredictOutput({} if predictions is None else predictions)
+        }
     if not isinstance(export_outputs, Mapping):
         raise TypeError(f"`export_outputs` must be dict, received: {export_outputs}.")
     for value in export_outputs.values():

@@ -76,11 +76,11 @@ def run_all_in_graph_and_eager_modes(cls: type) -> type:
 
 
 def run_deprecated_v1(func: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Run a test building a graph, with a session open, whatever the mode around it."""
+    """Run a test, or each test of a class, building a graph, whatever the mode around it."""
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isclass(test):
-            raise ValueError("`run_deprecated_v1` only supports test methods.")
+            return for_all_test_methods(lambda: decorate)(test)
 
         @functools.wraps(test)
         def in_graph(self: Any, *args: Any, **kwargs: Any) -> None:

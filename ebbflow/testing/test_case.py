@@ -15,9 +15,10 @@ import sys
 import tempfile
 import threading
 import traceback
+import types
 import unittest
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 from unittest import mock
 
 import numpy as np
@@ -56,6 +57,20 @@ class TestCase(unittest.TestCase):
         self._threads: list[_CheckedThread] = []
         self._tempdir: str | None = None
         self._cached_session: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        # absl's assertions, which TensorFlow's class inherits: taken from absl where somebody uses one
+        if name.startswith("assert"):
+            with contextlib.suppress(ImportError):
+                from absl.testing import absltest
+
+                if (check := vars(absltest.TestCase).get(name)) is not None:
+                    return types.MethodType(check, self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def fail(self, msg: Any = None, user_msg: Any = None) -> NoReturn:
+        """Fail with a message, and a second one of the caller's where there is one, as absl's assertions give it."""
+        super().fail(msg if user_msg is None else f"{msg} : {user_msg}")
 
     def setUp(self) -> None:
         """Start from the same random numbers and an empty default graph."""
@@ -362,6 +377,10 @@ class TestCase(unittest.TestCase):
         """Fail unless two names are of the same device."""
         one, two = canonical_name(device1), canonical_name(device2)
         self.assertEqual(one, two, f"Devices {one} and {two} are not equal. {msg or ''}")
+
+    def assertItemsEqual(self, expected_seq: Any, actual_seq: Any, msg: str | None = None) -> None:
+        """Fail unless two sequences have the same items, each as often, in any order."""
+        self.assertCountEqual(expected_seq, actual_seq, msg)
 
     def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
         """Fail unless a text starts with another."""

@@ -30,7 +30,7 @@ from ebbflow.ops.nn.cross_entropy import (
 )
 from ebbflow.ops.reduce.reductions import one_of, reduce_sum
 from ebbflow.state.regularizers import get_regularization_losses
-from ebbflow.train.weights import broadcastable
+from ebbflow.train.weights import broadcastable, remove_squeezable_dimensions
 
 
 class ReductionV2:
@@ -365,6 +365,8 @@ def sparse_softmax_cross_entropy(
     _given(labels=labels, logits=logits)
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as scope:
         labels, logits = convert(labels), convert(logits)
+        if labels._dims is None or logits._dims is None:
+            labels, logits = remove_squeezable_dimensions(labels, logits, expected_rank_diff=1)
         labels = _without_last(labels, logits, 0)
         weights = _without_last(convert(weights), labels, 1)
         losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")

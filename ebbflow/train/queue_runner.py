@@ -37,7 +37,7 @@ class QueueRunner:
         if context.executing_eagerly():
             raise RuntimeError("QueueRunners are not supported when eager execution is enabled. Use tf.data instead.")
         self._lock = threading.Lock()
-        self._runs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._runs_per_session: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._exceptions_raised: list[BaseException] = []
         if queue_runner_def is not None:
             if queue or enqueue_ops:
@@ -54,7 +54,7 @@ class QueueRunner:
             types = (errors.OutOfRangeError,)
         elif not isinstance(types, tuple) or not types or not all(_is_error(t) for t in types):
             raise TypeError(f"queue_closed_exception_types, when provided, must be a tuple of tf.error types: {types}")
-        self._closed_types = types
+        self._queue_closed_exception_types = types
 
     def _read(self, message: Any, scope: str | None) -> None:
         graph = context.default_graph()
@@ -67,9 +67,9 @@ class QueueRunner:
         self._enqueue_ops = [found(name) for name in message.enqueue_op_name]
         self._close_op, self._cancel_op = found(message.close_op_name), found(message.cancel_op_name)
         codes = message.queue_closed_exception_types
-        self._closed_types = tuple(errors.exception_type_from_error_code(code) for code in codes)
-        if not self._closed_types:
-            self._closed_types = (errors.OutOfRangeError,)
+        self._queue_closed_exception_types = tuple(errors.exception_type_from_error_code(code) for code in codes)
+        if not self._queue_closed_exception_types:
+            self._queue_closed_exception_types = (errors.OutOfRangeError,)
 
     # --- what it was made of -----------------------------------------------------------------------------------------
 
@@ -96,7 +96,7 @@ class QueueRunner:
     @property
     def queue_closed_exception_types(self) -> tuple[type[BaseException], ...]:
         """The errors that mean that a thread has come to its end, not that something is wrong."""
-        return self._closed_types
+        return self._queue_closed_exception_types
 
     @property
     def exceptions_raised(self) -> list[BaseException]:
@@ -115,9 +115,9 @@ class QueueRunner:
     ) -> list[threading.Thread]:
         """Return threads that fill the queue in a session; none where they run there already."""
         with self._lock:
-            if self._runs.get(sess, 0) > 0:
+            if self._runs_per_session.get(sess, 0) > 0:
                 return []
-            self._runs[sess] = len(self._enqueue_ops)
+            self._runs_per_session[sess] = len(self._enqueue_ops)
             self._exceptions_raised = []
         stop = stopping.Stop(sess, parent=getattr(sess, "stop", None))
         threads = [
@@ -128,7 +128,8 @@ class QueueRunner:
         ]
         if coord is not None:
             name = f"QueueRunnerThread-{self.name}-close_on_stop"
-            threads.append(threading.Thread(target=self._cancel_on_stop, args=(sess, coord, stop), name=name))
+            args = (sess, self._cancel_op, coord, stop)
+            threads.append(threading.Thread(target=self._close_on_stop, args=args, name=name))
         for thread in threads:
             if coord is not None:
                 coord.register_thread(thread)
@@ -146,7 +147,7 @@ class QueueRunner:
                 try:
                     with stopping.heeding(stop):
                         put()
-                except self._closed_types:
+                except self._queue_closed_exception_types:
                     ended = True
                     self._end(sess)
                     return
@@ -161,27 +162,28 @@ class QueueRunner:
         finally:
             if not ended:
                 with self._lock:
-                    self._runs[sess] -= 1
+                    self._runs_per_session[sess] -= 1
 
     def _end(self, sess: Any) -> None:
         """Note that a thread is at its end; the last one closes the queue."""
         with self._lock:
-            self._runs[sess] -= 1
-            last = self._runs[sess] == 0
+            self._runs_per_session[sess] -= 1
+            last = self._runs_per_session[sess] == 0
         if last:
             try:
                 sess.run(self._close_op)
             except Exception as error:  # closed already, by whoever reported the end
                 logging.vlog(1, "Ignored exception: %s", error)
 
-    def _cancel_on_stop(self, sess: Any, coord: Any, stop: stopping.Stop) -> None:
+    def _close_on_stop(self, sess: Any, cancel_op: Any, coord: Any, stop: stopping.Stop | None = None) -> None:
         """Close the queue when the coordinator stops, and end whatever else the threads wait for."""
         coord.wait_for_stop()
         try:
-            sess.run(self._cancel_op)
+            sess.run(cancel_op)
         except Exception as error:  # the session may be closed by now
             logging.vlog(1, "Ignored exception: %s", error)
-        stop.cancel()
+        if stop is not None:
+            stop.cancel()
 
     # --- messages ----------------------------------------------------------------------------------------------------
 
@@ -198,7 +200,7 @@ class QueueRunner:
         message.enqueue_op_name.extend(shown(op.name) for op in self._enqueue_ops)
         message.close_op_name, message.cancel_op_name = shown(self._close_op.name), shown(self._cancel_op.name)
         message.queue_closed_exception_types.extend(
-            errors.error_code_from_exception_type(kind) for kind in self._closed_types
+            errors.error_code_from_exception_type(kind) for kind in self._queue_closed_exception_types
         )
         return message
 

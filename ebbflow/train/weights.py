@@ -12,6 +12,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
+from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.scopes import control_dependencies, group
 from ebbflow.ops.arrays.shaping import expand_dims, squeeze
 from ebbflow.ops.arrays.shaping import rank as rank_of
@@ -85,7 +86,19 @@ def remove_squeezable_dimensions(
                 predictions = squeeze(predictions, [-1])
             elif apart == expected_rank_diff - 1 and labels._dims[-1] in (1, None):
                 labels = squeeze(labels, [-1])
-        return labels, predictions
+            return labels, predictions
+        difference = rank_of(predictions) - rank_of(labels)
+        return (
+            _without_last_if(raw.Equal(expected_rank_diff - 1, difference), labels),
+            _without_last_if(raw.Equal(expected_rank_diff + 1, difference), predictions),
+        )
+
+
+def _without_last_if(too_long: Tensor, x: Tensor) -> Tensor:
+    """Return `x`, without its last axis where `too_long` turns out to be true and that axis can be of length 1."""
+    if x._dims is not None and (not x._dims or x._dims[-1] not in (1, None)):
+        return x
+    return cond(too_long, lambda: squeeze(x, [-1]), lambda: x)
 
 
 def matched(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor, Any]:

@@ -233,3 +233,19 @@ def test_errors_of_parallel_calls_name_the_element():
 
     with pytest.raises(tf.errors.OpError, match="element 7,"):
         list(Dataset.range(20).map(slow, num_parallel_calls=2))
+
+
+def test_lines_of_csv_are_read_by_the_column():
+    lines = [b"%d.5,%d,w%d" % (i, i, i) for i in range(100)]
+    lines[60] = b'1_0,7,"a,b"'  # no number for TensorFlow, and a quoted field
+
+    def columns(line):
+        number, whole, word = tf.io.decode_csv(line, [["0"], [0], ["?"]])
+        return tf.strings.as_string(whole), tf.strings.upper(word), tf.strings.to_number(number)
+
+    good = Dataset.from_tensor_slices(lines).take(50).map(columns).batch(20)
+    assert elements(good, PLANNED) == elements(good, PLAIN)
+    assert good.element_spec[0].dtype == tf.string
+    bad = Dataset.from_tensor_slices(lines).map(columns)
+    planned = elements(bad, PLANNED)
+    assert planned == elements(bad, PLAIN) and planned[60][0] is tf.errors.InvalidArgumentError

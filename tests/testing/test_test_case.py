@@ -55,9 +55,13 @@ HOLDS = [
     ("assertDTypeEqual", (np.zeros(2, np.float32), np.float32)),
     ("assertDeviceEqual", ("/cpu:0", "/device:CPU:0")),
     ("assertStartsWith", ("abc", "ab")),
+    ("assertItemsEqual", ([1, 2, 2], [2, 1, 2])),
+    ("assertLen", ([1, 2], 2)),  # absl's
 ]
 
 FAILS = [
+    ("assertItemsEqual", ([1, 2], [1, 2, 2])),
+    ("assertLen", ([1, 2], 3)),
     ("assertAllClose", ([1.0], [1.001])),
     ("assertAllClose", ([1.0], [1.0, 1.0])),
     ("assertAllClose", ([1.0], [float("nan")])),
@@ -220,3 +224,16 @@ def test_benchmarks_report(capsys):
     found = Bench().benchmark_it()
     assert found["iters"] == 3 and found["name"] == "Bench.benchmark_it"
     assert "Bench.benchmark_it" in capsys.readouterr().out
+
+
+def test_a_class_of_tests_that_build_graphs():
+    seen = []
+
+    @modes.deprecated_graph_mode_only
+    class Built(TestCase):
+        def test_graph(self):
+            seen.append(tf.executing_eagerly())
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Built).run(result)
+    assert not result.errors and seen == [False]

@@ -147,3 +147,12 @@ REFUSALS = {
 def test_refused(what, words):
     with pytest.raises(ValueError, match=words):
         what()
+
+
+def test_classes_of_a_rank_that_shows_only_when_they_are_fed():
+    with tf.Graph().as_default(), v1.Session() as session:
+        labels, logits = v1.placeholder(tf.int32), v1.placeholder(tf.float32, [None, 3])
+        loss = v1.losses.sparse_softmax_cross_entropy(labels, logits)
+        wide = session.run(loss, {labels: [[1], [0]], logits: Z})
+        assert session.run(loss, {labels: [1, 0], logits: Z}) == wide
+    np.testing.assert_allclose(wide, -(log_softmax(Z)[[0, 1], [1, 0]]).mean(), rtol=1e-6)

@@ -194,6 +194,19 @@ def _as_it_is(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return [Stacked(node._op(*values_of(inputs), **attrs_of(node)))]
 
 
+@rule("StringToNumber", "AsString", "StringStrip", "StringLower", "StringUpper", "StringLength", "EncodeBase64",
+      "DecodeBase64", "StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "StaticRegexReplace",
+      "StaticRegexFullMatch")  # fmt: skip
+def _each_text(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    return [Stacked(node._op(stacked(node, inputs[0]), **attrs_of(node)))]
+
+
+@rule("DecodeCSV")
+def _lines_of_csv(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
+    plain(node, *inputs[1:])
+    return [Stacked(column) for column in node._op(stacked(node, inputs[0]), inputs[1:], **attrs_of(node))]
+
+
 @rule("IdentityN")
 def _identities(node: Any, inputs: list[Any], rows: Rows) -> list[Any]:
     return list(inputs)

@@ -14,7 +14,7 @@ from ebbflow.messages.tensors import content_proto, make_ndarray, make_tensor_pr
 from ebbflow.ops.declare import FLAT, same, scalar, show, unknown
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.strings.arrays import each, text_array
-from ebbflow.ops.strings.text_ops import number_of
+from ebbflow.ops.strings.text_ops import number_of, numbers_of
 from ebbflow.platform.files import GFile, makedirs
 
 # --- raw bytes --------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def _(xp, records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, n
     missing = na_value.encode()
     made = []
     for i, (dtype, default) in enumerate(zip(OUT_TYPE, record_defaults, strict=True)):
-        column = [_field(row[i], dtype, default, missing, i, at) for at, row in enumerate(rows)]
+        column = _column([row[i] for row in rows], dtype, default, missing, i)
         array = text_array(column, records.shape) if dtype is dtypes.string else np.array(column, dtype.np)
         made.append(array.reshape(records.shape))
     return made
@@ -135,6 +135,15 @@ def _chosen(fields: list[bytes], select: Any, count: int, record: int) -> list[b
     if len(fields) != count:
         raise invalid(f"Expect {count} fields but have {len(fields)} in record {record}")
     return fields
+
+
+def _column(fields: list[bytes], dtype: Any, default: np.ndarray, missing: bytes, i: int) -> list[Any]:
+    """Return the values of a column of fields."""
+    if b"" not in fields and missing not in fields:
+        values = fields if dtype is dtypes.string else numbers_of(fields, dtype)
+        if None not in values:
+            return values
+    return [_field(field, dtype, default, missing, i, record) for record, field in enumerate(fields)]
 
 
 def _field(field: bytes, dtype: Any, default: np.ndarray, missing: bytes, i: int, record: int) -> Any:

@@ -132,7 +132,7 @@ def number_of(text: bytes, dtype: Any) -> Any:
     """Return the number a text spells in this dtype, or None where it spells none."""
     if dtype.is_floating:
         if _FLOAT.fullmatch(text):
-            return float(text)
+            return float(text.partition(b"(")[0])  # nan(…) is a NaN
         try:
             return float.fromhex(text.decode()) if _HEX.fullmatch(text) else None
         except ValueError:
@@ -143,10 +143,24 @@ def number_of(text: bytes, dtype: Any) -> Any:
     return value if dtype.min <= value <= dtype.max else None
 
 
+def numbers_of(texts: list[bytes], dtype: Any) -> list[Any]:
+    """Return the number each text spells in this dtype, None where it spells none."""
+    # Python reads what TensorFlow does, but for underscores, which it also takes, and rarities, which it does not
+    if b"_" not in b"".join(texts):
+        try:
+            numbers = list(map(float if dtype.is_floating else int, texts))
+        except ValueError:
+            pass
+        else:
+            if dtype.is_floating or not numbers or (dtype.min <= min(numbers) and max(numbers) <= dtype.max):
+                return numbers
+    return [number_of(text, dtype) for text in texts]
+
+
 @StringToNumber.kernel
 def _(xp, string_tensor, *, out_type):
     texts = string_tensor.reshape(-1).tolist()
-    numbers = [number_of(text, out_type) for text in texts]
+    numbers = numbers_of(texts, out_type)
     if None in numbers:
         bad = texts[numbers.index(None)]
         raise invalid(f"StringToNumberOp could not correctly convert string: {bad.decode('utf-8', 'replace')}")
