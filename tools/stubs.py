@@ -228,7 +228,7 @@ class Writer:
         full = f"{module}.{path}" if path else module
         file = "/".join([*full.split(".")[1:], "__init__.pyi"])
         if path in views.SWITCHES and views.locate(key, path)[0] != key + path:
-            other = DOORS[views.locate(key, path)[0]]
+            other = DOORS.get(views.locate(key, path)[0], "ebbflow")
             if other != full:
                 self.files[file] = f'"""The names of `{other}`."""\n\nfrom {other} import *\n'
             return

@@ -13,7 +13,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import is_tensor
 from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
-from ebbflow.ops.arrays import creation
+from ebbflow.ops.arrays import creation, shaping
 from ebbflow.ops.arrays.joining import concat as concat_now
 from ebbflow.ops.arrays.joining import split as split_now
 from ebbflow.ops.arrays.joining import stack, unstack
@@ -143,3 +143,23 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None =
 def fill(dims: ShapeLike, value: TensorLike, name: str | None = None) -> Any:
     """Return a tensor of one value."""
     return creation.fill(dims, value, name)
+
+
+def ones_like_second(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+    """Return a tensor of ones in the shape of another (`tf.compat.v2.ones_like` of TensorFlow 1.15)."""
+    return creation.ones_like(input, dtype, name)
+
+
+def zeros_like_second(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+    """Return a tensor of zeros in the shape of another (`tf.compat.v2.zeros_like` of TensorFlow 1.15)."""
+    return creation.zeros_like(input, dtype, name)
+
+
+def shape_second(input: TensorLike, out_type: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+    """Return the shape of a tensor (`tf.compat.v2.shape` of TensorFlow 1.15)."""
+    return shaping.shape(input, out_type=out_type, name=name)
+
+
+def size_second(input: TensorLike, out_type: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+    """Return how many elements a tensor has (`tf.compat.v2.size` of TensorFlow 1.15)."""
+    return shaping.size(input, out_type=out_type, name=name)

@@ -190,7 +190,7 @@ def _on_a_branch(path: str, key: str = "") -> Any:
     if key == "v2" and path.startswith(tuple(f"{space}." for space in views.KERAS_SPACES)):
         return resolve("doors.keras_package:public")(path)
     for branch, target in views.BRANCHES.items():
-        if path.startswith(branch + "."):
+        if f"{path}.".startswith(f"{branch}."):
             return resolve(target)(path[len(branch) + 1 :])
     return None
 

@@ -35,10 +35,20 @@ OFTEN_IMPORTED = ("framework", "ops", "util", "platform", "eager", "training", "
 
 RECORDED = pathlib.Path(__file__).with_name("tables") / "inner_paths.txt"
 
-OTHER_PACKAGES = ("doors.estimator_package:", "doors.keras_package:", "doors.slim_package:")
+OTHER_PACKAGES = (
+    "doors.estimator_package:",
+    "doors.keras_losses:",
+    "doors.keras_metrics:",
+    "doors.keras_package:",
+    "doors.learn.",
+    "doors.slim_package:",
+)
 """How targets begin that another package provides: importing it makes Ebbflow answer to `tensorflow`."""
 
-BRANCHES = {"python.keras": "doors.keras_package:inside"}
+BRANCHES = {
+    "python.estimator": "doors.estimator_package:inside",
+    "python.keras": "doors.keras_package:inside",
+}
 """Paths below which a function of another package's says what there is, beside what the tables say."""
 
 KERAS_SPACES = ("initializers", "losses", "metrics")
@@ -48,12 +58,13 @@ DOORS = {
     "v2": "the TF 2 door (`import ebbflow as tf`, `ebbflow run --tf 2`)",
     "v1": "the TF 1 door (`import ebbflow.v1 as tf`, `ebbflow run --tf 1`)",
     "compat.v1": "tf.compat.v1",
+    "compat.v2": "tf.compat.v2 of the TF 1 door",
 }
 """Each view, as messages call it."""
 
 SWITCHES = {
-    "compat.v1": {"v2": "compat.v1", "v1": "v1", "compat.v1": "compat.v1"},
-    "compat.v2": dict.fromkeys(DOORS, "v2"),
+    "compat.v1": {"v2": "compat.v1", "v1": "v1", "compat.v1": "compat.v1", "compat.v2": "v1"},
+    "compat.v2": {"v2": "v2", "v1": "compat.v2", "compat.v1": "v2", "compat.v2": "compat.v2"},
 }
 """Namespaces that show another view, and which, at each door: at TF 1's, `tf.compat.v1` is TF 1."""
 
@@ -159,6 +170,8 @@ def names_of(key: str) -> dict[str, str]:
     beside = {name: target for name, target in _by_hand().items() if not is_inner(name)}
     if key == "v2":
         return first | beside | second  # so a TF 1 name is there too where TF 2 has no other use for it
+    if key == "compat.v2":  # TF 2 as 1.15 had it
+        return names_of("v2") | dict(parse(first_door.SECOND))
     beside |= {name: target for name, target in _contrib().items() if not is_inner(name)}
     return first | beside | dict(parse(first_door.NAMES))
 
@@ -210,7 +223,7 @@ def names_inside(key: str) -> dict[str, str]:
     """Return the names of TensorFlow's inner modules at a door: what tables say, then what was recorded."""
     from ebbflow.api.tables import paths  # as above
 
-    era = "2" if key == "v2" else "1"
+    era = "2" if key in ("v2", "compat.v2") else "1"
     first, second = names_of("v1"), names_of("v2")
     lines = {path: words_of_era(words, era) for path, words in recorded().items()}
     found = mirrored(paths.INNER_MIRRORS, first) | follow(lines, first, second, names_of(key))

@@ -229,27 +229,32 @@ class DataLossError(_CodedError):
     _code = DATA_LOSS
 
 
+def _as_op_error(message: Any, node_def: Any, op: Any) -> tuple[Any, Any, Any]:
+    """Return the arguments of `OpError`; Keras gives them in that order to make an error again with more words."""
+    return (message, node_def, op) if isinstance(op, str) and not isinstance(message, str) else (node_def, op, message)
+
+
 class StaticShapeError(InvalidArgumentError, ValueError):
     """Shapes that cannot fit, known before anything ran. Programs catch either of its bases."""
 
     when_building: str | None = None  # the words to use while a graph is built, where TensorFlow's differ
 
-    def __init__(self, message: str, node_def: Any = None, op: Any = None) -> None:
-        super().__init__(node_def, op, message)
+    def __init__(self, message: Any, node_def: Any = None, op: Any = None, error_code: Any = None) -> None:
+        super().__init__(*_as_op_error(message, node_def, op))
 
 
 class WrongTypeError(InvalidArgumentError, TypeError):
     """A dtype that the op does not take, known before anything ran. Programs catch either of its bases."""
 
-    def __init__(self, message: str, node_def: Any = None, op: Any = None) -> None:
-        super().__init__(node_def, op, message)
+    def __init__(self, message: Any, node_def: Any = None, op: Any = None, error_code: Any = None) -> None:
+        super().__init__(*_as_op_error(message, node_def, op))
 
 
 class WrongValueError(InvalidArgumentError, ValueError):
     """An attr or argument with a value the op does not have."""
 
-    def __init__(self, message: str, node_def: Any = None, op: Any = None) -> None:
-        super().__init__(node_def, op, message)
+    def __init__(self, message: Any, node_def: Any = None, op: Any = None, error_code: Any = None) -> None:
+        super().__init__(*_as_op_error(message, node_def, op))
 
 
 class ConversionError(TypeError, ValueError):

@@ -8,7 +8,7 @@ are ops and are put on these classes by `ops/operators`; this file knows only ho
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -43,13 +43,27 @@ class Tensor(TensorBase):
     # `assign` is set on slices of variables only: v[1:].assign(...). Programs may set attributes of their own.
     __slots__ = ("__dict__", "__weakref__", "assign")
     __array_priority__ = 100  # ndarray + Tensor is Tensor.__radd__
-    OVERLOADABLE_OPERATORS = frozenset(
+    OVERLOADABLE_OPERATORS: ClassVar[set[str]] = set(
         """
         __abs__ __add__ __and__ __div__ __eq__ __floordiv__ __ge__ __getitem__ __gt__ __invert__ __le__ __lt__
         __matmul__ __mod__ __mul__ __ne__ __neg__ __or__ __pow__ __radd__ __rand__ __rdiv__ __rfloordiv__ __rmatmul__
         __rmod__ __rmul__ __ror__ __rpow__ __rsub__ __rtruediv__ __rxor__ __sub__ __truediv__ __xor__
         """.split()  # noqa: SIM905
     )
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Iterate over a tensor as its own kind does; libraries take the method from this class."""
+        if type(self).__iter__ is Tensor.__iter__:
+            raise TypeError(f"a {type(self).__name__} is not iterable")
+        return type(self).__iter__(self)
+
+    def __bool__(self) -> bool:
+        """Refuse: each kind of tensor says itself whether it has a truth value."""
+        raise TypeError(f"a {type(self).__name__} has no truth value")
+
+    def __nonzero__(self) -> bool:
+        """Return a tensor as a truth value: `__bool__` under the name it had in Python 2."""
+        return bool(self)
 
     if TYPE_CHECKING:  # what each kind of tensor has, and what `ops/operators` and `ops/arrays/slicing` put on them
 
@@ -65,7 +79,6 @@ class Tensor(TensorBase):
         def numpy(self) -> Any: ...
         def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray: ...
         def __len__(self) -> int: ...
-        def __iter__(self) -> Iterator[Tensor]: ...
         def __int__(self) -> int: ...
         def __float__(self) -> float: ...
         def __complex__(self) -> complex: ...
@@ -247,7 +260,6 @@ class EagerTensor(Tensor):
     def _dims(self) -> tuple[int, ...]:
         return self._array.shape
 
-    @property
     def _shape_tuple(self) -> tuple[int, ...]:
         return self._array.shape
 

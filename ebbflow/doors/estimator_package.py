@@ -13,6 +13,7 @@ import importlib
 import sys
 from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
 
 from ebbflow.api.namespace import finder
 from ebbflow.doors import alias, keras_package
@@ -51,6 +52,22 @@ def _tensorflow_of_its_own() -> Iterator[None]:
         for module in alias.loaded():
             del sys.modules[module]
         sys.modules.update(kept)
+
+
+def inside(path: str) -> Any:
+    """Return what the package has at a path of `tensorflow.python.estimator`; None for nothing."""
+    _package()
+    place = f"{PACKAGE}.python.estimator"
+    if not path:
+        return importlib.import_module(place)
+    with _tensorflow_of_its_own():
+        try:
+            return importlib.import_module(f"{place}.{path}")
+        except ModuleNotFoundError as error:
+            if not (error.name and f"{place}.{path}.".startswith(f"{error.name}.")):
+                raise
+    space, _, name = path.rpartition(".")
+    return getattr(sys.modules.get(f"{place}.{space}"), name, None)
 
 
 def __getattr__(name: str) -> ModuleType:

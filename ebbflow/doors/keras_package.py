@@ -156,8 +156,12 @@ def _module(place: str, path: str) -> ModuleType:
 def __getattr__(name: str) -> ModuleType:
     if name == "keras":
         return keras_3() if number(2) == 3 else keras_2(2)
-    if name == "optimizers":
-        return __getattr__("keras").optimizers
+    if name in ("losses", "metrics", "optimizers"):  # in TF 2 also without `keras` in front
+        return getattr(keras_3() if number(2) == 3 else keras_2(2), name)
+    if name == "optimizers_second":
+        return keras_2(2).optimizers
+    if name == "keras_second":  # TF 2's names in TensorFlow 1.15
+        return keras_2(2)
     if name == "keras_v1":
         return keras_3() if number(1) == 3 else keras_2(1)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,12 +1,13 @@
 """The program being run: which files are its own.
 
 A file is the program's own when it lies beside the script, in the directory it was started from, in one that
-PYTHONPATH names or that the program put on `sys.path` itself; never when it was installed or belongs to Python or to
-Ebbflow. Knows paths only.
+PYTHONPATH names or that the program put on `sys.path` itself; never when it belongs to Python or to Ebbflow, or was
+installed, unless it is of a package that nobody will bring up to date. Knows paths only.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import site
 import sys
@@ -16,6 +17,8 @@ from types import FrameType
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INSTALLED = ("site-packages", "dist-packages")
+FINISHED = ("edward", "prettytensor", "sonnet", "tflearn")
+"""Packages of TF 1's years whose last release was for a Python of those years: they count as the program's own."""
 
 
 class Program:
@@ -42,8 +45,10 @@ class Program:
         if file.startswith("<"):
             return False
         place = os.path.realpath(file)
-        if within(place, PACKAGE) or any(part in INSTALLED for part in place.split(os.sep)):
-            return False
+        parts = place.split(os.sep)
+        installed = [top for home, top in itertools.pairwise(parts) if home in INSTALLED]
+        if within(place, PACKAGE) or installed:
+            return bool(installed) and installed[-1] in FINISHED
         added = {os.path.realpath(entry or ".") for entry in sys.path if os.path.abspath(entry) not in self.before}
         homes = [home for home in self.directories | added if within(place, home)]
         if not homes:

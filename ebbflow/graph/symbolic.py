@@ -83,7 +83,6 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
     def shape(self) -> TensorShape:
         return from_dims(self._dims)
 
-    @property
     def _shape_tuple(self) -> Dims:
         return self._dims
 

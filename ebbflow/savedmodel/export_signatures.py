@@ -62,21 +62,21 @@ def _add(signatures: dict[str, Any], excluded: dict[str, str], key: str, output:
         excluded[key] = str(error)
 
 
-def get_timestamped_export_dir(export_dir_base: Any) -> str:
+def get_timestamped_export_dir(export_dir_base: Any) -> bytes:
     """Return a folder below this one, named by the time in seconds, that does not exist yet."""
     for _ in range(ATTEMPTS):
         folder = os.path.join(os.fsdecode(export_dir_base), str(int(time.time())))
         if not files.exists(folder):
-            return folder
+            return os.fsencode(folder)  # as TensorFlow has it, and so what Estimators return
         logging.warn("Directory %s already exists; retrying", folder)
         time.sleep(1)
     raise RuntimeError(f"Failed to obtain a unique export directory name after {ATTEMPTS} attempts.")
 
 
-def get_temp_export_dir(timestamped_export_dir: Any) -> str:
+def get_temp_export_dir(timestamped_export_dir: Any) -> bytes:
     """Return the folder an export is written to before it gets its own name."""
     folder, name = os.path.split(os.fsdecode(timestamped_export_dir))
-    return os.path.join(folder, f"temp-{name}")
+    return os.fsencode(os.path.join(folder, f"temp-{name}"))
 
 
 def export_outputs_for_mode(

@@ -204,7 +204,6 @@ class Variable(TensorBase, Trackable, metaclass=Making):
     def _shape_as_list(self) -> list[int | None] | None:
         return None if self._dims is None else list(self._dims)
 
-    @property
     def _shape_tuple(self) -> Dims:
         return self._dims
 

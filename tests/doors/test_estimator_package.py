@@ -44,3 +44,51 @@ CASES = [
 @pytest.mark.parametrize("module, make, least", CASES)
 def test_canned_estimators(module, make, least):
     assert python(PROGRAM.format(module=module, make=make, least=least)) == ["True", "60", "True"]
+
+
+FED = """
+    import os, tempfile
+    import numpy as np
+    import ebbflow as tf
+
+    v1, est = tf.compat.v1, tf.estimator
+    x = np.random.RandomState(0).rand(100, 2).astype(np.float32)
+    y = (x.sum(1) > 1).astype(np.int32)
+    feed = v1.estimator.inputs.numpy_input_fn({"x": x}, y, batch_size=20, num_epochs=None, shuffle=True)
+    once = v1.estimator.inputs.numpy_input_fn({"x": x}, y, batch_size=20, num_epochs=1, shuffle=False)
+    column = tf.feature_column.numeric_column("x", shape=(2,))
+    model = est.LinearClassifier([column], model_dir=tempfile.mkdtemp())
+    spec = tf.feature_column.make_parse_example_spec([column])
+    serve = est.export.build_parsing_serving_input_receiver_fn(spec)
+    told, paths = est.train_and_evaluate(
+        model, est.TrainSpec(feed, max_steps=300), est.EvalSpec(once, exporters=[est.FinalExporter("last", serve)]))
+    print(told["accuracy"] > 0.7, told["global_step"], len(paths), b"saved_model.pb" in os.listdir(paths[0]))
+    base = est.BaselineClassifier(model_dir=tempfile.mkdtemp())
+    base.train(feed, steps=20)
+    print(base.evaluate(once)["average_loss"] < 0.75)
+    loaded = tf.saved_model.load(paths[0].decode())
+    row = tf.train.Example(features=tf.train.Features(feature={
+        "x": tf.train.Feature(float_list=tf.train.FloatList(value=[0.9, 0.9]))})).SerializeToString()
+    print(loaded.signatures["serving_default"](tf.constant([row]))["classes"].numpy()[0, 1])
+"""
+
+
+def test_fed_from_arrays_trained_evaluated_exported_and_loaded():
+    assert python(FED) == ["True", "300", "1", "True", "True", "b'1'"]
+
+
+def test_inner_modules_of_tensorflow_1():
+    program = """
+        from ebbflow.doors import alias
+        alias.install()
+        import tensorflow as tf
+        from tensorflow.python.estimator.canned.head import _Head
+        from tensorflow.python.estimator import model_fn
+        import tensorflow.python.estimator.estimator as inner
+        print(inner.Estimator is tf.compat.v1.estimator.Estimator, model_fn.ModeKeys.TRAIN, _Head.__name__)
+        try:
+            import tensorflow.python.estimator.nowhere
+        except ModuleNotFoundError as error:
+            print(error.name)
+    """
+    assert python(program) == ["True", "train", "_Head", "tensorflow.python.estimator.nowhere"]

@@ -26,6 +26,7 @@ def program(tmp_path, monkeypatch):
         ("elsewhere/lib.py", False),
         ("proj/venv/lib/python3.11/site-packages/six.py", False),
         ("proj/dist-packages/x.py", False),
+        ("proj/venv/lib/site-packages/sonnet/base.py", True),
         ("<stdin>", True),
         ("<string>", False),
         ("<frozen importlib._bootstrap>", False),

@@ -76,6 +76,6 @@ def test_bad_outputs(tensors, make, says):
 
 def test_folders(tmp_path):
     folder = export_signatures.get_timestamped_export_dir(str(tmp_path))
-    assert folder.startswith(str(tmp_path)) and folder.rpartition("/")[2].isdigit()
-    assert export_signatures.get_temp_export_dir(folder).rpartition("/")[2] == "temp-" + folder.rpartition("/")[2]
+    assert folder.startswith(str(tmp_path).encode()) and folder.rpartition(b"/")[2].isdigit()
+    assert export_signatures.get_temp_export_dir(folder).rpartition(b"/")[2] == b"temp-" + folder.rpartition(b"/")[2]
     assert export_signatures.get_variables_path("m") == "m/variables/variables"

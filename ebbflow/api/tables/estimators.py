@@ -66,6 +66,12 @@ _written as python.ops.ref_variable._to_proto_fn
 Variable.from_proto as python.ops.ref_variable._from_proto_fn
 [state.variable_scope]
 pure_variable_scope as python.ops.variable_scope._pure_variable_scope
+[core.composite]
+TypeSpec as python.framework.type_spec.BatchableTypeSpec
+[state.initializers]
+python.ops.init_ops.Initializer
+[functions.autograph.private_names]
+ast.NodeTransformer as python.autograph.pyct.transformer.Base
 [tf1.clustering]
 python.ops.clustering_ops.: CLUSTERS_VAR_NAME COSINE_DISTANCE KMC2_INIT KMEANS_PLUS_PLUS_INIT RANDOM_INIT
 python.ops.clustering_ops.SQUARED_EUCLIDEAN_DISTANCE
@@ -96,10 +102,51 @@ core.protobuf.tpu.compilation_result_pb2
 python.distribute.cluster_resolver.tpu_cluster_resolver
 python.tpu.device_assignment python.tpu.functional python.tpu.preempted_hook python.tpu.session_support
 python.tpu.tpu_embedding_gradient python.tpu.tpu_feed
+python.autograph.converters.break_statements python.autograph.converters.continue_statements
+python.autograph.converters.return_statements python.autograph.core.naming python.autograph.pyct.anno
+python.autograph.pyct.common_transformers.anf python.autograph.pyct.compiler python.autograph.pyct.parser
+python.autograph.pyct.qual_names python.autograph.pyct.templates
 """
-"""Modules that are imported for what only a TPU needs; nothing stands in them here."""
+"""Modules that are imported for what only a TPU needs, or to rewrite programs with TensorFlow's own AutoGraph (as
+`tensorflow_probability.experimental` does); nothing stands in them here."""
 
 CONTRIB = """
+[doors.keras_package]
+keras_v1 as contrib.keras
+[doors.learn.canned]
+contrib.learn.: DNNClassifier DNNLinearCombinedClassifier DNNLinearCombinedRegressor DNNRegressor LinearClassifier
+contrib.learn.: LinearRegressor PredictionKey ProblemType
+[doors.learn.estimator]
+contrib.learn.: BaseEstimator Estimator MetricSpec ModeKeys ModelFnOps SKCompat
+contrib.learn.python.learn.estimators.model_fn.: ModeKeys ModelFnOps
+contrib.learn.python.learn.estimators.estimator.: BaseEstimator Estimator SKCompat
+contrib.learn.python.learn.metric_spec.MetricSpec
+[doors.learn.experiment]
+contrib.learn.: Experiment ExportStrategy RunConfig TaskType make_export_strategy
+contrib.learn.python.learn.estimators.run_config.: Environment RunConfig TaskType
+contrib.learn.python.learn.experiment.Experiment
+contrib.learn.utils.saved_model_export_utils.make_export_strategy
+contrib.learn.python.learn.utils.saved_model_export_utils.make_export_strategy
+run as contrib.learn.learn_runner.run contrib.learn.python.learn.learn_runner.run
+[doors.learn.inputs]
+contrib.learn.: infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
+[doors.learn.monitors]
+contrib.learn.monitors.: BaseMonitor EveryN NanLoss PrintTensor RunHookAdapterForMonitors StepCounter StopAtStep
+contrib.learn.monitors.: ValidationMonitor replace_monitors_with_hooks
+contrib.learn.python.learn.monitors.: BaseMonitor EveryN NanLoss PrintTensor RunHookAdapterForMonitors
+contrib.learn.python.learn.monitors.: StepCounter StopAtStep ValidationMonitor replace_monitors_with_hooks
+[monitored.hooks]
+contrib.learn.NanLossDuringTrainingError
+[tf1.feature_columns]
+contrib.layers.: bucketized_column crossed_column embedding_column one_hot_column real_valued_column
+contrib.layers.: sparse_column_with_hash_bucket sparse_column_with_integerized_feature sparse_column_with_keys
+contrib.layers.: sparse_column_with_vocabulary_file weighted_sparse_column
+[tf1.vocabulary]
+contrib.learn.preprocessing.: ByteProcessor CategoricalVocabulary VocabularyProcessor tokenizer
+contrib.learn.preprocessing.text.: ByteProcessor VocabularyProcessor tokenizer
+contrib.learn.python.learn.preprocessing.: ByteProcessor CategoricalVocabulary VocabularyProcessor tokenizer
+contrib.learn.python.learn.preprocessing.text.: ByteProcessor CategoricalVocabulary VocabularyProcessor tokenizer
+CategoricalVocabulary as contrib.learn.preprocessing.categorical_vocabulary.CategoricalVocabulary
 [tf1.tpu]
 contrib.tpu.: CrossShardOptimizer cross_replica_sum outside_compilation replicate repeat rewrite shard while_loop
 """

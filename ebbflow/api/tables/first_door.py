@@ -109,3 +109,18 @@ reduce_logsumexp_tf1 as reduce_logsumexp math.reduce_logsumexp
 normalize_moments_tf1 as nn.normalize_moments
 weighted_moments_tf1 as nn.weighted_moments
 """
+
+SECOND = """
+[api.before_one]
+fill
+ones
+ones_like_second as ones_like
+shape_second as shape
+size_second as size
+zeros
+zeros_like_second as zeros_like
+[doors.keras_package]
+keras_second as keras
+optimizers_second as optimizers
+"""
+"""What `tf.compat.v2` of TensorFlow 1.15 has otherwise than TensorFlow 2: libraries compare arguments of functions."""

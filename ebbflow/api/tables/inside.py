@@ -270,7 +270,8 @@ python.util.nest.: flatten_with_joined_string_paths flatten_with_tuple_paths fla
 python.util.nest.: get_traverse_shallow_structure is_nested is_nested_or_composite is_sequence
 python.util.nest.: is_sequence_or_composite list_to_tuple map_structure map_structure_up_to
 python.util.nest.: map_structure_with_paths map_structure_with_tuple_paths map_structure_with_tuple_paths_up_to
-python.util.nest.: pack_sequence_as yield_flat_paths
+python.util.nest.: pack_sequence_as yield_flat_paths _is_attrs _is_composite_tensor _is_mapping _is_mapping_view
+python.util.nest.: _is_namedtuple _is_type_spec _same_namedtuples
 [testing.modes]
 python.framework.test_util.: IsBuiltWithROCm IsGoogleCudaEnabled IsMklEnabled InstallStackTraceHandler NCHWToNHWC
 python.framework.test_util.: NHWCToNCHW also_run_as_tf_function assert_equal_graph_def assert_equal_graph_def_v1

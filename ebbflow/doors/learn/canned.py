@@ -1,0 +1,235 @@
+"""The canned models of `tf.contrib.learn`: today's, with the arguments, defaults and predictions of those years.
+
+Losses are means over a batch, as they were then. Feature columns are those of `tf.feature_column`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ebbflow.doors.learn.estimator import BaseEstimator, MetricSpec, core
+from ebbflow.doors.learn.inputs import named
+from ebbflow.ops.elementwise.activations import relu
+from ebbflow.train.losses import Reduction
+
+
+class PredictionKey:
+    """The names of predictions."""
+
+    CLASSES = "classes"
+    PROBABILITIES = "probabilities"
+    LOGITS = "logits"
+    LOGISTIC = "logistic"
+    SCORES = "scores"
+    TOP_K = "top_k"
+    GENERIC = "output"
+
+
+class ProblemType:
+    """What a model is for."""
+
+    UNSPECIFIED = 0
+    CLASSIFICATION = 1
+    LINEAR_REGRESSION = 2
+    LOGISTIC_REGRESSION = 3
+
+
+class _Canned(BaseEstimator):
+    """A canned model of the package's, fed with dictionaries."""
+
+    def __init__(self, kind: str, model_dir: str | None, config: Any, **kwargs: Any):
+        super().__init__(model_dir, config)
+        given = {name: value for name, value in kwargs.items() if value is not None}
+        self._estimator = getattr(core, kind)(
+            model_dir=model_dir, config=config, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, **given
+        )
+        self._plain = self._estimator
+
+    def _input(self, input_fn: Any) -> Any:
+        return named(input_fn)
+
+    def evaluate(self, *args: Any, metrics: Mapping[str, Any] | None = None, **kwargs: Any) -> dict[str, Any]:
+        """Return the loss and the metrics: the model's own, and those given."""
+        if not metrics:
+            return super().evaluate(*args, **kwargs)
+
+        def more(features: Any, labels: Any, predictions: Any) -> dict[str, Any]:
+            shown = {**predictions, **_old_names(predictions)}
+            specs = {
+                _name(key): s if isinstance(s, MetricSpec) else MetricSpec(s, _key(key)) for key, s in metrics.items()
+            }
+            return {key: spec.create_metric_ops(features, labels, shown) for key, spec in specs.items()}
+
+        self._estimator = core.add_metrics(self._plain, more)
+        try:
+            return super().evaluate(*args, **kwargs)
+        finally:
+            self._estimator = self._plain
+
+
+def _name(key: Any) -> str:
+    return key[0] if isinstance(key, tuple) else key
+
+
+def _key(key: Any) -> str:
+    return key[1] if isinstance(key, tuple) else PredictionKey.CLASSES
+
+
+def _old_names(predictions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return predictions under the names they had: classes are numbers."""
+    if "class_ids" in predictions:
+        return {PredictionKey.CLASSES: predictions["class_ids"][..., 0]}
+    return {PredictionKey.SCORES: predictions["predictions"][..., 0]}
+
+
+class _Classifier(_Canned):
+    def predict(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, outputs: Any = None,
+                as_iterable: bool = True, iterate_batches: bool = False) -> Any:  # fmt: skip
+        """Return the classes, or where `outputs` names several predictions, dictionaries of them."""
+        if outputs is None:
+            return self.predict_classes(x, input_fn, batch_size, as_iterable)
+        rows = super().predict(x, input_fn, batch_size)
+        found = ({key: {**row, **_old_names(row)}[key] for key in outputs} for row in rows)
+        return found if as_iterable else list(found)
+
+    def predict_classes(
+        self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True
+    ) -> Any:
+        """Return the number of each row's class."""
+        return self._column("class_ids", x, input_fn, batch_size, as_iterable, first=True)
+
+    def predict_proba(
+        self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True
+    ) -> Any:
+        """Return the probabilities of all classes, for each row."""
+        return self._column("probabilities", x, input_fn, batch_size, as_iterable, first=False)
+
+    def _column(self, key: str, x: Any, input_fn: Any, batch_size: Any, as_iterable: bool, first: bool) -> Any:
+        rows: Iterator[Any] = BaseEstimator.predict(self, x, input_fn, batch_size)
+        values = (row[key][0] if first else row[key] for row in rows)
+        return values if as_iterable else _stacked(values)
+
+
+class _Regressor(_Canned):
+    def predict(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, outputs: Any = None,
+                as_iterable: bool = True, iterate_batches: bool = False) -> Any:  # fmt: skip
+        """Return the score of each row."""
+        return self.predict_scores(x, input_fn, batch_size, as_iterable)
+
+    def predict_scores(
+        self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True
+    ) -> Any:
+        """Return the score of each row: a number, or several where labels are several."""
+        rows: Iterator[Any] = super().predict(x, input_fn, batch_size)
+        values = (row["predictions"][0] if len(row["predictions"]) == 1 else row["predictions"] for row in rows)
+        return values if as_iterable else _stacked(values)
+
+
+def _stacked(values: Iterator[Any]) -> Any:
+    import numpy as np
+
+    return np.array(list(values))
+
+
+class LinearClassifier(_Classifier):
+    """Logistic regression."""
+
+    def __init__(
+        self, feature_columns: Any, model_dir: str | None = None, n_classes: int = 2,
+        weight_column_name: str | None = None, optimizer: Any = None, gradient_clip_norm: Any = None,
+        enable_centered_bias: bool = False, _joint_weight: bool = False, config: Any = None,
+        feature_engineering_fn: Any = None, label_keys: Any = None,
+    ):  # fmt: skip
+        super().__init__(
+            "LinearClassifier", model_dir, config, feature_columns=list(feature_columns), n_classes=n_classes,
+            weight_column=weight_column_name, optimizer=optimizer, label_vocabulary=label_keys,
+        )  # fmt: skip
+
+
+class LinearRegressor(_Regressor):
+    """Linear regression."""
+
+    def __init__(
+        self, feature_columns: Any, model_dir: str | None = None, weight_column_name: str | None = None,
+        optimizer: Any = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
+        label_dimension: int = 1, _joint_weights: bool = False, config: Any = None, feature_engineering_fn: Any = None,
+    ):  # fmt: skip
+        super().__init__(
+            "LinearRegressor", model_dir, config, feature_columns=list(feature_columns),
+            weight_column=weight_column_name, optimizer=optimizer, label_dimension=label_dimension,
+        )  # fmt: skip
+
+
+class DNNClassifier(_Classifier):
+    """Layers of neurons, then a class."""
+
+    def __init__(
+        self, hidden_units: Any, feature_columns: Any, model_dir: str | None = None, n_classes: int = 2,
+        weight_column_name: str | None = None, optimizer: Any = None, activation_fn: Any = relu,
+        dropout: float | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
+        config: Any = None, feature_engineering_fn: Any = None, embedding_lr_multipliers: Any = None,
+        input_layer_min_slice_size: Any = None, label_keys: Any = None,
+    ):  # fmt: skip
+        super().__init__(
+            "DNNClassifier", model_dir, config, hidden_units=hidden_units, feature_columns=list(feature_columns),
+            n_classes=n_classes, weight_column=weight_column_name, optimizer=optimizer, activation_fn=activation_fn,
+            dropout=dropout, label_vocabulary=label_keys,
+        )  # fmt: skip
+
+
+class DNNRegressor(_Regressor):
+    """Layers of neurons, then a number."""
+
+    def __init__(
+        self, hidden_units: Any, feature_columns: Any, model_dir: str | None = None,
+        weight_column_name: str | None = None, optimizer: Any = None, activation_fn: Any = relu,
+        dropout: float | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
+        config: Any = None, feature_engineering_fn: Any = None, label_dimension: int = 1,
+        embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None,
+    ):  # fmt: skip
+        super().__init__(
+            "DNNRegressor", model_dir, config, hidden_units=hidden_units, feature_columns=list(feature_columns),
+            weight_column=weight_column_name, optimizer=optimizer, activation_fn=activation_fn, dropout=dropout,
+            label_dimension=label_dimension,
+        )  # fmt: skip
+
+
+class DNNLinearCombinedClassifier(_Classifier):
+    """A linear model and layers of neurons side by side, then a class."""
+
+    def __init__(
+        self, model_dir: str | None = None, n_classes: int = 2, weight_column_name: str | None = None,
+        linear_feature_columns: Any = None, linear_optimizer: Any = None, _joint_linear_weights: bool = False,
+        dnn_feature_columns: Any = None, dnn_optimizer: Any = None, dnn_hidden_units: Any = None,
+        dnn_activation_fn: Any = relu, dnn_dropout: float | None = None, gradient_clip_norm: Any = None,
+        enable_centered_bias: bool = False, config: Any = None, feature_engineering_fn: Any = None,
+        embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None, label_keys: Any = None,
+        fix_global_step_increment_bug: bool = False,
+    ):  # fmt: skip
+        super().__init__(
+            "DNNLinearCombinedClassifier", model_dir, config, n_classes=n_classes, weight_column=weight_column_name,
+            linear_feature_columns=linear_feature_columns, linear_optimizer=linear_optimizer,
+            dnn_feature_columns=dnn_feature_columns, dnn_optimizer=dnn_optimizer, dnn_hidden_units=dnn_hidden_units,
+            dnn_activation_fn=dnn_activation_fn, dnn_dropout=dnn_dropout, label_vocabulary=label_keys,
+        )  # fmt: skip
+
+
+class DNNLinearCombinedRegressor(_Regressor):
+    """A linear model and layers of neurons side by side, then a number."""
+
+    def __init__(
+        self, model_dir: str | None = None, weight_column_name: str | None = None, linear_feature_columns: Any = None,
+        linear_optimizer: Any = None, _joint_linear_weights: bool = False, dnn_feature_columns: Any = None,
+        dnn_optimizer: Any = None, dnn_hidden_units: Any = None, dnn_activation_fn: Any = relu,
+        dnn_dropout: float | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
+        label_dimension: int = 1, config: Any = None, feature_engineering_fn: Any = None,
+        embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None,
+        fix_global_step_increment_bug: bool = False,
+    ):  # fmt: skip
+        super().__init__(
+            "DNNLinearCombinedRegressor", model_dir, config, weight_column=weight_column_name,
+            linear_feature_columns=linear_feature_columns, linear_optimizer=linear_optimizer,
+            dnn_feature_columns=dnn_feature_columns, dnn_optimizer=dnn_optimizer, dnn_hidden_units=dnn_hidden_units,
+            dnn_activation_fn=dnn_activation_fn, dnn_dropout=dnn_dropout, label_dimension=label_dimension,
+        )  # fmt: skip

@@ -1,0 +1,336 @@
+"""`tf.contrib.learn.Estimator`, and what its model functions return: `ModelFnOps`, judged by `MetricSpec`.
+
+A model function of those years is turned into one of today's, which returns an `EstimatorSpec`; the package does the
+rest. Knows the package; knows no canned models.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ebbflow.doors import estimator_package
+from ebbflow.doors.learn.inputs import input_of
+from ebbflow.doors.learn.monitors import hooks_of
+
+core = estimator_package.shown(1)
+
+
+class ModeKeys:
+    """What a model function is called for."""
+
+    TRAIN = "train"
+    EVAL = "eval"
+    INFER = "infer"
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """Refuse any other key."""
+        if key not in (cls.TRAIN, cls.EVAL, cls.INFER):
+            raise ValueError(f"Invalid mode {key}.")
+
+
+OLD_MODES = {
+    core.ModeKeys.TRAIN: ModeKeys.TRAIN,
+    core.ModeKeys.EVAL: ModeKeys.EVAL,
+    core.ModeKeys.PREDICT: ModeKeys.INFER,
+}
+
+
+class ModelFnOps(NamedTuple("ModelFnOps", [
+    ("predictions", Any), ("loss", Any), ("train_op", Any), ("eval_metric_ops", Any), ("output_alternatives", Any),
+    ("training_chief_hooks", Any), ("training_hooks", Any), ("scaffold", Any), ("mode", Any),
+])):  # fmt: skip
+    """What a model function returns: predictions, loss, and the op that trains, as far as its mode needs them."""
+
+    def __new__(
+        cls,
+        mode: str,
+        predictions: Any = None,
+        loss: Any = None,
+        train_op: Any = None,
+        eval_metric_ops: Any = None,
+        output_alternatives: Any = None,
+        training_chief_hooks: Any = None,
+        training_hooks: Any = None,
+        scaffold: Any = None,
+    ) -> ModelFnOps:
+        ModeKeys.validate(mode)
+        if train_op is None and mode == ModeKeys.TRAIN:
+            raise ValueError("Missing train_op.")
+        if loss is None and mode != ModeKeys.INFER:
+            raise ValueError("Missing loss.")
+        if predictions is None and mode != ModeKeys.TRAIN:
+            raise ValueError("Missing predictions.")
+        return super().__new__(
+            cls, {} if predictions is None else predictions, loss, train_op, dict(eval_metric_ops or {}),
+            output_alternatives, list(training_chief_hooks or ()), list(training_hooks or ()), scaffold, mode,
+        )  # fmt: skip
+
+
+class MetricSpec:
+    """A metric with the keys of the prediction, label and weight it is computed of."""
+
+    def __init__(
+        self,
+        metric_fn: Callable[..., Any],
+        prediction_key: str | None = None,
+        label_key: str | None = None,
+        weight_key: str | None = None,
+    ):
+        self.metric_fn = metric_fn
+        self.prediction_key, self.label_key, self.weight_key = prediction_key, label_key, weight_key
+
+    def create_metric_ops(self, inputs: Any, labels: Any, predictions: Any) -> Any:
+        """Return the value and the update of the metric."""
+        kwargs = {}
+        if self.weight_key is not None:
+            if not isinstance(inputs, Mapping) or self.weight_key not in inputs:
+                raise ValueError(f"weight_key {self.weight_key!r} is not among the features")
+            kwargs["weights"] = inputs[self.weight_key]
+        prediction = _chosen(predictions, self.prediction_key, "prediction")
+        label = _chosen(labels, self.label_key, "label")
+        names = list(inspect.signature(self.metric_fn).parameters)
+        if "labels" in names and "predictions" in names:
+            return self.metric_fn(labels=label, predictions=prediction, **kwargs)
+        return self.metric_fn(prediction, label, **kwargs)
+
+
+def _chosen(values: Any, key: str | None, what: str) -> Any:
+    if not isinstance(values, Mapping):
+        if key is not None:
+            raise ValueError(f"{what}_key {key!r} is given, but there is only one {what}: {values}")
+        return values
+    if key is None:
+        if len(values) != 1:
+            raise ValueError(f"MetricSpec without {what}_key, but there are several: {sorted(values)}")
+        return next(iter(values.values()))
+    if key not in values:
+        raise ValueError(f"{what}_key {key!r} is none of {sorted(values)}")
+    return values[key]
+
+
+class BaseEstimator:
+    """`fit`, `evaluate` and `predict` over one of the package's Estimators."""
+
+    def __init__(self, model_dir: str | None = None, config: Any = None):
+        self._given_dir, self._given_config = model_dir, config
+        self._metrics: Mapping[str, Any] | None = None
+        self._estimator: Any = None
+
+    # --- what it is ---------------------------------------------------------------------------------------------------
+
+    @property
+    def config(self) -> Any:
+        """How it runs."""
+        return self._estimator.config
+
+    @property
+    def model_dir(self) -> str:
+        """Where its checkpoints are."""
+        return self._estimator.model_dir
+
+    @property
+    def params(self) -> Any:
+        """A copy of what the model function is told."""
+        return self._estimator.params
+
+    def get_variable_value(self, name: str) -> Any:
+        """Return the value of a variable in the last checkpoint."""
+        return self._estimator.get_variable_value(name)
+
+    def get_variable_names(self) -> list[str]:
+        """Return the names of the variables in the last checkpoint."""
+        return self._estimator.get_variable_names()
+
+    # --- training and what follows ------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Any = None,
+        steps: int | None = None,
+        batch_size: int | None = None,
+        monitors: Any = None,
+        max_steps: int | None = None,
+    ) -> BaseEstimator:
+        """Train on arrays or on what an input function gives, `steps` more or until `max_steps`; return itself."""
+        if steps is not None and max_steps is not None:
+            raise ValueError("Can not provide both steps and max_steps.")
+        feed = self._input(input_of(x, y, input_fn, batch_size, shuffle=True, epochs=None))
+        self._estimator.train(feed, hooks=hooks_of(monitors, self), steps=steps, max_steps=max_steps)
+        return self
+
+    partial_fit = fit
+    train = fit
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Any = None,
+        feed_fn: Any = None,
+        batch_size: int | None = None,
+        steps: int | None = None,
+        metrics: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        checkpoint_path: str | None = None,
+        hooks: Any = None,
+        log_progress: bool = True,
+    ) -> dict[str, Any]:
+        """Return the loss and the metrics over arrays, once, or over `steps` batches of an input function."""
+        if feed_fn is not None:
+            raise ValueError("feed_fn is of the queues of TensorFlow 0.x: give input_fn")
+        feed = self._input(input_of(x, y, input_fn, batch_size, shuffle=False, epochs=1))
+        self._metrics = metrics
+        try:
+            return self._estimator.evaluate(feed, steps=steps, hooks=hooks, checkpoint_path=checkpoint_path, name=name)
+        finally:
+            self._metrics = None
+
+    def predict(
+        self,
+        x: Any = None,
+        input_fn: Any = None,
+        batch_size: int | None = None,
+        outputs: Any = None,
+        as_iterable: bool = True,
+        iterate_batches: bool = False,
+    ) -> Any:
+        """Return predictions row by row (or batch by batch), or all of them at once where `as_iterable` is False."""
+        feed = self._input(input_of(x, None, input_fn, batch_size, shuffle=False, epochs=1))
+        keys = None if outputs is None else list(outputs)
+        rows = self._estimator.predict(feed, predict_keys=keys, yield_single_examples=not iterate_batches)
+        rows = (self._shown(row) for row in rows)
+        return rows if as_iterable else _together(list(rows))
+
+    def export_savedmodel(
+        self,
+        export_dir_base: str,
+        serving_input_fn: Any,
+        default_output_alternative_key: Any = None,
+        assets_extra: Any = None,
+        as_text: bool = False,
+        checkpoint_path: str | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Write a SavedModel that takes what a serving input function says; return where."""
+
+        def receive() -> Any:
+            found = serving_input_fn()
+            if hasattr(found, "receiver_tensors"):
+                return found
+            features, _, inputs = found  # InputFnOps
+            return core.export.ServingInputReceiver(features, inputs)
+
+        return self._estimator.export_savedmodel(
+            export_dir_base, receive, assets_extra=assets_extra, as_text=as_text, checkpoint_path=checkpoint_path
+        )
+
+    def _input(self, input_fn: Any) -> Any:
+        return input_fn
+
+    def _shown(self, row: Any) -> Any:
+        return row
+
+
+def _together(rows: list[Any]) -> Any:
+    if rows and isinstance(rows[0], Mapping):
+        return {key: np.array([row[key] for row in rows]) for key in rows[0]}
+    return np.array(rows)
+
+
+ALONE = "predictions"
+"""The key of a prediction that came without one: the package's Estimators keep dictionaries."""
+
+
+class Estimator(BaseEstimator):
+    """An Estimator of a model function in the manner of `tf.contrib.learn`."""
+
+    def __init__(
+        self,
+        model_fn: Callable[..., Any] | None = None,
+        model_dir: str | None = None,
+        config: Any = None,
+        params: Any = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+    ):
+        super().__init__(model_dir, config)
+        if model_fn is None:
+            raise ValueError("model_fn must be given")
+        self._old_fn, self._engineer = model_fn, feature_engineering_fn
+        self._alone = False
+        self._estimator = core.Estimator(self._model_fn, model_dir, config, {} if params is None else params)
+        self._params_given = params is not None
+
+    def _model_fn(self, features: Any, labels: Any, mode: str, params: Any, config: Any) -> Any:
+        if self._engineer is not None:
+            features, labels = self._engineer(features, labels)
+        ops = self._ops(features, labels, OLD_MODES[mode], params, config)
+        predictions = ops.predictions
+        self._alone = not isinstance(predictions, Mapping)
+        if self._alone:
+            predictions = {ALONE: predictions}
+        metrics = dict(ops.eval_metric_ops)
+        if mode == core.ModeKeys.EVAL:
+            for name, spec in (self._metrics or {}).items():
+                spec = spec if isinstance(spec, MetricSpec) else MetricSpec(spec)
+                metrics[name] = spec.create_metric_ops(features, labels, ops.predictions)
+        return core.EstimatorSpec(
+            mode, predictions=predictions or None, loss=ops.loss, train_op=ops.train_op,
+            eval_metric_ops=metrics or None, training_chief_hooks=ops.training_chief_hooks,
+            training_hooks=ops.training_hooks, scaffold=ops.scaffold,
+            export_outputs={"serving_default": core.export.PredictOutput(predictions)} if predictions else None,
+        )  # fmt: skip
+
+    def _ops(self, features: Any, labels: Any, mode: str, params: Any, config: Any) -> ModelFnOps:
+        names = inspect.signature(self._old_fn).parameters
+        told = {"mode": mode, "params": params, "config": config, "model_dir": self.model_dir}
+        found = self._old_fn(features, labels, **{name: told[name] for name in told if name in names})
+        if isinstance(found, ModelFnOps):
+            return found
+        if hasattr(found, "export_outputs"):  # an EstimatorSpec of today
+            metrics = found.eval_metric_ops
+            return ModelFnOps(mode, found.predictions, found.loss, found.train_op, metrics, scaffold=found.scaffold)
+        if not isinstance(found, tuple) or len(found) != 3:
+            raise ValueError(
+                f"Unrecognized value returned by model_fn: {found!r}; ModelFnOps, or predictions, loss and train_op"
+            )
+        return ModelFnOps(mode, *found)
+
+    def _shown(self, row: Any) -> Any:
+        return row[ALONE] if self._alone and set(row) == {ALONE} else row
+
+
+class SKCompat:
+    """An Estimator with the methods that scikit-learn's have: arrays in, arrays out."""
+
+    def __init__(self, estimator: BaseEstimator):
+        self._estimator = estimator
+
+    def fit(
+        self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None, max_steps: int | None = None,
+        monitors: Any = None,
+    ) -> SKCompat:  # fmt: skip
+        """Train on arrays; return itself."""
+        self._estimator.fit(x, y, batch_size=batch_size, steps=steps, max_steps=max_steps, monitors=monitors)
+        return self
+
+    def score(
+        self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None, metrics: Any = None,
+        name: str | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return the loss and the metrics over arrays."""
+        return self._estimator.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
+
+    def predict(self, x: Any, batch_size: int = 128, outputs: Any = None) -> Any:
+        """Return all predictions for an array."""
+        return self._estimator.predict(x, batch_size=batch_size, outputs=outputs, as_iterable=False)
+
+    def get_params(self, deep: bool = False) -> dict[str, Any]:
+        """Return what the model is told."""
+        return dict(self._estimator.params or {})

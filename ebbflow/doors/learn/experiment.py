@@ -1,0 +1,275 @@
+"""`tf.contrib.learn.Experiment`, `learn_runner` and `RunConfig`: training and evaluation by the schedule.
+
+Takes Estimators of `tf.contrib.learn` and of `tf.estimator` alike.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ebbflow import messages
+from ebbflow.checkpoint.management import latest_checkpoint
+from ebbflow.doors.learn.estimator import BaseEstimator, core
+from ebbflow.doors.learn.monitors import hooks_of
+from ebbflow.platform import files, logging
+
+
+class TaskType:
+    """The jobs of a cluster."""
+
+    MASTER = "master"
+    PS = "ps"
+    WORKER = "worker"
+
+
+class Environment:
+    """Where a program runs."""
+
+    LOCAL = "local"
+    CLOUD = "cloud"
+    GOOGLE = "google"
+
+
+class RunConfig(core.RunConfig):  # type: ignore[name-defined]
+    """How an Estimator runs: `tf.estimator.RunConfig` with the arguments of `tf.contrib.learn`."""
+
+    def __init__(
+        self,
+        master: str | None = None,
+        num_cores: int = 0,
+        log_device_placement: bool = False,
+        gpu_memory_fraction: float = 1.0,
+        tf_random_seed: int | None = None,
+        save_summary_steps: int = 100,
+        save_checkpoints_secs: Any = None,
+        save_checkpoints_steps: int | None = None,
+        keep_checkpoint_max: int = 5,
+        keep_checkpoint_every_n_hours: float = 10000,
+        log_step_count_steps: int = 100,
+        protocol: str | None = None,
+        evaluation_master: str = "",
+        model_dir: str | None = None,
+        session_config: Any = None,
+        session_creation_timeout_secs: int = 7200,
+    ):
+        self._tf_config = messages.ConfigProto(
+            log_device_placement=log_device_placement, inter_op_parallelism_threads=num_cores,
+            intra_op_parallelism_threads=num_cores,
+        )  # fmt: skip
+        self._tf_config.gpu_options.per_process_gpu_memory_fraction = gpu_memory_fraction
+        when = {"save_checkpoints_steps": save_checkpoints_steps} if save_checkpoints_steps else {}
+        if save_checkpoints_secs is not None:
+            when["save_checkpoints_secs"] = save_checkpoints_secs
+        super().__init__(
+            model_dir=model_dir, tf_random_seed=tf_random_seed, save_summary_steps=save_summary_steps,
+            session_config=session_config, keep_checkpoint_max=keep_checkpoint_max,
+            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours, log_step_count_steps=log_step_count_steps,
+            protocol=protocol, **when,
+        )  # fmt: skip
+
+    @property
+    def tf_config(self) -> Any:
+        """The ConfigProto made of the arguments."""
+        return self._tf_config
+
+    @property
+    def environment(self) -> str:
+        """Where the program runs."""
+        return Environment.LOCAL
+
+
+class ExportStrategy(NamedTuple("ExportStrategy", [("name", str), ("export_fn", Any)])):
+    """A name, and a function that exports an Estimator."""
+
+    def export(
+        self, estimator: Any, export_path: str, checkpoint_path: str | None = None, eval_result: Any = None
+    ) -> Any:
+        """Export the model; return where."""
+        names = inspect.signature(self.export_fn).parameters
+        more = {"checkpoint_path": checkpoint_path} if "checkpoint_path" in names else {}
+        if "eval_result" in names:
+            more["eval_result"] = eval_result
+        return self.export_fn(estimator, export_path, **more)
+
+
+def make_export_strategy(
+    serving_input_fn: Callable[[], Any],
+    default_output_alternative_key: Any = None,
+    assets_extra: Any = None,
+    as_text: bool = False,
+    exports_to_keep: int | None = 5,
+    strip_default_attrs: Any = None,
+) -> ExportStrategy:
+    """Return a strategy that exports a SavedModel and keeps the last few."""
+
+    def export(estimator: Any, export_dir_base: str, checkpoint_path: str | None = None) -> Any:
+        where = estimator.export_savedmodel(
+            export_dir_base, serving_input_fn, assets_extra=assets_extra, as_text=as_text,
+            checkpoint_path=checkpoint_path,
+        )  # fmt: skip
+        kept = sorted(name.rstrip("/") for name in files.listdir(export_dir_base) if name.rstrip("/").isdigit())
+        for name in kept[:-exports_to_keep] if exports_to_keep else ():
+            files.rmtree(files.join(export_dir_base, name))
+        return where
+
+    return ExportStrategy("Servo", export)
+
+
+class Experiment:
+    """An Estimator with what it is trained and evaluated on, and for how long."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        train_input_fn: Callable[[], Any],
+        eval_input_fn: Callable[[], Any],
+        eval_metrics: Any = None,
+        train_steps: int | None = None,
+        eval_steps: int | None = 100,
+        train_monitors: Any = None,
+        eval_hooks: Any = None,
+        local_eval_frequency: int | None = None,
+        eval_delay_secs: float = 120,
+        continuous_eval_throttle_secs: float = 60,
+        min_eval_frequency: int | None = None,
+        delay_workers_by_global_step: bool = False,
+        export_strategies: Any = None,
+        train_steps_per_iteration: int | None = None,
+        checkpoint_and_export: bool = False,
+        saving_listeners: Any = None,
+        check_interval_secs: float = 5,
+    ):
+        if not hasattr(estimator, "evaluate"):
+            raise ValueError(f"`estimator` must implement `tf.contrib.learn.Evaluable` or `Estimator`: {estimator!r}")
+        self._estimator = estimator
+        self._train_input_fn, self._eval_input_fn = train_input_fn, eval_input_fn
+        self._eval_metrics, self._eval_hooks = eval_metrics, list(eval_hooks or ())
+        self._train_steps, self._eval_steps = train_steps, eval_steps
+        self._monitors = list(train_monitors or ())
+        self._every = train_steps_per_iteration
+        single = isinstance(export_strategies, ExportStrategy)
+        self._exports = [export_strategies] if single else list(export_strategies or ())
+
+    @property
+    def estimator(self) -> Any:
+        """The Estimator."""
+        return self._estimator
+
+    @property
+    def train_steps(self) -> int | None:
+        """The step at which training ends."""
+        return self._train_steps
+
+    @property
+    def eval_steps(self) -> int | None:
+        """How many batches are evaluated."""
+        return self._eval_steps
+
+    def extend_train_hooks(self, additional_hooks: Any) -> None:
+        """Add hooks to those of training."""
+        self._monitors.extend(additional_hooks)
+
+    def train(self, delay_secs: float | None = None) -> Any:
+        """Train until `train_steps`."""
+        return self._train(self._train_steps)
+
+    def _train(self, max_steps: int | None) -> Any:
+        if isinstance(self._estimator, BaseEstimator):
+            return self._estimator.fit(input_fn=self._train_input_fn, max_steps=max_steps, monitors=self._monitors)
+        hooks = hooks_of(self._monitors, self._estimator)
+        return self._estimator.train(self._train_input_fn, max_steps=max_steps, hooks=hooks)
+
+    def evaluate(self, delay_secs: float | None = None, name: str | None = None) -> dict[str, Any]:
+        """Evaluate once."""
+        more = {"metrics": self._eval_metrics} if isinstance(self._estimator, BaseEstimator) else {}
+        return self._estimator.evaluate(
+            input_fn=self._eval_input_fn, steps=self._eval_steps, hooks=self._eval_hooks, name=name, **more
+        )
+
+    def train_and_evaluate(self) -> tuple[dict[str, Any], list[Any]]:
+        """Train, evaluate and export, in turns of `train_steps_per_iteration` where that is given."""
+        if self._every and self._train_steps:
+            return self.continuous_train_and_eval()
+        self.train()
+        return self._judged()
+
+    local_run = train_and_evaluate
+
+    def continuous_train_and_eval(self, continuous_eval_predicate_fn: Any = None) -> tuple[dict[str, Any], list[Any]]:
+        """Train and evaluate in turns, until `train_steps` or until the predicate, given the result, is False."""
+        turn = self._every or self._train_steps
+        told: dict[str, Any] | None = None
+        while continuous_eval_predicate_fn is None or continuous_eval_predicate_fn(told):
+            step = self._step()
+            if self._train_steps and step >= self._train_steps:
+                break
+            limit = step + turn if turn else None
+            self._train(min(limit, self._train_steps) if limit and self._train_steps else limit)
+            told = self.evaluate()
+            if self._train_steps is None or self._step() == step:
+                break
+        return told or self.evaluate(), self._export(told)
+
+    def test(self) -> tuple[dict[str, Any], list[Any]]:
+        """Train one step, evaluate and export: to see that everything works."""
+        self._train(self._step() + 1)
+        return self._judged()
+
+    def _judged(self) -> tuple[dict[str, Any], list[Any]]:
+        told = self.evaluate()
+        return told, self._export(told)
+
+    def _export(self, told: Any) -> list[Any]:
+        base = files.join(self._estimator.model_dir, "export")
+        return [each.export(self._estimator, files.join(base, each.name), eval_result=told) for each in self._exports]
+
+    def _step(self) -> int:
+        if latest_checkpoint(self._estimator.model_dir) is None:
+            return 0
+        return int(self._estimator.get_variable_value("global_step"))
+
+
+def run(
+    experiment_fn: Callable[..., Experiment],
+    output_dir: str | None = None,
+    schedule: str | None = None,
+    run_config: Any = None,
+    hparams: Any = None,
+) -> Any:
+    """Make an experiment and do what the schedule says: a method of it, else `train_and_evaluate`.
+
+    The function takes a directory, or, where `run_config` is given, that and `hparams`.
+    """
+    if not callable(experiment_fn):
+        raise TypeError(f"Experiment builder {experiment_fn!r} is not callable.")
+    if run_config is None:
+        if not output_dir:
+            raise ValueError("Must specify an output directory when `run_config` is not given")
+        experiment = experiment_fn(output_dir)
+    else:
+        if not run_config.model_dir:
+            raise ValueError("Must specify a model directory in `run_config`.")
+        experiment = experiment_fn(run_config, hparams)
+    if not isinstance(experiment, Experiment):
+        raise TypeError(f"Experiment builder did not return an Experiment instance, got {experiment!r} instead.")
+    schedule = schedule or _schedule(experiment.estimator.config if run_config is None else run_config)
+    task = getattr(experiment, schedule, None)
+    if schedule.startswith("_") or not callable(task):
+        known = ", ".join(
+            sorted(name for name, value in vars(Experiment).items() if name[0] != "_" and callable(value))
+        )
+        raise ValueError(f"Schedule references non-callable member {schedule}; one of {known}")
+    logging.info("Running experiment: %s", schedule)
+    return task()
+
+
+def _schedule(config: Any) -> str:
+    if not os.environ.get("TF_CONFIG") or not getattr(config, "cluster_spec", None) or not config.cluster_spec.jobs:
+        return "train_and_evaluate"
+    known = {"worker": "train", "master": "train_and_evaluate", "chief": "train_and_evaluate", "evaluator": "evaluate"}
+    if config.task_type not in known:
+        raise ValueError(f"No default schedule for task type: {config.task_type}")
+    return known[config.task_type]

@@ -1,0 +1,115 @@
+"""`tf.contrib.learn` on the real `tensorflow_estimator`, in processes of their own; its vocabularies, in this one."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+from ebbflow.tf1.vocabulary import ByteProcessor, CategoricalVocabulary, VocabularyProcessor
+from tests.doors.test_alias import python
+
+needs_keras_2 = pytest.mark.skipif(
+    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
+)
+
+START = """
+    import tempfile
+    import numpy as np
+    import ebbflow.v1 as tf
+
+    learn = tf.contrib.learn
+    x = np.random.RandomState(0).rand(200, 3)
+    y = (x.sum(1) > 1.5).astype(np.int32)
+    columns = learn.infer_real_valued_columns_from_input(x)
+    sums = x.sum(1).astype(np.float32)
+"""
+
+CANNED = (
+    START
+    + """
+    model = learn.DNNClassifier([16], columns, n_classes=2, config=learn.RunConfig(tf_random_seed=1))
+    model.fit(x, y, steps=200, batch_size=32)
+    told = model.evaluate(x, y, metrics={"again": learn.MetricSpec(tf.metrics.accuracy, "classes")})
+    classes = model.predict(x, as_iterable=False)
+    right = (classes == y).mean()
+    print(told["accuracy"] > 0.85, told["again"] == told["accuracy"], np.isclose(right, told["accuracy"]))
+
+    layers = tf.contrib.layers
+    words = np.array([b"a", b"b"], object)[y]
+    wide = layers.sparse_column_with_hash_bucket("w", 10)
+    crossed = layers.crossed_column([wide, "u"], 20)
+    feed = lambda: ({"w": tf.constant(words), "u": tf.constant(words)}, tf.constant(y))
+    linear = learn.LinearClassifier([wide, crossed])
+    linear.fit(input_fn=feed, steps=30)
+    print(linear.evaluate(input_fn=feed, steps=1)["accuracy"])
+"""
+)
+
+OWN_MODEL = (
+    START
+    + """
+    def model(features, labels, mode, params):
+        predictions = tf.layers.dense(features, 1)[:, 0]
+        if mode == learn.ModeKeys.INFER:
+            return learn.ModelFnOps(mode, predictions)
+        loss = tf.losses.mean_squared_error(labels, predictions)
+        train = tf.train.AdamOptimizer(params["rate"]).minimize(loss, tf.train.get_global_step())
+        return learn.ModelFnOps(mode, predictions, loss, train)
+
+    config = learn.RunConfig(save_checkpoints_steps=50, model_dir=tempfile.mkdtemp())
+    made = learn.Estimator(model, params={"rate": 0.05}, config=config)
+    watch = learn.monitors.ValidationMonitor(x, sums, every_n_steps=50)
+    print(made.fit(x, sums, steps=200, monitors=[watch]) is made, watch.best_value < 0.1)
+    told = learn.SKCompat(made).score(x, sums, batch_size=200)
+    found = made.predict(x, as_iterable=False)
+    print(told["global_step"], np.allclose(((found - sums) ** 2).mean(), told["loss"], rtol=1e-3))
+
+    def feed():
+        return tf.constant(x, tf.float32), tf.constant(sums)
+
+    def experiment(run_config, hparams):
+        mine = learn.Estimator(model, params={"rate": hparams}, config=run_config)
+        return learn.Experiment(mine, feed, feed, train_steps=30, eval_steps=1, train_steps_per_iteration=20)
+
+    config = config.replace(model_dir=tempfile.mkdtemp())
+    told, exports = learn.learn_runner.run(experiment, run_config=config, hparams=0.1)
+    print(told["global_step"], exports)
+    try:
+        learn.learn_runner.run(experiment, run_config=config, hparams=0.1, schedule="dance")
+    except ValueError as error:
+        print("dance" in str(error) and "train_and_evaluate" in str(error))
+"""
+)
+
+
+@needs_keras_2
+def test_canned_models():
+    assert python(CANNED) == ["True", "True", "True", "1.0"]
+
+
+@needs_keras_2
+def test_a_model_of_ones_own_monitors_and_experiments():
+    assert python(OWN_MODEL) == ["True", "True", "200", "True", "30", "[]", "True"]
+
+
+def test_vocabularies(tmp_path):
+    words = VocabularyProcessor(4, min_frequency=1)
+    rows = [row.tolist() for row in words.fit_transform(["the cat", "the dog's cat the end", "once"])]
+    assert rows == [[1, 2, 0, 0], [1, 0, 2, 1], [0, 0, 0, 0]]
+    words.save(str(tmp_path / "words"))
+    again = VocabularyProcessor.restore(str(tmp_path / "words"))
+    assert list(again.reverse([[2, 1, 0]])) == ["cat the <UNK>"]
+    assert [row.tolist() for row in again.transform(["cat"])] == [[2, 0, 0, 0]]
+
+
+def test_categories_without_a_way_back():
+    vocabulary = CategoricalVocabulary(support_reverse=False)
+    assert (vocabulary.get("a"), vocabulary.get("b"), vocabulary.get("a")) == (1, 2, 1)
+    with pytest.raises(ValueError, match="support_reverse"):
+        vocabulary.reverse(1)
+
+
+def test_bytes():
+    rows = list(ByteProcessor(4).transform(["é!", "abcde"]))
+    np.testing.assert_array_equal(rows, [[0xC3, 0xA9, 0x21, 0], [97, 98, 99, 100]])
+    assert list(ByteProcessor(4).reverse(rows)) == ["é!", "abcd"]
