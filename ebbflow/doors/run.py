@@ -8,6 +8,7 @@ modules of this room and `api`.
 from __future__ import annotations
 
 import atexit
+import functools
 import importlib.util
 import linecache
 import os
@@ -23,6 +24,7 @@ from ebbflow.core.context import enter_v1
 from ebbflow.doors import alias, era, keras_alias, keras_package, metadata, tracebacks, watch
 from ebbflow.doors.keras_package import KerasChoice
 from ebbflow.doors.program import Program, within
+from ebbflow.doors.undecided import Undecided
 from ebbflow.doors.vanished import Lender
 
 TENSORFLOW = "tensorflow"
@@ -53,20 +55,29 @@ def run(
     _set_path(directory)
     sys.argv = [{"script": name, "code": "-c", "stdin": "-"}.get(kind, "-m"), *args]
     found, source_text = _evidence(kind, name, directory)
-    number = found.number if tf == "auto" else int(tf)
     program = Program(_homes(directory), sources=() if directory else ("<string>", "<stdin>"))
+    lender = Lender(program)
+    start = functools.partial(_start, program, lender, tf=tf, verbose=verbose, keras=keras)
+    if tf == "auto" and kind == "module" and not found.files:
+        Undecided(program, [directory, *_own_places()], start)
+    else:
+        start(found)
+    atexit.register(_tell, lender, os.getpid())
+    _execute(_load(kind, name, directory, source_text))
+
+
+def _start(program: Program, lender: Lender, found: era.Era, tf: str, verbose: bool, keras: int | None) -> None:
+    """Open the doors of a program's era, and say so where that is asked for."""
+    number = found.number if tf == "auto" else int(tf)
     choice = KerasChoice(keras, found.keras, found.old_optimizers)
-    lender = open_doors(
-        number, program, found.modules, choice, found.misled(versions.V1 if number == 1 else versions.V2)
-    )
+    misled = found.misled(versions.V1 if number == 1 else versions.V2)
+    open_doors(number, lender, found.modules, choice, misled)
     if verbose:
         print(f"ebbflow: {found if tf == 'auto' else f'TF {number} (asked for)'}", file=sys.stderr)
         if found.keras_2 or keras:
             why = "asked for" if keras else ", ".join(sorted(found.keras_2)[:5])
             print(f"ebbflow: Keras {keras_package.number(number)} ({why})", file=sys.stderr)
     tracebacks.install("v1" if number == 1 else "v2")
-    atexit.register(_tell, lender, os.getpid())
-    _execute(_load(kind, name, directory, source_text))
 
 
 def _set_path(directory: str) -> None:
@@ -84,7 +95,7 @@ def _homes(directory: str) -> list[str]:
     return [directory or here, *([here] if within(os.path.realpath(directory), here) and not shared else [])]
 
 
-def open_doors(number: int, program: Program, imports: set[str], keras: KerasChoice, one_digit: bool = False) -> Lender:
+def open_doors(number: int, lender: Lender, imports: set[str], keras: KerasChoice, one_digit: bool = False) -> None:
     """Make `import tensorflow` answer, lend what has vanished, and do the same in processes the program starts.
 
     A program that compares versions as text (`one_digit`) is shown one of those with which that is right.
@@ -101,13 +112,12 @@ def open_doors(number: int, program: Program, imports: set[str], keras: KerasCho
         open_door(TENSORFLOW, "v1" if number == 1 else "v2", enter_v1 if number == 1 else None)
         metadata.announce(TENSORFLOW, number)
         alias.name_modules()
-    lender = Lender(program)
     lender.open(imports)
+    program = lender.program
     child = Child(
         number, sorted(program.directories), sorted(program.sources), sorted(imports), tuple(keras), one_digit
     )
     watch.after_import("multiprocessing.spawn", child.follow)
-    return lender
 
 
 def _print_as_then(numpy: ModuleType) -> None:
@@ -251,5 +261,6 @@ def _begin_child(
     number: int, directories: list[str], sources: list[str], imports: list[str], keras: tuple[Any, ...], one_digit: bool
 ) -> None:
     if TENSORFLOW not in finder.doors:
-        open_doors(number, Program(directories, sources), set(imports), KerasChoice(*keras), one_digit)
+        lender = Lender(Program(directories, sources))
+        open_doors(number, lender, set(imports), KerasChoice(*keras), one_digit)
         tracebacks.install("v1" if number == 1 else "v2")
