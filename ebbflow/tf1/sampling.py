@@ -54,8 +54,8 @@ def resample_at_rate(
 ) -> list[Tensor]:
     """Return the inputs with each row repeated a random number of times, `rates` on average."""
     with name_scope(scope, "resample_at_rate", [*inputs, rates]):
-        rates = convert(rates, name="rates")
-        counts = cast(random_poisson_v1(rates, [], rates.dtype, seed=seed), dtypes.int32)
+        rate = raw.Reshape(convert(rates, name="rates"), [-1])
+        counts = cast(random_poisson_v1(rate, [], rate.dtype, seed=seed), dtypes.int32)
         rows = repeat(raw.Range(0, raw.Shape(counts)[0], 1), counts)
         if not back_prop:
             rows = raw.StopGradient(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core.convert import convert
+from ebbflow.core.op import Known
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import ShapeLike, TensorLike
@@ -30,7 +31,8 @@ def alpha_dropout(
             raise ValueError(f"keep_prob must be a scalar tensor or a float in the range (0, 1], got {keep_prob:g}")
         keep = convert(keep_prob, x.dtype, name="keep_prob")
         keep.shape.assert_has_rank(0)
-        if isinstance(keep_prob, (int, float)) and keep_prob == 1:
+        known = Known((), keep.dtype, getattr(keep, "_array", keep)).value
+        if known is not None and known == 1:
             return x
         shape = raw.Shape(x) if noise_shape is None else noise_shape
         kept = cast(raw.GreaterEqual(random_uniform(shape, seed=seed, dtype=x.dtype), 1 - keep), x.dtype)

@@ -3,6 +3,11 @@
 MIRRORS = {
     "contrib.eager.python.tfe": "contrib.eager",
     "contrib.framework.nest": "python.util.nest",
+    "contrib.graph_editor.reroute": "contrib.graph_editor",
+    "contrib.graph_editor.select": "contrib.graph_editor",
+    "contrib.graph_editor.subgraph": "contrib.graph_editor",
+    "contrib.graph_editor.transform": "contrib.graph_editor",
+    "contrib.graph_editor.util": "contrib.graph_editor",
     "contrib.rnn": "nn.rnn_cell",
     "contrib.rnn.python.ops.core_rnn_cell": "nn.rnn_cell",
 }
@@ -283,6 +288,21 @@ contrib.tfprof.model_analyzer.: FLOAT_OPS_OPTIONS TRAINABLE_VARS_PARAMS_STAT_OPT
 contrib.tensorboard.plugins.projector.visualize_embeddings
 [messages]
 contrib.tensorboard.plugins.projector.: EmbeddingInfo ProjectorConfig SpriteMetadata
+[tf1.graph_views]
+contrib.graph_editor.: SubGraphView can_be_regex compute_boundary_ts filter_ops filter_ops_from_regex filter_ts
+contrib.graph_editor.: filter_ts_from_regex get_backward_walk_ops get_consuming_ops get_forward_walk_ops
+contrib.graph_editor.: get_generating_ops get_name_scope_ops get_tensors get_walks_intersection_ops
+contrib.graph_editor.: get_walks_union_ops make_list_of_op make_list_of_t make_regex make_view make_view_from_scope
+contrib.graph_editor.: select_ops select_ts
+make_view as contrib.graph_editor.sgv
+make_view_from_scope as contrib.graph_editor.sgv_scope
+[tf1.graph_copies]
+contrib.graph_editor.: Transformer TransformerInfo add_control_inputs assign_renamed_collections_handler copy
+contrib.graph_editor.: copy_op_handler copy_with_input_replacements graph_replace keep_t_if_possible_handler
+contrib.graph_editor.: make_placeholder_from_dtype_and_shape make_placeholder_from_tensor placeholder_name
+contrib.graph_editor.: remove_control_inputs replace_t_with_placeholder_handler reroute_ts swap_ts
+contrib.graph_editor.: transform_op_if_inside_handler
+make_placeholder_from_dtype_and_shape as contrib.graph_editor.ph
 [tf1.memory_stats]
 contrib.memory_stats.: BytesInUse BytesLimit MaxBytesInUse
 [tf1.eager_metrics]
