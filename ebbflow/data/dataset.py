@@ -293,6 +293,11 @@ def _alike(a: Any, b: Any, test: Any) -> bool:
     return all(test(x, y) for x, y in zip(structure.flatten(a), structure.flatten(b), strict=True))
 
 
+def are_compatible(spec1: Any, spec2: Any) -> bool:
+    """Return whether elements of one spec may stand for those of another: in structure, and leaf by leaf."""
+    return _alike(spec1, spec2, lambda a, b: a.is_compatible_with(b))
+
+
 def same_structure(a: Any, b: Any) -> bool:
     """Return whether two element specs are equal, structure and leaves."""
     return _alike(a, b, lambda x, y: x == y)

@@ -292,7 +292,12 @@ def reduce_dataset(dataset: Any, reducer: Reducer) -> Any:
     """Return what a reducer makes of all elements."""
     if not isinstance(reducer, Reducer):
         raise TypeError(f"reducer must be a Reducer, got {type(reducer).__name__}")
-    return reducer.finalize_func(dataset.reduce(reducer.init_func(np.int64(0)), reducer.reduce_func))
+    return _final(reducer, dataset.reduce(reducer.init_func(np.int64(0)), reducer.reduce_func))
+
+
+def _final(reducer: Reducer, state: Any) -> Any:
+    """Return what a reducer makes of the state at the end: a function of the parts of a state that is a tuple."""
+    return reducer.finalize_func(*state) if type(state) is tuple else reducer.finalize_func(state)
 
 
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
@@ -300,7 +305,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
     most = np.iinfo(np.int64).max
 
     def reduced(key: Any, group: Any) -> Any:
-        final = reducer.finalize_func(group.reduce(reducer.init_func(key), reducer.reduce_func))
+        final = _final(reducer, group.reduce(reducer.init_func(key), reducer.reduce_func))
         return type(group).from_tensors(final)
 
     return lambda dataset: dataset.group_by_window(key_func, reduced, window_size=most)

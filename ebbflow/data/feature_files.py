@@ -98,3 +98,29 @@ def _batched(
             raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys.")
         parsed = parsed.map(lambda found: (found, found.pop(label_key)))
     return parsed.prefetch(-1 if ahead is None else ahead)
+
+
+def make_tf_record_dataset(
+    file_pattern: Any,
+    batch_size: int,
+    parser_fn: Callable[..., Any] | None = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int | None = None,
+    shuffle_seed: Any = None,
+    prefetch_buffer_size: int | None = None,
+    num_parallel_reads: int | None = None,
+    num_parallel_parser_calls: int | None = None,
+    drop_final_batch: bool = False,
+) -> Any:
+    """Return batches of the records of files, or of what a function makes of each."""
+    files = DatasetV2.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    reads = 24 if num_parallel_reads is None else num_parallel_reads
+    dataset = files.interleave(TFRecordDatasetV2, cycle_length=reads, num_parallel_calls=reads)
+    if shuffle:
+        dataset = dataset.shuffle(shuffle_buffer_size or 10000, shuffle_seed)
+    dataset = dataset.repeat(num_epochs)
+    if parser_fn is not None:
+        dataset = dataset.map(parser_fn, num_parallel_parser_calls or 2)
+    batches = dataset.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
+    return batches if prefetch_buffer_size == 0 else batches.prefetch(prefetch_buffer_size or -1)

@@ -272,7 +272,7 @@ def _(xp: Any, input_dataset: Any, cardinality: Any) -> Any:
                 raise _miscounted(wanted, f"at least {count}")
             yield element
         if count != wanted:
-            raise _miscounted(wanted, str(count))
+            raise _miscounted(wanted, f"only {count}")
 
     return made(start, wanted, source)
 
@@ -280,7 +280,9 @@ def _(xp: Any, input_dataset: Any, cardinality: Any) -> Any:
 def _miscounted(wanted: int, found: str) -> errors.OpError:
     expected = "an infinite number of elements" if wanted == INFINITE else f"{wanted} element{'s' * (wanted != 1)}"
     return errors.FailedPreconditionError(
-        None, None, f"Input dataset was expected to contain {expected} but contained {found} elements."
+        None,
+        None,
+        f"Input dataset was expected to contain {expected} but contained {found} element{'s' * (found != 'only 1')}.",
     )
 
 

@@ -76,6 +76,7 @@ ELSEWHERE = {
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
     "GetElementAtIndex|MatchingFiles|.*SeedGenerator|.*MemoryCache",
     "composites in variants: data's tests": "Serialize(Many)?Sparse|DeserializeSparse|RaggedTensor.*Variant",
+    "messages: parsing's tests": "DecodeProtoV2|EncodeProto",
     "checkpoints: io's tests": "(Save|Restore)(V2|Slices?)?|MergeV2Checkpoints",
     "files, or as their kin: test_golden_calls": "ReadFile|WriteFile|DecodeWebP|Parse(Single)?SequenceExample",
     "files of checkpoints: checkpoint's and io's tests": "(Save|Restore)(V2|Slices?)?|MergeV2Checkpoints|"

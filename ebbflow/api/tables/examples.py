@@ -5,6 +5,8 @@ BOTH = """
 io.: FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature
 [ops.parsing.examples]
 io.: parse_sequence_example parse_single_sequence_example
+[ops.parsing.proto_ops]
+io.: decode_proto encode_proto
 [ops.parsing.decoding]
 io.: decode_compressed decode_json_example parse_tensor read_file serialize_tensor write_file
 """

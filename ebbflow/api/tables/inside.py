@@ -70,6 +70,9 @@ python.framework.indexed_slices.IndexedSlicesValue python.framework.ops.IndexedS
 [data.dataset]
 DatasetV2 as python.data.ops.dataset_ops.DatasetV2
 python.data.ops.dataset_ops.DatasetSpec
+are_compatible as python.data.util.structure.are_compatible
+[data.feature_files]
+make_tf_record_dataset as python.data.experimental.ops.readers.make_tf_record_dataset
 [data.dataset_v1]
 DatasetV1 as python.data.ops.dataset_ops.DatasetV1
 [data.experimental_functions]
@@ -93,6 +96,7 @@ RecordInputV1 as python.ops.data_flow_ops.RecordInput
 global_shuffle as python.data.experimental.ops.global_shuffle_op._global_shuffle
 [data.structure]
 python.data.util.nest.: flatten map_structure
+spec_of as python.data.util.structure.type_spec_from_value
 pack_as as python.data.util.nest.pack_sequence_as
 assert_same as python.data.util.nest.assert_same_structure
 is_nested as python.data.util.nest.is_nested python.data.util.nest.is_sequence
