@@ -12,7 +12,7 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import is_static
-from ebbflow.data.columns import Columns, Listed, batches_of, stacked
+from ebbflow.data.columns import Columns, Listed, batches_of, length, split, stacked
 from ebbflow.data.pipe import GATHERS, NOTED, TYPED, UNKNOWN, Element, Pipe, dataset_op, made, pipe_of
 from ebbflow.ops.ragged.composite_variants import in_variants
 from ebbflow.ops.sizes import invalid, room_for
@@ -34,6 +34,9 @@ PaddedBatchDatasetV2 = dataset_op(
 )
 DenseToSparseBatchDataset = dataset_op(
     "DenseToSparseBatchDataset(input_dataset:variant, batch_size:int64, row_shape:int64) -> (handle:variant) | " + TYPED
+)
+RebatchDatasetV2 = dataset_op(
+    "RebatchDatasetV2(input_dataset:variant, batch_sizes:int64, drop_remainder:bool) -> (handle:variant) | " + TYPED
 )
 UnbatchDataset = dataset_op(f"UnbatchDataset(input_dataset:variant) -> (handle:variant) | {NOTED}")
 WindowDataset = dataset_op(
@@ -176,6 +179,38 @@ def _sparse(parts: Sequence[np.ndarray], shape: list[int]) -> np.ndarray:
     values = np.concatenate([part.reshape(-1) for part in parts])
     lengths = np.array([len(parts), *dense], np.int64)
     return in_variants((np.concatenate(places).astype(np.int64), values, lengths))
+
+
+@RebatchDatasetV2.kernel
+def _(xp: Any, input_dataset: Any, batch_sizes: Any, drop_remainder: Any) -> Any:
+    source, sizes, whole = pipe_of(input_dataset), batch_sizes.reshape(-1).tolist(), bool(drop_remainder)
+    if min(sizes, default=-1) < 0 or not any(sizes):
+        raise invalid(f"batch_sizes must be >= 0, and one of them positive, got {sizes}")
+    count = source.size if source.size <= 0 else UNKNOWN
+    if source.size > 0 and source.rows is not None and len(set(sizes)) == 1:
+        count = _number_of_groups(source.size * source.rows, sizes[0], whole)
+    return made(lambda: _rebatched(map(_checked, source.start()), sizes, whole), count, source, role=GATHERS)
+
+
+def _rebatched(blocks: Iterator[Any], sizes: list[int], whole: bool) -> Iterator[Element]:
+    """Yield the rows of blocks in batches of these sizes, one after the other and over again."""
+    held: list[Any] = []
+    have, like, more = 0, None, True
+    for size in itertools.cycle(sizes):
+        while more and (have < size or like is None):
+            block = next(blocks, None)
+            more = block is not None
+            if block is not None and length(block):
+                held.append(block)
+                have, like = have + length(block), block
+        if size and have and (have >= size or not whole):
+            taken, held = split(held, min(size, have))
+            have -= length(taken)
+            yield taken
+        elif not size and like is not None and (have or more):
+            yield tuple([column[:0] for column in like])
+        else:
+            return
 
 
 @UnbatchDataset.kernel

@@ -124,14 +124,14 @@ def batches_of(columns: Columns, count: int, whole: bool) -> Iterator[Block]:
             sizes.after(block)
         if have < count:
             break
-        taken, held = _split(held, count)
+        taken, held = split(held, count)
         have -= count
         yield taken
     if have and not whole:
-        yield _split(held, have)[0]
+        yield split(held, have)[0]
 
 
-def _split(held: list[Block], count: int) -> tuple[Block, list[Block]]:
+def split(held: list[Block], count: int) -> tuple[Block, list[Block]]:
     """Return the first `count` rows as one block, and the blocks that are left."""
     first = held[0]
     rows = length(first)

@@ -184,8 +184,14 @@ class Transforms:
         return source._then(batching.UnbatchDataset, spec=structure.unbatched(spec), kind="_UnbatchDataset", name=name)
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Any:
-        """Return the rows of elements in batches of another size."""
-        return self.unbatch(name).batch(batch_size, drop_remainder)
+        """Return the rows of elements in batches of another size, or of several sizes in turn."""
+        spec = self.element_spec
+        if not all(isinstance(leaf, TensorSpec) for leaf in structure.flatten(spec)):
+            return self.unbatch(name).batch(batch_size, drop_remainder)
+        sizes = convert(batch_size, dtypes.int64, name="batch_sizes")
+        rows = structure.map_structure(lambda leaf: _rebatched(leaf, sizes.constant_value(), drop_remainder), spec)
+        drop = convert(drop_remainder, dtypes.bool, name="drop_remainder")
+        return self._then(batching.RebatchDatasetV2, sizes, drop, spec=rows, kind="_RebatchDataset", name=name)
 
     def ragged_batch(
         self, batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64,
@@ -225,6 +231,19 @@ class Transforms:
         """Return this dataset, which then must have that many elements."""
         count = as_int64(expected_cardinality, "cardinality")
         return self._then(selecting.AssertCardinalityDataset, count, kind="_AssertCardinalityDataset")
+
+
+def _rebatched(leaf: TensorSpec, sizes: Any, whole: Any) -> TensorSpec:
+    """Return the type of a component in batches of these sizes."""
+    if leaf.shape.rank is None:
+        return leaf
+    if leaf.shape.rank == 0:
+        raise ValueError(f"Cannot rebatch elements that are scalars: got {leaf!r}. Use `batch`")
+    known = set() if sizes is None else {int(n) for n in np.asarray(sizes).reshape(-1)}
+    size = known.pop() if len(known) == 1 else None
+    before = leaf.shape[0]
+    fixed = size is not None and size > 0 and (whole is True or (before is not None and before % size == 0))
+    return TensorSpec([size if fixed else None, *leaf.shape[1:]], leaf.dtype)
 
 
 def certainty(deterministic: bool | None) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import errors
+from ebbflow.data.calls import Call
 from ebbflow.data.columns import Counted, in_memory
 from ebbflow.data.pipe import INFINITE, NOTED, UNKNOWN, Element, Pipe, caller, dataset_op, made
 from ebbflow.data.random_words import Seeds, seeds_of, words_of
@@ -132,17 +134,42 @@ def _(xp: Any, seed: Any, seed2: Any, seed_generator: Any, *, rerandomize_each_i
 def _(xp: Any, first: Any, further: Any, last: Any, *, init_func: Any, next_func: Any, finalize_func: Any, run: Any):
     begin, go_on, end = caller(init_func, first, run), caller(next_func, further, run), caller(finalize_func, last, run)
 
-    def start() -> Iterator[Element]:
-        state = begin(())
-        try:
-            while True:
-                try:
-                    element = go_on(state)
-                except errors.OutOfRangeError:
-                    return
-                yield element
-        finally:
-            with contextlib.suppress(errors.OpError):  # while Python ends, what would be called may be gone
-                end(state)
+    return made(lambda: _Generated(begin, go_on, end), UNKNOWN)
 
-    return made(start, UNKNOWN)
+
+class _Generated:
+    """What a generator gives. An element that is refused ends nothing: the generator goes on behind it."""
+
+    def __init__(self, begin: Call, go_on: Call, end: Call):
+        self._begin, self._go_on, self._end = begin, go_on, end
+        self._state: Element | None = None
+        self._ended = self._asked = False
+
+    def __iter__(self) -> _Generated:
+        return self
+
+    def __next__(self) -> Element:
+        if self._ended:
+            raise StopIteration
+        if self._asked:
+            raise ValueError("generator already executing")
+        self._asked = True
+        try:
+            if self._state is None:
+                self._state = self._begin(())
+            return self._go_on(self._state)
+        except errors.OutOfRangeError:
+            self._close()
+            raise StopIteration from None
+        finally:
+            self._asked = False
+
+    def _close(self) -> None:
+        state, self._state, self._ended = self._state, None, True
+        if state is not None:
+            with contextlib.suppress(errors.OpError):  # nobody is there to hear of it
+                self._end(state)
+
+    def __del__(self, exiting: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not exiting():
+            self._close()

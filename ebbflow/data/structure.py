@@ -114,7 +114,7 @@ class NoneTensorSpec(TypeSpec):
 
 def kind_of(value: Any) -> Any:
     """Return how a structure opens and closes, or None for a leaf."""
-    if isinstance(value, (list, Tensor, CompositeTensor, TypeSpec, TensorShape, ndarray)):
+    if isinstance(value, (list, range, Tensor, CompositeTensor, TypeSpec, TensorShape, ndarray)):
         return None
     return PLAIN[value.__class__]
 

@@ -359,3 +359,53 @@ WORDS = [
 def test_refusals_say_what_was_given(program, words):
     with pytest.raises((tf.errors.OpError, TypeError, ValueError), match=words):
         program()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "whole", "expected"),
+    [
+        (2, False, [[0, 1], [2, 3], [4, 5], [6]]),
+        (2, True, [[0, 1], [2, 3], [4, 5]]),
+        ([3, 1], False, [[0, 1, 2], [3], [4, 5, 6]]),
+        ([2, 0, 3], False, [[0, 1], [], [2, 3, 4], [5, 6], []]),
+        ([2, 0], False, [[0, 1], [], [2, 3], [], [4, 5], [], [6]]),
+        ([5, 4], True, [[0, 1, 2, 3, 4]]),
+    ],
+)
+def test_rows_come_in_batches_of_other_sizes_in_turn(sizes, whole, expected):
+    dataset = tf.data.Dataset.range(7).batch(4).rebatch(sizes, drop_remainder=whole)
+    assert [x.numpy().tolist() for x in dataset] == expected
+
+
+def test_sizes_of_batches_that_make_no_sense_are_refused():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"batch_sizes must be >= 0.*got \[0, 0\]"):
+        list(tf.data.Dataset.range(7).batch(4).rebatch([0, 0]))
+    with pytest.raises(ValueError, match="Cannot rebatch elements that are scalars"):
+        tf.data.Dataset.range(7).rebatch(2)
+
+
+def test_a_generator_goes_on_behind_an_element_that_is_refused():
+    def generate():
+        yield [1, 2, 3]
+        yield [4, 5]
+        yield [6, 7, 8]
+
+    iterator = iter(tf.data.Dataset.from_generator(generate, output_types=tf.int64, output_shapes=[3]))
+    assert next(iterator).numpy().tolist() == [1, 2, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="yielded an element of shape"):
+        next(iterator)
+    assert next(iterator).numpy().tolist() == [6, 7, 8]
+    assert next(iterator, None) is None and next(iterator, None) is None
+
+
+def test_a_range_is_a_column():
+    assert [int(x) for x in tf.data.Dataset.from_tensor_slices(range(3))] == [0, 1, 2]
+    assert [x[0].numpy().tolist() for x in tf.data.Dataset.from_tensors((range(3), 1))] == [[0, 1, 2]]
+
+
+def test_a_reducer_hands_on_the_parts_of_its_state():
+    reducer = tf.data.experimental.Reducer(
+        lambda key: (0.0, 0.0), lambda state, x: (state[0] + tf.cast(x, tf.float32), state[1] + 1), lambda a, b: a / b
+    )
+    dataset = tf.data.Dataset.range(6).apply(tf.data.experimental.group_by_reducer(lambda x: x % 2, reducer))
+    assert [float(x) for x in dataset] == [2.0, 3.0]

@@ -160,6 +160,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 def _on_wire(data: bytes) -> Iterator[tuple[int, int, Any]]:
     """Yield the number, the kind and the value of every field."""
     at, size = 0, len(data)
+    value: Any
     while at < size:
         tag, at = _varint(data, at)
         wire = tag & 7
