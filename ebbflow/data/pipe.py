@@ -195,7 +195,7 @@ def bounded(size: int, most: int) -> int:
 
 def caller(body: Any, captured: Sequence[Any], run: Any) -> Call:
     """Return the function from an element to what the user's traced function gives for it."""
-    return Call(body, captured, run)
+    return Call(body if hasattr(body, "run") else body.graph, captured, run)  # by hand, concrete functions are given
 
 
 @contextlib.contextmanager

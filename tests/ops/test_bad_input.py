@@ -74,7 +74,7 @@ ELSEWHERE = {
     "NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
     "optionals: functions' tests": "Optional.*",
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
-    "GetElementAtIndex|MatchingFiles|.*SeedGenerator|.*MemoryCache",
+    "(Unw|W)rapDatasetVariant|GetElementAtIndex|MatchingFiles|.*SeedGenerator|.*MemoryCache",
     "composites in variants: data's tests": "Serialize(Many)?Sparse|DeserializeSparse|RaggedTensor.*Variant",
     "messages: parsing's tests": "DecodeProtoV2|EncodeProto",
     "checkpoints: io's tests": "(Save|Restore)(V2|Slices?)?|MergeV2Checkpoints",
