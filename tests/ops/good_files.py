@@ -12,6 +12,7 @@ PICTURES = Path(__file__).resolve().parent.parent / "golden" / "calls" / "pictur
 F = np.linspace(0.1, 2.4, 24, dtype=np.float32)
 IMAGES = F.reshape(1, 4, 2, 3)
 COMPLEX = F.reshape(2, 3, 4).astype(np.complex64)
+GLIMPSES = np.array([[0.2, -0.3]], np.float32)
 BOXES = np.array([[0, 0, 0.5, 0.5], [0.1, 0.1, 0.6, 0.7]], np.float32)
 SCORES = np.array([0.4, 0.9], np.float32)
 TWO, SIZE = np.array(2, np.int32), np.array([3, 5], np.int32)
@@ -61,6 +62,8 @@ ROWS: list[tuple[str, list[Any], dict[str, Any]]] = [
     *((f"Resize{kind}", [IMAGES, SIZE], {}) for kind in ("Area", "Bicubic", "Bilinear", "NearestNeighbor")),
     ("ScaleAndTranslate", [IMAGES, SIZE, PAIR, PAIR], {}),
     ("CropAndResize", [IMAGES, BOXES, CROP, SIZE], {}),
+    ("ExtractGlimpse", [IMAGES, SIZE, GLIMPSES], {}),
+    ("ExtractGlimpseV2", [IMAGES, SIZE, GLIMPSES], {}),
     ("CropAndResizeGradBoxes", [F[:12].reshape(2, 2, 1, 3), IMAGES, BOXES, CROP], {}),
     ("CropAndResizeGradImage", [F[:12].reshape(2, 2, 1, 3), BOXES, CROP, np.array([1, 4, 2, 3], np.int32)], FLOAT),
     ("ImageProjectiveTransformV2", [IMAGES, EYE, SIZE], {"interpolation": "NEAREST"}),

@@ -42,6 +42,8 @@ ResizeMethodV1 as image.ResizeMethod
 image.: resize_area resize_bicubic resize_bilinear resize_nearest_neighbor
 resize_image_with_pad_v1 as image.resize_image_with_pad
 resize_images_v1 as image.resize image.resize_images
+[ops.image.glimpse]
+extract_glimpse_v1 as image.extract_glimpse
 [ops.image.warp]
 crop_and_resize_v1 as image.crop_and_resize
 """
@@ -51,6 +53,8 @@ V2 = """
 image.: draw_bounding_boxes sample_distorted_bounding_box
 [ops.image.colour]
 image.per_image_standardization
+[ops.image.glimpse]
+image.extract_glimpse
 [ops.image.resize]
 image.: ResizeMethod resize resize_with_pad
 [ops.image.warp]

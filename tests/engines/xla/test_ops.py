@@ -47,7 +47,8 @@ NEVER = {
 NOT_YET = frozenset(
     """
     AllCandidateSampler BandedTriangularSolve CTCLoss DataFormatDimMap DataFormatVecPermute Dilation2D
-    Dilation2DBackpropFilter Dilation2DBackpropInput EditDistance Eig ExtractVolumePatches FakeQuantWithMinMaxArgs
+    Dilation2DBackpropFilter Dilation2DBackpropInput EditDistance Eig ExtractGlimpse ExtractGlimpseV2 ExtractVolumePatches
+    FakeQuantWithMinMaxArgs
     FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient
     FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient FractionalAvgPool FractionalAvgPoolGrad
     FractionalMaxPool FractionalMaxPoolGrad FusedPadConv2D InplaceAdd InplaceSub InplaceUpdate IsotonicRegression Lu

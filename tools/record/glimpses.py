@@ -1,0 +1,17 @@
+"""Record TensorFlow's glimpses of images: `python tools/record/glimpses.py` (tensorflow 2.21)."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pathlib
+
+import tensorflow as tf
+
+WRITES = ("glimpses/*.json",)
+CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "glimpses" / "glimpse_cases.py"
+spec = importlib.util.spec_from_file_location("glimpse_cases", CASES)
+cases = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(cases)
+recorded = [cases.answer(tf, case) for case in cases.CASES]
+CASES.with_suffix(".json").write_text("[\n" + ",\n".join(json.dumps(r) for r in recorded) + "\n]\n")
