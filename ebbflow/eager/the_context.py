@@ -10,6 +10,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context
+from ebbflow.core.scopes import eager_scopes
 from ebbflow.engines import devices
 from ebbflow.platform import config, eras
 
@@ -25,6 +26,16 @@ class Context:
     def executing_eagerly(self) -> bool:
         """Return whether an op called here runs at once."""
         return context.executing_eagerly()
+
+    @property
+    def device_name(self) -> str:
+        """The full name of the device that ops run on here."""
+        return devices.list_devices()[0]
+
+    @property
+    def scope_name(self) -> str:
+        """The prefix of names given here, with a slash at its end."""
+        return eager_scopes.current
 
     def num_gpus(self) -> int:
         """Return how many GPUs there are."""

@@ -51,7 +51,7 @@ class Function(Trackable):
         input_signature: Any = None,
         autograph: bool = True,
         jit_compile: bool | None = None,
-        reduce_retracing: bool = False,
+        reduce_retracing: bool | None = False,
         max_traces: int | None = None,
         options: dict[str, Any] | None = None,
     ):
@@ -80,6 +80,39 @@ class Function(Trackable):
         self._reported = False
         forget = weakref.WeakMethod(self._forget)
         self._forget_ref = lambda ref: _call_if_alive(forget, ref)
+
+    @property
+    def _attributes(self) -> dict[str, Any]:
+        """What a function says of itself in files: which op it implements, and attrs of its own."""
+        implements, own = self._options.get("experimental_implements"), self._options.get("experimental_attributes")
+        return {**({} if implements is None else {"_implements": implements}), **(own or {})}
+
+    @property
+    def _experimental_autograph_options(self) -> Any:
+        return self._options.get("experimental_autograph_options")
+
+    def _clone(self, python_function: Callable[..., Any] | None) -> Function:
+        """Return a function of its own with the same wishes, which runs another Python function, or the same."""
+        return Function(
+            self._python_function if python_function is None else python_function,
+            self._name,
+            self._signature.input_signature,
+            self._autograph,
+            self._jit_compile,
+            self._reduce_retracing,
+            self._max_traces,
+            dict(self._options),
+        )
+
+    def _decorate(self, decorator: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        """Let a decorator have the Python function, before anything was traced."""
+        if self._entries:
+            raise ValueError(
+                "Functions cannot be decorated after they have been traced. "
+                f"{self._name} has {len(self._entries)} traces."
+            )
+        self._python_function = decorator(self._python_function)
+        self._signature = FunctionSignature(self._python_function, self._signature.input_signature)
 
     # --- calling ------------------------------------------------------------------------------------------------------
 
@@ -571,7 +604,7 @@ def function(
             input_signature,
             autograph,
             experimental_compile if jit_compile is None else jit_compile,
-            bool(reduce_retracing or experimental_relax_shapes),
+            reduce_retracing or experimental_relax_shapes,
             max_traces,
             options,
         )

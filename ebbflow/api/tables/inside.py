@@ -57,6 +57,8 @@ python.ops.string_ops.string_split_v2
 python.ops.ragged.ragged_tensor_value.RaggedTensorValue
 [ops.arrays.padding]
 repeat as python.ops.ragged.ragged_util.repeat
+[functions.control_flow.while_loop]
+functional_while as python.ops.while_v2.while_loop
 [ops.ragged.partition]
 FACTORY_KEY as python.ops.ragged.row_partition._row_partition_factory_key
 python.ops.ragged.row_partition.RowPartitionSpec

@@ -63,7 +63,6 @@ PYTHON = {
     "python.ops.cond_v2": "cond_v2=cond@2 indexed_case=switch_case",
     "python.ops.functional_ops": "map_fn map_fn_v2=map_fn",
     "python.ops.parallel_for": "vectorized_map",
-    "python.ops.while_v2": "while_loop=while_loop@2",
     "python.ops.data_flow_ops": "delete_session_tensor get_session_handle get_session_tensor",
     "python.ops.linalg_ops": "einsum",
     "python.ops.logging_ops": "Assert",

@@ -50,6 +50,31 @@ def while_loop(
     )
 
 
+def functional_while(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+    return_same_structure: bool = True,
+    back_prop: bool = True,
+) -> Any:
+    """Return the loop variables after the loop: `tensorflow.python.ops.while_v2.while_loop`."""
+    return while_loop_v1(
+        cond,
+        body,
+        loop_vars,
+        shape_invariants,
+        parallel_iterations,
+        back_prop,
+        name=name,
+        maximum_iterations=maximum_iterations,
+        return_same_structure=return_same_structure,
+    )
+
+
 def while_loop_v1(
     cond: Callable[..., Any],
     body: Callable[..., Any],
