@@ -11,6 +11,13 @@ from ebbflow import messages
 from ebbflow.graph.scope_names import is_in_scope, prepend_name_scope, strip_name_scope
 
 
+def _integer(text: str, wrong: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"Spec string's {wrong}") from None
+
+
 class SaveSliceInfo:
     """Which part of a larger variable a variable is: what a checkpoint keeps of it."""
 
@@ -42,6 +49,22 @@ class SaveSliceInfo:
         """
         shape = "".join(f"{n} " for n in self.full_shape)
         return shape + ":".join(f"{o},{n}" for o, n in zip(self.var_offset, self.var_shape, strict=True))
+
+    @classmethod
+    def from_spec(cls, spec: str) -> SaveSliceInfo:
+        """Return the part that a text as `spec` gives it describes."""
+        *shape, part = spec.split(" ")
+        if not shape or not part:
+            raise ValueError(f"Spec string must contain space-separated full_shape info, got {spec!r}")
+        full_shape = [_integer(n, f"full_shape must be a sequence of integers, got {spec!r}") for n in shape]
+        offsets, lengths = [], []
+        for pair in part.split(":"):
+            offset, comma, length = pair.partition(",")
+            if not comma:
+                raise ValueError(f"Spec string must contain comma-separated pairs of offsets and shapes, got {spec!r}")
+            offsets.append(_integer(offset, f"var_offset must be an integer, got {spec!r}"))
+            lengths.append(_integer(length, f"var_shape must be an integer, got {spec!r}"))
+        return cls(full_shape=full_shape, var_offset=offsets, var_shape=lengths)
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """Return this as a SaveSliceInfoDef (None where it is not under `export_scope`)."""

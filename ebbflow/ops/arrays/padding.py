@@ -368,7 +368,7 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: Axis = None, name: str 
             raise TypeError(f"repeats must be integers, got {times!r}")
         times = times if times.dtype in (dtypes.int32, dtypes.int64) else raw.Cast(times, DstT=dtypes.int32)
         if data._dims is None or times._dims is None:
-            raise ValueError("tf.repeat needs `input` and `repeats` of known rank")
+            return _repeat_unranked(data, times, axis)
         at = _repeat_axis(axis, data, times)
         if times._dims in ((), (1,)):
             return _repeat_all(data, raw.Reshape(times, np.zeros(0, np.int32)), at)
@@ -390,6 +390,17 @@ def _repeat_axis(axis: Any, data: Any, times: Any) -> int:
     ):
         raise ValueError(f"Dimensions {data._dims[at]} and {times._dims[0]} are not compatible")
     return at
+
+
+def _repeat_unranked(data: Any, times: Any, axis: Any) -> Any:
+    """Repeat what has no known rank: one number of repeats is spread over the axis when that is there."""
+    if times._dims is not None and len(times._dims) > 1:
+        raise ValueError(f"Shape {from_dims(times._dims)} must have rank at most 1")
+    at = convert(axis, None, dtypes.int32)
+    at = raw.SelectV2(raw.Less(at, 0), at + raw.Rank(data), at)
+    length = raw.Reshape(raw.GatherV2(raw.Shape(data), at, 0), [1])
+    rows = raw.BroadcastTo(raw.Reshape(times, [-1]), length)
+    return _repeat_each(data, rows, at if not isinstance(axis, int) or axis < 0 else axis)
 
 
 def _repeat_all(data: Any, times: Any, axis: int) -> Any:

@@ -207,8 +207,6 @@ def max_pool1d(
     input: TensorLike, ksize: Sizes, strides: Sizes, padding: Padding, data_format: str = "NWC", name: str | None = None
 ) -> Tensor:
     """Return the largest element of every window of sequences."""
-    if isinstance(padding, (list, tuple)):
-        raise ValueError("`padding` as a list is for images; pad the sequence first")
     return _pool1d(raw.MaxPool, input, ksize, strides, padding, data_format, name, "MaxPool1d")
 
 
@@ -222,17 +220,27 @@ def avg_pool1d(
 def _pool1d(op, x, ksize, strides, padding, data_format, name, default):
     data_format = data_format or "NWC"
     at = 2 if data_format == "NCW" else 1
+    kind, explicit = _padding1d(padding, at)
     with name_scope(name, default, [x]) as scope:
         sizes, steps = (per_axis(v, 1, data_format, n) for v, n in ((ksize, "ksize"), (strides, "strides")))
         result = op(
             expand_dims(x, at),
             ksize=[*sizes[:at], 1, *sizes[at:]],
             strides=[*steps[:at], 1, *steps[at:]],
-            padding=padding,
+            padding=kind,
             data_format="NCHW" if at == 2 else "NHWC",
             name=scope or None,
+            **explicit,
         )
         return squeeze(result, at)
+
+
+def _padding1d(padding: Any, at: int) -> tuple[Any, dict[str, Any]]:
+    """Return the padding of images of one row for one of sequences, and the attr that says how much."""
+    if not isinstance(padding, (list, tuple)):
+        return padding, {}
+    kind, explicit = padding_of([*padding[:at], [0, 0], *padding[at:]])
+    return kind, {"explicit_paddings": explicit}
 
 
 def max_pool3d(
