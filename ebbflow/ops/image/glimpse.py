@@ -52,7 +52,7 @@ def _dims(images: Any, size: Any, offsets: Any) -> Any:
 def _starts(offsets: np.ndarray, image: Any, size: Any, centered: bool, normalized: bool, second: bool) -> np.ndarray:
     """Return the pixel at which each glimpse begins: (row, column)."""
     lengths, window = np.array(image, np.float32), np.array(size, np.float32)
-    at = offsets * lengths if normalized else offsets.astype(np.float32)
+    at: np.ndarray = offsets * lengths if normalized else offsets.astype(np.float32)
     if centered:
         at = (at / 2 if normalized or not second else at) + lengths / 2
     if not second or (centered and normalized):
