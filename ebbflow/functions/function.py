@@ -604,7 +604,7 @@ def function(
             input_signature,
             autograph,
             experimental_compile if jit_compile is None else jit_compile,
-            reduce_retracing or experimental_relax_shapes,
+            experimental_relax_shapes or reduce_retracing,
             max_traces,
             options,
         )

@@ -54,14 +54,25 @@ def checked_ids(ids: Any, rows: int) -> int:
         raise invalid("segment_ids should be the same size as dimension 0 of input.")
     if not rows:
         return 0
-    if ids[0] < 0:
-        raise invalid(
-            f"Segment id {ids[0]} out of range [0, {int(ids[-1]) + 1}), "
-            "possibly because 'segment_ids' input is not sorted."
-        )
-    if (ids[1:] < ids[:-1]).any():
-        raise invalid("segment ids are not increasing")
+    if ids[0] < 0 or (ids[1:] < ids[:-1]).any():
+        raise invalid(_wrong_ids(ids.tolist()))
     return int(ids[-1]) + 1
+
+
+def _wrong_ids(ids: list[int]) -> str:
+    """Return what is wrong with ids that are not sorted, or negative: of the first that meets the eye of a walk."""
+    count = ids[-1] + 1
+    if count <= 0:
+        return "segment ids must be >= 0"
+    for i, number in enumerate(ids):
+        following = ids[i + 1] if i + 1 < len(ids) else None
+        if following == number:
+            continue
+        if following is not None and following < number:
+            return "segment ids are not increasing"
+        if not 0 <= number < count:
+            return f"Segment id {number} out of range [0, {count}), possibly because 'segment_ids' input is not sorted."
+    return "segment ids are not increasing"
 
 
 def _sorted_fold(ufunc: Any, start: Callable[[Any], Any], empty: float) -> Callable[..., Any]:

@@ -53,8 +53,11 @@ def _spread(grad: Any, indices: Any, segment_ids: Any, rows: int, power: float) 
     """Return the gradient of the table, of `rows` rows."""
     if indices.size != segment_ids.size:
         raise invalid("segment_ids and indices should have same size.")
-    if segment_ids.size and not (segment_ids.min() >= 0 and segment_ids.max() < grad.shape[0]):
+    count = grad.shape[0]
+    if segment_ids.size and segment_ids[-1] >= count:
         raise invalid("Invalid number of segments")
+    for number in segment_ids[(segment_ids < 0) | (segment_ids >= count)].tolist():
+        raise invalid(f"Segment id {number} out of range [0, {count}).")
     for i in indices[(indices < 0) | (indices >= rows)].tolist():
         raise invalid(f"Index {i} out of range [0, {rows}).")
     wide = grad.astype(np.float32) if is_narrow(grad.dtype) else grad
