@@ -21,8 +21,8 @@ _INTERFACE = (
     "(input:float, size:int32, offsets:float) -> (glimpse:float) | centered: bool = true; normalized: bool = true; "
     'uniform_noise: bool = true; noise: string = "uniform"'
 )
-ExtractGlimpse = op(f"ExtractGlimpse{_INTERFACE}", gradient=FLAT, facts="random")
-ExtractGlimpseV2 = op(f"ExtractGlimpseV2{_INTERFACE}", gradient=FLAT, facts="random")
+ExtractGlimpse = op(f"ExtractGlimpse{_INTERFACE}", gradient=FLAT)
+ExtractGlimpseV2 = op(f"ExtractGlimpseV2{_INTERFACE}", gradient=FLAT)
 
 NOISES = ("uniform", "gaussian", "zero")
 
