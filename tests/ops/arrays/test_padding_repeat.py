@@ -1,4 +1,4 @@
-"""`tf.repeat` of what has no known rank, and pooling of sequences with paddings that are said."""
+"""`tf.repeat` of what has no known rank."""
 
 import numpy as np
 import pytest
@@ -18,11 +18,3 @@ def test_ranks_may_be_known_late(axis, repeats):
         return tf.repeat(x, times, axis)
 
     np.testing.assert_array_equal(repeated(data, repeats), np.repeat(data, repeats, axis))
-
-
-@pytest.mark.parametrize("form", ["NWC", "NCW"])
-def test_sequences_are_pooled_with_paddings_that_are_said(form):
-    x = np.arange(6.0, dtype=np.float32)
-    shape, pads = ((1, 6, 1), [[0, 0], [1, 1], [0, 0]]) if form == "NWC" else ((1, 1, 6), [[0, 0], [0, 0], [1, 1]])
-    pooled = tf.nn.max_pool1d(x.reshape(shape), 2, 2, pads, data_format=form)
-    assert pooled.numpy().ravel().tolist() == [0.0, 2.0, 4.0, 5.0]
