@@ -1,4 +1,5 @@
-"""The `ebbflow` command: run a program or a model, show and convert models, say what is installed, tell the version.
+"""The `ebbflow` command: run a program or a model, launch one in several processes, show and convert models,
+say what is installed, tell the version.
 
 Knows the arguments; the work is in `doors`.
 """
@@ -48,6 +49,10 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         from ebbflow.doors import models  # only who looks at models needs these rooms
 
         sys.exit(models.serve(options))
+    if options.command == "launch":
+        from ebbflow.doors.launch import launch  # only programs of several processes need it
+
+        sys.exit(launch(options))
     if options.command == "doctor":
         from ebbflow.doors.doctor import examine  # asks every engine: only when wanted
 
@@ -74,6 +79,11 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     else:
         commands.add_parser("show", help="say what is in a SavedModel, a graph or a checkpoint", add_help=False)
         commands.add_parser("convert", help="write a SavedModel as a frozen graph or as arrays", add_help=False)
+    starts = commands.add_parser("launch", help="run a program as several processes, and watch them")
+    if words and words[0] == "launch":
+        from ebbflow.doors.launch import add_arguments
+
+        add_arguments(starts)
     commands.add_parser("doctor", help="say what is installed, which engines serve, and what is missing")
     commands.add_parser("version", help="tell the version")
     return top

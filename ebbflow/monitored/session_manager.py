@@ -17,6 +17,9 @@ from ebbflow.core import context, errors
 from ebbflow.platform import logging
 from ebbflow.runtime.session import Session
 
+FIRST_WAIT = 0.25
+"""Seconds until a process that waits for its chief looks again; each wait is twice the last, up to the longest."""
+
 
 class SessionManager:
     """Makes sessions, and has them initialized or restored."""
@@ -135,6 +138,7 @@ class SessionManager:
         """Return a session that is ready because somebody else made it so; DeadlineExceededError after so long."""
         self._target = master
         end = time.monotonic() + (float("inf") if max_wait_secs is None else max_wait_secs)
+        pause = min(self._wait, FIRST_WAIT)
         while True:
             sess = Session(master, graph=self._graph, config=config)
             waiting = None
@@ -149,12 +153,13 @@ class SessionManager:
                 sess.close()
                 raise
             left = end - time.monotonic()
-            if left <= self._wait:
+            if left <= pause:
                 raise errors.DeadlineExceededError(
                     None, None, f"Session was not ready after waiting {max_wait_secs} secs."
                 )
             logging.info("Waiting for model to be ready.  Ready_for_local_init_op:  %s", waiting)
-            time.sleep(self._wait)
+            time.sleep(pause)
+            pause = min(self._wait, 2 * pause)
 
     # --- ready -------------------------------------------------------------------------------------------------------
 
