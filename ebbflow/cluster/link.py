@@ -71,7 +71,7 @@ class Link:
 
     def _check(self) -> None:
         if self.error is not None:
-            raise type(self.error)(None, None, self.error.message)  # type: ignore[call-arg]
+            raise wire.error_from(wire.error_content(self.error))  # one of its own for each who asks
 
     def __iter__(self) -> Iterator[bytes]:
         return self

@@ -46,6 +46,10 @@ class LocalPeer:
         """The session at this task; AbortedError if it was reset."""
         return self.task.session(*self._key)
 
+    def check(self) -> None:
+        """Raise AbortedError if the session was reset."""
+        self.task.session(*self._key)
+
     def reset(self, containers: Sequence[str]) -> None:
         self.task.reset(containers)
 

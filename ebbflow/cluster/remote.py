@@ -162,7 +162,7 @@ class ClusterTeam:
                 graph = peer.register(own, cluster.addresses_for(own))
                 feeds = sorted({place for part in own for place in part.fed})
                 pairs = [pair for part in own for pair in zip(part.fetched, part.fetches, strict=True)]
-                fetched = [place for place, fetch in pairs if type(fetch) is SymbolicTensor]
+                fetched = [place for place, fetch in pairs if isinstance(fetch, SymbolicTensor)]
                 self._remote.append((peer, graph, feeds, fetched))
                 weakref.finalize(self, peer.release, graph)
         self._local = Team(local) if local else None
@@ -177,7 +177,7 @@ class ClusterTeam:
         started: list[RemotePeer] = []
         try:
             for own in self._locals:
-                own.session  # noqa: B018  (raises where it was reset)
+                own.check()
             for peer, graph, feeds, _ in self._remote:
                 started.append(peer)
                 done = self._ending(peer, step, pending, trace)
