@@ -1,6 +1,9 @@
 """The names of `tf.distribute`: strategies, the replica that speaks, values of each replica."""
 
 BOTH = """
+[cluster.resolvers]
+distribute.cluster_resolver.: ClusterResolver KubernetesClusterResolver KubernetesExecutableLocation
+distribute.cluster_resolver.: SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver UnionResolver
 [cluster.server]
 train.Server distribute.Server
 [cluster.spec]

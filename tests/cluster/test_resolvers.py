@@ -1,0 +1,103 @@
+"""Who is in a cluster, as programs, TF_CONFIG, SLURM and Kubernetes say; TensorFlow 2.21 gave these answers."""
+
+import json
+from types import SimpleNamespace as Thing
+
+import pytest
+
+import ebbflow as tf
+
+resolvers = tf.distribute.cluster_resolver
+TWO = {"worker": ["a:1", "b:2"], "ps": ["c:3"]}
+
+
+def simple(cluster, **kwargs):
+    return resolvers.SimpleClusterResolver(tf.train.ClusterSpec(cluster), **kwargs)
+
+
+def test_what_the_program_knows_itself():
+    known = simple({"worker": ["a:1", "b:2"], "ps": {1: "c:3"}}, master="m:1", task_type="worker", rpc_layer="grpc")
+    assert [known.master(), known.master("worker", 0), known.master("ps", 1, "x")] == [
+        "grpc://m:1",
+        "grpc://a:1",
+        "x://c:3",
+    ]
+    assert (known.task_type, known.task_id, known.environment, known.num_accelerators()) == ("worker", None, "", {})
+    with pytest.raises(ValueError, match="7"):
+        known.master("worker", 7)
+    with pytest.raises(TypeError, match="ClusterSpec"):
+        resolvers.SimpleClusterResolver({"worker": ["a:1"]})
+
+
+def test_several_together():
+    both = resolvers.UnionResolver(simple(TWO, master="m:1", task_id=3), simple({"worker": ["d:4"], "chief": ["e:5"]}))
+    expected = {"worker": ["a:1", "b:2", "d:4"], "ps": ["c:3"], "chief": ["e:5"]}
+    assert both.cluster_spec().as_dict() == expected
+    assert (both.master(), both.master("chief", 0), both.task_id) == ("m:1", "e:5", 3)
+    numbered = [simple({"worker": {i: f"x:{i}"}}) for i in (0, 1)]
+    assert resolvers.UnionResolver(*numbered).cluster_spec().as_dict() == {"worker": ["x:0", "x:1"]}
+    with pytest.raises(KeyError, match="two tasks 1"):
+        resolvers.UnionResolver(numbered[1], simple({"worker": {1: "y:1"}})).cluster_spec()
+    for bad in [((), {}), ((numbered[0],), {"bad": 1})]:
+        with pytest.raises(ValueError, match=r"kwargs|At least"):
+            resolvers.UnionResolver(*bad[0], **bad[1])
+
+
+@pytest.mark.parametrize(
+    "config, cluster, master, task",
+    [
+        ({}, {}, "", (None, None, None)),
+        ({"cluster": TWO, "task": {"type": "worker", "index": 1}}, TWO, "b:2", ("worker", 1, None)),
+        ({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}}, {"worker": ["a:1"]}, "",
+         ("worker", 0, None)),
+        ({"session_master": "z:1"}, {}, "z:1", (None, None, None)),
+        ({"cluster": TWO, "task": {"type": "ps", "index": "0"}, "rpc_layer": "http"}, TWO, "http://c:3",
+         ("ps", 0, "http")),
+    ],
+)  # fmt: skip
+def test_tf_config(monkeypatch, config, cluster, master, task):
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    told = resolvers.TFConfigClusterResolver()
+    assert told.cluster_spec().as_dict() == cluster
+    assert told.master() == master
+    assert (told.task_type, told.task_id, told.rpc_layer) == task
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '"worker"'])
+def test_a_tf_config_that_is_none(monkeypatch, text):
+    monkeypatch.setenv("TF_CONFIG", text)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="TF_CONFIG"):
+        resolvers.TFConfigClusterResolver().cluster_spec()
+
+
+def test_slurm(monkeypatch):
+    for name, value in {"PROCID": "3", "STEP_NODELIST": "t02n[13,41-43]", "STEP_TASKS_PER_NODE": "1,2,1,1"}.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    step = resolvers.SlurmClusterResolver({"ps": 1, "worker": 4}, port_base=8000, gpus_per_node=2, gpus_per_task=1)
+    workers = ["t02n41:8000", "t02n41:8001", "t02n42:8000", "t02n43:8000"]
+    assert step.cluster_spec().as_dict() == {"ps": ["t02n13:8000"], "worker": workers}
+    assert step.get_task_info() == ("worker", 2)
+    assert step.master() == "grpc://t02n42:8000"
+    assert resolvers.SlurmClusterResolver().cluster_spec().num_tasks("worker") == 5
+    with pytest.raises(RuntimeError, match="2 tasks, the job step has 5"):
+        resolvers.SlurmClusterResolver({"worker": 2})
+    monkeypatch.setenv("SLURM_STEP_TASKS_PER_NODE", "1,2")
+    with pytest.raises(RuntimeError, match="4 nodes"):
+        resolvers.SlurmClusterResolver()
+    monkeypatch.delenv("SLURM_PROCID")
+    with pytest.raises(RuntimeError, match="SLURM_PROCID"):
+        resolvers.SlurmClusterResolver()
+
+
+def test_kubernetes():
+    def pod(name, ip, phase="Running"):
+        return Thing(metadata=Thing(name=name), status=Thing(phase=phase, host_ip=ip))
+
+    pods = {"x": [pod("b", "10.0.0.2"), pod("a", "10.0.0.1")], "y": [pod("c", "10.0.0.3", "Failed")]}
+    client = Thing(list_pod_for_all_namespaces=lambda label_selector: Thing(items=pods[label_selector]))
+    asked = resolvers.KubernetesClusterResolver({"worker": ["x"]}, tf_server_port=80, override_client=client)
+    assert asked.cluster_spec().as_dict() == {"worker": ["10.0.0.1:80", "10.0.0.2:80"]}
+    assert (asked.master(), asked.master("worker", 1)) == ("", "grpc://10.0.0.2:80")
+    with pytest.raises(RuntimeError, match="'c' is not running"):
+        resolvers.KubernetesClusterResolver({"worker": ["y"]}, override_client=client).cluster_spec()
