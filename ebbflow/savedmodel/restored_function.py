@@ -77,7 +77,8 @@ def packed(structure: Any, tensors: Sequence[Any]) -> Any:
             return spec
         if isinstance(spec, TensorSpec):
             tensor = next(rest)
-            tensor.set_shape(spec.shape) if tensor.shape.rank is None else None
+            if tensor.shape.is_compatible_with(spec.shape):  # a body does not know the shapes of variables it captures
+                tensor.set_shape(spec.shape)
             return tensor
         specs = nest.flatten(spec._component_specs, expand_composites=True)
         parts = nest.pack_sequence_as(spec._component_specs, [next(rest) for _ in specs], expand_composites=True)

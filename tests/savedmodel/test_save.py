@@ -260,3 +260,22 @@ def test_a_model_without_values_and_without_a_fingerprint(tmp_path):
     finally:
         flags.config().saved_model_fingerprinting.reset(True)
     assert not (tmp_path / "n" / "fingerprint.pb").exists()
+
+
+def test_a_loaded_function_knows_the_shapes_of_its_results(tmp_path):
+    """Also where they follow from variables, which a function's body in a file does not describe."""
+
+    class Project(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable(tf.ones([3, 2]))
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 3])])
+        def __call__(self, x):
+            return x @ self.w
+
+    tf.saved_model.save(Project(), str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    traced = tf.function(lambda x: loaded(x)).get_concrete_function(tf.TensorSpec([None, 3]))
+    assert traced.output_shapes.as_list() == [None, 2]
+    assert loaded(tf.ones([1, 3])).numpy().tolist() == [[3.0, 3.0]]
