@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import glob
 import importlib.util
 import linecache
 import os
@@ -146,7 +147,8 @@ def _main_file(script: str) -> str:
 def _own_places() -> list[str]:
     """Return the places of PYTHONPATH that may hold modules of the program's own, and not installed packages."""
     places = [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
-    return [place for place in places if not os.path.isfile(os.path.join(place, "ebbflow", "__init__.py"))]
+    installed = ("*.dist-info", "*.egg-info", os.path.join("ebbflow", "__init__.py"))
+    return [place for place in places if not any(glob.glob(os.path.join(glob.escape(place), i)) for i in installed)]
 
 
 def _evidence(kind: str, name: str, directory: str) -> tuple[era.Era, str]:

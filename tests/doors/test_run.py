@@ -54,6 +54,14 @@ def test_packages_on_pythonpath_speak_for_an_era_too(tmp_path):
     assert ebbflow("run", "prog.py", cwd=tmp_path / "code", PYTHONPATH=path).stdout.startswith("1.15")
 
 
+def test_packages_installed_into_a_place_of_pythonpath_do_not(tmp_path):
+    write(tmp_path / "code", prog="import tensorflow as tf\nimport nets\nprint(tf.__version__)\n")
+    write(tmp_path / "site", nets="import tensorflow as tf\ndef f():\n    return tf.placeholder(tf.float32)\n")
+    (tmp_path / "site" / "nets-1.0.dist-info").mkdir()
+    path = os.pathsep.join([str(tmp_path / "site"), os.path.dirname(os.path.dirname(package.__file__))])
+    assert ebbflow("run", "prog.py", cwd=tmp_path / "code", PYTHONPATH=path).stdout.startswith("2.21")
+
+
 def test_the_first_era_is_detected_and_can_be_overruled(tmp_path):
     write(tmp_path, prog="import tensorflow as tf\ntf.Session\nprint(tf.__version__, tf.executing_eagerly())\n")
     assert ebbflow("run", "prog.py", cwd=tmp_path).stdout == "1.15.5 False\n"
