@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import fnmatch
+import functools
 import pathlib
 
 import pytest
@@ -12,6 +13,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 
 
+@functools.cache  # reading all the recorders takes half a second
 def written() -> dict[str, str]:
     """The patterns of golden files that recorders say they write (`WRITES`), with the recorder's name."""
     patterns = {}
