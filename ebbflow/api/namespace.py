@@ -63,20 +63,7 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
                 pass
         space = views.view(key).spaces[path]
         if name not in space:
-            if name == "__all__":
-                return [word for word in space if word.isidentifier() and not word.startswith("_")]
-            if name == "python" and f"{path}.{name}" in views.view(views.locate(key, f"{path}.{name}")[0]).spaces:
-                return importlib.import_module(f"{module.__name__}.{name}")
-            generated = space.get(views.GENERATED)
-            if generated is not None and hasattr(resolve(generated), name):
-                return getattr(resolve(generated), name)
-            beside = views.module_beside(key, name) if path in views.recorded() and None not in space.values() else None
-            if beside is not None:
-                return importlib.import_module(f"{root}.{beside}")
-            grown = None if name.startswith("__") else _on_a_branch(f"{path}.{name}", key)
-            if grown is not None:
-                return grown
-            raise suggest.MissingNameError(root, key, f"{path}.{name}" if path else name)
+            return _not_in_table(module, root, key, path, name)
         target = space[name]
         value = importlib.import_module(f"{module.__name__}.{name}") if target is None else public(target)
         return value if target is not None and target.startswith(LIVE) else here.setdefault(name, value)
@@ -93,6 +80,25 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
     fetch.fetches = f"{root}.{path}"  # type: ignore[attr-defined]
     here.update(__getattr__=fetch, __dir__=listing)
     here.setdefault("__path__", [])
+
+
+def _not_in_table(module: ModuleType, root: str, key: str, path: str, name: str) -> Any:
+    """Return what a namespace has besides the names of its table: inner modules, generated ops, parts of packages."""
+    space = views.view(key).spaces[path]
+    if name == "__all__":
+        return [word for word in space if word.isidentifier() and not word.startswith("_")]
+    if name == "python" and f"{path}.{name}" in views.view(views.locate(key, f"{path}.{name}")[0]).spaces:
+        return importlib.import_module(f"{module.__name__}.{name}")
+    generated = space.get(views.GENERATED)
+    if generated is not None and hasattr(resolve(generated), name):
+        return getattr(resolve(generated), name)
+    beside = views.module_beside(key, name) if path in views.recorded() and None not in space.values() else None
+    if beside is not None:
+        return importlib.import_module(f"{root}.{beside}")
+    grown = None if name.startswith("__") else _on_a_branch(f"{path}.{name}", key)
+    if grown is not None:
+        return grown
+    raise suggest.MissingNameError(root, key, f"{path}.{name}" if path else name)
 
 
 def resolve(target: str) -> Any:

@@ -162,7 +162,7 @@ class ClusterTeam:
                 graph = peer.register(own, cluster.addresses_for(own))
                 feeds = sorted({place for part in own for place in part.fed})
                 pairs = [pair for part in own for pair in zip(part.fetched, part.fetches, strict=True)]
-                fetched = [place for place, fetch in pairs if isinstance(fetch, SymbolicTensor)]
+                fetched = [place for place, fetch in pairs if type(fetch) is SymbolicTensor]
                 self._remote.append((peer, graph, feeds, fetched))
                 weakref.finalize(self, peer.release, graph)
         self._local = Team(local) if local else None

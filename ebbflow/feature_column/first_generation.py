@@ -30,7 +30,7 @@ from ebbflow.graph.scopes import name_scope_v1
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.arrays.shaping import reshape
 from ebbflow.ops.arrays.shaping import shape as shape_of
-from ebbflow.ops.elementwise.binary import add_n
+from ebbflow.ops.elementwise.sums import add_n
 from ebbflow.ops.linalg.matmul import matmul
 from ebbflow.ops.nn.bias_softmax import bias_add
 from ebbflow.ops.nn.embedding_sparse import safe_embedding_lookup_sparse_v1

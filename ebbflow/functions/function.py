@@ -14,7 +14,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from types import MethodType
 from typing import Any
 
 from ebbflow.core import context, source
@@ -26,6 +25,7 @@ from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.device_choice import PREFERRED_DEVICE, DeferredForm
 from ebbflow.functions.signature import PLAIN_VALUES, FunctionSignature, FunctionType, Given
 from ebbflow.functions.tracing import lifted, refuse_variable, trace
+from ebbflow.functions.weak_method import WeakMethod, call_if_alive, drop
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.platform.config import wishes
 from ebbflow.trackable.auto import provide_function_kinds
@@ -79,7 +79,7 @@ class Function(Trackable):
         self._tells_variables_apart = False  # known after a trace that asked an argument for its name
         self._reported = False
         forget = weakref.WeakMethod(self._forget)
-        self._forget_ref = lambda ref: _call_if_alive(forget, ref)
+        self._forget_ref = lambda ref: call_if_alive(forget, ref)
 
     @property
     def _attributes(self) -> dict[str, Any]:
@@ -334,7 +334,7 @@ class Function(Trackable):
         found = self._bound.get(id(instance))
         if found is None or found[0]() is not instance:
             try:
-                ref = weakref.ref(instance, functools.partial(_drop, self._bound, id(instance)))
+                ref = weakref.ref(instance, functools.partial(drop, self._bound, id(instance)))
             except TypeError:  # no weak references to it: it is an argument like any other, where there can be others
                 bound = functools.partial(self._python_function, instance)
                 return self._with(bound) if self._signature.awaits_self else functools.partial(self, instance)
@@ -348,7 +348,7 @@ class Function(Trackable):
         """Return this function with its first argument given, which is held weakly."""
         function = self._python_function
         method = function.__get__(ref()) if hasattr(function, "__get__") else functools.partial(function, ref())
-        return self._with(_WeakMethod(function, ref, FunctionSignature(method)))
+        return self._with(WeakMethod(function, ref, FunctionSignature(method)))
 
     def _with(self, python_function: Callable[..., Any]) -> Function:
         return Function(
@@ -366,7 +366,7 @@ class Function(Trackable):
     def python_function(self) -> Callable[..., Any]:
         """The Python function that is traced; of a method, the method."""
         function = self._python_function
-        return function.method() if isinstance(function, _WeakMethod) else function
+        return function.method() if isinstance(function, WeakMethod) else function
 
     @property
     def input_signature(self) -> Any:
@@ -454,42 +454,6 @@ class _Entry:
         self.because, self.seconds = because, seconds
 
 
-class _WeakMethod:
-    """A method whose instance is held weakly."""
-
-    def __init__(self, function: Callable[..., Any], ref: weakref.ref[Any], signature: FunctionSignature):
-        functools.update_wrapper(self, function)
-        del self.__wrapped__  # type: ignore[attr-defined]
-        self.function, self._ref = function, ref
-        self.__signature__ = signature.python
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(self._ref(), *args, **kwargs)
-
-    def method(self) -> Callable[..., Any]:
-        """Return the method itself, or its function once the instance is gone."""
-        instance = self._ref()
-        return self.function if instance is None else MethodType(self.function, instance)
-
-    def converted(self, convert: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the method with its function converted."""
-        return functools.partial(convert(self.function), self._ref())
-
-    def __repr__(self) -> str:
-        return repr(self.function)
-
-
-def _drop(bound: dict[int, Any], number: int, ref: Any) -> None:
-    if number in bound and bound[number][0] is ref:
-        del bound[number]
-
-
-def _call_if_alive(method: Any, *args: Any) -> None:
-    found = method()
-    if found is not None:
-        found(*args)
-
-
 def _refuse(graph: Any, make: Callable[..., Any], given: dict[str, Any]) -> Any:
     raise refuse_variable(True)
 
@@ -533,7 +497,7 @@ def _converted(function: Callable[..., Any]) -> Callable[..., Any]:
     convert = _converter()
     if convert is None:
         return function
-    return function.converted(convert) if isinstance(function, _WeakMethod) else convert(function)
+    return function.converted(convert) if isinstance(function, WeakMethod) else convert(function)
 
 
 def _made_by_exec(function: Any) -> bool:

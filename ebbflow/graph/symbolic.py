@@ -29,13 +29,11 @@ class GraphTensorType(type):
     all others. So code of this package asks by `type(x) is SymbolicTensor`, never by isinstance.
     """
 
-    stands_for_all = False  # from the moment when `tf1.tensor_class` gives it the name
-
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, Tensor) if cls.stands_for_all else super().__instancecheck__(value)
+        return isinstance(value, Tensor) if context.switches.tf1 else super().__instancecheck__(value)
 
     def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, Tensor) if cls.stands_for_all else super().__subclasscheck__(other)
+        return issubclass(other, Tensor) if context.switches.tf1 else super().__subclasscheck__(other)
 
 
 @final

@@ -15,19 +15,16 @@ from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
-from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import get_name_scope
 from ebbflow.platform import logging
 from ebbflow.state.base import VariableAggregation, VariableSynchronization
-from ebbflow.state.partitioners import PartitionedVariable
 from ebbflow.state.variable_store import (
     AUTO_REUSE,
     EagerVariableStore,
     VariableStore,
-    Wanted,
     default_store,
     home_graph,
     with_variable_store,
@@ -38,7 +35,6 @@ __all__ = [
     "AUTO_REUSE",
     "EagerVariableStore",
     "VariableScope",
-    "create_partitioned_variables",
     "get_local_variable",
     "get_variable",
     "get_variable_scope",
@@ -566,47 +562,3 @@ def get_local_variable(
         synchronization=synchronization,
         aggregation=aggregation,
     )
-
-
-def create_partitioned_variables(
-    shape: Any,
-    slicing: Any,
-    initializer: Any,
-    dtype: DType = dtypes.float32,
-    trainable: bool = True,
-    collections: Any = None,
-    name: str | None = None,
-    reuse: bool | None = None,
-) -> list[Any]:
-    """Return the parts of a new variable of `shape`, divided as `slicing` says for each axis."""
-    if len(shape) != len(slicing):
-        raise ValueError(
-            f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, slicing: "
-            f"{slicing}"
-        )
-    if len(shape) < 1:
-        raise ValueError(f"A partitioned Variable must have rank at least 1: shape: {shape}")
-    with variable_scope(name, "PartitionedVariable", reuse=reuse) as scope:
-        if scope.custom_getter is not None:
-            raise ValueError(
-                "create_partitioned_variables cannot be used where a custom getter is set: use get_variable with a "
-                "partitioner. "
-                f"Current custom getter: {scope.custom_getter}."
-            )
-        wanted = Wanted(
-            name=scope.name,
-            shape=shape,
-            dtype=dtype,
-            initializer=_first(initializer, scope.initializer),
-            regularizer=scope.regularizer,
-            reuse=scope.reuse,
-            trainable=trainable,
-            collections=collections,
-            caching_device=scope.caching_device,
-            partitioner=lambda **unused: slicing,
-            use_resource=scope.use_resource,
-            constraint=scope.constraint,
-        )
-        with name_scope(None):
-            found: PartitionedVariable = default_store().partitioned(wanted)
-        return list(found)

@@ -24,7 +24,7 @@ def placeholder_name(t: Any = None, scope: str | None = None, prefix: str = "gep
     scope = "" if scope is None else f"{scope.rstrip('/')}/" if scope else ""
     if t is None:
         return f"{scope}{prefix}"
-    if not isinstance(t, SymbolicTensor):
+    if type(t) is not SymbolicTensor:
         raise TypeError(f"Expected a tf.Tensor, got: {type(t)}")
     return f"{scope}{prefix}__{t.op.name.rpartition('/')[2]}_{t.value_index}"
 
@@ -118,7 +118,7 @@ class TransformerInfo:
 
     def _mapped(self, structure: Any, tensors: Any, nodes: Any, missing_fn: Any) -> Any:
         def one(item: Any) -> Any:
-            if not isinstance(item, (SymbolicTensor, Operation)):
+            if type(item) is not SymbolicTensor and not isinstance(item, Operation):
                 raise TypeError(f"Expected a tf.Tensor or tf.Operation, got a {type(item)}")
             known = nodes if isinstance(item, Operation) else tensors
             if item in known:

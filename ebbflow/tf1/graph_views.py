@@ -20,9 +20,9 @@ def make_list_of_op(ops: Any, check_graph: bool = True, allow_graph: bool = True
         if not allow_graph:
             raise TypeError("allow_graph is False: cannot convert a tf.Graph.")
         return ops.get_operations()
-    listed = list(ops) if isinstance(ops, Iterable) and not isinstance(ops, SymbolicTensor) else [ops]
+    listed = list(ops) if isinstance(ops, Iterable) and type(ops) is not SymbolicTensor else [ops]
     if ignore_ts:
-        listed = [op for op in listed if not isinstance(op, SymbolicTensor)]
+        listed = [op for op in listed if type(op) is not SymbolicTensor]
     return _of_kind(listed, Operation, check_graph)
 
 
@@ -32,7 +32,7 @@ def make_list_of_t(ts: Any, check_graph: bool = True, allow_graph: bool = True, 
         if not allow_graph:
             raise TypeError("allow_graph is False: cannot convert a tf.Graph.")
         return get_tensors(ts)
-    listed = [ts] if isinstance(ts, (SymbolicTensor, Operation)) else list(ts)
+    listed = [ts] if type(ts) is SymbolicTensor or isinstance(ts, Operation) else list(ts)
     if ignore_ops:
         listed = [t for t in listed if not isinstance(t, Operation)]
     return _of_kind(listed, SymbolicTensor, check_graph)
@@ -172,7 +172,7 @@ def get_forward_walk_ops(
 ) -> list[Any]:  # fmt: skip
     """Return the nodes that depend on `seed_ops` (or on tensors: on what takes them)."""
     listed = list(seed_ops) if isinstance(seed_ops, (list, tuple, set, frozenset)) else [seed_ops]
-    if listed and isinstance(listed[0], SymbolicTensor):
+    if listed and type(listed[0]) is SymbolicTensor:
         listed = get_consuming_ops(listed)
     else:
         listed = make_list_of_op(seed_ops, allow_graph=False)
@@ -193,7 +193,7 @@ def get_backward_walk_ops(
 ) -> list[Any]:  # fmt: skip
     """Return the nodes that `seed_ops` (or the nodes that give these tensors) depend on."""
     listed = list(seed_ops) if isinstance(seed_ops, (list, tuple, set, frozenset)) else [seed_ops]
-    if listed and isinstance(listed[0], SymbolicTensor):
+    if listed and type(listed[0]) is SymbolicTensor:
         listed = get_generating_ops(listed)
     else:
         listed = make_list_of_op(seed_ops, allow_graph=False)
@@ -351,7 +351,7 @@ def make_view(*args: Any, **kwargs: Any) -> SubGraphView:
         for item in arg if isinstance(arg, (list, tuple, set)) else [arg]:
             if isinstance(item, SubGraphView):
                 ops.update(dict.fromkeys(item.ops))
-            elif isinstance(item, SymbolicTensor):
+            elif type(item) is SymbolicTensor:
                 passing.append(item)
             elif isinstance(item, (str, re.Pattern)):
                 ops.update(dict.fromkeys(select_ops(item, **kwargs)))

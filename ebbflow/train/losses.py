@@ -21,8 +21,9 @@ from ebbflow.ops.arrays.shaping import rank as rank_of
 from ebbflow.ops.arrays.shaping import size as size_of
 from ebbflow.ops.arrays.shaping import squeeze
 from ebbflow.ops.declare import raw
-from ebbflow.ops.elementwise.binary import add_n, div_no_nan
+from ebbflow.ops.elementwise.binary import div_no_nan
 from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.elementwise.sums import add_n
 from ebbflow.ops.nn.cross_entropy import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,

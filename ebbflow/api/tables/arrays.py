@@ -23,9 +23,10 @@ is_non_decreasing debugging.is_non_decreasing math.is_non_decreasing
 is_strictly_increasing debugging.is_strictly_increasing math.is_strictly_increasing
 [ops.control.barriers]
 timestamp
+[ops.arrays.ensure_shape]
+ensure_shape
 [ops.arrays.creation]
 convert_to_tensor_or_indexed_slices
-ensure_shape
 fill
 guarantee_const
 identity
@@ -94,8 +95,9 @@ broadcast_static_shape
 broadcast_to
 [ops.elementwise.casts]
 bitcast
-[ops.arrays.shaping]
+[ops.arrays.permutations]
 invert_permutation math.invert_permutation
+[ops.arrays.shaping]
 matrix_transpose linalg.matrix_transpose linalg.transpose
 rank
 reshape manip.reshape

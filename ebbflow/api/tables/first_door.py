@@ -39,8 +39,8 @@ select
 split
 unpack
 zeros
-[tf1.tensor_class]
-Tensor
+[graph.symbolic]
+SymbolicTensor as Tensor
 [ops.arrays.joining]
 concat as concat_v2
 [ops.nn.conv]
@@ -100,8 +100,9 @@ dropout_tf1 as nn.dropout
 [ops.linalg.einsum]
 einsum_tf1 as einsum linalg.einsum
 tensordot_tf1 as tensordot linalg.tensordot
-[ops.elementwise.binary]
+[ops.elementwise.sums]
 accumulate_n_tf1 as accumulate_n math.accumulate_n
+[ops.elementwise.binary]
 add_tf1 as add math.add
 [ops.reduce.reductions]
 reduce_logsumexp_tf1 as reduce_logsumexp math.reduce_logsumexp

@@ -111,10 +111,11 @@ linalg.: expm logm lu lu_matrix_inverse lu_reconstruct lu_solve matrix_rank pinv
 linalg.sqrtm matrix_square_root
 [ops.linalg.banded]
 linalg.: eigh_tridiagonal tridiagonal_matmul tridiagonal_solve
-[ops.elementwise.binary]
+[ops.elementwise.sums]
 accumulate_n math.accumulate_n
-add math.add
 add_n math.add_n
+[ops.elementwise.binary]
+add math.add
 atan2 math.atan2
 div
 div_no_nan math.divide_no_nan

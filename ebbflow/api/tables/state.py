@@ -55,8 +55,9 @@ random.get_global_generator random.experimental.get_global_generator
 random.set_global_generator random.experimental.set_global_generator
 [state.template]
 make_template
-[state.variable_scope]
+[state.partitioned_variables]
 create_partitioned_variables
+[state.variable_scope]
 get_local_variable
 get_variable
 get_variable_scope

@@ -24,8 +24,8 @@ from ebbflow.ops.arrays.creation import stop_gradient, zeros
 from ebbflow.ops.arrays.joining import concat, stack
 from ebbflow.ops.arrays.shaping import reshape
 from ebbflow.ops.arrays.shaping import shape as shape_of
-from ebbflow.ops.elementwise.binary import add_n
 from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.elementwise.sums import add_n
 from ebbflow.ops.elementwise.unary import tanh
 from ebbflow.ops.nn.bias_softmax import softmax, xw_plus_b
 from ebbflow.ops.nn.conv import conv2d_v1

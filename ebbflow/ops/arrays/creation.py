@@ -26,7 +26,7 @@ from ebbflow.core.convert import (
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.op import op, tagged
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.shape import TensorShape, as_dims, is_compatible, merge_dims
+from ebbflow.core.shape import TensorShape, as_dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.source import short
 from ebbflow.core.tensor import EagerTensor, Tensor, is_tensor, wrap
@@ -136,28 +136,6 @@ PreventGradient = op(
 @PreventGradient.gradient
 def _(call, grad):
     raise LookupError(f"Gradient explicitly disabled. Reason: {call.message!r}")
-
-
-EnsureShape = op(
-    "EnsureShape(input:T) -> (output:T) | shape: shape; T: type", gradient=_grad_as_is, facts="same complains"
-)
-
-
-@EnsureShape.shape
-def _(input, *, shape):
-    try:
-        return merge_dims(input.dims, shape)
-    except ValueError:
-        raise errors.StaticShapeError(
-            f"Shape of tensor input {show(input.dims)} is not compatible with expected shape {show(shape)}."
-        ) from None
-
-
-@EnsureShape.kernel
-def _(xp, input, *, shape):
-    if not is_compatible(input.shape, shape):
-        raise invalid(f"Shape of tensor input {show(input.shape)} is not compatible with expected shape {show(shape)}.")
-    return input
 
 
 # --- fills ------------------------------------------------------------------------------------------------------------
@@ -597,8 +575,3 @@ def prevent_gradient(input, message="", name=None):
 def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the same value, promised not to change between runs."""
     return GuaranteeConst(input, name=name)
-
-
-def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
-    """Return `x`, whose shape is checked against `shape` when it is known."""
-    return EnsureShape(x, shape=as_dims(shape), name=name)

@@ -338,33 +338,6 @@ def _(call, grad):
     return ConjugateTranspose(grad, _inverse(call.perm, as_node=True), name="transpose"), None
 
 
-InvertPermutation = op("InvertPermutation(x:T) -> (y:T) | T: index = int32", gradient=FLAT, facts="static portable")
-
-
-@InvertPermutation.shape
-def _(x):
-    return (vector(x, "x"),)
-
-
-@InvertPermutation.kernel
-def _(xp, x):
-    if x.ndim != 1:
-        raise invalid("invert_permutation expects a 1D vector.")
-    count = len(x)
-    if xp is np:
-        _check_permutation(x, count)
-    return xp.argsort(x).astype(x.dtype)
-
-
-def _check_permutation(x: np.ndarray, count: int) -> None:
-    outside = x[(x < 0) | (x >= count)]
-    if outside.size:
-        raise invalid(f"{outside[0]} is not between 0 and {count}")
-    seen = np.bincount(x, minlength=count)
-    if count and seen.max() > 1:
-        raise invalid(f"{int(seen.argmax())} is duplicated in the input.")
-
-
 # --- public: asking for it --------------------------------------------------------------------------------------------
 
 
@@ -594,11 +567,6 @@ def matrix_transpose(a: TensorLike, name: str = "matrix_transpose", conjugate: b
                 f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a} with shape: {a.shape}"
             )
         return transpose(a, [*range(axes - 2), axes - 1, axes - 2], conjugate)
-
-
-def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
-    """Return the permutation that undoes `x`."""
-    return InvertPermutation(x, name=name)
 
 
 def checked_scalar(arg: Any, name: str) -> Any:

@@ -23,6 +23,7 @@ from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.checks import check_values_fit
+from ebbflow.ops.ragged.dense_parts import fitted_to, full_of, lengths_before, with_first_axes_merged
 from ebbflow.ops.ragged.partition import RowPartition, as_splits, partition
 from ebbflow.ops.ragged.value import RaggedTensorValue
 
@@ -243,11 +244,13 @@ class RaggedTensor(CompositeTensor):
                 return outer
             return outer.with_values(cls.from_tensor(outer.values, lengths[1:], row_splits_dtype=kind))
         if ragged_rank > 1:
-            inner = cls.from_tensor(_merged(tensor, 1), None, padding, ragged_rank - 1, row_splits_dtype=kind)
+            inner = cls.from_tensor(
+                with_first_axes_merged(tensor, 1), None, padding, ragged_rank - 1, row_splits_dtype=kind
+            )
             return cls.from_tensor(tensor, lengths, row_splits_dtype=kind).with_values(inner)
         sizes = raw.Shape(tensor, out_type=kind)
         if padding is not None:
-            lengths = _lengths_before(tensor, padding, kind)
+            lengths = lengths_before(tensor, padding, kind)
         if lengths is None:
             rows = raw.Range(np.array(0, kind.np), sizes[0] + np.array(1, kind.np), np.array(1, kind.np))
             return _from_dense(tensor, rows, sizes)
@@ -463,8 +466,8 @@ class RaggedTensor(CompositeTensor):
         places = raw.Pack([self.value_rowids(), self.offsets()], axis=1)
         flat = self.with_values(values)
         default = convert(_zero(values.dtype) if default_value is None else default_value, values.dtype)
-        filled = raw.TensorScatterUpdate(_filled(flat.bounding_shape(), default), places, values)
-        return filled if shape is None else _fitted(filled, shape, default)
+        filled = raw.TensorScatterUpdate(full_of(flat.bounding_shape(), default), places, values)
+        return filled if shape is None else fitted_to(filled, shape, default)
 
     def to_sparse(self, name: str | None = None) -> Any:
         """Return all elements as a sparse tensor of the smallest shape they fit into."""
@@ -537,7 +540,7 @@ def _is_supported(values: Any) -> bool:
 
 def _from_dense(tensor: Any, rows: Any, sizes: Any) -> RaggedTensor:
     """Return the rows of a tensor, all of one length."""
-    merged, known = _merged(tensor, 1), tensor.shape.as_list()
+    merged, known = with_first_axes_merged(tensor, 1), tensor.shape.as_list()
     if None not in known[:2]:
         merged.set_shape([known[0] * known[1], *known[2:]])
     length = sizes[1] if known[1] is None else convert(known[1], sizes.dtype)
@@ -562,12 +565,6 @@ def _zero(dtype: Any) -> Any:
     return "" if dtype is dtypes.string else np.zeros((), dtype.np)
 
 
-def _merged(tensor: Any, times: int) -> Any:
-    """Return a tensor with its first axes made one."""
-    sizes = raw.Shape(tensor)
-    return raw.Reshape(tensor, raw.ConcatV2([[-1], sizes[times + 1 :]], 0))
-
-
 def _merge(values: Any, outer: int, inner: int) -> Any:
     if outer == inner:
         return values
@@ -575,33 +572,3 @@ def _merge(values: Any, outer: int, inner: int) -> Any:
         return values.merge_dims(outer, inner)
     sizes = raw.Shape(values)
     return raw.Reshape(values, raw.ConcatV2([sizes[:outer], [-1], sizes[inner + 1 :]], 0))
-
-
-def _lengths_before(tensor: Any, padding: Any, kind: Any) -> Any:
-    """Return how long each row is without the padding at its end."""
-    same = raw.Equal(tensor, convert(padding, tensor.dtype))
-    for axis in range(len(tensor._dims) - 1, 1, -1):
-        same = raw.All(same, [axis])
-    kept = raw.Cast(raw.LogicalNot(same), DstT=kind)
-    count = raw.Shape(tensor, out_type=kind)[1]
-    one = np.array(1, kind.np)
-    return raw.Max(kept * raw.Range(one, count + one, one), [1])
-
-
-def _filled(shape: Any, value: Any) -> Any:
-    """Return a tensor of a shape full of a value, which may be the inner part of it."""
-    return raw.Fill(shape, value) if not value._dims else raw.BroadcastTo(value, shape)
-
-
-def _fitted(filled: Any, shape: Any, default: Any) -> Any:
-    """Return a tensor cut or filled up to a shape; None leaves a length as it is."""
-    for axis, length in enumerate(TensorShape(shape).as_list()):
-        if length is None:
-            continue
-        rank = len(filled._dims)
-        size = raw.Shape(filled)[axis]
-        widths = [[0, 0] if i != axis else [0, raw.Maximum(length - size, 0)] for i in range(rank)]
-        filled = raw.PadV2(filled, convert(widths), default)
-        filled = filled[(slice(None),) * axis + (slice(0, length),)]
-        filled.set_shape([length if i == axis else n for i, n in enumerate(filled._dims)])
-    return filled

@@ -242,6 +242,17 @@ def _reduced_lengths(shape: Any, folded: list[int], keep_dims: bool) -> list[int
     return [1 if a in folded else int(n) for a, n in enumerate(shape) if keep_dims or a not in folded]
 
 
+def _dense_reduced(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
+    """The shape of a reduction to a dense tensor."""
+    whole, axes = input_shape.as_dims, reduction_axes.value
+    if whole is None or axes is None:
+        return None
+    folded = {int(a) % len(whole) for a in axes.reshape(-1) if -len(whole) <= a < len(whole)}
+    if folded == set() and axes.size:
+        return None
+    return tuple(1 if a in folded else n for a, n in enumerate(whole) if keep_dims or a not in folded)
+
+
 def _reduction(name: str, types: str, fold: Callable[..., Any]) -> tuple[Op, Op]:
     """Declare a reduction in two forms: to a dense tensor and to a sparse one."""
     inputs = "input_indices:int64, input_values:T, input_shape:int64, reduction_axes:int32"
@@ -252,15 +263,7 @@ def _reduction(name: str, types: str, fold: Callable[..., Any]) -> tuple[Op, Op]
         gradient=UNDEFINED,
     )
 
-    @dense.shape
-    def _(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
-        whole, axes = input_shape.as_dims, reduction_axes.value
-        if whole is None or axes is None:
-            return None
-        folded = {int(a) % len(whole) for a in axes.reshape(-1) if -len(whole) <= a < len(whole)}
-        if folded == set() and axes.size:
-            return None
-        return tuple(1 if a in folded else n for a, n in enumerate(whole) if keep_dims or a not in folded)
+    dense.shape(_dense_reduced)
 
     @dense.kernel
     def _(xp, input_indices, input_values, input_shape, reduction_axes, *, keep_dims):

@@ -7,6 +7,7 @@ import pytest
 import ebbflow as tf
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.ops.arrays import creation, ranges
+from ebbflow.ops.arrays.ensure_shape import ensure_shape
 from ebbflow.ops.arrays.placeholder_ops import Placeholder
 from ebbflow.ops.linalg import diag
 from tests.ops.cases import MODES, Case, args
@@ -151,7 +152,7 @@ REFUSED = {
         "You must feed a value",
     ),
     "another shape": (
-        lambda: creation.ensure_shape([1, 2], [3]),
+        lambda: ensure_shape([1, 2], [3]),
         tf.errors.InvalidArgumentError,
         "Shape of tensor input [2] is not compatible with expected shape [3].",
     ),
@@ -178,7 +179,7 @@ def test_in_a_graph_the_last_value_fills_a_constant_of_tf1():
 GRADIENTS = [
     Case(creation.identity, args("2 3"), numpy=lambda x: x),
     Case(lambda x: creation.identity_n([x, x * x])[1], args("3"), numpy=np.square, name="identity_n"),
-    Case(lambda x: creation.ensure_shape(x, [None]) ** 2.0, args("3", low=0.5), numpy=np.square, name="ensure_shape"),
+    Case(lambda x: ensure_shape(x, [None]) ** 2.0, args("3", low=0.5), numpy=np.square, name="ensure_shape"),
     Case(lambda x: creation.fill([2, 3], x * x), args(""), numpy=lambda x: np.full((2, 3), x * x), name="fill"),
     Case(
         lambda a, b: ranges.linspace(a * a, b * a, 4),

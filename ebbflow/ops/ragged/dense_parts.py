@@ -1,0 +1,47 @@
+"""What ragged tensors ask of dense ones: axes made one, rows without their padding, tensors of a given shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core.convert import convert
+from ebbflow.core.shape import TensorShape
+from ebbflow.ops.declare import raw
+
+
+def with_first_axes_merged(tensor: Any, times: int) -> Any:
+    """Return a tensor with its first axes made one."""
+    sizes = raw.Shape(tensor)
+    return raw.Reshape(tensor, raw.ConcatV2([[-1], sizes[times + 1 :]], 0))
+
+
+def lengths_before(tensor: Any, padding: Any, kind: Any) -> Any:
+    """Return how long each row is without the padding at its end."""
+    same = raw.Equal(tensor, convert(padding, tensor.dtype))
+    for axis in range(len(tensor._dims) - 1, 1, -1):
+        same = raw.All(same, [axis])
+    kept = raw.Cast(raw.LogicalNot(same), DstT=kind)
+    count = raw.Shape(tensor, out_type=kind)[1]
+    one = np.array(1, kind.np)
+    return raw.Max(kept * raw.Range(one, count + one, one), [1])
+
+
+def full_of(shape: Any, value: Any) -> Any:
+    """Return a tensor of a shape full of a value, which may be the inner part of it."""
+    return raw.Fill(shape, value) if not value._dims else raw.BroadcastTo(value, shape)
+
+
+def fitted_to(filled: Any, shape: Any, default: Any) -> Any:
+    """Return a tensor cut or filled up to a shape; None leaves a length as it is."""
+    for axis, length in enumerate(TensorShape(shape).as_list()):
+        if length is None:
+            continue
+        rank = len(filled._dims)
+        size = raw.Shape(filled)[axis]
+        widths = [[0, 0] if i != axis else [0, raw.Maximum(length - size, 0)] for i in range(rank)]
+        filled = raw.PadV2(filled, convert(widths), default)
+        filled = filled[(slice(None),) * axis + (slice(0, length),)]
+        filled.set_shape([length if i == axis else n for i, n in enumerate(filled._dims)])
+    return filled
