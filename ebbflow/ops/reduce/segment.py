@@ -234,6 +234,8 @@ def _unsorted_op(
 
     @declared.kernel
     def _(xp, data, segment_ids, num_segments):
+        if num_segments.ndim:
+            raise invalid(f"num_segments should be a scalar, not shape {show(num_segments.shape)}")
         count = int(num_segments)
         _check_range(segment_ids, count)
         flat = segment_ids.reshape(-1)
