@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
+import ebbflow as tf
 from ebbflow.core import context
+from ebbflow.engines import devices
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -26,6 +28,16 @@ def manners_of_tf2():
     _come_back()
     yield
     _come_back()
+
+
+@pytest.fixture
+def two_cpus():
+    """Two logical CPUs for the length of a test."""
+    devices.reset()
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    yield
+    devices.reset()
 
 
 def _come_back():

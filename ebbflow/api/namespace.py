@@ -182,11 +182,15 @@ def _module_at(names: Mapping[str, str], public: str) -> Any:
     package = _module_at(names, outer) if dot else None
     if not isinstance(package, ModuleType) or not hasattr(package, "__path__"):
         return None
-    name = f"{package.__name__}.{inner}"
+    return module_or_none(f"{package.__name__}.{inner}")
+
+
+def module_or_none(name: str) -> ModuleType | None:
+    """Return a module, or None where there is none of that name; what it imports itself must be there."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        if not (error.name and f"{name}.".startswith(f"{error.name}.")):
             raise
         return None
 

@@ -37,8 +37,6 @@ RECORDED = pathlib.Path(__file__).with_name("tables") / "inner_paths.txt"
 
 OTHER_PACKAGES = (
     "doors.estimator_package:",
-    "doors.keras_losses:",
-    "doors.keras_metrics:",
     "doors.keras_package:",
     "doors.learn.",
     "doors.slim_package:",
@@ -51,7 +49,7 @@ BRANCHES = {
 }
 """Paths below which a function of another package's says what there is, beside what the tables say."""
 
-KERAS_SPACES = ("initializers", "losses", "metrics")
+KERAS_SPACES = ("initializers",)
 """Namespaces of TF 2 that are Keras's: what our tables do not have there, it has."""
 
 DOORS = {
@@ -169,8 +167,8 @@ def names_of(key: str) -> dict[str, str]:
         return first | {name: target for name, target in second.items() if "VERSION" in name.upper()}
     beside = {name: target for name, target in _by_hand().items() if not is_inner(name)}
     if key == "v2":
-        taken = tuple(f"{space}." for space in KERAS_SPACES if space != "initializers")
-        kept = {name: target for name, target in first.items() if not name.startswith(taken)}
+        packages = tuple(f"{name}." for name, target in second.items() if target.startswith(OTHER_PACKAGES))
+        kept = {name: target for name, target in first.items() if not name.startswith(packages)}
         return kept | beside | second  # so a TF 1 name is there too where TF 2 has no other use for it
     if key == "compat.v2":  # TF 2 as 1.15 had it
         return names_of("v2") | dict(parse(first_door.SECOND))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 from typing import Any
 
+from ebbflow.cluster.resolvers import TFConfigClusterResolver
 from ebbflow.core import errors
 from ebbflow.distribute.strategy import Extended, Strategy
 
@@ -29,7 +28,7 @@ class MultiWorkerMirroredStrategy(Strategy):
     """Replicas on several machines that keep their variables alike; here: the one machine there is."""
 
     def __init__(self, cluster_resolver: Any = None, communication_options: Any = None):
-        workers = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster", {}).get("worker", [])
+        workers = TFConfigClusterResolver().cluster_spec().as_dict().get("worker", [])
         if len(workers) > 1:
             raise errors.UnimplementedError(
                 None,

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-from ebbflow.api.namespace import finder
+from ebbflow.api.namespace import finder, module_or_none
 from ebbflow.doors import alias, keras_package
 
 PACKAGE = "tensorflow_estimator"
@@ -61,11 +61,9 @@ def inside(path: str) -> Any:
     if not path:
         return importlib.import_module(place)
     with _tensorflow_of_its_own():
-        try:
-            return importlib.import_module(f"{place}.{path}")
-        except ModuleNotFoundError as error:
-            if not (error.name and f"{place}.{path}.".startswith(f"{error.name}.")):
-                raise
+        module = module_or_none(f"{place}.{path}")
+    if module is not None:
+        return module
     space, _, name = path.rpartition(".")
     return getattr(sys.modules.get(f"{place}.{space}"), name, None)
 

@@ -12,6 +12,7 @@ import sys
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from ebbflow.api.namespace import module_or_none
 from ebbflow.doors import alias
 
 KERAS_3 = "keras._tf_keras.keras"
@@ -129,11 +130,9 @@ def inside(path: str) -> Any:
         return root
     places = [root.__name__, f"{KERAS_2}.src"] if path == "layers" else [f"{KERAS_2}.src", root.__name__]
     for place in places:
-        try:
-            return importlib.import_module(f"{place}.{path}")
-        except ModuleNotFoundError as error:
-            if not (error.name and f"{place}.{path}.".startswith(f"{error.name}.")):
-                raise
+        module = module_or_none(f"{place}.{path}")
+        if module is not None:
+            return module
     space, _, name = path.rpartition(".")
     return next((vars(m)[name] for place in places if name in vars(m := _module(place, space))), None)
 

@@ -20,9 +20,10 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import dtypes, errors, memory
 from ebbflow.core.dtypes import DType
+from ebbflow.core.varint import varint
 from ebbflow.io import tensor_slices, variants
 from ebbflow.io.records import crc32c, file_errors, masked, masked_crc32c, open_file
-from ebbflow.io.sorted_table import read_table, varint
+from ebbflow.io.sorted_table import read_table
 from ebbflow.io.tensor_slices import Shape, Slice
 from ebbflow.platform.file_systems import LOCAL, system_of
 

@@ -19,10 +19,11 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.core.dtypes import DType
+from ebbflow.core.varint import to_varint
 from ebbflow.io import tensor_slices, variants
 from ebbflow.io.bundle import PENDING, bundle_exists, bytes_of_array, data_path, index_path
 from ebbflow.io.records import crc32c, file_errors, masked, masked_crc32c
-from ebbflow.io.sorted_table import read_table, table_bytes, to_varint
+from ebbflow.io.sorted_table import read_table, table_bytes
 from ebbflow.io.tensor_slices import Slice
 from ebbflow.platform.file_systems import system_of
 

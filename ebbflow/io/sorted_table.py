@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any
 
 from ebbflow.core import errors
+from ebbflow.core.varint import to_varint, varint
 from ebbflow.io import snappy
 from ebbflow.io.records import masked_crc32c, open_file
 
@@ -59,20 +59,6 @@ def is_table(path: str) -> bool:
             return False
         file.seek(-8, 2)
         return file.read(8) == _MAGIC
-
-
-def varint(data: Any, at: int) -> tuple[int, int]:
-    """Return the number that starts at `at`, and where the next thing starts."""
-    number = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, at
-        shift += 7
-        if shift > 63:
-            raise IndexError("a varint of more than ten bytes")
 
 
 def _handle(data: bytes, at: int) -> tuple[int, int, int]:
@@ -181,20 +167,6 @@ def _append(file: bytearray, block: _Block) -> bytes:
     typed = contents + bytes([_PLAIN])
     file += typed + _UINT32.pack(masked_crc32c(typed))
     return handle
-
-
-def to_varint(number: int) -> bytes:
-    """Return a number as a varint.
-
-    >>> to_varint(300).hex()
-    'ac02'
-    """
-    out = bytearray()
-    while number >= 0x80:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
 
 
 def _common_prefix(a: bytes, b: bytes) -> int:

@@ -34,26 +34,6 @@ from ebbflow.state.regularizers import get_regularization_losses
 from ebbflow.train.weights import broadcastable, remove_squeezable_dimensions
 
 
-class ReductionV2:
-    """How losses of elements become one loss, in the words of TF 2."""
-
-    AUTO = "auto"
-    NONE = "none"
-    SUM = "sum"
-    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
-
-    @classmethod
-    def all(cls) -> tuple[str, ...]:
-        """Return every way there is."""
-        return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
-
-    @classmethod
-    def validate(cls, key: str) -> None:
-        """Raise ValueError for a word that is not one of them."""
-        if key not in cls.all():
-            raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
-
-
 class Reduction:
     """How losses of elements become one loss."""
 

@@ -3,22 +3,9 @@
 import pytest
 
 import ebbflow as tf
-from ebbflow.engines import devices
+from tests.distribute.replicas import of_each
 
-
-@pytest.fixture(autouse=True)
-def two_cpus():
-    devices.reset()
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    yield
-    devices.reset()
-
-
-def of_each(strategy, function):
-    return strategy.experimental_distribute_values_from_function(
-        lambda context: function(context.replica_id_in_sync_group)
-    )
+pytestmark = pytest.mark.usefixtures("two_cpus")
 
 
 @pytest.mark.parametrize("kind", ["ReductionToOneDevice", "HierarchicalCopyAllReduce", "NcclAllReduce"])

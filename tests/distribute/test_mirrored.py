@@ -4,22 +4,12 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.engines import devices
+from tests.distribute.replicas import of_each
 
 
 @pytest.fixture
-def strategy():
-    devices.reset()
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    yield tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    devices.reset()
-
-
-def of_each(strategy, function):
-    return strategy.experimental_distribute_values_from_function(
-        lambda context: function(context.replica_id_in_sync_group)
-    )
+def strategy(two_cpus):
+    return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, tf.function])

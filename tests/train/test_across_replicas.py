@@ -3,7 +3,8 @@
 import pytest
 
 import ebbflow as tf
-from ebbflow.engines import devices
+
+pytestmark = pytest.mark.usefixtures("two_cpus")
 
 v1 = tf.compat.v1.train
 OPTIMIZERS = {
@@ -11,15 +12,6 @@ OPTIMIZERS = {
     "Momentum": lambda: v1.MomentumOptimizer(0.1, 0.9),
     "Adam": lambda: v1.AdamOptimizer(0.1),
 }
-
-
-@pytest.fixture(autouse=True)
-def two_cpus():
-    devices.reset()
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    yield
-    devices.reset()
 
 
 def trained(strategy, optimizer, wrap):

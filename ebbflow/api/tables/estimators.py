@@ -15,8 +15,6 @@ losses.Reduction
 V2 = """
 [doors.estimator_package]
 estimator
-[train.losses]
-ReductionV2 as losses.Reduction
 [platform.gauges]
 __internal__.monitoring.: BoolGauge Counter IntGauge Sampler StringGauge
 """

@@ -13,6 +13,8 @@ TensorBase as __internal__.types.Tensor
 compat.alias.: install installed uninstall
 [doors.keras_package]
 keras
+losses
+metrics
 optimizers
 [functions.func_graph]
 __internal__.FuncGraph
@@ -27,27 +29,6 @@ __internal__.smart_cond.smart_cond
 __internal__.eager_context.eager_mode
 [platform.eras]
 tf2_enabled as __internal__.tf2.enabled
-[doors.keras_losses]
-losses.: BinaryCrossentropy BinaryFocalCrossentropy CategoricalCrossentropy CategoricalFocalCrossentropy
-losses.: CategoricalHinge CosineSimilarity Hinge Huber KLD KLDivergence LogCosh Loss MAE MAPE MSE MSLE
-losses.: MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogarithmicError Poisson
-losses.: SparseCategoricalCrossentropy SquaredHinge binary_crossentropy binary_focal_crossentropy
-losses.: categorical_crossentropy categorical_focal_crossentropy categorical_hinge cosine_similarity deserialize
-losses.: get hinge huber kld kullback_leibler_divergence mae mape mse msle poisson serialize
-losses.: sparse_categorical_crossentropy squared_hinge
-[doors.keras_metrics]
-metrics.: AUC Accuracy BinaryAccuracy BinaryCrossentropy BinaryIoU CategoricalAccuracy CategoricalCrossentropy
-metrics.: CategoricalHinge CosineSimilarity F1Score FBetaScore FalseNegatives FalsePositives Hinge IoU KLD
-metrics.: KLDivergence LogCoshError MAE MAPE MSE MSLE Mean MeanAbsoluteError MeanAbsolutePercentageError MeanIoU
-metrics.: MeanMetricWrapper MeanSquaredError MeanSquaredLogarithmicError Metric OneHotIoU OneHotMeanIoU Poisson
-metrics.: Precision PrecisionAtRecall R2Score Recall RecallAtPrecision RootMeanSquaredError
-metrics.: SensitivityAtSpecificity SparseCategoricalAccuracy SparseCategoricalCrossentropy
-metrics.: SparseTopKCategoricalAccuracy SpecificityAtSensitivity SquaredHinge Sum TopKCategoricalAccuracy
-metrics.: TrueNegatives TruePositives binary_accuracy binary_crossentropy binary_focal_crossentropy
-metrics.: categorical_accuracy categorical_crossentropy categorical_focal_crossentropy deserialize get hinge kld
-metrics.: kullback_leibler_divergence mae mape mse msle poisson serialize sparse_categorical_accuracy
-metrics.: sparse_categorical_crossentropy sparse_top_k_categorical_accuracy squared_hinge
-metrics.: top_k_categorical_accuracy
 """
 
 INSIDE = """

@@ -18,6 +18,7 @@ from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import op
 from ebbflow.core.typing import TensorLike
+from ebbflow.core.varint import to_varint, varint
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
 
@@ -144,17 +145,10 @@ def _repeats(field: Any) -> bool:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value & ((1 << 64) - 1), at
-        shift += 7
-        if shift > 63:
-            raise IndexError("a number of more than ten bytes")
+def _word(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number as a field holds it: the bits beyond 64 do not count."""
+    value, at = varint(data, at)
+    return value & ((1 << 64) - 1), at
 
 
 def _on_wire(data: bytes) -> Iterator[tuple[int, int, Any]]:
@@ -162,14 +156,14 @@ def _on_wire(data: bytes) -> Iterator[tuple[int, int, Any]]:
     at, size = 0, len(data)
     value: Any
     while at < size:
-        tag, at = _varint(data, at)
+        tag, at = varint(data, at)
         wire = tag & 7
         if wire == VARINT:
-            value, at = _varint(data, at)
+            value, at = _word(data, at)
         elif wire in (FIXED64, FIXED32, LENGTH):
             length = {FIXED64: 8, FIXED32: 4}.get(wire, 0)
             if wire == LENGTH:
-                length, at = _varint(data, at)
+                length, at = varint(data, at)
             value, at = data[at : at + length], at + length
             if at > size:
                 raise IndexError("a field behind the end")
@@ -190,7 +184,7 @@ def _unpacked(data: bytes, kind: _Kind) -> Iterator[Any]:
             if at > len(data):
                 raise IndexError("a packed value behind the end")
         else:
-            value, at = _varint(data, at)
+            value, at = _word(data, at)
         yield kind.read(value)
 
 
@@ -277,20 +271,11 @@ def _column(rows: list[Any], i: int, field: tuple[Any, _Kind], dtype: Any, batch
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def _as_varint(number: int) -> bytes:
-    parts = bytearray()
-    while number >= 0x80:
-        parts.append(number & 0x7F | 0x80)
-        number >>= 7
-    parts.append(number)
-    return bytes(parts)
-
-
 def _written(kind: _Kind, value: Any) -> bytes:
     found = kind.write(value)
     if kind.wire == VARINT:
-        return _as_varint(found)
-    return _as_varint(len(found)) + found if kind.wire == LENGTH else found
+        return to_varint(found)
+    return to_varint(len(found)) + found if kind.wire == LENGTH else found
 
 
 def _encoded(field: Any, kind: _Kind, values: Sequence[Any]) -> bytes:
@@ -299,8 +284,8 @@ def _encoded(field: Any, kind: _Kind, values: Sequence[Any]) -> bytes:
         return b""
     if _repeats(field) and field.is_packed:
         content = b"".join([_written(kind, value) for value in values])
-        return _as_varint(field.number << 3 | LENGTH) + _as_varint(len(content)) + content
-    tag = _as_varint(field.number << 3 | kind.wire)
+        return to_varint(field.number << 3 | LENGTH) + to_varint(len(content)) + content
+    tag = to_varint(field.number << 3 | kind.wire)
     return b"".join([tag + _written(kind, value) for value in values])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core.op import op
+from ebbflow.core.varint import to_varint
 from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.parsing import values, wire
 from ebbflow.ops.parsing.example_ops import KINDS, Dense, Records, _text, _word, _zero, dense_features, key_list
@@ -141,15 +142,7 @@ def _parted(data: bytes, wanted: set[bytes]) -> tuple[bytes, dict[bytes, list[tu
             for key, a, b in wire.entries_of(data, start, end):
                 if key in wanted:
                     found[key] = [(c, d) for n, form, c, d in wire.fields(data, a, b) if n == 1 and form == wire.RANGE]
-    return b"\x0a" + _varint(len(context)) + context, found
-
-
-def _varint(value: int) -> bytes:
-    out = b""
-    while value >= 0x80:
-        out += bytes([value & 0x7F | 0x80])
-        value >>= 7
-    return out + bytes([value])
+    return b"\x0a" + to_varint(len(context)) + context, found
 
 
 def _context_dims(context_dense_shapes: Any, lead: tuple[int | None, ...]) -> list[Any]:
