@@ -310,6 +310,20 @@ contrib.eager.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric 
 contrib.eager.python.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric SparseAccuracy
 [platform.mnist]
 contrib.learn.datasets.mnist.: DataSet Datasets dense_to_one_hot extract_images extract_labels load_mnist read_data_sets
+[tf1.quantize.public]
+contrib.quantize.: create_eval_graph create_training_graph experimental_create_eval_graph
+contrib.quantize.experimental_create_training_graph
+contrib.quantize.python.quantize_graph.: create_eval_graph create_training_graph experimental_create_eval_graph
+contrib.quantize.python.quantize_graph.experimental_create_training_graph
+fold_batch_norms as contrib.quantize.python.fold_batch_norms.FoldBatchNorms
+quantize_layers as contrib.quantize.python.quantize.Quantize
+[tf1.quantize.fake]
+fixed_quantize as contrib.quantize.python.quant_ops.FixedQuantize
+last_value_quantize as contrib.quantize.python.quant_ops.LastValueQuantize
+moving_average_quantize as contrib.quantize.python.quant_ops.MovingAvgQuantize
+quantization_step as contrib.quantize.python.common.CreateOrGetQuantizationStep
+[tf1.quantize.unfused]
+batch_norm_groups as contrib.quantize.python.common.BatchNormGroups
 [tf1.crf]
 contrib.crf.: CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell CrfForwardRnnCell crf_binary_score crf_decode
 contrib.crf.: crf_log_likelihood crf_log_norm crf_multitag_sequence_score crf_sequence_score crf_unary_score

@@ -179,3 +179,79 @@ def functions_of_contrib_nn(tf):
     plain, clipped = nn.scaled_softplus(x, 2.0), nn.scaled_softplus(x, tf.constant([1.0, 0.5, 2.0, 4.0]), clip=3.0)
     same = nn.alpha_dropout(x, 1.0)
     return run(tf, plain, clipped, tf.gradients(clipped, x)[0], nn.nth_element(x, 1), nn.nth_element(x, 1, True), same)
+
+
+# --- quantize ---------------------------------------------------------------------------------------------------------
+
+
+def quantizable(tf, training, fused=True):
+    """A small net of `tf.layers`: a normalised convolution, a depthwise one with a shortcut, a product."""
+    x = tf.placeholder(tf.float32, [4, 6, 6, 3], name="x")
+    y = tf.layers.conv2d(x, 4, 3, name="first", use_bias=False, padding="same")
+    y = tf.nn.relu6(tf.layers.batch_normalization(y, training=training, fused=fused, name="norm", momentum=0.9))
+    z = tf.layers.conv2d(y, 4, 3, name="block/second", padding="same")
+    y = tf.nn.relu(z + y, name="joined")
+    with tf.variable_scope("deep"):
+        y = tf.nn.depthwise_conv2d(y, tf.get_variable("filter", [3, 3, 4, 2]), [1, 2, 2, 1], "SAME")
+        y = tf.nn.bias_add(y, tf.get_variable("bias", [8]))
+        y = tf.nn.relu(y)
+    y = tf.layers.dense(tf.reshape(y, [4, 72]), 3, name="last")
+    return x, tf.identity(y, name="out")
+
+
+def trained(tf, x, y, steps):
+    """Losses of some steps, or of one run where there are none to make; then every variable's sum.
+
+    Two steps: after that, what one rounding puts on the other side of a step of quantisation shows.
+    """
+    draw = np.random.RandomState(0)
+    loss = tf.reduce_mean(tf.square(y))
+    step = tf.train.GradientDescentOptimizer(0.001).minimize(loss) if steps else y
+    updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for variable in tf.trainable_variables():
+            variable.load(draw.uniform(-0.5, 0.5, variable.shape.as_list()).astype("f"), session)
+        found = []
+        for _ in range(max(steps, 1)):
+            found.append(session.run([loss, step], {x: draw.randn(4, 6, 6, 3).astype("f")})[0])
+        session.run(updates, {x: np.ones([4, 6, 6, 3], "f")})
+        return found, [float(np.sum(session.run(v))) for v in tf.global_variables()]
+
+
+def rewritten(tf, training, rewrite, steps, **kwargs):
+    x, y = quantizable(tf, training)
+    before = set(tf.get_default_graph().get_operations())
+    rewrite(**kwargs)
+    nodes = [op for op in tf.get_default_graph().get_operations() if op not in before]
+    plain = [op for op in nodes if "/delayed_quant" not in op.name and "/freeze_moving" not in op.name]
+    plain = sorted(op.name for op in plain if op.type not in ("Switch", "Merge", "If", "StatelessIf", "Const"))
+    losses, sums = trained(tf, x, y, steps)
+    return [plain, [v.name for v in tf.global_variables()], losses, sums]
+
+
+@case
+def graphs_that_train_quantized(tf):
+    return rewritten(tf, True, tf.contrib.quantize.create_training_graph, 2)
+
+
+@case
+def graphs_that_evaluate_quantized(tf):
+    return rewritten(tf, False, tf.contrib.quantize.create_eval_graph, 0)
+
+
+@case
+def graphs_quantized_later(tf):
+    return rewritten(tf, True, tf.contrib.quantize.create_training_graph, 2, quant_delay=2)
+
+
+@case
+def graphs_quantized_with_few_bits(tf):
+    rewrite = tf.contrib.quantize.experimental_create_training_graph
+    return rewritten(tf, True, rewrite, 2, weight_bits=4, activation_bits=6, symmetric=True)
+
+
+@case
+def graphs_quantized_in_one_scope(tf):
+    rewrite = tf.contrib.quantize.experimental_create_eval_graph
+    return rewritten(tf, False, rewrite, 0, scope="block", weight_bits=5)
