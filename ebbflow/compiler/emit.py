@@ -49,10 +49,14 @@ class Source:
 
 
 class Writer:
-    """Writes one flow; `bind(node)` gives a node's kernel as a function of its flat inputs."""
+    """Writes one flow; `bind(node)` gives a node's kernel as a function of its flat inputs.
 
-    def __init__(self, flow: Flow, bind: Callable[[Node], Callable[..., Any]]):
+    Written `exact`, a node is computed as a single call of its op would be: engines prepare nothing of their own.
+    """
+
+    def __init__(self, flow: Flow, bind: Callable[[Node], Callable[..., Any]], exact: bool = False):
         self.flow = flow
+        self.exact = exact
         self.bind = bind
         self.source = Source()
         self.source.names |= {"empty": np.empty, "fit": fit, "aligned": memory.empty}
@@ -103,10 +107,10 @@ class Writer:
         if view is not None:
             return "view", view
         if all(v.is_static and v.dtype.np.kind != "O" for v in (*node.inputs, *node.outputs)):
-            made = self._prepared(node)
+            made = None if self.exact else self._prepared(node)
             if made is not None:
                 return "made", made
-            if single:
+            if single and not (self.exact and _has_engine(node)):
                 lines = numpy_lines.lines_for(node)
                 if lines is not None:
                     return "rows", lines
@@ -346,6 +350,12 @@ class Writer:
 
 
 _NUMBERS = {0: "zero", 1: "one", 2: "two", 6: "six", 0.5: "half"}
+
+
+def _has_engine(node: Node) -> bool:
+    """Return whether a single call of this size is an engine's."""
+    arrays = [np.broadcast_to(np.zeros((), v.dtype.np), v.dims) for v in node.inputs]  # type: ignore[arg-type]
+    return any(wins(node.grouped(arrays), node.attrs) for wins, _ in node.op.engines)
 
 
 def _by_number(last: dict[Value, int]) -> dict[int, list[Value]]:

@@ -36,8 +36,8 @@ def _put(function: Any, name: str, thing: Any) -> None:
 class Program:
     """A function from fed arrays to fetched ones."""
 
-    def __init__(self, flow: Flow, bind: Callable[[Node], Callable[..., Any]]):
-        self._source: Source = Writer(flow, bind).write()
+    def __init__(self, flow: Flow, bind: Callable[[Node], Callable[..., Any]], exact: bool = False):
+        self._source: Source = Writer(flow, bind, exact).write()
         self.flow = flow
         self.handles: tuple[tuple[int, Any], ...] = ()  # fed values that must be these very arrays
         self.shared = tuple(i for i, owned in enumerate(self._source.owned) if not owned)

@@ -58,6 +58,19 @@ def provide_pack(pack: Callable[..., Tensor]) -> None:
     _pack[:] = [pack]
 
 
+instant: dict[type, Callable[[Any], Tensor | None]] = {}
+"""Kinds of values that are no tensors but have one at hand where ops run at once (variables), and what gives it; that
+gives None where it cannot. Short ways ask here before they give up; `convert` does the same, and much more.
+"""
+
+
+def at_hand(value: Any) -> Any:
+    """Return the tensor that `value` has at hand while no graph is being built, or `value` itself."""
+    read = instant.get(value.__class__)
+    tensor = None if read is None else read(value)
+    return value if tensor is None else tensor
+
+
 def convert_to_tensor(
     value: Any,
     dtype: DTypeLike | None = None,

@@ -444,6 +444,8 @@ class Op:
             return None
         if self._results is None:
             self._results = namedtuple(self.name, [a.name for a in args], rename=True)  # type: ignore[misc]
+        if not self.signature.gives_lists_among:
+            return self._results(*outputs)
         return self._results(*self.signature.group_outputs(outputs, attrs))
 
 

@@ -39,6 +39,17 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
+_replay: Callable[..., list[Any]] | None = None
+
+
+def provide_replay(replay: Callable[..., list[Any]]) -> None:
+    """Let backward passes that were met before be run otherwise: `replay(walk, calls, watched, targets, sources)` gives
+    what `walk()` gives. (`functions.replayed_tapes` does.)
+    """
+    global _replay
+    _replay = replay
+
+
 def handle_of(source: Any) -> Any:
     """Return the tensor that stands for `source` on a tape: itself, or a variable's handle."""
     return getattr(source, "_tape_handle", source)
@@ -231,6 +242,11 @@ class GradientTape(Recorder):
 
     def backward(self, targets: Sequence[Any], sources: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         """Return the gradient of `targets` for each source tensor, or None where there is none."""
+        if _replay is None or context.graph_scopes or context.thread.recorders or given.count(None) != len(given):
+            return self._walk(targets, sources, given)
+        return _replay(lambda: self._walk(targets, sources, given), self._calls, self._watched, targets, sources)
+
+    def _walk(self, targets: Sequence[Any], sources: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         sums = Sums()
         watched = self._watched
         for tensor, grad in zip(targets, given, strict=True):

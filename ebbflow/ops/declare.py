@@ -17,7 +17,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.context import thread
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import at_hand, convert, instant
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import TYPED, Known, Op, op
 from ebbflow.core.registry import registry
@@ -438,6 +438,10 @@ def quick_unary(op: Op, name: str, doc: str, arg: str = "x", scope: str | None =
                     for recorder in thread.recorders:
                         recorder.note(op, TYPED[x._dtype], result, x)
                 return result
+        if x.__class__ in instant and not context.graph_scopes:
+            now = at_hand(x)
+            if now is not x:
+                return function(now, name)
         result = long_way(x, name=name or label)
         if result.__class__ is EagerTensor is x.__class__:
             learnt[x._dtype] = result._dtype, array_kernel(op, x._dtype)
@@ -473,6 +477,10 @@ def quick_binary(
                     for recorder in thread.recorders:
                         recorder.note(op, TYPED[dtype], result, x, y)
                 return result
+        if (x.__class__ in instant or y.__class__ in instant) and not context.graph_scopes:
+            now = at_hand(x), at_hand(y)
+            if now[0].__class__ is EagerTensor is now[1].__class__:
+                return function(*now, name)
         result = long_way(x, y, name=name or label)
         if result.__class__ is EagerTensor is x.__class__:
             learnt[x._dtype] = result._dtype, array_kernel(op, x._dtype)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ebbflow.core import context
 from ebbflow.core.context import thread
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import at_hand, convert, instant
 from ebbflow.core.dispatch import borrowed
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import TYPED, Op
@@ -131,6 +131,9 @@ def _quick(op: Op, general: Callable[..., Any], learnt: Learnt) -> Callable[...,
             if kind is float or kind is int:
                 kept = scalars[kind].get(y)
                 y = _scalar(y, dtype, scalars) if kept is None else kept
+                kind = y.__class__
+            elif kind in instant:
+                y = at_hand(y)
                 kind = y.__class__
             if kind is EagerTensor and y._dtype is dtype and not engines:
                 try:

@@ -53,7 +53,7 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
     greedy = runner.jit == "auto" or (jit_level(proto) > 0 and runner.jit != EXACT)
     handles = _handles(flow, fed)
     best = optimise(flow, off, greedy, memory_limit(proto))
-    program = Program(best, partial(bind, session=runner.session))
+    program = Program(best, partial(bind, session=runner.session), runner.jit == EXACT)
     program.handles = handles
     return program
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
-from ebbflow.core.op import record
+from ebbflow.core.convert import convert, instant
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dims_str, is_compatible
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.eager.tape import variable_accessed
+from ebbflow.functions import replayed_tapes  # noqa: F401  (training loops bring variables: their tapes come by again)
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
@@ -45,6 +45,9 @@ _numbers = itertools.count()
 
 def _runs_at_once() -> bool:
     return not context.graph_scopes or context.current_graph() is None
+
+
+_READ = {dtype: {"dtype": dtype} for dtype in dtypes.ALL}
 
 
 class ResourceVariable(VariableV1):
@@ -226,8 +229,11 @@ class ResourceVariable(VariableV1):
         if not self._in_graph and _runs_at_once():
             tensor = EagerTensor(self._storage.read(), self._dtype)
             if context.recorders:
-                variable_accessed(self)
-                record(ReadVariableOp, (self._handle,), (tensor,), {"dtype": self._dtype})
+                attrs = _READ[self._dtype]
+                for recorder in context.thread.recorders:
+                    if self._trainable:
+                        recorder.variable_accessed(self)
+                    recorder.note(ReadVariableOp, attrs, tensor, self._handle)
             return tensor
         return self._cached if self._cached is not None else self._read_now()
 
@@ -391,6 +397,9 @@ class ResourceVariable(VariableV1):
         return f"<tf.Variable '{self.name}' shape={dims_str(self._dims)} dtype={self._dtype.name}{tail}>"
 
     __str__ = __repr__
+
+
+instant[ResourceVariable] = lambda variable: None if variable._in_graph else variable.value()
 
 
 class UnreadVariable(ResourceVariable):

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
-from ebbflow.core.op import op, record
+from ebbflow.core.convert import at_hand, convert, instant
+from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, is_static
 from ebbflow.core.tensor import EagerTensor, Tensor, _new
@@ -363,8 +363,15 @@ def matmul(
                 result._array = _matmul(x, y)
                 result._dtype = dtype
                 if context.recorders:
-                    record(MatMul, (a, b), (result,), _PLAIN_ATTRS[dtype])
+                    for recorder in context.thread.recorders:
+                        recorder.note(MatMul, _PLAIN_ATTRS[dtype], result, a, b)
                 return result
+    elif (a.__class__ in instant or b.__class__ in instant) and not context.graph_scopes:
+        now = at_hand(a), at_hand(b)
+        if now[0].__class__ is EagerTensor is now[1].__class__:
+            return matmul(
+                *now, transpose_a, transpose_b, adjoint_a, adjoint_b, a_is_sparse, b_is_sparse, output_type, name=name
+            )
     return _general_matmul(
         a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, (a_is_sparse, b_is_sparse), output_type, name or "MatMul"
     )

@@ -282,6 +282,9 @@ def sparse_softmax_cross_entropy_with_logits(
     >>> round(float(sparse_softmax_cross_entropy_with_logits(1, [0., 0.])), 4)
     0.6931
     """
+    if labels.__class__ is EagerTensor is logits.__class__ and not context.graph_scopes and logits._dtype not in _SHORT:
+        _check_classes(labels, logits)
+        return _sparse_cost_now(logits, labels)
     _both("sparse_softmax_cross_entropy_with_logits", labels, logits)
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
         labels, logits = convert(labels), convert(logits)

@@ -1,0 +1,320 @@
+"""Backward passes that come by again, run as one Program.
+
+A training loop that runs eagerly records the same calls at every step: the same ops with the same attrs, on arrays of
+the same shapes, wired the same way. Walking them back costs several Python calls an op, most of which only find out
+what was found out the step before. Here a tape's calls are read as a *signature*; when one has come by a few times, its
+backward pass is traced (the same rules, on symbolic tensors) and compiled without any pass that rounds otherwise. What
+the Program gives is compared with the plain walk, bit for bit and stride for stride, before it is believed; a
+signature for which that fails is walked as ever. Nothing that keeps state or carries a rule of its own is replayed, and
+nothing is while somebody listens, because a listener would miss the calls.
+
+Knows tapes and how graphs run. `eager/` knows of it only as a hook; variables, which bring training, load it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ebbflow.compiler.options import EXACT, checking
+from ebbflow.core import context, dtypes
+from ebbflow.core.call import Call
+from ebbflow.core.op import Op, eager_run
+from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import EagerTensor, _new
+from ebbflow.eager import tape
+from ebbflow.eager.backprop import Sums, differentiable, gradient_registry, propagate
+from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.ops.declare import raw
+from ebbflow.runtime.compiled import Runner
+from ebbflow.runtime.executor import needed_nodes
+
+MEETINGS = 3
+"""How often a signature comes by before it is worth a Program."""
+
+TRIALS = 4
+"""How often a Program's results are compared with the plain walk's before they take their place: the first run of a
+Runner is interpreted, so three of them are compiled."""
+
+LONGEST = 400
+"""Calls beyond which a tape is not read: such programs are loops written out, and seldom the same twice."""
+
+LARGEST = 1 << 22
+"""Bytes of planned memory beyond which a Program is not kept: there the arithmetic costs more than the walk."""
+
+KEPT = 64
+"""Signatures that are remembered; the oldest is forgotten."""
+
+PATIENCE = 256
+"""Tapes read in vain after which only every sixteenth is read: where shapes never repeat that costs nearly nothing."""
+
+SHORT = 32
+"""Elements up to which an axis, a shape or the like is part of the signature, and known while the pass is traced."""
+
+_INTEGERS = frozenset((dtypes.int32, dtypes.int64))
+_LOOKED_UP = 4096  # attrs, by identity and by content
+
+
+class Reading(NamedTuple):
+    """A tape's calls, read: what tells them from others, and the tensors by number."""
+
+    signature: tuple[Any, ...]
+    arrays: list[Any]
+    numbers: dict[int, int]  # of the tensors, by identity
+    known: set[int]  # numbers of those whose values are part of the signature
+
+
+class Plan:
+    """What is known of one signature: how often it was met, and later what runs in its place."""
+
+    __slots__ = ("fed", "met", "places", "refused", "runner", "trials", "types")
+
+    def __init__(self) -> None:
+        self.met = 0
+        self.trials = 0
+        self.refused = False
+        self.runner: Runner | None = None
+        self.fed: list[int] = []  # numbers of the tensors that the backward pass takes
+        self.places: list[Any] = []  # for each source: None, a result's number, or the three of an IndexedSlices
+        self.types: list[Any] = []
+
+    def results(self, arrays: Sequence[Any]) -> list[Any]:
+        """Return the gradients from the arrays of the tape's tensors, by number."""
+        found = []
+        runner: Any = self.runner
+        for array, dtype in zip(runner.values([arrays[i] for i in self.fed]), self.types, strict=True):
+            tensor = _new(EagerTensor)
+            tensor._array = array
+            tensor._dtype = dtype
+            found.append(tensor)
+        return [
+            None if at is None else found[at] if at.__class__ is int else IndexedSlices(*[found[i] for i in at])
+            for at in self.places
+        ]
+
+
+class Replays:
+    """The signatures met by all tapes, and their Programs."""
+
+    def __init__(self) -> None:
+        self.plans: dict[Any, Plan] = {}
+        self._lock = threading.RLock()
+        self._in_vain = 0
+        self._attrs: dict[int, tuple[Any, int]] = {}  # by identity: the attrs (held: it stays theirs), their number
+        self._alike: dict[Any, int] = {}
+        self._numbers = itertools.count()
+
+    def backward(
+        self, walk: Any, calls: Sequence[Any], watched: set[int], targets: Sequence[Any], sources: Sequence[Any]
+    ) -> list[Any]:
+        """Return the gradients of `targets` by `sources`, or None for one; `walk()` finds them the plain way."""
+        if self._in_vain > PATIENCE and self._in_vain & 15:
+            self._in_vain += 1
+            return walk()
+        reading = self._read(calls, watched, targets, sources)
+        if reading is None:
+            return walk()
+        plan = self.plans.get(reading.signature)
+        if plan is None:
+            plan = self._remember(reading.signature)
+        if plan.trials >= TRIALS:
+            self._in_vain = 0
+            try:
+                return plan.results(reading.arrays)
+            except Exception:  # the plain walk says what is wrong
+                return walk()
+        self._in_vain += 1
+        plain = walk()
+        self._try(plan, reading, plain, calls, watched, targets, sources)
+        return plain
+
+    def _remember(self, signature: Any) -> Plan:
+        with self._lock:
+            if len(self.plans) >= KEPT:
+                del self.plans[next(iter(self.plans))]
+            return self.plans.setdefault(signature, Plan())
+
+    # --- reading a tape -----------------------------------------------------------------------------------------------
+
+    def _read(self, calls: Any, watched: set[int], targets: Any, sources: Any) -> Reading | None:
+        """Return what was recorded as a signature and arrays; None where it has none."""
+        if len(calls) > LONGEST:
+            return None
+        key: list[Any] = [len(gradient_registry)]
+        arrays: list[Any] = []
+        numbers: dict[int, int] = {}
+        known: set[int] = set()
+        add, known_attrs = key.append, self._attrs
+        for entry in calls:
+            op, attrs = entry[0], entry[1]
+            stable = known_attrs.get(id(attrs))
+            number = stable[1] if stable is not None else self._number(op, attrs)
+            if number is None or op.__class__ is not Op:
+                return None
+            key += (op, number)
+            for x in entry[4:] if len(entry) == 7 else (*entry[4], None, *entry[5]):
+                if x is None:
+                    add(None)
+                    continue
+                number = numbers.get(id(x))
+                if number is None:
+                    if x.__class__ is not EagerTensor:
+                        return None
+                    number = numbers[id(x)] = len(arrays)
+                    array, dtype = x._array, x._dtype
+                    arrays.append(array)
+                    key += (dtype, array.shape, array.strides, id(x) in watched)
+                    if dtype in _INTEGERS and array.size <= SHORT and _is_known(op, x, entry):
+                        known.add(number)
+                        add(array.tobytes())
+                add(number)
+        for x in targets:
+            if id(x) not in numbers:
+                return None
+            add(numbers[id(x)])
+        key += (None, *[numbers.get(id(x)) for x in sources])
+        return Reading(tuple(key), arrays, numbers, known)
+
+    def _number(self, op: Any, attrs: dict[str, Any]) -> Any:
+        """Return the number of an op's attrs: that of the same ones before, or a new one; None for what is unfit."""
+        if op.__class__ is not Op or "_gradient_op_type" in attrs:
+            return None
+        try:
+            alike = (op, *attrs.items())
+            number = self._alike.get(alike)
+        except TypeError:  # an attr that is no key
+            return None
+        with self._lock:
+            if len(self._attrs) >= _LOOKED_UP or len(self._alike) >= _LOOKED_UP:
+                self._attrs.clear()
+                self._alike.clear()
+                number = None
+            if number is None:
+                number = self._alike.setdefault(alike, next(self._numbers))
+            self._attrs[id(attrs)] = attrs, number
+        return number
+
+    # --- making and trying a plan -------------------------------------------------------------------------------------
+
+    def _try(
+        self, plan: Plan, reading: Reading, plain: Any, calls: Any, watched: Any, targets: Any, sources: Any
+    ) -> None:
+        """Compare what a Program gives with what the plain walk gave, where it is time for one."""
+        plan.met += 1
+        if plan.refused or (plan.met < MEETINGS and not checking()) or not self._lock.acquire(blocking=False):
+            return
+        try:
+            if plan.runner is None:
+                _trace(plan, reading, calls, watched, targets, sources)
+            plan.refused = not all(map(_same, plan.results(reading.arrays), plain))
+            if plan.trials == TRIALS - 1:
+                plan.refused |= not _is_compiled(plan.runner)
+        except Exception:  # a rule that wants values, a graph that cannot be made: the plain walk serves
+            plan.refused = True
+        finally:
+            if plan.refused:
+                plan.runner, plan.trials = None, 0
+            else:
+                plan.trials += 1
+            self._lock.release()
+
+
+def _is_known(op: Any, x: Any, entry: Any) -> bool:
+    """Return whether a gradient rule may want to know this input's value: an axis, a shape, a number of rows."""
+    facts = op.facts
+    if not facts.known and not facts.sizes:
+        return False
+    inputs = entry[5:] if len(entry) == 7 else entry[5]
+    names = [arg.name for arg in op.signature.each_input(entry[1])]
+    return any(t is x and (name in facts.known or name in facts.sizes) for name, t in zip(names, inputs, strict=False))
+
+
+def _trace(plan: Plan, reading: Reading, calls: Any, watched: set[int], targets: Any, sources: Any) -> None:
+    """Trace the backward pass of recorded calls into a graph, and have a runner made of it."""
+    graph = FuncGraph("backward")
+    stands = _StandIns(graph, reading)
+    with context.scope(graph), tape.stop_recording():
+        sums = Sums()
+        for target in targets:
+            if differentiable(target.dtype.base_dtype):
+                inside = stands.of(target)
+                sums.add(inside, raw.OnesLike(inside))
+        wanted: set[int] = set()
+        symbolic = []
+        for call in map(tape.call_of, calls):
+            inputs, outputs = [stands.of(x) for x in call.inputs], [stands.of(y) for y in call.outputs]
+            wanted |= {id(s) for s, x in zip(inputs, call.inputs, strict=True) if id(x) in watched}
+            symbolic.append(Call(call.op, inputs, outputs, call.attrs, call.line))
+        by = [stands.of(s) for s in sources]
+        propagate(reversed(symbolic), sums, {id(s) for s in by}, lambda x: id(x) in wanted)
+        outputs = _arranged(plan, [sums.get(s) for s in by], graph)
+    if not outputs or graph.captures or any(n._op.keeps_state and not n._op.facts.reads for n in graph._nodes):
+        raise ValueError("nothing to compute, or something that keeps state")
+    plan.types = [t.dtype.base_dtype for t in outputs]
+    taken = {id(t) for node in needed_nodes(outputs, set()) for t in node._outputs}
+    fed = [(number, tensor) for number, tensor in stands.numbered.items() if id(tensor) in taken]
+    plan.fed = [number for number, _ in fed]
+    plan.runner = Runner(eager_run, outputs, [tensor for _, tensor in fed], EXACT, "backward")
+
+
+def _arranged(plan: Plan, grads: Sequence[Any], graph: FuncGraph) -> list[Any]:
+    """Return the tensors to compute; the plan is told where each gradient stands among them."""
+    outputs: list[Any] = []
+    plan.places = []
+    for grad in grads:
+        if grad is None:
+            plan.places.append(None)
+            continue
+        rows = isinstance(grad, IndexedSlices)
+        parts = [graph.take(p) for p in ((grad.values, grad.indices, grad.dense_shape) if rows else (grad,))]
+        plan.places.append(tuple(range(len(outputs), len(outputs) + 3)) if rows else len(outputs))
+        outputs += parts
+    return outputs
+
+
+class _StandIns:
+    """Symbolic tensors in the place of those on a tape: constants for known ones, else arguments."""
+
+    def __init__(self, graph: FuncGraph, reading: Reading):
+        self.numbered: dict[int, Any] = {}  # arguments, by the number of the tensor on the tape
+        self._graph = graph
+        self._reading = reading
+        self._made: dict[int, Any] = {}
+
+    def of(self, tensor: Any) -> Any:
+        made = self._made.get(id(tensor))
+        if made is None:
+            number = self._reading.numbers.get(id(tensor))
+            if number in self._reading.known:
+                made = self._graph.constant(tensor._array, tensor._dtype, "known")
+            else:
+                made = self._graph.argument(tensor._dtype, tensor._array.shape, "x")
+                if number is not None:
+                    self.numbered[number] = made
+            self._made[id(tensor)] = made
+        return made
+
+
+def _is_compiled(runner: Any) -> bool:
+    """Return whether a runner has its Program, and that is small enough to be kept."""
+    program = runner._programs.get(None)
+    return program is not None and program.memory <= LARGEST
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Return whether two gradients are the same to the last bit, and lie in memory in the same way."""
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, IndexedSlices) or isinstance(b, IndexedSlices):
+        return type(a) is type(b) and all(
+            _same(getattr(a, part), getattr(b, part)) for part in ("values", "indices", "dense_shape")
+        )
+    x, y = a._array, b._array
+    alike = a._dtype is b._dtype and x.shape == y.shape and x.strides == y.strides
+    return alike and not x.dtype.hasobject and x.tobytes() == y.tobytes()
+
+
+replays = Replays()
+tape.provide_replay(replays.backward)
