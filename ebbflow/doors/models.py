@@ -22,14 +22,14 @@ from ebbflow.functions.convert_to_constants import convert_variables_to_constant
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.graph_def import write_graph
 from ebbflow.graph.scope_names import node_name
+from ebbflow.io import array_files
 from ebbflow.io.bundle import BundleReader
 from ebbflow.runtime.session import Session
 from ebbflow.savedmodel import constants, loader, reading, show
 from ebbflow.savedmodel.python_code import python_code
 from ebbflow.savedmodel.signature_defs import get_signature_def_by_key
-from ebbflow.savedmodel.weights import save_weights
 
-WEIGHTS = (".npz", ".safetensors")
+WEIGHTS = array_files.ENDINGS
 
 
 def is_model(path: str) -> bool:
@@ -111,7 +111,7 @@ def _convert(options: argparse.Namespace) -> None:
     with graph.as_default(), Session(graph=graph) as session:
         meta = loader.load(session, tags, options.path, allow=options.allow)
         if out.endswith(WEIGHTS):
-            save_weights(out, _variables(session, graph))
+            array_files.write_arrays(out, _variables(session, graph))
             return
         signature = get_signature_def_by_key(meta, options.signature_def or constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY)
         ends = sorted({node_name(info.name) for info in signature.outputs.values()})

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -239,9 +239,27 @@ def _plain(name: str) -> str:
     return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 
+@contextlib.contextmanager
+def written_atomically(path: str) -> Iterator[Any]:
+    """Give a file to write, of which readers see the old contents or all of the new, never a part."""
+    temporary = unfinished(path)
+    system, name = system_of(temporary)
+    try:
+        with file_errors(temporary), system.open(name, "wb") as file:
+            yield file
+            if durable():
+                system.sync(file)
+        _rename_all([(temporary, path)])
+    except BaseException:
+        with contextlib.suppress(OSError):
+            system.remove(name)
+        raise
+
+
 def write_atomically(path: str, data: bytes) -> None:
     """Write a small file so that readers see the old contents or the new, never a part."""
-    _rename_all([(_write_file(path, data), path)])
+    with written_atomically(path) as file:
+        file.write(data)
 
 
 # --- several bundles into one -----------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ import pytest
 import ebbflow as tf
 from ebbflow import cli
 from ebbflow.graph.graph_util import graph_defs_equal
+from ebbflow.io.array_files import read_arrays
 from ebbflow.savedmodel.python_code import python_code
 from ebbflow.savedmodel.show import read_graph
-from ebbflow.savedmodel.weights import load_weights
 
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden" / "tf221"
 TF2, TF1 = str(GOLDEN / "saved_model_tf2"), str(GOLDEN / "saved_model_tf1")
@@ -76,7 +76,7 @@ def test_a_model_is_frozen(capsys, tmp_path):
 def test_variables_as_arrays(capsys, tmp_path, kind):
     known = np.load(GOLDEN / "saved_model_tf1.expected.npz")
     assert command(capsys, "convert", TF1, str(tmp_path / f"w.{kind}"))[0] == 0
-    found = load_weights(str(tmp_path / f"w.{kind}"))
+    found = read_arrays(str(tmp_path / f"w.{kind}"))
     np.testing.assert_array_equal(found["w"], known["var:w"])
     np.testing.assert_array_equal(found["b"], known["var:b"])
 

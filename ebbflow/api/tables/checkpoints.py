@@ -1,7 +1,7 @@
 """The names of checkpoints: savers, checkpoints of objects, readers, and the tools around them."""
 
 BOTH = """
-[checkpoint.array_files]
+[checkpoint.array_variables]
 train.: export_variables import_variables
 [checkpoint.management]
 train.: checkpoints_iterator get_checkpoint_state latest_checkpoint
