@@ -108,6 +108,31 @@ def remove_training_nodes(input_graph: Any, protected_nodes: Iterable[str] | Non
     return _without(checked, {"Identity"}, protected | named | held)
 
 
+def strip_debug_nodes(graph_def: Any) -> None:
+    """Make nodes that only check or print do nothing, in a GraphDef and its functions; what waits for them still may.
+
+    `Assert` and `PrintV2` become `NoOp`, `CheckNumerics` and `Print` become `Identity`.
+    """
+    for node in (*graph_def.node, *(node for function in graph_def.library.function for node in function.node_def)):
+        if node.op not in ("Assert", "PrintV2", "CheckNumerics", "Print"):
+            continue
+        passed = 0 if node.op in ("Assert", "PrintV2") else 1
+        node.op = "Identity" if passed else "NoOp"
+        edges = [*node.input[:passed], *(_waiting(edge) for edge in node.input[passed:])]
+        node.input[:] = list(dict.fromkeys(edges))
+        for name in [name for name in node.attr if not name.startswith("_") and not (passed and name == "T")]:
+            del node.attr[name]
+
+
+def _waiting(edge: str) -> str:
+    """Return the edge by which a node waits for where another edge comes from.
+
+    >>> _waiting("a:1"), _waiting("^b")
+    ('^a', '^b')
+    """
+    return edge if edge.startswith("^") else f"^{node_name(edge)}"
+
+
 def _without(graph_def: Any, ops: set[str], protected: set[str]) -> Any:
     """Return a GraphDef in which the users of certain nodes take those nodes' first inputs; nobody waits for them."""
     instead = {

@@ -8,7 +8,7 @@ given when the part is imported (`functions.meta_graph_import`). Knows graphs, m
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ebbflow import messages
@@ -16,8 +16,9 @@ from ebbflow.core import context
 from ebbflow.core.registry import registry
 from ebbflow.graph import graph_def as writing
 from ebbflow.graph.collections import GraphKeys
+from ebbflow.graph.debug_info import debug_info
 from ebbflow.graph.proto_functions import get_to_proto_function
-from ebbflow.graph.scope_names import is_in_scope, node_name, strip_name_scope
+from ebbflow.graph.scope_names import is_in_scope, node_name, prepend_name_scope, strip_name_scope
 from ebbflow.platform import files, logging
 
 UNBOUND = "$unbound_inputs_"
@@ -61,7 +62,18 @@ def export_scoped_meta_graph(
     if filename:
         folder, base = os.path.split(os.fspath(filename))
         writing.write_graph(meta, folder or ".", base, as_text=as_text)
+        if save_debug_info:
+            info = debug_info(_originals(meta.graph_def, graph, export_scope))
+            writing.write_graph(info, folder or ".", f"{os.path.splitext(base)[0]}.debug", as_text=as_text)
     return meta, variables
+
+
+def _originals(graph_def: Any, graph: Any, scope: str | None) -> Iterator[tuple[str, str, Any]]:
+    """Go over the nodes of a graph that a GraphDef was made of, as `debug_info` takes them."""
+    for node in graph_def.node:
+        name = prepend_name_scope(node.name, scope)
+        if name in graph._by_name:
+            yield "", name, graph._by_name[name]
 
 
 def _part_of(whole: Any, scope: str | None, excluded: Iterable[str], clear_devices: bool) -> tuple[Any, list[str]]:

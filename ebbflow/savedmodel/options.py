@@ -78,6 +78,11 @@ class SaveOptions:
         experimental_sharding_callback: Any = None,
         extra_tags: Iterable[str] | None = None,
     ):
+        if experimental_image_format:
+            raise ValueError(
+                "The option `experimental_image_format` is disabled, as it is in TensorFlow's releases: models are "
+                "written as saved_model.pb, and values of any size go into the checkpoint beside it."
+            )
         self.namespace_whitelist = _checked_namespaces(namespace_whitelist)
         self.save_debug_info = save_debug_info
         self.function_aliases = dict(function_aliases) if function_aliases else {}

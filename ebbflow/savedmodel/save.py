@@ -19,6 +19,8 @@ from ebbflow.core.tensor import wrap
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import Function
 from ebbflow.graph import graph_def as writing
+from ebbflow.graph.debug_info import debug_info
+from ebbflow.graph.graph_util import strip_debug_nodes
 from ebbflow.graph.meta_graph import strip_graph_default_valued_attrs, stripped_op_list_for_graph
 from ebbflow.graph.scopes import init_scope
 from ebbflow.io.bundle_writer import BundleWriter
@@ -121,10 +123,17 @@ class Export:
         meta.graph_def.versions.producer = writing.PRODUCER
         meta.graph_def.versions.min_consumer = 12
         self.objects.fill(meta.object_graph_def)
+        if options.experimental_debug_stripper:
+            strip_debug_nodes(meta.graph_def)
         info.stripped_op_list.MergeFrom(stripped_op_list_for_graph(meta.graph_def))
         strip_graph_default_valued_attrs(meta)
         self._check_namespaces(info.stripped_op_list, options)
         return saved
+
+    def debug_info(self) -> Any:
+        """Return where the nodes of functions were made, as a message."""
+        library = self.library
+        return debug_info((library.name_of(body), node.name, node) for body in library.bodies for node in body._nodes)
 
     def _check_namespaces(self, used: Any, options: SaveOptions) -> None:
         allowed = set(options.namespace_whitelist)
@@ -179,3 +188,7 @@ def _write(folder: str, export: Export, with_values: bool) -> None:
     files.atomic_write_string_to_file(files.join(folder, constants.SAVED_MODEL_FILENAME_PB), data)
     if flags.config().saved_model_fingerprinting.value():
         write_fingerprint(folder, export.message, data)
+    if export.options.save_debug_info:
+        files.makedirs(files.join(folder, constants.DEBUG_DIRECTORY))
+        path = files.join(folder, constants.DEBUG_DIRECTORY, constants.DEBUG_INFO_FILENAME_PB)
+        files.atomic_write_string_to_file(path, messages.serialize(export.debug_info()))

@@ -1,0 +1,66 @@
+"""What SaveOptions ask for beside the model itself."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import ebbflow as tf
+from ebbflow import messages
+
+
+class Checked(tf.Module):
+    def __init__(self):
+        self.scale = tf.Variable(2.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+    def __call__(self, x):
+        tf.debugging.assert_greater(x, 0.0, message="must be positive")
+        tf.print("seen", x)
+        return self.scale * tf.debugging.check_numerics(x, "bad")
+
+
+def test_debug_nodes_are_stripped(tmp_path, capfd):
+    tf.saved_model.save(Checked(), tmp_path / "checked")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be positive"):
+        tf.saved_model.load(tmp_path / "checked")(-1.0)
+    options = tf.saved_model.SaveOptions(experimental_debug_stripper=True)
+    tf.saved_model.save(Checked(), tmp_path / "plain", options=options)
+    model = tf.saved_model.load(tmp_path / "plain")
+    assert model(-1.0).numpy() == -2.0 and math.isnan(model(float("nan")))
+    assert "seen" not in capfd.readouterr().err
+    (meta,) = messages.SavedModel.FromString((tmp_path / "plain" / "saved_model.pb").read_bytes()).meta_graphs
+    ops = {node.op for function in meta.graph_def.library.function for node in function.node_def}
+    assert not ops & {"Assert", "PrintV2", "CheckNumerics"} and "NoOp" in ops
+
+
+def lines_of(info):
+    """Return the lines that a GraphDebugInfo has, by node."""
+    frames = {name: info.frames_by_id[info.traces_by_id[n].frame_id[0]] for name, n in info.name_to_trace_id.items()}
+    return {name: (info.files[frame.file_index], frame.func) for name, frame in frames.items()}
+
+
+def test_debug_info(tmp_path):
+    tf.saved_model.save(Checked(), tmp_path, options=tf.saved_model.SaveOptions(save_debug_info=True))
+    written = (tmp_path / "debug" / "saved_model_debug_info.pb").read_bytes()
+    lines = lines_of(messages.GraphDebugInfo.FromString(written))
+    (multiplied,) = [place for name, place in lines.items() if name.startswith("mul@")]
+    assert multiplied == (__file__, "__call__")
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_debug_info_of_a_meta_graph(tmp_path, as_text):
+    with tf.Graph().as_default(), tf.name_scope("outer"):
+        tf.constant(1.0, name="one")
+        path = str(tmp_path / "model.meta")
+        tf.compat.v1.train.export_meta_graph(path, as_text=as_text, save_debug_info=True)
+    data = (tmp_path / "model.debug").read_bytes()
+    kind = messages.GraphDebugInfo
+    info = messages.parse_text(data, kind) if as_text else kind.FromString(data)
+    assert lines_of(info)["outer/one@"] == (__file__, "test_debug_info_of_a_meta_graph")
+
+
+def test_what_no_release_can_write():
+    with pytest.raises(ValueError, match="`experimental_image_format` is disabled"):
+        tf.saved_model.SaveOptions(experimental_image_format=True)
