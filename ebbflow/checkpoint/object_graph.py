@@ -25,6 +25,7 @@ from ebbflow.trackable import keys
 from ebbflow.trackable.base import TrackableReference
 from ebbflow.trackable.constants import VARIABLE_VALUE_KEY, SaveType
 from ebbflow.trackable.data_structures import convert_to_trackable
+from ebbflow.trackable.registration import get_registered_saver_name
 from ebbflow.trackable.view import TrackableView
 
 
@@ -140,11 +141,12 @@ def _pieces(key: str, value: Any) -> list[Piece]:
 
 
 class Described(NamedTuple):
-    """Objects, their message, and their values."""
+    """Objects, their message, their values, and those that savers of the program take."""
 
     objects: list[Any]
     message: Any
     pieces: list[Piece]
+    registered: dict[str, dict[str, Any]]
 
 
 def describe(view: ObjectGraphView, values: Callable[[Any, str], list[Attribute]] = attributes_of,
@@ -158,16 +160,22 @@ def describe(view: ObjectGraphView, values: Callable[[Any, str], list[Attribute]
     slots = {} if skip_slots else _slot_variables(objects, names, numbers)
     message = messages.TrackableObjectGraph()
     pieces: list[Piece] = []
+    registered: dict[str, dict[str, Any]] = {}
     for number, each in enumerate(objects):
         node = message.nodes.add()
         node.slot_variables.extend(slots.get(number, ()))
         for reference in view.list_children(each):
             node.children.add(node_id=numbers[reference.ref], local_name=reference.name)
+        saver = get_registered_saver_name(each)
+        if saver is not None:
+            node.registered_saver.name, node.registered_saver.object_name = saver, names[each]
+            registered.setdefault(saver, {})[names[each]] = each
+            continue
         for attribute in values(each, names[each]):
             node.attributes.add(name=attribute.name, full_name=attribute.full_name, checkpoint_key=attribute.key)
             pieces += attribute.pieces
     _mark_values(message)
-    return Described(objects, message, pieces)
+    return Described(objects, message, pieces, registered)
 
 
 def _mark_values(message: Any) -> None:
@@ -178,7 +186,7 @@ def _mark_values(message: Any) -> None:
             parents.setdefault(child.node_id, []).append(number)
         for slot in node.slot_variables:
             parents.setdefault(slot.slot_variable_node_id, []).append(number)
-    waiting = [number for number, node in enumerate(message.nodes) if node.attributes]
+    waiting = [number for number, node in enumerate(message.nodes) if node.attributes or node.registered_saver.name]
     marked = set(waiting)
     while waiting:
         for parent in parents.get(waiting.pop(), ()):

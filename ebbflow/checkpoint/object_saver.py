@@ -13,6 +13,7 @@ from ebbflow.checkpoint.background import Background
 from ebbflow.checkpoint.object_graph import Attribute, Described, ObjectGraphView, Piece, attributes_of, describe
 from ebbflow.checkpoint.options import CheckpointOptions
 from ebbflow.checkpoint.positions import Loaded, LoadedByName, Position, RestoreNodes, _uids, is_object_based
+from ebbflow.checkpoint.registered import merge_parts, save_parts
 from ebbflow.checkpoint.sharding import described as shardable
 from ebbflow.checkpoint.sharding import save_dealt
 from ebbflow.checkpoint.status import (
@@ -86,7 +87,7 @@ class TrackableSaver:
                 when_written(path)
             return path
         described = describe(self._graph_view, _values_to_save)
-        saved = self._save_node(described, convert(file_prefix), messages.serialize(described.message))
+        saved = self._save_nodes(described, convert(file_prefix), messages.serialize(described.message))
         with control_dependencies([saved]):
             return raw.Identity(convert(file_prefix))
 
@@ -99,12 +100,21 @@ class TrackableSaver:
         kinds = [t.dtype for t in tensors] + [dtypes.string]
         del tensors
 
-        def write() -> None:
+        def write_to(prefix: str) -> None:
             if options.experimental_sharding_callback is None:
-                save_bundle(path, names, specs, arrays, kinds)
+                save_bundle(prefix, names, specs, arrays, kinds)
             else:
                 rows = zip(names, specs, map(wrap, arrays, kinds), strict=True)
-                save_dealt(path, options.experimental_sharding_callback, [shardable(*row) for row in rows])
+                save_dealt(prefix, options.experimental_sharding_callback, [shardable(*row) for row in rows])
+
+        parts = save_parts(described.registered, path) if described.registered else None
+
+        def write() -> None:
+            if parts is None:
+                write_to(path)
+            else:
+                write_to(files.text_of(_plain(parts.rest)))
+                merge_parts(parts, path)
             arrays.clear()
             if when_written:
                 when_written(path)
@@ -122,7 +132,7 @@ class TrackableSaver:
         if self._saving is None or self._saving[0] != described.message:
             about = raw.PlaceholderWithDefault("", shape=(), name="object_graph")
             prefix = raw.PlaceholderWithDefault("", shape=(), name="file_prefix")
-            self._saving = described.message, about, prefix, self._save_node(described, prefix, about)
+            self._saving = described.message, about, prefix, self._save_nodes(described, prefix, about)
         _, about, prefix, save = self._saving
         session = session or get_session()
         session.run(save, {about: messages.serialize(described.message), prefix: path, **self._feeds})
@@ -146,6 +156,13 @@ class TrackableSaver:
         fed = raw.PlaceholderWithDefault("", shape=(), name="python_state")
         self._feeds[fed] = piece.value
         return piece._replace(value=fed)
+
+    def _save_nodes(self, described: Described, path: Any, about: Any) -> Any:
+        """Return the last node of those that save."""
+        if not described.registered:
+            return self._save_node(described, path, about)
+        parts = save_parts(described.registered, path)
+        return merge_parts(parts, path, self._save_node(described, parts.rest, about))
 
     def _save_node(self, described: Described, path: Any, about: Any) -> Any:
         pieces = [*described.pieces, Piece(OBJECT_GRAPH_PROTO_KEY, "", about)]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ebbflow import messages
 from ebbflow.checkpoint import object_graph
+from ebbflow.checkpoint.registered import restore_with
 from ebbflow.checkpoint.saveables import has_tensors, saveable_objects_for_op
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
@@ -27,6 +28,7 @@ from ebbflow.io.variants import Foreign
 from ebbflow.ops.declare import raw
 from ebbflow.platform import logging
 from ebbflow.state.base import Variable
+from ebbflow.trackable import registration
 from ebbflow.trackable.constants import OBJECT_GRAPH_PROTO_KEY, VARIABLE_VALUE_KEY
 
 _uids = itertools.count(1)
@@ -151,9 +153,12 @@ class Position:
                 waiting.extend(position._children(each))
         outdated = [(p, each) for p, each in matched if p._outdated(each)]
         check_shapes(outdated)
+        registered: dict[str, dict[str, Any]] = {}
         for position, each in outdated:
-            position._restore_values(each)
+            if not position._note_registered(each, registered):
+                position._restore_values(each)
             each._update_uid = self.restore_uid
+        self._restore_registered(registered)
         for position, each in matched:
             position._restore_slots(each)
 
@@ -278,6 +283,38 @@ class Position:
             put_back({key: self.checkpoint.read(key) for key in keys})
         else:
             self._restore_by_node(trackable, keys, put_back)
+
+    # --- savers of the program ----------------------------------------------------------------------------------------
+
+    def _note_registered(self, trackable: Any, registered: dict[str, dict[str, Any]]) -> bool:
+        """Note an object that a saver of the program restores; return whether one does.
+
+        An object that was saved before its saver was registered is given to it under the keys of its values.
+        """
+        saved_by = self.object_proto.registered_saver
+        if saved_by.name:
+            registration.validate_restore_function(trackable, saved_by.name)
+            if registration.get_registered_saver_name(trackable) == saved_by.name:
+                registered.setdefault(saved_by.name, {})[saved_by.object_name] = trackable
+            return True
+        saver = registration.get_registered_saver_name(trackable)
+        if saver is None or not self.object_proto.attributes:
+            return False
+        for attribute in self.object_proto.attributes:
+            registered.setdefault(saver, {})[attribute.checkpoint_key] = trackable
+        return True
+
+    def _restore_registered(self, registered: dict[str, dict[str, Any]]) -> None:
+        if not registered:
+            return
+        checkpoint = self.checkpoint
+        eagerly = context.executing_eagerly()
+        results = restore_with(registered, checkpoint.save_path if eagerly else checkpoint.nodes.path_tensor())
+        if not eagerly:
+            nodes = _operations(results)
+            checkpoint.restore_ops += nodes
+            if checkpoint.new_restore_ops_callback is not None:
+                checkpoint.new_restore_ops_callback(nodes)
 
     # --- slots --------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow import messages
+from ebbflow.checkpoint.registered import call_restorer, call_saver
 from ebbflow.core import dtypes
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor
@@ -18,6 +19,7 @@ from ebbflow.savedmodel.object_graph import ObjectGraph, is_variable
 from ebbflow.savedmodel.object_view import ObjectView
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.keys import checkpoint_key
+from ebbflow.trackable.registration import get_registered_saver_name
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VALUE = "VARIABLE_VALUE"
@@ -28,10 +30,19 @@ class CheckpointValues:
 
     def __init__(self, view: ObjectView, objects: ObjectGraph):
         self._view = view
+        self.registered: dict[str, dict[str, Any]] = {}  # by saver of the program, and path
+        self._savers: dict[int, str] = {}
+        for number, obj in enumerate(view.objects):
+            saver = get_registered_saver_name(obj) if isinstance(obj, Trackable) else None
+            if saver is not None:
+                self._savers[number] = saver
+                self.registered.setdefault(saver, {})[view.paths[number]] = obj
+        self.savers = [_saver_functions(name, rows, objects) for name, rows in self.registered.items()]
         self.variables = [(i, obj) for i, obj in enumerate(view.objects) if is_variable(obj)]
+        self.saved_variables = [(i, obj) for i, obj in self.variables if i not in self._savers]
         self.others: dict[int, tuple[str, list[tuple[str, EagerTensor]]]] = {}
         for number, obj in list(enumerate(view.objects)):
-            if not is_variable(obj) and _saves(obj):
+            if not is_variable(obj) and number not in self._savers and _saves(obj):
                 self._note_saveable(number, obj, objects)
 
     def key_of(self, number: int) -> str:
@@ -50,7 +61,7 @@ class CheckpointValues:
 
     def tensors(self) -> Iterator[tuple[str, np.ndarray, Any]]:
         """Yield key, value and dtype of everything, the object graph last."""
-        for number, variable in self.variables:
+        for number, variable in self.saved_variables:
             yield self.key_of(number), held(variable.handle._array).read(), variable.dtype.base_dtype
         for _, tensors in self.others.values():
             for key, tensor in tensors:
@@ -64,7 +75,10 @@ class CheckpointValues:
             node = result.nodes.add()
             for name, child in self._view.children[number].items():
                 node.children.add(node_id=child, local_name=name)
-            if is_variable(obj):
+            if number in self._savers:
+                node.registered_saver.name = self._savers[number]
+                node.registered_saver.object_name = self._view.paths[number]
+            elif is_variable(obj):
                 full_name = obj.name.removesuffix(":0")
                 node.attributes.add(name=VALUE, full_name=full_name, checkpoint_key=self.key_of(number))
             elif number in self.others:
@@ -80,6 +94,24 @@ def _saves(obj: Any) -> bool:
     return bool(getattr(obj, "_saved_saveables", None)) or (
         own is not None and own is not Trackable._serialize_to_tensors and hasattr(obj, "resource_handle")
     )
+
+
+def _saver_functions(name: str, trackables: dict[str, Any], objects: ObjectGraph) -> tuple[Any, Any]:
+    """Return the functions of a saver of the program as concrete functions: of a prefix, and of the merged path."""
+
+    @function(input_signature=[TensorSpec([], dtypes.string, "file_prefix")], autograph=False)
+    def save(file_prefix: Any) -> list[Any]:
+        return call_saver(name, trackables, raw.StringJoin([file_prefix, f"-{name}"]))
+
+    @function(input_signature=[TensorSpec([], dtypes.string, "merged_prefix")], autograph=False)
+    def restore(merged_prefix: Any) -> Any:
+        return call_restorer(name, trackables, merged_prefix)
+
+    both = save.get_concrete_function(), restore.get_concrete_function()
+    for concrete in both:
+        for tensor in concrete.captured_inputs:
+            objects.number_of(tensor, concrete)
+    return both
 
 
 def _functions_of(obj: Any) -> tuple[Any, Any]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ebbflow import messages
+from ebbflow.checkpoint.registered import restore_with
 from ebbflow.core import dtypes, errors
 from ebbflow.core.shape import is_compatible
 from ebbflow.core.tensor import EagerTensor
@@ -41,6 +42,7 @@ from ebbflow.savedmodel.restored_function import (
 )
 from ebbflow.savedmodel.structures import decode_proto
 from ebbflow.state.variables import Variable, VariableAggregation, VariableSynchronization
+from ebbflow.trackable.registration import get_registered_class, validate_restore_function
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -114,7 +116,7 @@ class Loader:
             if node.WhichOneof("kind") == "bare_concrete_function":
                 self._bare[node.bare_concrete_function.concrete_function_name] = node.bare_concrete_function
         values = _Values(self._folder, self._nodes, self._options)
-        self._objects = [self._made(i, node, values) for i, node in enumerate(self._nodes)]
+        self._make_objects(values)
         setters = {id(obj): setter for obj, setter in self.existing.values()}
         for whole in (False, True):  # concrete functions last: what they capture is complete by then
             for parent, node in zip(self._objects, self._nodes, strict=True):
@@ -122,6 +124,7 @@ class Loader:
                     if (self._nodes[child.node_id].WhichOneof("kind") == "bare_concrete_function") is whole:
                         self._attach(parent, child.local_name, self._objects[child.node_id], setters.get(id(parent)))
         self._fill_resources(values)
+        values.restore_registered(self._objects)
         root = self._objects[0]
         if self.existing:
             return root
@@ -155,7 +158,8 @@ class Loader:
         count = len(self._nodes)
         for i, node in enumerate(self._nodes):
             saveables = [n for s in node.saveable_objects.values() for n in (s.save_function, s.restore_function)]
-            for number in [*(child.node_id for child in node.children), *saveables]:
+            needed = (reference.node_id for reference in node.dependencies)
+            for number in [*(child.node_id for child in node.children), *needed, *saveables]:
                 if not 0 <= number < count:
                     raise self._broken(f"object {i} refers to object {number} of {count}")
             named = {child.local_name for child in node.children}
@@ -176,8 +180,29 @@ class Loader:
 
     # --- objects ------------------------------------------------------------------------------------------------------
 
-    def _made(self, number: int, node: Any, values: _Values) -> Any:
+    def _make_objects(self, values: _Values) -> None:
+        """Make all objects; what one needs to be made comes first."""
+        made: dict[int, Any] = {}
+        waiting: list[int] = []
+
+        def make(number: int) -> Any:
+            if number in waiting:
+                raise self._broken(f"object {number} depends on itself")
+            if number not in made:
+                waiting.append(number)
+                node = self._nodes[number]
+                needed = {reference.local_name: make(reference.node_id) for reference in node.dependencies}
+                made[number] = self._made(number, node, values, needed)
+                waiting.pop()
+            return made[number]
+
+        self._objects = [make(number) for number in range(len(self._nodes))]
+
+    def _made(self, number: int, node: Any, values: _Values, needed: dict[str, Any]) -> Any:
         kind = node.WhichOneof("kind")
+        registered = get_registered_class(node.registered_name) if node.registered_name else None
+        if registered is not None and number not in self.existing:
+            return self._registered(registered, number, node, values, needed)
         if number in self.existing:
             existing = self.existing[number][0]
             if kind == "variable" and not self._options.experimental_skip_checkpoint:
@@ -198,6 +223,17 @@ class Loader:
         if kind == "resource":
             return RestoredResource(device=node.resource.device if self._options.keeps_devices else "")
         raise self._broken(f"object {number} is of a kind that is not read here: {kind}")
+
+    def _registered(self, cls: Any, number: int, node: Any, values: _Values, needed: dict[str, Any]) -> Any:
+        """Return an object that its own class makes anew; a variable takes its value from the checkpoint."""
+        made = cls._deserialize_from_proto(
+            proto=node.serialized_user_proto, object_proto=node, dependencies=needed, export_dir=self._folder,
+            asset_file_def=self._assets,
+            operation_attributes={name: constant.attr for name, constant in self._constants.items()},
+        )  # fmt: skip
+        if node.WhichOneof("kind") == "variable" and not node.registered_saver:
+            made.assign(values.variable(number, node.variable, shape_dims(node.variable.shape)))
+        return made
 
     def _variable(self, number: int, saved: Any, values: _Values) -> Any:
         dims = shape_dims(saved.shape)
@@ -329,6 +365,7 @@ class _Values:
         self._skips = options.experimental_skip_checkpoint
         self._reader: BundleReader | None = None
         self._keys: dict[int, dict[str, str]] = {}
+        self._savers: dict[int, tuple[str, str]] = {}
         if self._skips:
             return
         if not reading.has_variables(folder):
@@ -339,7 +376,7 @@ class _Values:
         if OBJECT_GRAPH_KEY in self._reader:
             data = self._reader.read(OBJECT_GRAPH_KEY).item()
             graph = messages.parse(messages.TrackableObjectGraph, data, f"{reading.variables_path(folder)}.index")
-            self._keys = _keys_by_object(nodes, graph.nodes)
+            self._keys, self._savers = _keys_by_object(nodes, graph.nodes)
 
     def variable(self, number: int, saved: Any, dims: Any) -> Any:
         """Return the value of a variable, checked against what the object graph says of it."""
@@ -362,6 +399,14 @@ class _Values:
             )  # fmt: skip
         return EagerTensor(self._reader.read(key), dtype)
 
+    def restore_registered(self, objects: Sequence[Any]) -> None:
+        """Have savers of the program restore what they saved."""
+        registered: dict[str, dict[str, Any]] = {}
+        for number, (saver, name) in self._savers.items():
+            validate_restore_function(objects[number], saver)
+            registered.setdefault(saver, {})[name] = objects[number]
+        restore_with(registered, reading.variables_path(self._folder))
+
     def restore_saveable(self, number: int, name: str, save: Any, restore: Any) -> None:
         """Give an object that saves and restores by functions what the checkpoint holds for it."""
         key = self._keys.get(number, {}).get(name)
@@ -375,19 +420,28 @@ class _Values:
         restore(*tensors)
 
 
-def _keys_by_object(nodes: Sequence[Any], checkpointed: Sequence[Any]) -> dict[int, dict[str, str]]:
-    """Return the checkpoint's keys by object and attribute: both graphs are walked along the same names."""
+def _keys_by_object(
+    nodes: Sequence[Any], checkpointed: Sequence[Any]
+) -> tuple[dict[int, dict[str, str]], dict[int, tuple[str, str]]]:
+    """Return the checkpoint's keys by object and attribute, and by object the saver of a program and its name there.
+
+    Both graphs are walked along the same names.
+    """
     found: dict[int, dict[str, str]] = {}
+    savers: dict[int, tuple[str, str]] = {}
     stack, seen = [(0, 0)], {(0, 0)}
     while stack:
         mine, theirs = stack.pop()
         if not 0 <= theirs < len(checkpointed):
             raise errors.DataLossError(None, None, f"the checkpoint's object graph has no object {theirs}")
         found.setdefault(mine, {}).update({a.name: a.checkpoint_key for a in checkpointed[theirs].attributes})
+        if checkpointed[theirs].registered_saver.name:
+            saver = checkpointed[theirs].registered_saver
+            savers[mine] = saver.name, saver.object_name
         children = {child.local_name: child.node_id for child in checkpointed[theirs].children}
         for child in nodes[mine].children:
             pair = (child.node_id, children.get(child.local_name, -1))
             if pair[1] >= 0 and pair not in seen:
                 seen.add(pair)
                 stack.append(pair)
-    return found
+    return found, savers

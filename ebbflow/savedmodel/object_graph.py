@@ -28,6 +28,8 @@ from ebbflow.savedmodel.options import SaveOptions
 from ebbflow.savedmodel.restored_function import FULL_ARG_SPEC
 from ebbflow.savedmodel.structures import NotEncodableError, can_encode, encode_structure, named_tuple_class
 from ebbflow.state.base import Variable
+from ebbflow.trackable import registration
+from ebbflow.trackable.base import Trackable
 
 
 class ObjectGraph:
@@ -130,6 +132,7 @@ class ObjectGraph:
             for name, child in self.view.children[number].items():
                 written.children.add(node_id=child, local_name=name)
             self._fill_object(written, number, self.view.objects[number])
+            self._fill_registered(written, number, self.view.objects[number])
             for name, (save, restore) in self.saveables.get(number, {}).items():
                 written.saveable_objects[name].save_function = save
                 written.saveable_objects[name].restore_function = restore
@@ -164,6 +167,21 @@ class ObjectGraph:
                     identifier=obj._object_identifier, version=version, metadata=obj._tracking_metadata
                 )
             message.user_object.CopyFrom(proto)
+
+    def _fill_registered(self, message: Any, number: int, obj: Any) -> None:
+        """Write under which names an object's class and saver are registered, and what it needs to be made again."""
+        if not isinstance(obj, Trackable):
+            return
+        name = registration.get_registered_class_name(obj)
+        if name is not None:
+            message.registered_name = name
+            proto = obj._serialize_to_proto(object_proto=message, options=self._options)
+            if proto is not None:
+                message.serialized_user_proto.Pack(proto)
+            children = {child: self.view.objects[there] for child, there in self.view.children[number].items()}
+            for child, needed in obj._deserialization_dependencies(children).items():
+                message.dependencies.add(node_id=self.view.number_of(needed, child), local_name=child)
+        message.registered_saver = registration.get_registered_saver_name(obj) or ""
 
     def constant_name(self, number: int) -> str:
         """Return what the node of a captured value is called."""

@@ -63,6 +63,15 @@ class ObjectView:
             self.paths.append(path)
         return self._numbers[key]
 
+    def number_of(self, obj: Any, name: str) -> int:
+        """Return the number of an object of the model; `name` is what whoever needs it calls it."""
+        number = self._numbers.get(self._key(obj))
+        if number is None:
+            raise ValueError(
+                f"An object needs '{name}' to be made again, {obj!r}, which is not among the children of anything saved"
+            )
+        return number
+
     def references(self) -> ObjectIdentityDictionary:
         """Return by object the way to it from the root, as a tuple of names with their objects."""
         ways: dict[int, tuple[TrackableReference, ...]] = {0: ()}

@@ -11,6 +11,7 @@ import os
 from typing import Any
 
 from ebbflow import messages
+from ebbflow.checkpoint.registered import merge_parts, save_parts
 from ebbflow.checkpoint.sharding import described as shardable
 from ebbflow.checkpoint.sharding import save_dealt
 from ebbflow.core import context
@@ -168,6 +169,15 @@ def _note_shapes(function: Any, body: Any) -> None:
 
 
 def _write_values(path: str, export: Export) -> None:
+    if export.values.registered:
+        parts = save_parts(export.values.registered, path)
+        _write_own_values(parts.rest.numpy().decode(), export)
+        merge_parts(parts, path)
+    else:
+        _write_own_values(path, export)
+
+
+def _write_own_values(path: str, export: Export) -> None:
     callback = export.options.experimental_sharding_callback
     if callback is not None:
         save_dealt(path, callback, [shardable(key, "", wrap(a, dtype)) for key, a, dtype in export.values.tensors()])

@@ -132,22 +132,37 @@ class SessionGraph:
         """Add the nodes by which a session saves and restores values, under the object graph's keys."""
         path = raw.Placeholder(dtype=dtypes.string, shape=(), name="saver_filename")
         with self.graph.name_scope("save"):
-            parts = [self._variable_part(number, variable) for number, variable in self._values.variables]
+            parts = [self._variable_part(number, variable) for number, variable in self._values.saved_variables]
             parts += [self._saveable_part(number, tensors) for number, (_, tensors) in self._values.others.items()]
-            if not parts:
+            registered = self._values.savers
+            if not parts and not registered:
                 return
             keys = [key for part in parts for key in part.keys]
             tensors = [tensor for part in parts for tensor in part.tensors]
             names, slices = np.array([k.encode() for k in keys], object), np.array([b""] * len(keys), object)
-            saving = raw.SaveV2(path, names, slices, tensors)
+            saving = self._save_nodes(path, names, slices, tensors)
             with control_dependencies([saving]):
                 saved = raw.Identity(path, name="saved_path")
-            values = list(raw.RestoreV2(path, names, slices, dtypes=[t.dtype.base_dtype for t in tensors]))
+            kinds = [t.dtype.base_dtype for t in tensors]
+            values = list(raw.RestoreV2(path, names, slices, dtypes=kinds)) if kinds else []
             restored = [part.restore([values.pop(0) for _ in part.keys]) for part in parts]
+            restored += [self._called(restore, [path])[-1].op for _, restore in registered]
             with control_dependencies(restored):
                 restore = no_op(name="restore_all")
         self._saver.filename_tensor_name, self._saver.save_tensor_name = path.name, saved.name
         self._saver.restore_op_name, self._saver.version = restore.name, messages.SaverDef.V2
+
+    def _save_nodes(self, path: Any, names: Any, slices: Any, tensors: list[Any]) -> Any:
+        """Return the node that saves: of a part of the values where savers of the program have the others."""
+        if not self._values.savers:
+            return raw.SaveV2(path, names, slices, tensors)
+        beside = raw.StringJoin([path, np.array(b"_temp/part", object)])
+        prefixes = [prefix for save, _ in self._values.savers for prefix in self._called(save, [beside])]
+        if tensors:
+            rest = raw.ShardedFilename(beside, np.int32(len(prefixes)), np.int32(len(prefixes) + 1))
+            with control_dependencies([raw.SaveV2(rest, names, slices, tensors)]):
+                prefixes.append(raw.Identity(rest))
+        return raw.MergeV2Checkpoints(raw.Pack(prefixes), path, delete_old_dirs=True)
 
     def _variable_part(self, number: int, variable: Any) -> _Part:
         handle = self._tensors[number]

@@ -89,6 +89,8 @@ class ResourceVariable(VariableV1):
         if collections and GraphKeys.GLOBAL_STEP in collections:  # the one variable that is found again eagerly
             context.default_graph().add_to_collection(GraphKeys.GLOBAL_STEP, self)
 
+    _init_from_args = __init__  # the name by which subclasses of programs call it
+
     def _make_eagerly(self, initial: Initial, name: str | None) -> None:
         with name_scope(name, "Variable") as scope:
             self._name = scope.rstrip("/")

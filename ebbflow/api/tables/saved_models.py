@@ -93,6 +93,14 @@ python.saved_model.main_op_impl.: main_op main_op_with_restore
 [savedmodel.objects]
 python.saved_model.revived_types.: VersionedTypeRegistration deserialize register_revived_type registered_identifiers
 python.saved_model.revived_types.serialize
+[trackable.registration]
+python.saved_model.registration.: get_registered_class get_registered_class_name get_registered_saver_name
+python.saved_model.registration.: get_restore_function get_save_function get_strict_predicate_restore
+python.saved_model.registration.: register_checkpoint_saver register_serializable validate_restore_function
+python.saved_model.registration.registration.: get_registered_class get_registered_class_name get_registered_saver_name
+python.saved_model.registration.registration.: get_restore_function get_save_function get_strict_predicate_restore
+python.saved_model.registration.registration.: register_checkpoint_saver register_serializable
+python.saved_model.registration.registration.validate_restore_function
 [savedmodel.options]
 python.saved_model.load_options.LoadOptions
 python.saved_model.save_options.SaveOptions
