@@ -17,7 +17,6 @@ class Pair(tf.Module):
         self.a, self.b = tf.Variable(a, name="a"), tf.Variable(b, name="b")
 
 
-
 def save_pairs(trackables, file_prefix):
     names = [f"{path}/both" for path in trackables]
     both = [tf.stack([pair.a, pair.b]) for pair in trackables.values()]
