@@ -22,13 +22,8 @@ class IteratorSaveable(SaveableObject):
         return DeserializeIterator(self.op, restored_tensors[0])
 
 
-def make_saveable_from_iterator(
-    iterator: Any, external_state_policy: ExternalStatePolicy | str | None = None
-) -> SaveableObject:
-    """Return the object by which a `tf.compat.v1.train.Saver` keeps where a graph's iterator is.
-
-    Add it to the collection `tf.compat.v1.GraphKeys.SAVEABLE_OBJECTS` before the saver is made.
-    """
+def policy_of(external_state_policy: ExternalStatePolicy | str | None) -> ExternalStatePolicy:
+    """Return what is done about state outside an iterator, by default an error; ValueError for an unknown word."""
     policy = external_state_policy or ExternalStatePolicy.FAIL
     if isinstance(policy, str):
         if policy.upper() not in ExternalStatePolicy.__members__:
@@ -36,5 +31,16 @@ def make_saveable_from_iterator(
                 f"`external_state_policy` must be 'warn', 'ignore' or 'fail', got {external_state_policy!r}"
             )
         policy = ExternalStatePolicy[policy.upper()]
+    return policy
+
+
+def make_saveable_from_iterator(
+    iterator: Any, external_state_policy: ExternalStatePolicy | str | None = None
+) -> SaveableObject:
+    """Return the object by which a `tf.compat.v1.train.Saver` keeps where a graph's iterator is.
+
+    Add it to the collection `tf.compat.v1.GraphKeys.SAVEABLE_OBJECTS` before the saver is made.
+    """
+    policy = policy_of(external_state_policy)
     resource = iterator._iterator_resource
     return IteratorSaveable(resource, resource.op.name, policy)

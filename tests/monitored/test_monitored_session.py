@@ -225,7 +225,12 @@ import ebbflow.v1 as tf
 
 folder, last = sys.argv[1], int(sys.argv[2])
 step = tf.train.get_or_create_global_step()
-x = tf.cast(step % 7, tf.float32) / 7.0
+rows = tf.data.Dataset.range(40).shuffle(17, seed=5).repeat().batch(3).prefetch(2)
+rows = rows.map(lambda row: tf.cast(row, tf.float32) / 40.0, num_parallel_calls=2)
+iterator = rows.make_one_shot_iterator()
+saveable = tf.data.experimental.make_saveable_from_iterator(iterator)
+tf.add_to_collection(tf.GraphKeys.SAVEABLE_OBJECTS, saveable)
+x = iterator.get_next()[:, None]
 w = tf.get_variable("w", initializer=[0.5, -0.25])
 loss = tf.reduce_sum(tf.square(w * x - [0.1, 0.2]))
 train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss, step)

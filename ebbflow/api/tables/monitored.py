@@ -17,6 +17,8 @@ V1 = (
     + """
 [monitored.basic_loops]
 train.basic_train_loop
+[monitored.input_state]
+data.experimental.CheckpointInputPipelineHook
 [monitored.monitored_session]
 train.: ChiefSessionCreator MonitoredSession MonitoredTrainingSession SessionCreator SingularMonitoredSession
 train.: WorkerSessionCreator
@@ -35,6 +37,8 @@ V2 = """
 """
 
 CONTRIB = """
+[monitored.input_state]
+contrib.data.CheckpointInputPipelineHook
 [monitored.basic_loops]
 contrib.training.: StopAfterNEvalsHook SummaryAtEndHook evaluate_once evaluate_repeatedly get_or_create_eval_step train
 """
