@@ -19,6 +19,7 @@ SAYS = {
     ],
     "early_eager_training.py": ["kernel: [ 2. -3.] bias: [0.5]"],
     "early_gradients.py": ["9.0 6.0 2.0", "log1pexp 0.5 nan", "stable_log1pexp 0.5 1.0"],
+    "estimator.py": ["not seen is above 0.9: True after 300 steps", "a large red apple is ripe: True"],
     "functions.py": [
         "[[2.0, 2.0], [2.0, 2.0]]",
         "3 3.5 b'tensor'",
@@ -81,7 +82,10 @@ SAYS = {
 }
 
 
-NEEDS = {"keras_of_tf1.py": ("tf_keras", "wrapt", "requests")}
+NEEDS = {
+    "keras_of_tf1.py": ("tf_keras", "wrapt", "requests"),
+    "estimator.py": ("tf_keras", "wrapt", "requests", "tensorflow_estimator"),
+}
 """Packages that are not in every environment: tf_keras is in no extra."""
 
 

@@ -82,6 +82,51 @@ OWN_MODEL = (
 )
 
 
+OLD_OPTIONS = """
+    import numpy as np
+    import ebbflow.v1 as tf
+
+    learn = tf.contrib.learn
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    x = np.arange(12, dtype=np.float32).reshape(6, 2) / 6
+    y = np.array([[3.0], [1.0], [4.0], [1.0], [5.0], [9.0]], np.float32)
+    words = np.array([b"a", b"b", b"a", b"b", b"a", b"a"])
+
+    def feed():
+        return {"x": tf.constant(x), "w": tf.constant(words)}, tf.constant(y)
+
+    def weights(model, name="linear/linear_model/x/weights", **options):
+        model = model(optimizer=tf.train.GradientDescentOptimizer(0.1), **options)
+        model.fit(input_fn=feed, steps=3)
+        print(*np.round(model.get_variable_value(name).ravel(), 4))
+        return model
+
+    numbers = tf.contrib.layers.real_valued_column("x", 2)
+    linear = lambda **options: learn.LinearRegressor([numbers], **options)
+    weights(linear, gradient_clip_norm=0.5)
+    centered = weights(linear, enable_centered_bias=True)
+    print(np.round(centered.get_variable_value("linear/regression_head/centered_bias_weight")[0], 4))
+    weights(linear, feature_engineering_fn=lambda features, labels: ({"x": features["x"] * 2}, labels))
+
+    word = tf.contrib.layers.sparse_column_with_keys("w", ["a", "b"])
+    table = tf.contrib.layers.embedding_column(word, 2)
+    deep = lambda **options: learn.DNNRegressor([4], [table], config=learn.RunConfig(tf_random_seed=1), **options)
+    name = "dnn/input_from_feature_columns/input_layer/w_embedding/embedding_weights"
+    found = []
+    for factor in 1.0, 0.0, 0.0:
+        model = deep(optimizer=tf.train.GradientDescentOptimizer(0.1), embedding_lr_multipliers={table: factor})
+        model.fit(input_fn=feed, steps=2 if len(found) < 2 else 1)
+        found.append(model.get_variable_value(name))
+    print((found[0] == found[1]).all(), (found[1] == found[2]).all())
+"""
+
+
+@needs_keras_2
+def test_options_that_todays_models_do_not_have():
+    clipped, centered, doubled = ["0.0849", "0.0976"], ["1.2757", "1.457", "0.2261"], ["1.7323", "2.0049"]
+    assert python(OLD_OPTIONS) == [*clipped, *centered, *doubled, "False", "True"]  # TensorFlow 1.15's weights
+
+
 @needs_keras_2
 def test_canned_models():
     assert python(CANNED) == ["True", "True", "True", "1.0"]

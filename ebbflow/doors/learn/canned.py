@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ebbflow.doors.learn import old_options
 from ebbflow.doors.learn.estimator import BaseEstimator, MetricSpec, core
 from ebbflow.doors.learn.inputs import named
 from ebbflow.ops.elementwise.activations import relu
@@ -38,12 +39,20 @@ class ProblemType:
 class _Canned(BaseEstimator):
     """A canned model of the package's, fed with dictionaries."""
 
-    def __init__(self, kind: str, model_dir: str | None, config: Any, **kwargs: Any):
+    def __init__(
+        self, kind: str, model_dir: str | None, config: Any, gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False, feature_engineering_fn: Any = None, embedding_lr_multipliers: Any = None,
+        **kwargs: Any,
+    ):  # fmt: skip
         super().__init__(model_dir, config)
-        given = {name: value for name, value in kwargs.items() if value is not None}
-        self._estimator = getattr(core, kind)(
-            model_dir=model_dir, config=config, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, **given
-        )
+        arguments = {name: value for name, value in kwargs.items() if value is not None}
+        arguments = old_options.adjusted(kind, arguments, gradient_clip_norm, embedding_lr_multipliers)
+        arguments["loss_reduction"] = Reduction.SUM_OVER_BATCH_SIZE
+        if enable_centered_bias:
+            kind, arguments = old_options.with_centered_bias(kind, arguments)
+        self._estimator = getattr(core, kind)(model_dir=model_dir, config=config, **arguments)
+        if feature_engineering_fn is not None:
+            self._estimator = old_options.with_features_anew(self._estimator, feature_engineering_fn)
         self._plain = self._estimator
 
     def _input(self, input_fn: Any) -> Any:
@@ -144,6 +153,8 @@ class LinearClassifier(_Classifier):
         super().__init__(
             "LinearClassifier", model_dir, config, feature_columns=list(feature_columns), n_classes=n_classes,
             weight_column=weight_column_name, optimizer=optimizer, label_vocabulary=label_keys,
+            gradient_clip_norm=gradient_clip_norm, enable_centered_bias=enable_centered_bias,
+            feature_engineering_fn=feature_engineering_fn,
         )  # fmt: skip
 
 
@@ -158,6 +169,8 @@ class LinearRegressor(_Regressor):
         super().__init__(
             "LinearRegressor", model_dir, config, feature_columns=list(feature_columns),
             weight_column=weight_column_name, optimizer=optimizer, label_dimension=label_dimension,
+            gradient_clip_norm=gradient_clip_norm, enable_centered_bias=enable_centered_bias,
+            feature_engineering_fn=feature_engineering_fn,
         )  # fmt: skip
 
 
@@ -175,6 +188,8 @@ class DNNClassifier(_Classifier):
             "DNNClassifier", model_dir, config, hidden_units=hidden_units, feature_columns=list(feature_columns),
             n_classes=n_classes, weight_column=weight_column_name, optimizer=optimizer, activation_fn=activation_fn,
             dropout=dropout, label_vocabulary=label_keys,
+            gradient_clip_norm=gradient_clip_norm, enable_centered_bias=enable_centered_bias,
+            feature_engineering_fn=feature_engineering_fn, embedding_lr_multipliers=embedding_lr_multipliers,
         )  # fmt: skip
 
 
@@ -192,6 +207,8 @@ class DNNRegressor(_Regressor):
             "DNNRegressor", model_dir, config, hidden_units=hidden_units, feature_columns=list(feature_columns),
             weight_column=weight_column_name, optimizer=optimizer, activation_fn=activation_fn, dropout=dropout,
             label_dimension=label_dimension,
+            gradient_clip_norm=gradient_clip_norm, enable_centered_bias=enable_centered_bias,
+            feature_engineering_fn=feature_engineering_fn, embedding_lr_multipliers=embedding_lr_multipliers,
         )  # fmt: skip
 
 
@@ -212,6 +229,8 @@ class DNNLinearCombinedClassifier(_Classifier):
             linear_feature_columns=linear_feature_columns, linear_optimizer=linear_optimizer,
             dnn_feature_columns=dnn_feature_columns, dnn_optimizer=dnn_optimizer, dnn_hidden_units=dnn_hidden_units,
             dnn_activation_fn=dnn_activation_fn, dnn_dropout=dnn_dropout, label_vocabulary=label_keys,
+            gradient_clip_norm=gradient_clip_norm, enable_centered_bias=enable_centered_bias,
+            feature_engineering_fn=feature_engineering_fn, embedding_lr_multipliers=embedding_lr_multipliers,
         )  # fmt: skip
 
 
@@ -232,4 +251,6 @@ class DNNLinearCombinedRegressor(_Regressor):
             linear_feature_columns=linear_feature_columns, linear_optimizer=linear_optimizer,
             dnn_feature_columns=dnn_feature_columns, dnn_optimizer=dnn_optimizer, dnn_hidden_units=dnn_hidden_units,
             dnn_activation_fn=dnn_activation_fn, dnn_dropout=dnn_dropout, label_dimension=label_dimension,
+            gradient_clip_norm=gradient_clip_norm, enable_centered_bias=enable_centered_bias,
+            feature_engineering_fn=feature_engineering_fn, embedding_lr_multipliers=embedding_lr_multipliers,
         )  # fmt: skip
