@@ -16,6 +16,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.parsing import values, wire
+from ebbflow.ops.parsing.batches import columns_of
 from ebbflow.ops.sizes import invalid
 
 KINDS = {dtypes.string: wire.BYTES, dtypes.float32: wire.FLOATS, dtypes.int64: wire.INTS}
@@ -48,7 +49,7 @@ class Records:
         self.count = len(records)
         self.batch = wire.joined(records)
         try:
-            self.columns = wire.columns_of(self.batch, set(keys))
+            self.columns = columns_of(self.batch, set(keys))
         except wire.MalformedError as error:
             raise invalid(self._malformed(records, error)) from None
         self.found: dict[Any, values.Values] = {}
@@ -67,21 +68,31 @@ class Records:
         kind = KINDS[dtype]
         if column is None:
             return np.zeros(0, dtype.np), np.zeros(self.count, np.int64), np.zeros(self.count, bool)
-        wrong = (column.kinds != kind) & (column.kinds != 0)
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            where = f"Name: {self.name(row)}, Key: {_text(key)}, Index: {row}."
-            raise invalid(f"{where}  Data types don't match. Expected type: {_word(dtype)}")
-        present = column.kinds == kind
+        present = self._present(column, key, dtype)
         try:
-            if present.all():
-                return *values.MANY[kind](self.batch, column.starts, column.ends), None
-            flat, some = values.MANY[kind](self.batch, column.starts[present], column.ends[present])
+            if present is None:
+                return *values.MANY[kind](self.batch, column), None
+            some_rows = wire.Column(kind, column.starts[present], column.ends[present])
+            flat, some = values.MANY[kind](self.batch, some_rows)
         except wire.MalformedError as error:
             raise invalid(f"Key: {_text(key)}.  Could not parse example input: {error.args[-1]}") from None
         counts = np.zeros(self.count, np.int64)
         counts[present] = some
         return flat, counts, present
+
+    def _present(self, column: wire.Column, key: bytes, dtype: Any) -> np.ndarray | None:
+        """Return which records have a feature of this dtype (None: all). One that has another is an error."""
+        kinds, kind = column.kinds, KINDS[dtype]
+        if kinds.__class__ is int and kinds == kind:
+            return None
+        kinds = np.broadcast_to(kinds, self.count)
+        wrong = (kinds != kind) & (kinds != 0)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            where = f"Name: {self.name(row)}, Key: {_text(key)}, Index: {row}."
+            raise invalid(f"{where}  Data types don't match. Expected type: {_word(dtype)}")
+        present = kinds == kind
+        return None if present.all() else present
 
     def dense(self, feature: Dense) -> np.ndarray:
         """Return a feature with an axis for the records in front."""
@@ -162,21 +173,24 @@ class Record(Records):
         """Return the values of a feature, how many there are, and whether it is there (None: it is)."""
         kind, start, end = self.features.get(key, _ABSENT)
         if kind == KINDS[dtype]:
-            try:
-                flat = values.ONE[kind](self.data, start, end)
-            except (wire.MalformedError, IndexError) as error:
-                raise invalid(f"Key: {_text(key)}.  Could not parse example input: {error}") from None
+            flat = self._list(key, kind, start, end)
             return flat, np.array([len(flat)]), None
         if kind:
             where = f"Name: {self.name(0)}, Key: {_text(key)}, Index: 0."
             raise invalid(f"{where}  Data types don't match. Expected type: {_word(dtype)}")
         return np.zeros(0, dtype.np), np.zeros(1, np.int64), np.zeros(1, bool)
 
+    def _list(self, key: bytes, kind: int, start: int, end: int) -> np.ndarray:
+        try:
+            return values.ONE[kind](self.data, start, end)
+        except (wire.MalformedError, IndexError) as error:
+            raise invalid(f"Key: {_text(key)}.  Could not parse example input: {error}") from None
+
     def dense(self, feature: Dense) -> np.ndarray:
         """Return a feature with an axis for the record in front."""
         kind, start, end = self.features.get(feature.key, _ABSENT)
         if kind == KINDS[feature.dtype] and not feature.varies:
-            flat = values.ONE[kind](self.data, start, end)
+            flat = self._list(feature.key, kind, start, end)
             if len(flat) == feature.size:
                 return flat.reshape(1, *feature.dims)
         return super().dense(feature)

@@ -12,13 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.ops.parsing.wire import BYTES, FLOATS, FOUR, INTS, RANGE, VARINT, Batch, MalformedError, fields, varint
+from ebbflow.ops.parsing.alike import windows
+from ebbflow.ops.parsing.wire import (
+    BYTES,
+    FLOATS,
+    FOUR,
+    INTS,
+    RANGE,
+    VARINT,
+    Batch,
+    Column,
+    MalformedError,
+    fields,
+    varint,
+)
 
 Values = tuple[np.ndarray, np.ndarray]
 
 
-def _packed(batch: Batch, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+def _packed(batch: Batch, column: Column) -> tuple[np.ndarray, np.ndarray] | None:
     """Return where the one stretch of each list lies, or None where a list is not such; empty ones are empty."""
+    _, starts, ends, packed = column
+    if packed:
+        return starts, ends
     some = ends > starts
     array = batch.array
     if not ((array[starts] == 0x0A) | ~some).all():
@@ -39,12 +55,11 @@ def _packed(batch: Batch, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndar
     return (at, ends) if (np.where(some, at + length, ends) == ends).all() else None
 
 
-def _stretches(array: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def _stretches(array: np.ndarray, starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return the bytes of all stretches behind each other."""
-    sizes = ends - starts
     size = int(sizes[0]) if len(sizes) else 0
     if (sizes == size).all():
-        return array[starts[:, None] + np.arange(size)].reshape(-1)
+        return windows(array, starts, size).reshape(-1)
     total = int(sizes.sum())
     before = np.cumsum(sizes) - sizes
     return array[np.arange(total) + np.repeat(starts - before, sizes)]
@@ -53,12 +68,15 @@ def _stretches(array: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.nd
 # --- floats -----------------------------------------------------------------------------------------------------------
 
 
-def floats(batch: Batch, starts: np.ndarray, ends: np.ndarray) -> Values:
+def floats(batch: Batch, column: Column) -> Values:
     """Return the floats of a column."""
-    packed = _packed(batch, starts, ends)
-    if packed is None or ((packed[1] - packed[0]) % 4).any():
-        return _row_by_row(batch, starts, ends, floats_of, np.float32)
-    return _stretches(batch.array, *packed).view("<f4"), (packed[1] - packed[0]) // 4
+    packed = _packed(batch, column)
+    if packed is None:
+        return _row_by_row(batch, column, floats_of, np.float32)
+    sizes = packed[1] - packed[0]
+    if (sizes & 3).any():
+        raise MalformedError("floats are cut short")
+    return _stretches(batch.array, packed[0], sizes).view("<f4"), sizes >> 2
 
 
 def floats_of(data: bytes, start: int, end: int) -> np.ndarray:
@@ -75,20 +93,19 @@ def floats_of(data: bytes, start: int, end: int) -> np.ndarray:
 # --- integers ---------------------------------------------------------------------------------------------------------
 
 
-def ints(batch: Batch, starts: np.ndarray, ends: np.ndarray) -> Values:
+def ints(batch: Batch, column: Column) -> Values:
     """Return the integers of a column."""
-    packed = _packed(batch, starts, ends)
+    packed = _packed(batch, column)
     if packed is None:
-        return _row_by_row(batch, starts, ends, ints_of, np.int64)
+        return _row_by_row(batch, column, ints_of, np.int64)
     sizes = packed[1] - packed[0]
-    flat = _stretches(batch.array, *packed)
-    last = flat < 0x80
-    if last.all():  # numbers below 128, one byte each
+    flat = _stretches(batch.array, packed[0], sizes)
+    if flat.max(initial=0) < 0x80:  # one byte each
         return flat.astype(np.int64), sizes
-    closing = np.flatnonzero(last)
+    closing = np.flatnonzero(flat < 0x80)
     behind = np.cumsum(sizes)
     full = sizes > 0
-    if not len(closing) or not last[behind[full] - 1].all():
+    if not len(closing) or (flat[behind[full] - 1] >= 0x80).any():
         raise MalformedError("an integer is cut short")
     counts = np.diff(np.searchsorted(closing, behind, "left"), prepend=0)
     opening = np.concatenate([[0], closing[:-1] + 1])
@@ -121,15 +138,15 @@ def ints_of(data: bytes, start: int, end: int) -> np.ndarray:
 # --- bytes ------------------------------------------------------------------------------------------------------------
 
 
-def texts(batch: Batch, starts: np.ndarray, ends: np.ndarray) -> Values:
+def texts(batch: Batch, column: Column) -> Values:
     """Return the byte strings of a column."""
-    packed = _packed(batch, starts, ends)
-    if packed is None or (starts == ends).any():
-        return _row_by_row(batch, starts, ends, texts_of, object)
-    data = batch.data
-    found = np.empty(len(starts), object)
+    packed = _packed(batch, column)
+    if packed is None or (not column.packed and (column.starts == column.ends).any()):
+        return _row_by_row(batch, column, texts_of, object)
+    data, count = batch.data, len(column.starts)
+    found = np.empty(count, object)
     found[:] = [data[a:b] for a, b in zip(packed[0].tolist(), packed[1].tolist(), strict=True)]
-    return found, np.ones(len(starts), np.int64)
+    return found, np.ones(count, np.int64)
 
 
 def texts_of(data: bytes, start: int, end: int) -> np.ndarray:
@@ -140,11 +157,9 @@ def texts_of(data: bytes, start: int, end: int) -> np.ndarray:
     return found
 
 
-def _row_by_row(
-    batch: Batch, starts: np.ndarray, ends: np.ndarray, read: Callable[[bytes, int, int], np.ndarray], kind: Any
-) -> Values:
+def _row_by_row(batch: Batch, column: Column, read: Callable[[bytes, int, int], np.ndarray], kind: Any) -> Values:
     rows = []
-    for row, (a, b) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+    for row, (a, b) in enumerate(zip(column.starts.tolist(), column.ends.tolist(), strict=True)):
         try:
             rows.append(read(batch.data, a, b))
         except (MalformedError, IndexError) as error:
@@ -153,5 +168,5 @@ def _row_by_row(
     return (np.concatenate(rows) if rows else np.zeros(0, kind)).astype(kind, copy=False), counts
 
 
-MANY: dict[int, Callable[[Batch, np.ndarray, np.ndarray], Values]] = {BYTES: texts, FLOATS: floats, INTS: ints}
+MANY: dict[int, Callable[[Batch, Column], Values]] = {BYTES: texts, FLOATS: floats, INTS: ints}
 ONE: dict[int, Callable[[bytes, int, int], np.ndarray]] = {BYTES: texts_of, FLOATS: floats_of, INTS: ints_of}

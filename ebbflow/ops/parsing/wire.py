@@ -1,8 +1,7 @@
 """The wire format of `tf.train.Example`: where in the bytes each feature's values lie.
 
-An Example is a map from names to lists of bytes, floats or integers. `features_of` reads one record; `columns_of` reads
-a whole batch of alike records side by side, byte by byte over all of them at once, and gives up (None) where they are
-not alike. Nothing is copied here: what comes out are places in the bytes. Knows NumPy and nothing of tensors.
+An Example is a map from names to lists of bytes, floats or integers. `features_of` reads one record; a `Batch` of them
+is read by `batches`. Nothing is copied: what comes out are places in the bytes. Knows NumPy and nothing of tensors.
 """
 
 from __future__ import annotations
@@ -101,9 +100,10 @@ def features_of(data: bytes, at: int = 0, end: int | None = None) -> dict[bytes,
 class Column(NamedTuple):
     """One feature of all records: its kind in each (0: it is not there), and where its list lies in the bytes."""
 
-    kinds: np.ndarray
+    kinds: int | np.ndarray  # a number: it is of this kind in all
     starts: np.ndarray
     ends: np.ndarray
+    packed: bool = False  # the places are those of the values, not of the list around them
 
 
 class Batch(NamedTuple):
@@ -121,138 +121,3 @@ def joined(records: list[bytes]) -> Batch:
     ends = np.cumsum(np.fromiter(map(len, records), np.int64, len(records)))
     starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]]) if len(ends) else ends
     return Batch(data, np.frombuffer(data, np.uint8), starts, ends)
-
-
-def columns_of(batch: Batch, keys: set[bytes]) -> dict[bytes, Column]:
-    """Return the features of these names in all records. A record that is none is named in the error."""
-    found = _same_layout(batch) if len(batch.starts) > 1 else None
-    if found is None and len(batch.starts) > 4:
-        found = _side_by_side(batch)
-    return found if found is not None else _one_by_one(batch, keys)
-
-
-def _one_by_one(batch: Batch, keys: set[bytes]) -> dict[bytes, Column]:
-    count = len(batch.starts)
-    made = {key: Column(np.zeros(count, np.int8), np.zeros(count, np.int64), np.zeros(count, np.int64)) for key in keys}
-    for row, (start, end) in enumerate(zip(batch.starts.tolist(), batch.ends.tolist(), strict=True)):
-        try:
-            found = features_of(batch.data, start, end)
-        except (MalformedError, IndexError) as error:
-            raise MalformedError(row, str(error)) from None
-        for key, (kind, a, b) in found.items():
-            column = made.get(key)
-            if column is not None:
-                column.kinds[row], column.starts[row], column.ends[row] = kind, a, b
-    return made
-
-
-def _same_layout(batch: Batch) -> dict[bytes, Column] | None:
-    """Return the columns of records that differ in nothing but the values: read one, compare the others with it."""
-    lengths = batch.ends - batch.starts
-    length = int(lengths[0])
-    if not length or (lengths != length).any():
-        return None
-    try:
-        first = features_of(batch.data, 0, length)
-    except (MalformedError, IndexError):
-        return None
-    frame = np.ones(length, bool)
-    for kind, start, end in first.values():
-        frame[start + _header(batch.data, kind, start, end) : end] = False
-    rows = batch.array[: length * len(lengths)].reshape(-1, length)
-    places = np.flatnonzero(frame)
-    if (rows[:, places] != rows[0, places]).any():
-        return None
-    count = len(lengths)
-    return {
-        key: Column(np.full(count, kind, np.int8), batch.starts + start, batch.starts + end)
-        for key, (kind, start, end) in first.items()
-    }
-
-
-def _header(data: bytes, kind: int, start: int, end: int) -> int:
-    """Return how many bytes of a list are its layout: a tag and a length where all values stand in one stretch."""
-    if start == end or data[start] != 0x0A:
-        return end - start
-    length, at = varint(data, start + 1, end)
-    return at - start if at + length == end else end - start
-
-
-class _Cursor:
-    """A place in each record, moved on over all of them at once."""
-
-    def __init__(self, batch: Batch) -> None:
-        self.array, self.at = batch.array, batch.starts
-
-    def tag(self) -> int:
-        """Return the byte that stands at all places, or -1 where they differ; move on."""
-        here = self.array[self.at]
-        first = here[0]
-        self.at = self.at + 1
-        return int(first) if (here == first).all() else -1
-
-    def length(self, limit: np.ndarray) -> np.ndarray | None:
-        """Return where the stretch ends whose length stands at each place, or None where one reaches too far."""
-        here = self.array[self.at]
-        if here.max() < 0x80:
-            self.at = self.at + 1
-            ends = self.at + here
-            return ends if (ends <= limit).all() else None
-        value, shift, going = (here & 0x7F).astype(np.int64), 7, here >= 0x80
-        at = self.at + 1
-        while going.any():
-            if shift > 28 or (at[going] >= limit[going]).any():
-                return None
-            here = self.array[at]
-            value = np.where(going, value | (here & 0x7F).astype(np.int64) << shift, value)
-            at = at + going
-            going = going & (here >= 0x80)
-            shift += 7
-        self.at = at
-        ends = at + value
-        return ends if (ends <= limit).all() else None
-
-
-def _side_by_side(batch: Batch) -> dict[bytes, Column] | None:
-    """Return the columns of records with the same keys in the same order, whatever their lengths."""
-    cursor = _Cursor(batch)
-    found: dict[bytes, Column] = {}
-    if (batch.starts == batch.ends).any() or cursor.tag() != 0x0A:
-        return None
-    ends = cursor.length(batch.ends)
-    if ends is None or (ends != batch.ends).any():
-        return None
-    while True:
-        going = cursor.at < ends
-        if not going.all():
-            return None if going.any() else found
-        entry = _entry(cursor, ends)
-        if entry is None:
-            return None
-        found[entry[0]] = entry[1]
-
-
-def _entry(cursor: _Cursor, limit: np.ndarray) -> tuple[bytes, Column] | None:
-    """Return the key and the column of the map entry that stands at all places."""
-    if cursor.tag() != 0x0A or (end := cursor.length(limit)) is None:
-        return None
-    if cursor.tag() != 0x0A or (key_end := cursor.length(end)) is None:
-        return None
-    widths = key_end - cursor.at
-    width = int(widths[0])
-    if (widths != width).any():
-        return None
-    keys = cursor.array[cursor.at[:, None] + np.arange(width)]
-    if (keys != keys[0]).any():
-        return None
-    cursor.at = key_end
-    if (key_end >= end).any() or cursor.tag() != 0x12 or (value_end := cursor.length(end)) is None:
-        return None
-    if (value_end != end).any() or (cursor.at >= end).any():
-        return None
-    kind = {0x0A: BYTES, 0x12: FLOATS, 0x1A: INTS}.get(cursor.tag(), 0)
-    if not kind or (list_end := cursor.length(end)) is None or (list_end != end).any():
-        return None
-    column = Column(np.full(len(end), kind, np.int8), cursor.at, end)
-    cursor.at = end
-    return keys[0].tobytes(), column
