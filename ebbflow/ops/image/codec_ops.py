@@ -95,11 +95,11 @@ def _check_jpeg(channels: int, ratio: int, dct_method: str) -> None:
 # TensorFlow reads any of the formats with each of these ops, as long as one image comes out.
 
 
-def _any_picture(data: bytes, channels: int, wide: bool = False, ratio: int = 1, recover: bool = False) -> np.ndarray:
+def _any_picture(data: bytes, channels: int, wide: bool = False, **jpeg_options: Any) -> np.ndarray:
     kind = codecs.kind_of(data)
     if kind == "jpeg":
         _check(channels, (0, 1, 3), "JPEG")
-        array = codecs.decode_jpeg(data, channels, ratio, recover)
+        array = codecs.decode_jpeg(data, channels, **jpeg_options)
     elif kind == "png":
         return codecs.decode_png(data, channels, wide)
     elif kind == "gif":
@@ -116,20 +116,26 @@ def _any_picture(data: bytes, channels: int, wide: bool = False, ratio: int = 1,
 
 
 @DecodeJpeg.kernel
-def _(xp, contents, *, channels, ratio, try_recover_truncated, dct_method):
+def _(xp, contents, *, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
     _check_jpeg(channels, ratio, dct_method)
-    return _any_picture(_bytes(contents), channels, ratio=ratio, recover=try_recover_truncated)
+    options = _options(ratio, fancy_upscaling, try_recover_truncated, dct_method)
+    return _any_picture(_bytes(contents), channels, **options)
+
+
+def _options(ratio: int, smooth: bool, recover: bool, dct_method: str) -> dict[str, Any]:
+    return {"ratio": ratio, "smooth": smooth, "recover": recover, "exact": dct_method == "INTEGER_ACCURATE"}
 
 
 @DecodeAndCropJpeg.kernel
-def _(xp, contents, crop_window, *, channels, ratio, try_recover_truncated, dct_method):
+def _(xp, contents, crop_window, *, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
     _check_jpeg(channels, ratio, dct_method)
     if crop_window.shape != (4,):
         raise invalid(f"crop_window must have four elements {show(crop_window.shape)}")
     data = _bytes(contents)
     if codecs.kind_of(data) != "jpeg":
         raise invalid("Unknown image file format. JPEG required for a crop while decoding.")
-    image = codecs.decode_jpeg(data, channels, ratio, try_recover_truncated)
+    options = _options(ratio, fancy_upscaling, try_recover_truncated, dct_method)
+    image = codecs.decode_jpeg(data, channels, **options)
     top, left, height, width = crop_window.tolist()
     inside = top >= 0 and left >= 0 and top + height <= image.shape[0] and left + width <= image.shape[1]
     if not inside or height <= 0 or width <= 0:

@@ -2,7 +2,8 @@
 
 Knows Pillow (loaded on first use), NumPy and bytes; knows nothing of tensors. What a file announces is looked at before
 pixels are made: a file of a few bytes may claim billions of them. Pillow's JPEG library is the one TensorFlow uses,
-with the exact transform (TensorFlow's "INTEGER_ACCURATE"; its quick one differs by a level or two) and smooth chroma.
+with the exact transform (TensorFlow's "INTEGER_ACCURATE"; its quick one differs by a few levels) and smooth chroma:
+where simplejpeg is installed, `jpeg` reads those files, with all options.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import errors
+from ebbflow.ops.image import jpeg
 from ebbflow.ops.sizes import invalid, room_for
 
 MODES = {1: "L", 3: "RGB", 4: "RGBA"}
@@ -64,8 +66,13 @@ def _pixels(image: Any) -> np.ndarray:
 # --- JPEG -------------------------------------------------------------------------------------------------------------
 
 
-def decode_jpeg(data: bytes, channels: int = 0, ratio: int = 1, recover: bool = False) -> np.ndarray:
+def decode_jpeg(
+    data: bytes, channels: int = 0, ratio: int = 1, recover: bool = False, smooth: bool = True, exact: bool = False
+) -> np.ndarray:
     """Return the pixels of a JPEG file, scaled down by 1, 2, 4 or 8 while it is decoded."""
+    pixels = jpeg.decode_jpeg(data, channels, ratio, smooth, exact, recover)
+    if pixels is not None:
+        return pixels
     with opened(data, "jpeg") as image:
         room_for((image.height, image.width, 3), 1)
         if channels == 0:

@@ -223,18 +223,46 @@ def both_between(xp: Any, images: Any, down: Taps, across: Taps) -> Any:
     """Return images with both axes made of two neighbours each, across first: an image at a time stays in the cache."""
     if xp is not np:
         return between(xp, between(xp, images.astype(np.float32), across, 2), down, 1)
-    result = np.empty((len(images), len(down.places), len(across.places), images.shape[3]), np.float32)
+    channels = images.shape[3]
+    result = np.empty((len(images), len(down.places), len(across.places), channels), np.float32)
+    flat = result.reshape(len(images), len(down.places), -1)
+    pairs = kept(across, channels, lambda taps: _pairs(taps, channels))
+    steps = down.weights[:, 1].reshape(-1, 1)
 
     def one(i: int) -> None:
-        wide = between(np, images[i].astype(np.float32, copy=False), across, 1)
+        wide, low = pairs.pick(images[i], 1), pairs.pick(images[i], 0)
+        wide -= low
+        wide *= pairs.ways
+        wide += low
         low = wide.take(down.places[:, 0], axis=0)
-        high = np.take(wide, down.places[:, 1], axis=0, out=result[i], mode="clip")
+        high = np.take(wide, down.places[:, 1], axis=0, out=flat[i], mode="clip")
         high -= low
-        high *= down.weights[:, 1].reshape(-1, 1, 1)
+        high *= steps
         high += low
 
     each_image(one, len(images), result.size)
     return result
+
+
+class _Pairs(NamedTuple):
+    """Two neighbours for each number of a row of pixels."""
+
+    places: np.ndarray  # [2, numbers], or of pixels as a whole [2, pixels]
+    ways: np.ndarray  # from the first to the second
+    whole: bool
+
+    def pick(self, image: np.ndarray, which: int) -> np.ndarray:
+        """Return the first or second neighbours in all rows, as rows of float32."""
+        rows = image if self.whole else image.reshape(len(image), -1)
+        return rows.take(self.places[which], axis=1).astype(np.float32, copy=False).reshape(len(image), -1)
+
+
+def _pairs(across: Taps, channels: int) -> _Pairs:
+    ways = np.repeat(across.weights[:, 1], channels)
+    if channels > 4:  # pixels of so many numbers are quicker copied as a whole
+        return _Pairs(across.places.T.copy(), ways, True)
+    places = across.places.T[:, :, None] * channels + np.arange(channels)
+    return _Pairs(places.reshape(2, -1), ways, False)
 
 
 ENOUGH = 1 << 18
@@ -267,18 +295,23 @@ def scattered(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
     return xp.moveaxis(xp.tensordot(dense, x, ((1,), (axis,))), 0, axis)
 
 
-_matrices: dict[int, tuple[Taps, Any]] = {}
+_known: dict[tuple[int, Any], tuple[Taps, Any]] = {}
+
+
+def kept(taps: Taps, use: Any, make: Callable[[Taps], Any]) -> Any:
+    """Return what `make` makes of taps for some use; that of taps in use is kept."""
+    known = _known.get((id(taps), use))
+    if known is not None and known[0] is taps:
+        return known[1]
+    if len(_known) > 256:
+        _known.clear()
+    _known[id(taps), use] = known = (taps, make(taps))
+    return known[1]
 
 
 def matrix(taps: Taps) -> Any:
-    """Return the taps as a sparse matrix [new, old]; that of taps in use is kept."""
-    known = _matrices.get(id(taps))
-    if known is not None and known[0] is taps:
-        return known[1]
-    if len(_matrices) > 256:
-        _matrices.clear()
-    _matrices[id(taps)] = (taps, _made_matrix(taps))
-    return _matrices[id(taps)][1]
+    """Return the taps as a sparse matrix [new, old]."""
+    return kept(taps, "matrix", _made_matrix)
 
 
 def _made_matrix(taps: Taps) -> Any:
