@@ -18,7 +18,8 @@ from tests.machine import HAS_ONEDNN
 ROOT = pathlib.Path(__file__).parent.parent
 
 MACHINES = {
-    "importorskip": {"pty", "readline"},  # of the standard library, where there are terminals
+    # of the standard library, where there are terminals; a package with wheels for most platforms, declared for those
+    "importorskip": {"pty", "readline", "simplejpeg"},
     "skip": {
         "not with the instructions of this machine",
         "this processor has no AVX2 with fused multiply-add",
