@@ -35,7 +35,10 @@ def _package() -> ModuleType:
     alias.install()
     with alias.needs((PACKAGE,), HINT), _tensorflow_of_its_own():
         for root, era in ROOTS.items():
-            vars(importlib.import_module(root))["keras"] = keras_package.keras_2(era)
+            names, keras = vars(importlib.import_module(root)), keras_package.keras_2(era)
+            names["keras"] = keras
+            if era == 2:  # where these are Keras's too
+                names.update({name: getattr(keras, name) for name in ("losses", "metrics", "optimizers")})
         importlib.import_module(f"{PACKAGE}._api.v2.estimator")
         return importlib.import_module(PACKAGE)
 

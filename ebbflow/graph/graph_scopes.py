@@ -89,6 +89,9 @@ class GraphScopes:
     def _get_control_flow_context(self) -> None:
         """Return the construct of TF 1's control flow that is being built: none, loops and choices are functions."""
 
+    def _set_control_flow_context(self, ctx: Any) -> None:
+        """Take a construct of TF 1's control flow, of which there are none."""
+
     def get_name_scope(self) -> str:
         """Return the name of the innermost open name scope."""
         return self._name_stack

@@ -11,9 +11,15 @@ from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ebbflow import messages
+from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
 from ebbflow.feature_column.embedding import EmbeddingColumn
 from ebbflow.functions.control_flow.while_loop import while_loop as host_while_loop
+from ebbflow.graph.scopes import no_op
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.state.variable_scope import variable_scope
 from ebbflow.train.optimizer import Optimizer
 
 
@@ -96,6 +102,42 @@ def rewrite(
 def shard(computation: Callable[..., Any], inputs: Any = None, num_shards: int = 1, **kwargs: Any) -> list[Any]:
     """Return the computation's results; the one shard gets everything."""
     return _as_list(computation(*(inputs or ())))
+
+
+def batch_parallel(
+    computation: Callable[..., Any], inputs: Any = None, num_shards: int = 1, **kwargs: Any
+) -> list[Any]:
+    """Return the computation's results for a batch; the one shard gets all of it."""
+    return shard(computation, inputs, num_shards)
+
+
+def core(num: int) -> str:
+    """Return the name of a core of each replica, as `tf.device` takes it."""
+    return f"device:TPU_REPLICATED_CORE:{num}"
+
+
+def initialize_system(embedding_config: Any = None, job: str | None = None) -> Tensor:
+    """Return the layout of the system, serialized: a program of one shard has one core in one task."""
+    layout = messages.TopologyProto(
+        mesh_shape=[1, 1, 1, 1], num_tasks=1, num_tpu_devices_per_task=1, device_coordinates=[0, 0, 0, 0]
+    )
+    return convert(layout.SerializeToString(), name="ConfigureDistributedTPU")
+
+
+def shutdown_system(job: str | None = None) -> Any:
+    """Return a node that ends the system's use: nothing has to be done."""
+    return no_op(name="ShutdownDistributedTPU")
+
+
+def bfloat16_scope() -> variable_scope:
+    """Return a scope in which variables that are asked for as bfloat16 are kept as float32, and read as bfloat16."""
+
+    def kept_as_float(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("dtype") != dtypes.bfloat16:
+            return getter(*args, **kwargs)
+        return cast(getter(*args, **{**kwargs, "dtype": dtypes.float32}), dtypes.bfloat16)
+
+    return variable_scope("", custom_getter=kept_as_float)
 
 
 def replicate(computation: Callable[..., Any], inputs: Sequence[Any] | None = None, **kwargs: Any) -> list[Any]:
@@ -236,6 +278,10 @@ class ControlFlowContext:
 
 class XLAControlFlowContext(ControlFlowContext):
     """A stretch that XLA compiles."""
+
+
+class TPUInferenceContext(XLAControlFlowContext):
+    """What a computation for prediction is built in, on a TPU."""
 
 
 class TensorTracer:

@@ -3,6 +3,7 @@
 import pytest
 
 import ebbflow as tf
+from ebbflow import messages
 from ebbflow.tf1 import tpu
 
 v1 = tf.compat.v1
@@ -37,3 +38,20 @@ def test_parameters_are_checked():
         tpu.AdagradParameters(0.1, initial_accumulator=0)
     with pytest.raises(ValueError, match="beta1 must be between"):
         tpu.AdamParameters(0.1, beta1=1.0)
+
+
+def test_the_system_of_one_core_is_told_and_ended():
+    with tf.Graph().as_default(), v1.Session() as session:
+        told = session.run(tpu.initialize_system())
+        assert session.run(tpu.shutdown_system()) is None
+    assert messages.parse(messages.TopologyProto, told).num_tasks == 1
+    assert tpu.core(2) == "device:TPU_REPLICATED_CORE:2"
+    assert int(tpu.batch_parallel(lambda x: x + 1, [tf.constant(4)])[0]) == 5
+
+
+def test_bfloat16_variables_are_kept_as_floats():
+    with tf.Graph().as_default():
+        with tpu.bfloat16_scope():
+            x, y = v1.get_variable("x", [2], tf.bfloat16), v1.get_variable("y", [2])
+        assert (x.dtype, y.dtype.base_dtype) == (tf.bfloat16, tf.float32)
+        assert [v.dtype.base_dtype for v in v1.global_variables()] == [tf.float32, tf.float32]

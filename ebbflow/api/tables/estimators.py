@@ -83,6 +83,7 @@ TPUEmbeddingColumn as python.tpu.feature_column_v2._TPUDeviceSpecificEmbeddingCo
 TPUSharedEmbeddingColumn as python.tpu.feature_column_v2._TPUSharedEmbeddingColumnV2
 TPUSharedEmbeddingColumn as python.tpu.feature_column_v2._TPUSharedDeviceSpecificEmbeddingColumnV2
 python.tpu.tpu.: outside_compilation replicate rewrite shard
+TPUInferenceContext as python.tpu.tpu._TPUInferenceContext
 python.tpu.tensor_tracer.TensorTracer
 python.tpu.tpu_replication.outside_compilation
 python.ops.control_flow_ops.: ControlFlowContext XLAControlFlowContext
@@ -146,5 +147,22 @@ contrib.learn.python.learn.preprocessing.: ByteProcessor CategoricalVocabulary V
 contrib.learn.python.learn.preprocessing.text.: ByteProcessor CategoricalVocabulary VocabularyProcessor tokenizer
 CategoricalVocabulary as contrib.learn.preprocessing.categorical_vocabulary.CategoricalVocabulary
 [tf1.tpu]
-contrib.tpu.: CrossShardOptimizer cross_replica_sum outside_compilation replicate repeat rewrite shard while_loop
+contrib.tpu.: CrossShardOptimizer batch_parallel bfloat16_scope core cross_replica_sum initialize_system
+contrib.tpu.: outside_compilation replicate repeat rewrite shard shutdown_system while_loop
+contrib.tpu.python.tpu.tpu.: batch_parallel core initialize_system outside_compilation replicate rewrite shard
+contrib.tpu.python.tpu.tpu.shutdown_system
+contrib.tpu.python.tpu.tpu_optimizer.CrossShardOptimizer
+contrib.tpu.python.tpu.tpu_function.: get_tpu_context tpu_shard_context
+contrib.tpu.python.tpu.training_loop.: repeat while_loop
+contrib.tpu.python.ops.tpu_ops.cross_replica_sum
+contrib.tpu.python.tpu.bfloat16.bfloat16_scope
+[doors.tpu_estimator]
+contrib.tpu.: InputPipelineConfig RunConfig TPUConfig TPUEstimator TPUEstimatorSpec
+contrib.tpu.export_estimator_savedmodel
+contrib.tpu.python.tpu.tpu_estimator.: TPUEstimator TPUEstimatorSpec
+contrib.tpu.python.tpu.tpu_config.: InputPipelineConfig RunConfig TPUConfig
+contrib.tpu.python.tpu.tpu_context.TPUContext
+contrib.tpu.python.tpu.error_handling.ErrorRendezvous
+contrib.tpu.python.tpu.util.: check_positive_integer parse_iterations_per_loop
+get_tpu_context as contrib.tpu.python.tpu.tpu_context._get_tpu_context
 """
