@@ -255,3 +255,95 @@ def graphs_quantized_with_few_bits(tf):
 def graphs_quantized_in_one_scope(tf):
     rewrite = tf.contrib.quantize.experimental_create_eval_graph
     return rewritten(tf, False, rewrite, 0, scope="block", weight_bits=5)
+
+
+# --- feature columns --------------------------------------------------------------------------------------------------
+
+
+def table(tf):
+    """Features of three rows."""
+    at = [[0, 0], [1, 0], [1, 1]]
+    return {
+        "word": tf.SparseTensor(at, ["x", "y", "z"], [3, 2]),
+        "kind": tf.SparseTensor(at, ["a", "c", "b"], [3, 2]),
+        "number": tf.SparseTensor(at, tf.constant([100, 1, 25], tf.int64), [3, 2]),
+        "weight": tf.SparseTensor(at, [2.0, 3.0, 4.0], [3, 2]),
+        "price": tf.constant([[5.0, -1.0], [200.0, 20.0], [10.0, 99.0]]),
+        "age": tf.constant([[3], [4], [5]]),
+    }
+
+
+def columns(tf):
+    c = tf.contrib.layers
+    word, kind = c.sparse_column_with_hash_bucket("word", 10), c.sparse_column_with_keys("kind", ["a", "b", "c"], combiner="mean")
+    number = c.sparse_column_with_integerized_feature("number", 4, combiner="sqrtn")
+    price = c.real_valued_column("price", 2)
+    buckets = c.bucketized_column(price, [0.0, 10.0, 100.0])
+    return c, word, kind, number, price, buckets
+
+
+@case
+def matrices_from_feature_columns(tf):
+    c, word, kind, number, price, buckets = columns(tf)
+    ones = tf.ones_initializer()
+    halves = c.real_valued_column("age", normalizer=lambda x: tf.to_float(x) / 2.0)
+    chosen = [price, halves, buckets, c.one_hot_column(kind), c.one_hot_column(number)]
+    chosen += [c.embedding_column(word, 2, initializer=ones, combiner="sum"), c.embedding_column(c.weighted_sparse_column(kind, "weight"), 3, initializer=ones)]
+    y = c.input_from_feature_columns(table(tf), chosen, weight_collections=["kept"])
+    (by,) = tf.gradients(y, tf.get_collection("kept")[:1])
+    values = run(tf, y, tf.convert_to_tensor(by))
+    return [*values, [v.name for v in tf.get_collection("kept")]]
+
+
+@case
+def sums_from_feature_columns(tf):
+    c, word, kind, number, price, buckets = columns(tf)
+    crossed = c.crossed_column([kind, word], 7, hash_key=956888297470)
+    chosen = [crossed, number, kind, price, buckets, c.weighted_sparse_column(kind, "weight"), word]
+    y, variables, bias = c.weighted_sum_from_feature_columns(table(tf), chosen, num_outputs=2)
+    made = sorted((v for own in variables.values() for v in own), key=lambda v: v.name)
+    found = [[v.name for v in tf.global_variables()]]
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        found.append(session.run(y))
+        for i, v in enumerate([*made, bias]):
+            v.load(np.arange(np.prod(v.shape.as_list()), dtype="f").reshape(v.shape.as_list()) * 0.1 * (i + 1), session)
+            found.append(session.run(y))
+    return found
+
+
+@case
+def joint_sums_from_feature_columns(tf):
+    c = tf.contrib.layers
+    kind = c.sparse_column_with_keys("kind", ["a", "b", "c"])
+    buckets = c.sparse_column_with_keys("word", ["z", "y", "x"])
+    y, (weights,), bias = c.joint_weighted_sum_from_feature_columns(table(tf), [kind, buckets], num_outputs=2)
+    shape = weights.shape.as_list()
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        weights.load(np.arange(np.prod(shape), dtype="f").reshape(shape), session)
+        return [[weights.name, bias.name], shape, session.run(y)]
+
+
+@case
+def sequences_from_feature_columns(tf):
+    c, word, kind, _, _, _ = columns(tf)
+    at = [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 0, 1]]
+    features = {
+        "kind": tf.SparseTensor(at, ["a", "c", "b", "a"], [2, 3, 2]),
+        "word": tf.SparseTensor(at, ["x", "y", "z", "x"], [2, 3, 2]),
+        "signal": tf.constant(np.arange(24.0).reshape(2, 3, 4), tf.float32),
+    }
+    embedded = c.embedding_column(word, 2, initializer=tf.ones_initializer(), combiner="sum")
+    chosen = [c.one_hot_column(kind), embedded, c.real_valued_column("signal", normalizer=lambda x: x - 1)]
+    return run(tf, c.sequence_input_from_feature_columns(features, chosen))
+
+
+@case
+def examples_for_feature_columns(tf):
+    c, _, kind, _, price, buckets = columns(tf)
+    example = tf.train.Example()
+    example.features.feature["price"].float_list.value.extend([20.0, -3.0])
+    example.features.feature["kind"].bytes_list.value.extend([b"c", b"nobody"])
+    found = c.parse_feature_columns_from_examples([example.SerializeToString()], [buckets, kind])
+    return run(tf, found[buckets], found[kind].values, found[kind].indices)
