@@ -140,7 +140,9 @@ def start(kind: str, name: str, args: list[str], tf: str, verbose: bool, keras: 
     """Run a program and exit as it does; its errors pass through."""
     from ebbflow.doors.run import StartError  # only a program that is run needs these rooms
     from ebbflow.doors.run import run as run_program
+    from ebbflow.doors.task_process import stay_with_supervisor
 
+    stay_with_supervisor()
     try:
         run_program(kind, name, args, tf, verbose, keras)
     except StartError as error:

@@ -89,8 +89,8 @@ NEEDS = {
 """Packages that are not in every environment: tf_keras is in no extra."""
 
 
-LAUNCHED = {"parameter_server.py"}
-"""Programs of several processes: tests/doors/test_launch.py runs them."""
+LAUNCHED = {"parameter_server.py", "multi_worker_keras.py"}
+"""Programs of several processes: tests/doors/test_launch.py and tests/distribute/test_multi_worker.py run them."""
 
 
 def test_every_example_is_checked():

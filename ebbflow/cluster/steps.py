@@ -99,6 +99,22 @@ class Step(Rendezvous):
                 raise errors.InternalError(None, None, f"step {self.number} ended without {key!r}")
             return self._values.pop(key)
 
+    def await_value(self, key: str, stop: stopping.Stop, end: float | None) -> Any:
+        """Return a value when it is there: as long as `stop` lets, and until `end` where that is a time."""
+        with self._change:
+            while key not in self._values:
+                if self.error is not None:
+                    raise self.error
+                if end is not None and time.monotonic() >= end:
+                    raise errors.DeadlineExceededError(None, None, f"{key}: nothing came in time")
+                if end is None:
+                    ready = lambda: key in self._values or self.error is not None
+                    stop.wait_for(self._change, ready, "Run call was cancelled")
+                else:
+                    stop.check("Run call was cancelled")
+                    self._change.wait(min(end - time.monotonic(), stopping.PATIENCE))
+            return self._values.pop(key)
+
     def wait(self, done: Callable[[], bool]) -> None:
         """Wait until `done()`, or an error, which is raised."""
         with self._change:

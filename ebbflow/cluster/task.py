@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.cluster import wire
+from ebbflow.cluster import collectives, wire
 from ebbflow.cluster.endpoint import here
 from ebbflow.cluster.link import Link
 from ebbflow.cluster.steps import Step
@@ -169,8 +169,13 @@ def _release(task: Task, link: Link, step: Step, session: str, name: str, graph:
     task.session(session, name).release(graph)
 
 
+def _join(task: Task, link: Link, step: Step, group: int, rank: int, incarnation: str) -> str:
+    return collectives.admitted(group, rank, incarnation)
+
+
 _CALLS: dict[str, Callable[..., Any]] = {
     "describe": _describe, "open": _open, "close": _close, "reset": _reset, "register": _register, "release": _release,
+    "join": _join,
 }  # fmt: skip
 
 

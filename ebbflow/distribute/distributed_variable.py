@@ -14,7 +14,7 @@ from typing import Any
 from ebbflow.core import context
 from ebbflow.distribute import current
 from ebbflow.distribute.reduce_op import ReduceOp
-from ebbflow.distribute.values import DistributedValues, Mirrored, value_of_replica
+from ebbflow.distribute.values import DistributedValues, Mirrored, PerReplica, value_of_replica
 from ebbflow.graph.scopes import group
 from ebbflow.ops.declare import raw
 from ebbflow.state.base import Variable, VariableAggregation, VariableSynchronization
@@ -44,7 +44,7 @@ class DistributedVariable(DistributedValues, Variable):
         replica = current.get_replica_context()
         if replica is None or replica.strategy is not self._distribute_strategy:
             return None
-        return replica.replica_id_in_sync_group
+        return replica._number
 
     def _get(self) -> Any:
         number = self._number()
@@ -208,10 +208,8 @@ class MirroredVariable(DistributedVariable, Mirrored):
     def _write_merged(self, strategy: Any, method: str, value: Any) -> Any:
         if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             value = value_of_replica(value, 0)
-        elif isinstance(value, DistributedValues):
+        else:  # a plain value is the same number from every replica of this process
             value = strategy.extended._reduce_to(ReduceOp.from_variable_aggregation(self._aggregation), value)
-        elif self._aggregation is VariableAggregation.SUM:  # the same number from every replica
-            value = value * len(self._values)
         return self._write_all(method, value)
 
 
@@ -226,7 +224,7 @@ class SyncOnReadVariable(DistributedVariable):
         if self._number() is not None:
             return getattr(self._get(), method)(value)
         if method == "assign" and self._aggregation is VariableAggregation.SUM:
-            value = value / len(self._values)  # so that reading gives what was assigned
+            value = value / self._distribute_strategy.num_replicas_in_sync  # so that reading gives what was assigned
         elif method != "assign" and self._aggregation is VariableAggregation.SUM:
             raise ValueError(
                 "SyncOnReadVariable does not support `assign_add` or `assign_sub` in cross-replica context when "
@@ -240,7 +238,7 @@ class SyncOnReadVariable(DistributedVariable):
             return self._get().value()
         if self._aggregation is VariableAggregation.NONE:
             return self._values[0].value()
-        total = raw.AddN([value.value() for value in self._values])
-        return total if self._aggregation is VariableAggregation.SUM else total / len(self._values)
+        op = ReduceOp.from_variable_aggregation(self._aggregation)
+        return self._distribute_strategy.extended._reduce_to(op, PerReplica([v.value() for v in self._values]))
 
     read_value = value

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ebbflow.cluster.resolvers import TFConfigClusterResolver
 from ebbflow.core import errors
-from ebbflow.distribute.strategy import Extended, Strategy
+from ebbflow.distribute.strategy import Strategy
 
 
 class TPUStrategy(Strategy):
@@ -22,26 +21,6 @@ class TPUStrategy(Strategy):
 
 
 TPUStrategyV2 = TPUStrategy
-
-
-class MultiWorkerMirroredStrategy(Strategy):
-    """Replicas on several machines that keep their variables alike; here: the one machine there is."""
-
-    def __init__(self, cluster_resolver: Any = None, communication_options: Any = None):
-        workers = TFConfigClusterResolver().cluster_spec().as_dict().get("worker", [])
-        if len(workers) > 1:
-            raise errors.UnimplementedError(
-                None,
-                None,
-                f"MultiWorkerMirroredStrategy: TF_CONFIG names {len(workers)} workers, one process is served",
-            )
-        super().__init__(Extended(self, "/device:CPU:0"))
-        self._resolver = cluster_resolver
-
-    @property
-    def cluster_resolver(self) -> Any:
-        """What knows the machines, or None."""
-        return self._resolver
 
 
 def _elsewhere(name: str, why: str) -> type[Strategy]:

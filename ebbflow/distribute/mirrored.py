@@ -133,7 +133,7 @@ class MirroredExtended(Extended):
     def _update_in_replica(
         self, replica: Any, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
     ) -> Any:
-        number = replica.replica_id_in_sync_group
+        number = replica._number
         with current.entered(Place(self._strategy, replica, number)):
             return fn(value_of_replica(var, number), *args, **kwargs)
 
@@ -174,8 +174,11 @@ class MirroredExtended(Extended):
         return dataset if len(self._devices) == 1 else DistributedDataset(dataset, len(self._devices))
 
     def _datasets_from_function(self, dataset_fn: Callable[..., Any], options: Any) -> Any:
+        return self._dealt(dataset_fn(InputContext(1, 0, len(self._devices))))
+
+    def _dealt(self, dataset: Any) -> Any:
+        """Return a dataset whose elements go to the replicas of this process one after the other."""
         count = len(self._devices)
-        dataset = dataset_fn(InputContext(1, 0, count))
         return dataset if count == 1 else DistributedDatasetsFromFunction(dataset, count)
 
 

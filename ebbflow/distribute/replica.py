@@ -16,7 +16,7 @@ class ReplicaContext:
 
     def __init__(self, strategy: Any, replica_id_in_sync_group: Any):
         self._strategy = strategy
-        self._replica_id = replica_id_in_sync_group
+        self._number = replica_id_in_sync_group  # among those of this process
 
     def __enter__(self) -> None:
         self._entered = current.entered(Place(self._strategy, self))
@@ -38,16 +38,16 @@ class ReplicaContext:
     @property
     def replica_id_in_sync_group(self) -> Any:
         """Which replica this is, from 0."""
-        return self._replica_id
+        return self._number + self._strategy.extended._first_replica
 
     @property
     def _replica_id_in_sync_group(self) -> Any:
-        return self._replica_id
+        return self.replica_id_in_sync_group
 
     @property
     def devices(self) -> list[str]:
         """The devices this replica runs on."""
-        return [self._strategy.extended.worker_devices[self._replica_id]]
+        return [self._strategy.extended.worker_devices[self._number]]
 
     def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
         """Call `merge_fn(strategy, …)` once for all replicas, with the arguments of all, and return its result."""
@@ -61,17 +61,17 @@ class ReplicaContext:
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
         """Return the sum or mean over replicas of each tensor of a structure."""
         op = reduce_op_named(reduce_op)
-        return nest.map_structure(lambda tensor: self._all_reduce(op, tensor), value)
+        return nest.pack_sequence_as(value, self._all_reduce(op, nest.flatten(value)))
 
-    def _all_reduce(self, op: ReduceOp, tensor: Any) -> Any:
-        return tensor  # of one replica, sum and mean are the value
+    def _all_reduce(self, op: ReduceOp, tensors: list[Any]) -> list[Any]:
+        return self._strategy.extended._all_reduced(op, tensors)
 
     def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
         """Return the values of all replicas one after the other along an axis."""
         return nest.map_structure(lambda tensor: self._all_gather(tensor, axis), value)
 
     def _all_gather(self, tensor: Any, axis: int) -> Any:
-        return tensor
+        return self._strategy.extended._gather(tensor, axis)
 
     def _update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
         return self._strategy.extended._update_in_replica(self, var, fn, args, kwargs or {}, group)

@@ -39,16 +39,18 @@ class ThreadedReplica(ReplicaContext):
     def _merge_call(self, merge_fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         return self._run.ask(Merge(merge_fn, tuple(args), kwargs))
 
-    def _all_reduce(self, op: Any, tensor: Any) -> Any:
-        return self.merge_call(lambda strategy, value: _reduced(strategy, op, value), [tensor])
+    def _all_reduce(self, op: Any, tensors: list[Any]) -> list[Any]:
+        return list(self.merge_call(lambda strategy, *values: _reduced(strategy, op, values), tensors))
 
     def _all_gather(self, tensor: Any, axis: int) -> Any:
         return self.merge_call(lambda strategy, value: strategy.extended._gather(value, axis), [tensor])
 
 
-def _reduced(strategy: Any, op: Any, value: Any) -> Any:
-    """Return the sum or mean over replicas; of a tensor that is one object in all of them, itself, as in TensorFlow."""
-    return strategy.extended._reduce_to(op, value) if isinstance(value, DistributedValues) else value
+def _reduced(strategy: Any, op: Any, values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return sums or means over replicas; of a tensor that is one object in all of them, itself, as in TensorFlow."""
+    own = [i for i, value in enumerate(values) if isinstance(value, DistributedValues)]
+    totals = dict(zip(own, strategy.extended._reduce_all(op, [values[i] for i in own]), strict=True))
+    return tuple(totals.get(i, value) for i, value in enumerate(values))
 
 
 class Replica:

@@ -7,7 +7,7 @@ replicas derive from it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import nest
@@ -104,8 +104,9 @@ class Strategy:
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[..., Any]) -> Any:
         """Return a value for each replica: `value_fn(value_context)`."""
+        first, here = self._extended._first_replica, len(self._extended.worker_devices)
         count = self.num_replicas_in_sync
-        return regroup_values([value_fn(ValueContext(i, count)) for i in range(count)])
+        return regroup_values([value_fn(ValueContext(first + i, count)) for i in range(here)])
 
     def experimental_make_numpy_dataset(self, numpy_input: Any) -> Any:
         """Return a dataset of the rows of arrays."""
@@ -180,6 +181,7 @@ class Extended:
     should_save_summary = True
     experimental_require_static_shapes = False
     _num_hosts = 1
+    _first_replica = 0  # of this process, among those of all
     _global_batch_size = True
 
     def _in_multi_worker_mode(self) -> bool:
@@ -260,13 +262,21 @@ class Extended:
     def _reduce_to(self, op: ReduceOp, value: Any) -> Any:
         return value_of_replica(value, 0)
 
+    def _reduce_all(self, op: ReduceOp, values: Sequence[Any]) -> list[Any]:
+        """Reduce several values; a strategy that sends them anywhere may do so at once."""
+        return [self._reduce_to(op, value) for value in values]
+
+    def _all_reduced(self, op: ReduceOp, tensors: list[Any]) -> list[Any]:
+        """Return the sums or means that the one replica of this process gets: of one replica alone, the tensors."""
+        return tensors
+
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """Return the sum or mean of a value over replicas, where `destinations` is."""
         return self._reduce_to(reduce_op_named(reduce_op), value)
 
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
         """Do so for several values."""
-        return [self.reduce_to(reduce_op, value, place) for value, place in value_destination_pairs]
+        return self._reduce_all(reduce_op_named(reduce_op), [value for value, _ in value_destination_pairs])
 
     def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """Return a value for every replica."""

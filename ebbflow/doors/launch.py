@@ -1,9 +1,11 @@
 """`ebbflow launch`: a program of several processes, started, watched and started again.
 
 Every task is a process that runs the same script; TF_CONFIG tells it which cluster it belongs to, and which task it is.
-Their lines come out under the task's name. A task that fails is started again, with the number of its generation in
-`EBBFLOW_GENERATION`, until the restarts are used up; when all workers are done the parameter servers are ended. No
-process is left behind. Knows processes and the environment; knows nothing of graphs.
+Their lines come out under the task's name. With parameter servers, a task that fails is started again by itself;
+workers alone (`-n`) speak to each other all the time, so when one fails all are ended and started again together. Each
+start has the number of its generation in `EBBFLOW_GENERATION`. A task that is frozen counts as failed. When all workers
+are done the parameter servers are ended; no process is left behind. Knows processes and the environment; knows nothing
+of graphs.
 """
 
 from __future__ import annotations
@@ -11,22 +13,25 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import secrets
+import shutil
 import signal
 import socket
-import subprocess
 import sys
-import threading
+import tempfile
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.cluster.security import TOKEN
+from ebbflow.doors.task_process import END_SECONDS, TaskProcess, say
 
 GENERATION = "EBBFLOW_GENERATION"
-POLL_SECONDS = 0.05
-END_SECONDS = 5.0
-"""How long a task may take to end when it is asked to."""
+EVENTS = "EBBFLOW_EVENTS"
+POLL_SECONDS = 0.02
+CHAOS_SECONDS = (0.8, 2.0)
+"""Between two processes that `--chaos` kills."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ps", type=int, default=0, metavar="N", help="so many parameter servers")
     parser.add_argument("--workers", type=int, metavar="N", help="so many workers (default: 1); the first is the chief")
     parser.add_argument("--restarts", type=int, default=3, metavar="N", help="how often failed tasks start again")
+    frozen = "a task that shows no life for so long is killed and started again (default: 60)"
+    parser.add_argument("--frozen", type=float, default=60.0, metavar="SECONDS", help=frozen)
+    parser.add_argument("--events", metavar="FILE", help="write what happens to tasks here, a line of JSON each")
+    parser.add_argument("--chaos", type=int, metavar="SEED", help="kill tasks at random, to see the program recover")
+    parser.add_argument("--kills", type=int, default=5, metavar="N", help="how many tasks --chaos kills (default: 5)")
     parser.add_argument("--tf", default="auto", choices=("auto", "1", "2"), help="as for `ebbflow run`")
     parser.add_argument("script", help="the program")
     parser.add_argument("args", nargs=argparse.REMAINDER, help="the program's own arguments")
@@ -50,22 +60,50 @@ def launch(options: Any) -> int:
         print(f"ebbflow launch: there is no {options.script}", file=sys.stderr)
         return 2
     command = [sys.executable, "-m", "ebbflow", "run", "--tf", options.tf, options.script, *options.args]
-    return Supervisor(command, {"ps": options.ps, "worker": workers}, options.restarts).run()
+    chaos = None if options.chaos is None else Chaos(options.chaos, options.kills)
+    restarts = options.restarts + (0 if chaos is None else options.kills)
+    together = options.n is not None and workers > 1
+    job = Supervisor(command, {"ps": options.ps, "worker": workers}, restarts, together, options.frozen, chaos)
+    return job.run(options.events)
+
+
+class Chaos:
+    """Which task is killed when: the same for the same seed."""
+
+    def __init__(self, seed: int, kills: int):
+        self._random, self._left = random.Random(seed), kills
+        self._next = time.monotonic() + 1.0
+
+    def victim(self, tasks: Sequence[TaskProcess]) -> TaskProcess | None:
+        """Return a task that is to be killed now, if any."""
+        if self._left <= 0 or time.monotonic() < self._next:
+            return None
+        self._left -= 1
+        self._next = time.monotonic() + self._random.uniform(*CHAOS_SECONDS)
+        return self._random.choice(list(tasks))
 
 
 class Supervisor:
     """Starts and watches the tasks of one program."""
 
-    def __init__(self, command: Sequence[str], counts: dict[str, int], restarts: int):
+    def __init__(
+        self, command: Sequence[str], counts: dict[str, int], restarts: int, together: bool = False,
+        frozen: float = 60.0, chaos: Chaos | None = None,
+    ):  # fmt: skip
         self._command, self._restarts_left, self.restarts = list(command), restarts, 0
+        self._together, self._frozen, self._chaos = together, frozen, chaos
         ports = iter(_free_ports(sum(counts.values())))
         self._cluster = {job: [f"localhost:{next(ports)}" for _ in range(n)] for job, n in counts.items() if n}
         self._token = os.environ.get(TOKEN) or secrets.token_hex(32)
-        self._tasks = [_Task(job, i) for job, addresses in self._cluster.items() for i in range(len(addresses))]
+        self._folder = tempfile.mkdtemp(prefix="ebbflow-launch-")
+        self._tasks = [TaskProcess(job, i, self._folder) for job, places in self._cluster.items()
+                       for i in range(len(places))]  # fmt: skip
+        self._events: Any = None
 
-    def run(self) -> int:
+    def run(self, events: str | None = None) -> int:
         """Start all tasks, and return when the workers are done or one has failed for good."""
         begun = time.monotonic()
+        self._events = None if events is None else os.path.abspath(events)
         previous = signal.signal(signal.SIGTERM, _interrupted)  # whoever ends the supervisor ends all
         try:
             for task in self._tasks:
@@ -75,13 +113,14 @@ class Supervisor:
             code = 130
         finally:
             signal.signal(signal.SIGTERM, previous)
-            self._end()
+            self._end(self._tasks)
+            shutil.rmtree(self._folder, ignore_errors=True)
         counts = ", ".join(f"{len(addresses)} {job}" for job, addresses in self._cluster.items())
         seconds = time.monotonic() - begun
-        _say(f"[launch] {counts}; chief: worker 0; restarts: {self.restarts}; {seconds:.1f} s; exit {code}")
+        say(f"[launch] {counts}; chief: worker 0; restarts: {self.restarts}; {seconds:.1f} s; exit {code}")
         return code
 
-    def _start(self, task: _Task) -> None:
+    def _start(self, task: TaskProcess) -> None:
         config = {"cluster": self._cluster, "task": {"type": task.job, "index": task.index}}
         environment = {
             **os.environ,
@@ -90,84 +129,66 @@ class Supervisor:
             GENERATION: str(task.generation),
             "PYTHONUNBUFFERED": "1",
         }
+        if self._events is not None:
+            environment[EVENTS] = self._events
         task.start(self._command, environment)
+        self._note("start", task)
+
+    def _note(self, event: str, task: TaskProcess, **more: Any) -> None:
+        if self._events is not None:
+            said = {"time": time.time(), "task": task.name, "event": event, "generation": task.generation, **more}
+            with open(self._events, "a") as file:
+                file.write(json.dumps(said) + "\n")
 
     def _watch(self) -> int:
         """Return when all workers are done, or one task has failed for good."""
         while True:
+            victim = None if self._chaos is None else self._chaos.victim(self._tasks)
+            if victim is not None and victim.ended() is None:
+                self._note("kill", victim)
+                victim.kill()
+                victim.wait(END_SECONDS)
             for task in self._tasks:
+                if task.ended() is None and task.silent_seconds() > self._frozen:
+                    say(f"[launch] {task.name} shows no life for {self._frozen:g} s: it is killed")
+                    task.kill()
+                    task.wait(END_SECONDS)
                 code = task.ended()
                 if code is None or (code == 0 and task.job == "worker"):
                     continue
-                if self._restarts_left <= 0:
-                    _say(f"[launch] {task.name} ended with {code}, and is not started again")
+                if not self._again(task, code):
                     return code if code > 0 else 1
-                self._restarts_left -= 1
-                self.restarts += 1
-                task.generation += 1
-                _say(f"[launch] {task.name} ended with {code}: generation {task.generation} starts")
-                self._start(task)
+                break
             if all(task.ended() == 0 for task in self._tasks if task.job == "worker"):
                 return 0
             time.sleep(POLL_SECONDS)
 
-    def _end(self) -> None:
-        for task in self._tasks:
+    def _again(self, task: TaskProcess, code: int) -> bool:
+        """Start a failed task again, or all of them where they belong together; False where that is no use."""
+        self._note("end", task, code=code)
+        if self._restarts_left <= 0:
+            say(f"[launch] {task.name} ended with {code}, and is not started again")
+            return False
+        self._restarts_left -= 1
+        self.restarts += 1
+        starting = [task]
+        if self._together:  # the others wait for what will never come
+            starting = self._tasks
+            self._end([other for other in self._tasks if other is not task], 1.0)
+        for each in starting:
+            each.generation += 1
+        whom = "all" if self._together else ""
+        say(f"[launch] {task.name} ended with {code}: generation {task.generation} starts {whom}".rstrip())
+        for each in starting:
+            self._start(each)
+        return True
+
+    def _end(self, tasks: Sequence[TaskProcess], seconds: float = END_SECONDS) -> None:
+        for task in tasks:
             task.terminate()
-        end = time.monotonic() + END_SECONDS
-        for task in self._tasks:
+        end = time.monotonic() + seconds
+        for task in tasks:
             task.wait(max(end - time.monotonic(), 0.0))
-
-
-class _Task:
-    """One process after another, for one task."""
-
-    def __init__(self, job: str, index: int):
-        self.job, self.index, self.name = job, index, f"{job} {index}"
-        self.generation = 0
-        self._process: subprocess.Popen[str] | None = None
-        self._reader: threading.Thread | None = None
-
-    def start(self, command: Sequence[str], environment: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, errors="replace",
-        )  # fmt: skip
-        self._reader = threading.Thread(target=self._copy, args=(self._process.stdout,), daemon=True)
-        self._reader.start()
-
-    def _copy(self, lines: Any) -> None:
-        with lines:
-            for line in lines:
-                _say(f"[{self.name}] {line.rstrip()}")
-
-    def ended(self) -> int | None:
-        """Return what the process ended with, or None while it runs."""
-        return None if self._process is None else self._process.poll()
-
-    def terminate(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.terminate()
-
-    def wait(self, seconds: float) -> None:
-        """Wait for the end, by force after so long."""
-        if self._process is None:
-            return
-        try:
-            self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        if self._reader is not None:
-            self._reader.join(END_SECONDS)
-
-
-_speaking = threading.Lock()
-
-
-def _say(line: str) -> None:
-    with _speaking:
-        print(line, flush=True)
 
 
 def _interrupted(*_: Any) -> None:

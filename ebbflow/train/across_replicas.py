@@ -38,7 +38,8 @@ def _apply(strategy: Any, optimizer: Any, pairs: list[Any], global_step: Any, na
     used = [(grad, variable) for grad, variable in pairs if grad is not None]
     if not used:
         raise ValueError(f"No gradients provided for any variable: {[v.name for _, v in pairs]}.")
-    sums = [(extended.reduce_to(ReduceOp.SUM, grad, variable), variable) for grad, variable in used]
+    totals = extended.batch_reduce_to(ReduceOp.SUM, used)
+    sums = [(total, variable) for total, (_, variable) in zip(totals, used, strict=True)]
     with init_scope(), strategy.scope():
         optimizer._create_slots([variable for _, variable in used])
 

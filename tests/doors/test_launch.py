@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -60,6 +63,80 @@ def test_a_task_that_always_fails_ends_the_program(script):
     done = launched("-n", 2, "--restarts", 1, script, 3, 99)
     assert done.returncode == 3
     assert "worker 1 ended with 3, and is not started again" in done.stdout
+
+
+def wait_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.05)
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+LINGER = """
+import os, sys, time
+open(f"{sys.argv[1]}/{os.getpid()}-{os.environ['EBBFLOW_GENERATION']}", "w").close()
+while not os.path.exists(sys.argv[1] + "/end"):
+    time.sleep(0.05)
+"""
+
+
+@pytest.fixture
+def lingering(tmp_path):
+    """A launched program of two workers that wait until they are told to end."""
+    path, folder = tmp_path / "linger.py", tmp_path / "pids"
+    path.write_text(LINGER)
+    folder.mkdir()
+    running = []
+
+    def start(*words):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ebbflow", "launch", *words, str(path), str(folder)],
+            stdout=subprocess.PIPE, text=True, env={**os.environ, "EBBFLOW_ENGINES": "host"},
+        )  # fmt: skip
+        running.append(process)
+        wait_for(lambda: len(list(folder.iterdir())) >= 2)
+        return process, folder
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def test_a_program_ends_with_its_supervisor(lingering):
+    process, folder = lingering("-n", "2")
+    pids = [int(path.name.partition("-")[0]) for path in folder.iterdir()]
+    process.kill()
+    wait_for(lambda: not any(map(alive, pids)), 15.0)
+
+
+def test_a_frozen_task_is_killed_and_replaced(lingering):
+    process, folder = lingering("--workers", "2", "--frozen", "2")
+    frozen = int(min(path.name for path in folder.iterdir()).partition("-")[0])
+    os.kill(frozen, signal.SIGSTOP)
+    wait_for(lambda: any(path.name.endswith("-1") for path in folder.iterdir()))
+    assert not alive(frozen)
+    (folder / "end").touch()
+    text, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and "shows no life for 2 s: it is killed" in text and "restarts: 1" in text
+
+
+def test_chaos_kills_what_the_seed_says_and_says_so(script, tmp_path):
+    path, events = tmp_path / "slow.py", tmp_path / "events"
+    path.write_text("import time; time.sleep(2.5)")
+    done = launched("--workers", 2, "--restarts", 0, "--chaos", 3, "--kills", 2, "--events", events, path)
+    assert done.returncode == 0 and "restarts: 2" in done.stdout, done.stdout
+    noted = [json.loads(line) for line in events.read_text().splitlines()]
+    assert [entry["event"] for entry in noted].count("kill") == 2
+    kills = [entry["task"] for entry in noted if entry["event"] == "kill"]
+    assert [entry["task"] for entry in noted if entry["event"] == "start"][2:] == kills
 
 
 @pytest.mark.parametrize("words", [("-n", 0, "x.py"), ("-n", 2, "--ps", 1, "x.py"), ("-n", 1, "nowhere.py")])

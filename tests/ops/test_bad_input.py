@@ -77,6 +77,7 @@ ELSEWHERE = {
     "(Unw|W)rapDatasetVariant|GetElementAtIndex|MatchingFiles|.*SeedGenerator|.*MemoryCache",
     "composites in variants: data's tests": "Serialize(Many)?Sparse|DeserializeSparse|RaggedTensor.*Variant",
     "messages: parsing's tests": "DecodeProtoV2|EncodeProto",
+    "groups of processes: distribute's tests": "Collective.*",
     "checkpoints: io's tests": "(Save|Restore)(V2|Slices?)?|MergeV2Checkpoints",
     "files, or as their kin: test_golden_calls": "ReadFile|WriteFile|DecodeWebP|Parse(Single)?SequenceExample",
     "files of checkpoints: checkpoint's and io's tests": "(Save|Restore)(V2|Slices?)?|MergeV2Checkpoints|"

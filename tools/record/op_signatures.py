@@ -26,7 +26,6 @@ LEFT_OUT = [
     "Tpu",
     "_",
     "Nccl",
-    "Collective",
     "Debug",
     "Experimental",
     "BoostedTrees",

@@ -41,10 +41,12 @@ maybe_merge_call as __internal__.distribute.interim.maybe_merge_call
 [distribute.datasets]
 distribute.: DistributedDataset DistributedIterator InputOptions
 [distribute.elsewhere]
-distribute.: MultiWorkerMirroredStrategy TPUStrategy
+distribute.TPUStrategy
 [distribute.mesh]
 experimental.dtensor.: Layout MATCH Mesh UNSHARDED client_id create_distributed_mesh create_mesh local_devices
 experimental.dtensor.: num_clients num_global_devices num_local_devices preferred_device_type
+[distribute.multi_worker]
+distribute.MultiWorkerMirroredStrategy
 [distribute.partitioners]
 distribute.experimental.partitioners.: FixedShardsPartitioner MaxSizePartitioner MinSizePartitioner Partitioner
 [distribute.strategy]

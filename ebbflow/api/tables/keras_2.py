@@ -25,11 +25,12 @@ __internal__.distribute.variable_sync_on_read_context
 [distribute.elsewhere]
 distribute.ParameterServerStrategy
 distribute.experimental.ParameterServerStrategy
-MultiWorkerMirroredStrategy as distribute.experimental.MultiWorkerMirroredStrategy
 distribute.coordinator.: ClusterCoordinator RemoteValue
 distribute.experimental.coordinator.: ClusterCoordinator RemoteValue
 [distribute.mesh]
 experimental.dtensor.: DTensorDataset DVariable copy_to_mesh
+[distribute.multi_worker]
+distribute.experimental.MultiWorkerMirroredStrategy
 [eager.tape]
 __internal__.record_gradient
 [functions.autograph.public]
@@ -96,7 +97,9 @@ V1 = """
 [doors.keras_package]
 keras_v1 as keras
 [distribute.elsewhere]
-distribute.experimental.: MultiWorkerMirroredStrategy ParameterServerStrategy
+distribute.experimental.ParameterServerStrategy
+[distribute.multi_worker]
+distribute.experimental.MultiWorkerMirroredStrategy
 """
 
 INSIDE = """
