@@ -3,7 +3,8 @@
 A class that stands for tensors without being one (Keras 2's symbolic inputs) registers a dispatcher. A function that
 was given `add_dispatch_support` asks the dispatchers when it fails on its arguments, and returns what the first of them
 makes of the call. Public functions get that support from `api.namespace`, once there is a dispatcher to ask; until
-then nothing is wrapped and nothing costs. Knows no tensors and no public names.
+then nothing is wrapped and nothing costs. Dispatchers of one function are in `core.op_dispatch`, choices by types of
+arguments in `core.type_dispatch`. Knows no tensors and no public names.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 
@@ -23,20 +24,6 @@ class NotSupported:
 
 
 NOT_SUPPORTED = NotSupported()
-
-
-class OpDispatcher:
-    """Answers calls of the functions it is registered for, when they fail on their arguments."""
-
-    NOT_SUPPORTED = NOT_SUPPORTED
-
-    def handle(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return the result of the call, or NOT_SUPPORTED."""
-        return self.NOT_SUPPORTED
-
-    def register(self, op: Any) -> None:
-        """Ask this dispatcher about calls of `op`."""
-        _own(op).append(self)
 
 
 class GlobalOpDispatcher:
@@ -59,7 +46,9 @@ class GlobalOpDispatcher:
 _everywhere: list[GlobalOpDispatcher] = []
 _first_time: list[Callable[[], None]] = []
 _public: list[Callable[[str], Any]] = []
-_DISPATCHERS = "_dispatchers"  # the attribute of a function that holds its own
+_elementwise: list[Callable[[str], list[Any]]] = []
+OWN = "_tf_fallback_dispatchers"
+"""The attribute of a function that holds its own dispatchers: what has it supports dispatch."""
 INNER = "_undispatched"
 """The attribute of a wrapped function that holds the function inside."""
 
@@ -74,20 +63,20 @@ def when_registered(hook: Callable[[], None]) -> None:
     _first_time.append(hook)
 
 
-def _own(op: Any) -> list[Any]:
-    """Return the dispatchers of one function, method or class method."""
-    op = getattr(op, "__func__", op)
-    op = getattr(op, INNER, op)
-    found = getattr(op, _DISPATCHERS, None)
-    if found is None:
-        found = []
-        setattr(op, _DISPATCHERS, found)
-    return found
+def support(function: Any) -> None:
+    """Let a function have dispatchers of its own."""
+    if OWN not in function.__dict__:
+        setattr(function, OWN, [])
+
+
+def supports(function: Any) -> bool:
+    """Return whether a function, method or class method can have dispatchers of its own."""
+    return hasattr(getattr(function, "__func__", function), OWN)
 
 
 def answer(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what the dispatchers make of a call that failed; NOT_SUPPORTED where none speaks up."""
-    for own in getattr(getattr(op, INNER, op), _DISPATCHERS, ()):
+    for own in getattr(op, OWN, ()):
         result = own.handle(args, kwargs)
         if result is not NOT_SUPPORTED:
             return result
@@ -100,6 +89,10 @@ def answer(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def add_dispatch_support(target: Any = None, iterable_parameters: Any = None) -> Any:
     """Return `target` with its failures on arguments offered to the dispatchers; a decorator, with or without `()`."""
+    if iterable_parameters is not None and not (
+        isinstance(iterable_parameters, (list, tuple)) and all(isinstance(name, str) for name in iterable_parameters)
+    ):
+        raise TypeError(f"iterable_parameters should be a list or tuple of string; got {iterable_parameters!r}")
     if target is None:
         return functools.partial(add_dispatch_support, iterable_parameters=iterable_parameters)
 
@@ -116,38 +109,10 @@ def add_dispatch_support(target: Any = None, iterable_parameters: Any = None) ->
     from inspect import signature  # costs milliseconds, which `import ebbflow` need not spend
 
     setattr(call, INNER, target)
+    support(call)
     with contextlib.suppress(TypeError, ValueError):
         call.__signature__ = signature(target)  # type: ignore[attr-defined]  # `*args` tells nobody anything
     return call
-
-
-class _TypeDispatcher(OpDispatcher):
-    def __init__(self, function: Callable[..., Any], types: tuple[type, ...]) -> None:
-        self._function, self._types = function, types
-
-    def handle(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if any(isinstance(value, self._types) for value in _values(args, kwargs)):
-            return self._function(*args, **kwargs)
-        return self.NOT_SUPPORTED
-
-
-def _values(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
-    """Yield the arguments of a call, and what lists among them hold."""
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, (list, tuple)):
-            yield from _values(tuple(value), {})
-        else:
-            yield value
-
-
-def dispatch_for_types(op: Any, *types: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator of the function that `op` is where one of its arguments is of these types."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        _TypeDispatcher(function, types).register(op)
-        return function
-
-    return decorate
 
 
 # --- operators that another class has taken over from tensors ------------------------------------------------------
@@ -156,6 +121,16 @@ def dispatch_for_types(op: Any, *types: type) -> Callable[[Callable[..., Any]], 
 def provide_public(find: Callable[[str], Any]) -> None:
     """Let the room of public names say which function a name means."""
     _public[:] = [find]
+
+
+def provide_elementwise(find: Callable[[str], list[Any]]) -> None:
+    """Let the room of public names say which functions are element-wise: `find("unary")`."""
+    _elementwise[:] = [find]
+
+
+def elementwise_functions(kind: str) -> list[Any]:
+    """Return the public functions of one kind: unary, binary, or binary assertions."""
+    return _elementwise[0](kind)
 
 
 def borrowed(name: str, *args: Any) -> Any:

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from ebbflow.core.composite import TypeSpec
 
 _NAME = re.compile(r"^(\w+\.)+\w+$")
-_classes: dict[str, type] = {}
-_names: dict[type, str] = {}
+_NAME_TO_TYPE_SPEC: dict[str, type] = {}
+_TYPE_SPEC_TO_NAME: dict[type, str] = {}
 
 Spec = TypeVar("Spec", bound=type)
 
@@ -31,15 +31,15 @@ def register(name: str) -> Callable[[Spec], Spec]:
     def enter(cls: Spec) -> Spec:
         if not (isinstance(cls, type) and issubclass(cls, TypeSpec)):
             raise TypeError(f"Expected `cls` to be a TypeSpec; got {cls!r}")
-        if cls in _names:
+        if cls in _TYPE_SPEC_TO_NAME:
             where = f"{cls.__module__}.{cls.__name__}"
-            raise ValueError(f"Class {where} has already been registered with name {_names[cls]}.")
-        other: Any = _classes.get(name)
+            raise ValueError(f"Class {where} has already been registered with name {_TYPE_SPEC_TO_NAME[cls]}.")
+        other: Any = _NAME_TO_TYPE_SPEC.get(name)
         if other is not None and (other.__module__, other.__qualname__) == (cls.__module__, cls.__qualname__):
-            del _names[other]  # the same class, declared again, as in a notebook
+            del _TYPE_SPEC_TO_NAME[other]  # the same class, declared again, as in a notebook
         elif other is not None:
             raise ValueError(f"Name {name} has already been registered for class {other.__module__}.{other.__name__}.")
-        _classes[name], _names[cls] = cls, name
+        _NAME_TO_TYPE_SPEC[name], _TYPE_SPEC_TO_NAME[cls] = cls, name
         return cls
 
     return enter
@@ -49,15 +49,15 @@ def get_name(cls: type) -> str:
     """Return the name of a registered class."""
     if not (isinstance(cls, type) and issubclass(cls, TypeSpec)):
         raise TypeError(f"Expected `cls` to be a TypeSpec; got {cls!r}")
-    if cls not in _names:
+    if cls not in _TYPE_SPEC_TO_NAME:
         raise ValueError(f"TypeSpec {cls.__module__}.{cls.__name__} has not been registered.")
-    return _names[cls]
+    return _TYPE_SPEC_TO_NAME[cls]
 
 
 def lookup(name: str) -> type:
     """Return the class that was registered with a name."""
     if not isinstance(name, str):
         raise TypeError(f"Expected `name` to be a string; got {name!r}")
-    if name not in _classes:
+    if name not in _NAME_TO_TYPE_SPEC:
         raise ValueError(f"No TypeSpec has been registered with name {name!r}")
-    return _classes[name]
+    return _NAME_TO_TYPE_SPEC[name]

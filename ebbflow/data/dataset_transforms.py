@@ -155,8 +155,8 @@ class Transforms:
         """Return batches whose elements are padded to one shape: to the given one, or to the longest of the batch."""
         spec = self.element_spec
         flat = structure.flat_specs(spec)
-        for leaf in flat:
-            if not isinstance(leaf, TensorSpec):
+        for leaf in structure.flatten(spec):
+            if not isinstance(leaf, (TensorSpec, structure.NoneTensorSpec)):
                 raise TypeError(
                     "`padded_batch` is only supported for datasets that produce tensor elements but the input "
                     f"dataset produces elements of unsupported type {leaf.value_type}."
@@ -179,7 +179,7 @@ class Transforms:
         """Return the rows of elements one by one."""
         spec = self.element_spec
         source: Any = self
-        if not all(isinstance(leaf, TensorSpec) for leaf in structure.flat_specs(spec)):
+        if not all(isinstance(leaf, (TensorSpec, structure.NoneTensorSpec)) for leaf in structure.flatten(spec)):
             source = self._as_rows()  # type: ignore[attr-defined]
         return source._then(batching.UnbatchDataset, spec=structure.unbatched(spec), kind="_UnbatchDataset", name=name)
 

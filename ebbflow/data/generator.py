@@ -40,7 +40,7 @@ class Running:
         value = next(self._iterators[int(number)])
         leaves = _up_to(self.spec, value, value, self.spec)
         pairs = [(s, x) for s, x in zip(structure.flatten(self.spec), leaves, strict=True)]
-        return [_tensor(s, x) for s, x in pairs if not isinstance(s, structure.NoneTensorSpec)]
+        return [t for s, x in pairs if not isinstance(s, structure.NoneTensorSpec) for t in _tensors(s, x)]
 
     def end(self, number: Any) -> Any:
         """Let go of a generator."""
@@ -71,15 +71,15 @@ def _up_to(spec: Any, value: Any, whole: Any, wanted: Any) -> list[Any]:
     return [leaf for s, v in pairs for leaf in _up_to(s, v, whole, wanted)]
 
 
-def _tensor(spec: Any, value: Any) -> Any:
-    """Return a leaf as the tensor that stands for it; refuse one of another dtype or shape."""
+def _tensors(spec: Any, value: Any) -> list[Any]:
+    """Return a leaf as the tensors that stand for it; refuse one of another dtype or shape."""
     if not isinstance(spec, TensorSpec):
         if not isinstance(value, CompositeTensor):
             value = structure.normalised(value)
         found = structure.spec_of(value)
         if not spec.is_compatible_with(found) and not spec.is_compatible_with(value):
             raise TypeError(f"`generator` yielded an element of {found} where an element of {spec} was expected.")
-        return structure.leaf_of(spec).pack(spec, value)
+        return structure.leaf_tensors(spec, value)
     try:
         array = _array(value, spec.dtype)
     except (TypeError, ValueError):
@@ -92,7 +92,7 @@ def _tensor(spec: Any, value: Any) -> Any:
             f"`generator` yielded an element of shape {array.shape} where an element of shape "
             f"{spec.shape} was expected."
         )
-    return wrap(array, spec.dtype)
+    return [wrap(array, spec.dtype)]
 
 
 def _array(value: Any, dtype: Any) -> np.ndarray:

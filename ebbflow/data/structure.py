@@ -7,11 +7,11 @@ travel is said by the leaf's spec; `register` adds kinds of leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ebbflow.core import dtypes
-from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.composite import BatchableTypeSpec, CompositeTensor, TypeSpec
 from ebbflow.core.containers import PLAIN, rebuild
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
@@ -43,11 +43,25 @@ def register(kind: type, leaf: Leaf) -> None:
 
 
 def leaf_of(spec: Any) -> Leaf:
-    """Return how values of a spec travel."""
-    found = next((_leaves[cls] for cls in type(spec).__mro__ if cls in _leaves), None)
+    """Return how values of a spec travel in one tensor."""
+    found = _one_tensor(spec)
     if found is None:
         raise TypeError(f"{spec!r} (of type {type(spec).__name__}) cannot be an element of a dataset")
     return found
+
+
+def _one_tensor(spec: Any) -> Leaf | None:
+    """Return how values of a spec travel in one tensor, or None for one that says itself in which tensors they do."""
+    found = next((_leaves[cls] for cls in type(spec).__mro__ if cls in _leaves), None)
+    if found is None and not isinstance(spec, TypeSpec):
+        raise TypeError(f"{spec!r} (of type {type(spec).__name__}) cannot be an element of a dataset")
+    return found
+
+
+def _batchable(spec: Any) -> Any:
+    if not isinstance(spec, BatchableTypeSpec):
+        raise TypeError(f"{spec!r} cannot be batched: {type(spec).__qualname__} is no tf.BatchableTypeSpec")
+    return spec
 
 
 def _batched(spec: TensorSpec, count: int | None) -> TensorSpec:
@@ -208,6 +222,15 @@ def _leaf_spec(leaf: Any) -> Any:
 
 
 def flat_specs(spec: Any) -> list[Any]:
+    """Return the specs of the tensors that stand for an element; what travels as one is told by its own spec."""
+    found: list[Any] = []
+    for leaf in flatten(spec):
+        if not isinstance(leaf, NoneTensorSpec):
+            found += [leaf] if _one_tensor(leaf) is not None else leaf._flat_tensor_specs
+    return found
+
+
+def _leaf_specs(spec: Any) -> list[Any]:
     """Return the specs of the leaves that tensors stand for."""
     return [leaf for leaf in flatten(spec) if not isinstance(leaf, NoneTensorSpec)]
 
@@ -230,33 +253,57 @@ def types_and_shapes(spec: Any) -> dict[str, Any]:
 def to_tensors(spec: Any, value: Any) -> list[Any]:
     """Return the flat tensors of a normalised element."""
     leaves = [leaf for leaf in flatten(value) if leaf is not None]
-    return [leaf_of(s).pack(s, leaf) for s, leaf in zip(flat_specs(spec), leaves, strict=True)]
+    return [t for s, leaf in zip(_leaf_specs(spec), leaves, strict=True) for t in leaf_tensors(s, leaf)]
+
+
+def leaf_tensors(spec: Any, value: Any) -> list[Any]:
+    """Return the tensors that stand for one leaf."""
+    leaf = _one_tensor(spec)
+    return spec._to_tensor_list(value) if leaf is None else [leaf.pack(spec, value)]
 
 
 def rows_to_tensors(spec: Any, value: Any) -> list[Any]:
     """Return the flat tensors of a batch of elements, each with a row for each element; `spec` is the batch's."""
     leaves = [leaf for leaf in flatten(value) if leaf is not None]
-    return [leaf_of(s).pack_rows(s, leaf) for s, leaf in zip(flat_specs(spec), leaves, strict=True)]
+    return [t for s, leaf in zip(_leaf_specs(spec), leaves, strict=True) for t in _row_tensors(s, leaf)]
+
+
+def _row_tensors(spec: Any, value: Any) -> list[Any]:
+    leaf = _one_tensor(spec)
+    return _batchable(spec)._to_batched_tensor_list(value) if leaf is None else [leaf.pack_rows(spec, value)]
 
 
 def from_tensors(spec: Any, tensors: Sequence[Any]) -> Any:
     """Return the element that flat tensors stand for."""
     given = iter(tensors)
-    return pack_as(spec, [None if isinstance(s, NoneTensorSpec) else _open(s, next(given)) for s in flatten(spec)])
+    return pack_as(spec, [None if isinstance(s, NoneTensorSpec) else _open(s, given) for s in flatten(spec)])
 
 
-def _open(spec: Any, tensor: Any) -> Any:
-    return leaf_of(spec).open(spec, tensor)
+def _open(spec: Any, tensors: Iterator[Any]) -> Any:
+    leaf = _one_tensor(spec)
+    if leaf is None:
+        return spec._from_compatible_tensor_list([next(tensors) for _ in spec._flat_tensor_specs])
+    return leaf.open(spec, next(tensors))
 
 
 def batched(spec: Any, count: int | None) -> Any:
     """Return the spec of a batch of elements."""
-    return map_structure(lambda s: s if isinstance(s, NoneTensorSpec) else leaf_of(s).batch(s, count), spec)
+    return map_structure(lambda s: s if isinstance(s, NoneTensorSpec) else _batch_of(s, count), spec)
+
+
+def _batch_of(spec: Any, count: int | None) -> Any:
+    leaf = _one_tensor(spec)
+    return _batchable(spec)._batch(count) if leaf is None else leaf.batch(spec, count)
 
 
 def unbatched(spec: Any) -> Any:
     """Return the spec of one row of elements."""
-    return map_structure(lambda s: s if isinstance(s, NoneTensorSpec) else leaf_of(s).unbatch(s), spec)
+    return map_structure(lambda s: s if isinstance(s, NoneTensorSpec) else _row_of(s), spec)
+
+
+def _row_of(spec: Any) -> Any:
+    leaf = _one_tensor(spec)
+    return _batchable(spec)._unbatch() if leaf is None else leaf.unbatch(spec)
 
 
 def opener(spec: Any) -> Callable[[Sequence[Any]], Any]:

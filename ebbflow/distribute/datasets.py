@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ebbflow.core import nest
-from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.composite import BatchableTypeSpec, CompositeTensor, TypeSpec
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.distribute.values import PerReplica, PerReplicaSpec
@@ -87,19 +87,34 @@ class Dealing(NamedTuple):
         return nest.map_structure(self._deal_tensor, element)
 
     def _deal_tensor(self, tensor: Any) -> PerReplica:
-        tensor = convert(tensor)
+        if isinstance(tensor, CompositeTensor) and isinstance(tensor._type_spec, BatchableTypeSpec):
+            return self._deal_composite(tensor)
+        return PerReplica(self._parts(convert(tensor)))
+
+    def _deal_composite(self, value: Any) -> PerReplica:
+        """Return the rows of a value that is made of tensors, dealt as the rows of each tensor that stands for it."""
+        spec = value._type_spec
+        row = spec._unbatch()
+        part = row if self.whole else row._batch(None)
+        dealt = [self._parts(tensor) for tensor in spec._to_batched_tensor_list(value)]
+        return PerReplica([part._from_compatible_tensor_list(list(tensors)) for tensors in zip(*dealt, strict=True)])
+
+    def _parts(self, tensor: Any) -> list[Any]:
         if self.whole:
-            return PerReplica([tensor[i] for i in range(self.replicas)])
+            return [tensor[i] for i in range(self.replicas)]
         rows = raw.Shape(tensor)[0]
         ends = [rows * i // self.replicas for i in range(self.replicas, -1, -1)]
         ends = [rows - end for end in ends]  # the first parts are the larger ones
-        return PerReplica([tensor[a:b] for a, b in itertools.pairwise(ends)])
+        return [tensor[a:b] for a, b in itertools.pairwise(ends)]
 
     def spec(self, element_spec: Any) -> Any:
         """Return the type of such a value."""
         return nest.map_structure(self._spec_of_tensor, element_spec)
 
     def _spec_of_tensor(self, spec: Any) -> PerReplicaSpec:
+        if isinstance(spec, BatchableTypeSpec) and not isinstance(spec, TensorSpec):
+            row = spec._unbatch()
+            return PerReplicaSpec(*[spec if self.whole else row._batch(None)] * self.replicas)  # type: ignore[attr-defined]
         rows = spec.shape[0] if not self.whole and spec.shape.rank else None
         rows = rows // self.replicas if rows is not None and rows % self.replicas == 0 else None
         part = spec if self.whole else TensorSpec([rows, *spec.shape[1:]], spec.dtype)

@@ -15,6 +15,7 @@ from typing import Any
 
 from ebbflow.core import context, nest, source
 from ebbflow.core.call import Call
+from ebbflow.core.composite_gradient import flat_tensors, gradients_like, is_composite
 from ebbflow.core.convert import convert
 from ebbflow.core.op import record
 from ebbflow.core.recorder import Recorder
@@ -132,6 +133,10 @@ class GradientTape(Recorder):
             if isinstance(item, IndexedSlices):
                 self._watch(item.values)
                 continue
+            if is_composite(item):
+                parts = nest.flatten(item, expand_composites=True)
+                self.watch([part for part in parts if differentiable(part.dtype.base_dtype)])
+                continue
             if not (isinstance(item, Tensor) or hasattr(item, "_tape_handle")):
                 raise ValueError(
                     f"Passed in object {item!r} of type {type(item).__name__}, not tf.Tensor or tf.Variable or "
@@ -222,15 +227,16 @@ class GradientTape(Recorder):
         return grads
 
     def _gradient(self, target: Any, sources: Any, output_gradients: Any, mode: Any) -> Any:
-        targets = [_dense(t) for t in nest.flatten(target) if t is not None]
-        flat_sources = nest.flatten(sources)
+        targets = [_dense(t) for t in flat_tensors(nest.flatten(target)) if t is not None]
+        values = nest.flatten(sources)
+        flat_sources = flat_tensors(values)
         for item in flat_sources:
             if not isinstance(item, (Tensor, IndexedSlices)) and not hasattr(item, "_tape_handle"):
                 raise ValueError(
                     f"{item!r} of type {type(item).__name__} is not a tf.Tensor or tf.Variable to differentiate by"
                 )
         if output_gradients is not None:
-            given = [None if g is None else convert(g) for g in nest.flatten(output_gradients)]
+            given = [None if g is None else convert(g) for g in flat_tensors(nest.flatten(output_gradients))]
             if len(given) != len(targets):
                 raise ValueError(f"output_gradients has {len(given)} entries for {len(targets)} targets")
         else:
@@ -238,7 +244,7 @@ class GradientTape(Recorder):
         handles = [handle_of(s) for s in flat_sources]
         grads = self.backward(targets, handles, given)
         filled = [g if g is not None else unconnected(s, mode) for g, s in zip(grads, flat_sources, strict=True)]
-        return nest.pack_sequence_as(sources, filled)
+        return nest.pack_sequence_as(sources, gradients_like(values, filled))
 
     def backward(self, targets: Sequence[Any], sources: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         """Return the gradient of `targets` for each source tensor, or None where there is none."""

@@ -20,7 +20,7 @@ from ebbflow.core.composite import TypeSpec
 from ebbflow.core.containers import MAPPING, PLAIN, SEQUENCE, rebuild
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import Tensor, TensorBase
 from ebbflow.trackable.wrappers import ListWrapper
 
 
@@ -62,7 +62,7 @@ class TraceType(abc.ABC):
         return value
 
 
-TensorLike = Tensor | int | float | bool | complex | str | bytes | tuple | list | np.ndarray | np.generic
+TensorLike = TensorBase | Tensor | int | float | bool | complex | str | bytes | tuple | list | np.ndarray | np.generic
 """What becomes a tensor where one is asked for (`tf.types.experimental.TensorLike`)."""
 
 

@@ -61,10 +61,25 @@ def trace(
     with context.scope(graph), stop_recording(), creating(graph, creator, around):
         args, kwargs = kind.placeholders(Arguments(graph))
         graph.inputs = kind.tensors_of(args, kwargs)
+        before = nest.flatten_with_tuple_paths((args, kwargs))
         result = function(*args, **kwargs)
+        _check_unchanged(before, nest.flatten_with_tuple_paths((args, kwargs)), shown or function)
         finish(graph, result, shown or function)
     graph.closed = True
     return graph
+
+
+def _check_unchanged(before: Any, after: Any, function: Any) -> None:
+    """Refuse a function that changed a list or dictionary it was given: later calls would not do that again."""
+    same = len(before) == len(after) and all(
+        path == now and (leaf is new or (leaf.__class__ in (int, float) and leaf == new))
+        for (path, leaf), (now, new) in zip(before, after, strict=True)
+    )
+    if not same:
+        raise ValueError(
+            f"{getattr(function, '__name__', function)}() should not modify its Python input arguments. Check if it "
+            "modifies any lists or dicts passed as arguments. Modifying a copy is allowed."
+        )
 
 
 @contextmanager

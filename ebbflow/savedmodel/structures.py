@@ -16,12 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.core import dtypes, errors
+from ebbflow.core import dtypes, errors, nest
 from ebbflow.core.composite import TypeSpec
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.spec_registry import get_name, lookup
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.messages.tensors import make_ndarray, make_tensor_proto, shape_dims, shape_proto
+from ebbflow.ops.extension.anonymous import AnonymousExtensionTypeSpec
+from ebbflow.ops.extension.types import ExtensionTypeSpec
 
 DEEPEST = 60
 """So deep may a structure be nested; protobuf itself stops near a hundred messages."""
@@ -46,6 +49,8 @@ SPECS = {
     "OptionalSpec": SpecRow(7, "data.optional", ("_element_spec",)),
     "VariableSpec": SpecRow(9, "state.variable_spec", ("shape", "dtype", "trainable", "alias_id")),
 }
+REGISTERED, EXTENSION_TYPE = 12, 13
+"""The numbers of specs that are known by the names of their classes."""
 _BY_NUMBER = {row.number: name for name, row in SPECS.items()}
 
 
@@ -159,11 +164,32 @@ def _encode_spec(spec: Any, into: Any) -> None:
         return
     row = SPECS.get(name)
     if row is None:
-        raise NotEncodableError(f"No encoder for {spec!r}: specs with one are TensorSpec, {', '.join(SPECS)}")
+        _encode_registered(spec, into.type_spec_value)
+        return
     into.type_spec_value.type_spec_class = row.number
     into.type_spec_value.type_spec_class_name = name
     into.type_spec_value.num_flat_components = 1
     _encode(tuple(getattr(spec, field) for field in row.fields), into.type_spec_value.type_state)
+
+
+def _encode_registered(spec: Any, into: Any) -> None:
+    """Write a spec of a program's own: the name its class was registered with, or that it is an extension type's."""
+    if isinstance(spec, AnonymousExtensionTypeSpec):
+        into.type_spec_class, into.type_spec_class_name = (
+            EXTENSION_TYPE,
+            f"{type(spec).__module__}.{type(spec).__name__}",
+        )
+    else:
+        try:
+            into.type_spec_class_name = get_name(type(spec))
+        except ValueError:
+            raise NotEncodableError(
+                f"No encoder for {spec!r}: {type(spec).__qualname__} has no name in files (an extension type gets one "
+                f"by the attribute `__name__`); specs without one are TensorSpec, {', '.join(SPECS)}"
+            ) from None
+        into.type_spec_class = EXTENSION_TYPE if isinstance(spec, ExtensionTypeSpec) else REGISTERED
+    into.num_flat_components = len(nest.flatten(spec, expand_composites=True))
+    _encode(spec._serialize(), into.type_state)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -221,7 +247,29 @@ def _decode_tensor_spec(value: Any, depth: int) -> TensorSpec:
     return TensorSpec(shape_dims(value.shape), _decode_dtype(value.dtype, depth), value.name or None)
 
 
+def _decode_registered(value: Any, depth: int) -> Any:
+    """Return a spec of a program's own; an extension type whose class is not here has one without a name."""
+    state = decode_proto(value.type_state, depth)
+    try:
+        cls: Any = lookup(value.type_spec_class_name)
+    except ValueError as error:
+        if value.type_spec_class != EXTENSION_TYPE:
+            raise ValueError(
+                f"The type spec {value.type_spec_class_name!r} is not registered: import the module that declares it "
+                "before the model is loaded"
+            ) from error
+        cls = AnonymousExtensionTypeSpec
+    try:
+        return cls._deserialize(state)
+    except (TypeError, ValueError) as error:
+        raise errors.InvalidArgumentError(
+            None, None, f"{value.type_spec_class_name} cannot be made from {state}: {error}"
+        ) from None
+
+
 def _decode_type_spec(value: Any, depth: int) -> Any:
+    if value.type_spec_class in (EXTENSION_TYPE, REGISTERED):
+        return _decode_registered(value, depth)
     name = _BY_NUMBER.get(value.type_spec_class)
     if name is None:
         raise errors.UnimplementedError(

@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from ebbflow.core import dispatch
+from ebbflow.core.op_dispatch import dispatch_for_types
 
 
 class Stand:
@@ -20,7 +21,7 @@ def test_a_function_asks_its_own_dispatchers():
             raise TypeError("no number")
         return 2 * x
 
-    @dispatch.dispatch_for_types(double, Stand)
+    @dispatch_for_types(double, Stand)
     def of_stand(x):
         return "stands"
 
@@ -34,7 +35,7 @@ def test_errors_of_other_kinds_are_not_answered():
     def fails(x):
         raise KeyError(x)
 
-    dispatch.dispatch_for_types(fails, Stand)(lambda x: "answered")
+    dispatch_for_types(fails, Stand)(lambda x: "answered")
     with pytest.raises(KeyError):
         fails(Stand())
 

@@ -37,7 +37,6 @@ LEFT_OUT = [
     "Uniform",
     "ConvertToCoo",
     "GetMinibatch",
-    "Composite",
     "Onednn",
 ]
 KEPT = ("UniformCandidateSampler",)

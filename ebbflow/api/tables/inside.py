@@ -22,6 +22,25 @@ ragged_gather_nd as python.ops.ragged.ragged_gather_ops.gather_nd
 ragged_squeeze as python.ops.ragged.ragged_squeeze_op.squeeze
 python.ops.ragged.ragged_conversion_ops.: from_sparse from_tensor to_sparse to_tensor
 get_positive_axis as python.ops.array_ops.get_positive_axis python.ops.ragged.ragged_util.get_positive_axis
+[api.public_functions]
+dispatched_functions as python.util.dispatch.apis_with_type_based_dispatch
+[functions.trace_types]
+python.types.core.TensorLike
+[core.composite_gradient]
+python.framework.composite_tensor_gradient.: CompositeTensorGradient WithValuesCompositeTensorGradient
+[core.immutable_dict]
+python.framework.immutable_dict.ImmutableDict
+[ops.extension.types]
+python.framework.extension_type.ExtensionTypeMetaclass
+[ops.extension.batching]
+python.framework.extension_type.BatchableExtensionTypeSpec
+[ops.extension.anonymous]
+python.framework.extension_type.: AnonymousExtensionType AnonymousExtensionTypeSpec reinterpret
+[ops.extension.packing]
+python.framework.extension_type.: is_packed pack unpack
+[ops.extension.fields]
+python.framework.extension_type_field.: ExtensionTypeField RESERVED_FIELD_NAMES _ConversionContext _convert_value
+python.framework.extension_type_field.: convert_fields convert_fields_for_spec validate_field_value_type
 [eager.functions]
 python.eager.backprop.: gradients_function make_vjp
 implicit_gradients as python.eager.backprop.implicit_grad
@@ -230,6 +249,7 @@ python.util.tf_decorator.: TFDecorator make_decorator unwrap rewrap
 python.util.tf_inspect.: ArgSpec FullArgSpec currentframe getargspec getcallargs getdoc getfile getfullargspec
 python.util.tf_inspect.: getmembers getmodule getmro getsource getsourcefile getsourcelines isanytargetmethod isbuiltin
 python.util.tf_inspect.: isclass isframe isfunction isgenerator isgeneratorfunction ismethod ismodule isroutine stack
+python.util.tf_inspect.: Parameter Signature signature
 python.util.tf_export.: api_export estimator_export get_canonical_name keras_export kwarg_only tf_export
 python.util.function_utils.: fn_args get_func_code get_func_name has_kwargs
 python.util.keyword_args.keyword_args_only

@@ -38,7 +38,7 @@ python.data.experimental.ops.distribute.compute_batch_size
 python.framework.type_spec.BatchableTypeSpec
 register_converter as python.framework.type_spec.register_type_spec_from_value_converter
 [core.spec_registry]
-python.framework.type_spec_registry.: get_name lookup register
+python.framework.type_spec_registry.: _NAME_TO_TYPE_SPEC _TYPE_SPEC_TO_NAME get_name lookup register
 [api.gen_ops]
 gen_ops as python.ops.linalg.sparse.sparse_csr_matrix_ops
 [ops.arrays.dynamic_update]

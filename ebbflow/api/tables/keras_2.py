@@ -16,7 +16,9 @@ __internal__.tracking.: ObjectGraphView saveable_objects_from_trackable
 [checkpoint.status]
 __internal__.tracking.: register_session_provider streaming_restore
 [core.dispatch]
-__internal__.dispatch.: GlobalOpDispatcher OpDispatcher add_dispatch_support
+__internal__.dispatch.: GlobalOpDispatcher add_dispatch_support
+[core.op_dispatch]
+__internal__.dispatch.OpDispatcher
 [core.nest]
 __internal__.nest.: flatten_up_to get_traverse_shallow_structure is_attrs is_mapping list_to_tuple map_structure_up_to
 __internal__.nest.: sequence_like yield_flat_paths
@@ -109,7 +111,15 @@ python.util.tf_export.: get_canonical_name_for_symbol get_symbol_from_name
 python.framework.ops.convert_to_tensor_or_composite
 python.framework.composite_tensor_ops.convert_to_tensor_or_composite
 [core.dispatch]
-python.util.dispatch.: GlobalOpDispatcher OpDispatcher add_dispatch_support dispatch_for_types
+python.util.dispatch.: GlobalOpDispatcher add_dispatch_support
+_everywhere as python.util.dispatch._GLOBAL_DISPATCHERS
+[core.op_dispatch]
+python.util.dispatch.: OpDispatcher dispatch_for_types
+[core.type_checks]
+python.util.dispatch.: make_type_checker register_dispatchable_type
+[core.type_dispatch]
+python.util.dispatch.: add_type_based_api_dispatcher binary_elementwise_apis register_binary_elementwise_api
+python.util.dispatch.: register_unary_elementwise_api type_based_dispatch_signatures_for unary_elementwise_apis
 [data.kinds]
 python.data.ops.from_generator_op._GeneratorDataset
 python.data.ops.from_sparse_tensor_slices_op._SparseTensorSliceDataset

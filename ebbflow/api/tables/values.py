@@ -6,6 +6,16 @@ TensorSpec
 type_spec_from_value
 [core.composite]
 TypeSpec data.experimental.Structure
+[core.type_dispatch]
+experimental.: dispatch_for_api dispatch_for_binary_elementwise_apis dispatch_for_binary_elementwise_assert_apis
+experimental.: dispatch_for_unary_elementwise_apis unregister_dispatch_for
+[ops.extension.types]
+experimental.: ExtensionType ExtensionTypeSpec
+as_dict as experimental.extension_type.as_dict
+[ops.extension.batching]
+experimental.: BatchableExtensionType ExtensionTypeBatchEncoder
+[savedmodel.structures]
+encode_structure as __internal__.saved_model.encode_structure
 [core.containers]
 nest.is_nested
 [core.context]

@@ -15,6 +15,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.composite import CompositeTensor
+from ebbflow.core.composite_gradient import WithValuesCompositeTensorGradient
 from ebbflow.core.convert import convert
 from ebbflow.core.dispatch import add_dispatch_support
 from ebbflow.core.scopes import name_scope
@@ -32,6 +33,7 @@ class RaggedTensor(CompositeTensor):
     """Rows of different lengths; where `values` is ragged itself, so are the rows."""
 
     is_tensor_like = True
+    __composite_gradient__ = WithValuesCompositeTensorGradient()
 
     if TYPE_CHECKING:  # what `ops/ragged/spec`, `ops/ragged/index` and `ops/ragged/elementwise` put on it
 

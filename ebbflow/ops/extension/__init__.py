@@ -1,0 +1,1 @@
+"""Types of programs' own, made of tensors: `tf.experimental.ExtensionType`."""
