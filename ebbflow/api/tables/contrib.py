@@ -310,6 +310,13 @@ contrib.eager.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric 
 contrib.eager.python.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric SparseAccuracy
 [platform.mnist]
 contrib.learn.datasets.mnist.: DataSet Datasets dense_to_one_hot extract_images extract_labels load_mnist read_data_sets
+[tf1.eager_network]
+contrib.eager.: Network Sequential restore_network_checkpoint save_network_checkpoint
+contrib.eager.python.network.: Network Sequential restore_network_checkpoint save_network_checkpoint
+[trackable.auto]
+AutoTrackable as contrib.eager.Checkpointable
+[functions.function]
+contrib.eager.function
 [tf1.quantize.public]
 contrib.quantize.: create_eval_graph create_training_graph experimental_create_eval_graph
 contrib.quantize.experimental_create_training_graph
