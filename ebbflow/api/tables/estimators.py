@@ -116,10 +116,9 @@ keras_v1 as contrib.keras
 contrib.learn.: DNNClassifier DNNLinearCombinedClassifier DNNLinearCombinedRegressor DNNRegressor LinearClassifier
 contrib.learn.: LinearRegressor PredictionKey ProblemType
 [doors.learn.estimator]
-contrib.learn.: BaseEstimator Estimator MetricSpec ModeKeys ModelFnOps SKCompat
+contrib.learn.: BaseEstimator Estimator ModeKeys ModelFnOps SKCompat
 contrib.learn.python.learn.estimators.model_fn.: ModeKeys ModelFnOps
 contrib.learn.python.learn.estimators.estimator.: BaseEstimator Estimator SKCompat
-contrib.learn.python.learn.metric_spec.MetricSpec
 [doors.learn.experiment]
 contrib.learn.: Experiment ExportStrategy RunConfig TaskType make_export_strategy
 contrib.learn.python.learn.estimators.run_config.: Environment RunConfig TaskType
@@ -129,6 +128,12 @@ contrib.learn.python.learn.utils.saved_model_export_utils.make_export_strategy
 run as contrib.learn.learn_runner.run contrib.learn.python.learn.learn_runner.run
 [doors.learn.inputs]
 contrib.learn.: infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
+[doors.learn.metric_spec]
+contrib.learn.MetricSpec contrib.learn.python.learn.metric_spec.MetricSpec
+[tf1.data_feeder]
+contrib.learn.python.learn.learn_io.data_feeder.: DataFeeder StreamingDataFeeder setup_predict_data_feeder
+contrib.learn.python.learn.learn_io.data_feeder.setup_train_data_feeder
+contrib.learn.python.learn.learn_io.: HAS_DASK HAS_PANDAS setup_train_data_feeder
 [doors.learn.monitors]
 contrib.learn.monitors.: BaseMonitor EveryN NanLoss PrintTensor RunHookAdapterForMonitors StepCounter StopAtStep
 contrib.learn.monitors.: ValidationMonitor replace_monitors_with_hooks

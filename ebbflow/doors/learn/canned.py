@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ebbflow.doors.learn import old_options
-from ebbflow.doors.learn.estimator import BaseEstimator, MetricSpec, core
+from ebbflow.doors.learn.estimator import BaseEstimator, core
 from ebbflow.doors.learn.inputs import named
+from ebbflow.doors.learn.metric_spec import MetricSpec
 from ebbflow.ops.elementwise.activations import relu
 from ebbflow.train.losses import Reduction
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ebbflow.doors import estimator_package
 from ebbflow.doors.learn.inputs import input_of
+from ebbflow.doors.learn.metric_spec import MetricSpec
 from ebbflow.doors.learn.monitors import hooks_of
 
 core = estimator_package.shown(1)
@@ -69,48 +70,6 @@ class ModelFnOps(NamedTuple("ModelFnOps", [
             cls, {} if predictions is None else predictions, loss, train_op, dict(eval_metric_ops or {}),
             output_alternatives, list(training_chief_hooks or ()), list(training_hooks or ()), scaffold, mode,
         )  # fmt: skip
-
-
-class MetricSpec:
-    """A metric with the keys of the prediction, label and weight it is computed of."""
-
-    def __init__(
-        self,
-        metric_fn: Callable[..., Any],
-        prediction_key: str | None = None,
-        label_key: str | None = None,
-        weight_key: str | None = None,
-    ):
-        self.metric_fn = metric_fn
-        self.prediction_key, self.label_key, self.weight_key = prediction_key, label_key, weight_key
-
-    def create_metric_ops(self, inputs: Any, labels: Any, predictions: Any) -> Any:
-        """Return the value and the update of the metric."""
-        kwargs = {}
-        if self.weight_key is not None:
-            if not isinstance(inputs, Mapping) or self.weight_key not in inputs:
-                raise ValueError(f"weight_key {self.weight_key!r} is not among the features")
-            kwargs["weights"] = inputs[self.weight_key]
-        prediction = _chosen(predictions, self.prediction_key, "prediction")
-        label = _chosen(labels, self.label_key, "label")
-        names = list(inspect.signature(self.metric_fn).parameters)
-        if "labels" in names and "predictions" in names:
-            return self.metric_fn(labels=label, predictions=prediction, **kwargs)
-        return self.metric_fn(prediction, label, **kwargs)
-
-
-def _chosen(values: Any, key: str | None, what: str) -> Any:
-    if not isinstance(values, Mapping):
-        if key is not None:
-            raise ValueError(f"{what}_key {key!r} is given, but there is only one {what}: {values}")
-        return values
-    if key is None:
-        if len(values) != 1:
-            raise ValueError(f"MetricSpec without {what}_key, but there are several: {sorted(values)}")
-        return next(iter(values.values()))
-    if key not in values:
-        raise ValueError(f"{what}_key {key!r} is none of {sorted(values)}")
-    return values[key]
 
 
 class BaseEstimator:
