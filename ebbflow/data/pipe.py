@@ -49,6 +49,7 @@ class Pipe:
         "columns",
         "elements",
         "inputs",
+        "made_by",
         "name",
         "options",
         "repeated",
@@ -74,6 +75,7 @@ class Pipe:
         self.repeated: Callable[[int], Any] | None = None  # of shuffled ones: how to go over them several times
         self.name = ""  # of the op that made it
         self.inputs: tuple[Pipe, ...] = ()
+        self.made_by: tuple[Op, Sequence[Any], dict[str, Any]] | None = None  # the op, its arguments and its attrs
         self.seeds: Any = None  # of those in random order
         self.role = ""  # AHEAD or GATHERS, for whoever explains
         self.call: Call | None = None  # of those that call a function for each element
@@ -146,6 +148,14 @@ class DatasetOp(Op):
         super().kernel(fn)
         self.kernel_fn = labelled
         return fn
+
+    def run(self, arrays: list[Any], attrs: dict[str, Any], run: Any = None) -> Any:
+        """Make the dataset, and have its pipe know the call: it may be asked to be made again elsewhere."""
+        result = super().run(arrays, attrs, run)
+        pipe = _pipe_in(result)
+        if pipe is not None and pipe.made_by is None:
+            pipe.made_by = self, tuple(arrays), attrs
+        return result
 
 
 def dataset_op(text: str) -> Op:

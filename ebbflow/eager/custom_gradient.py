@@ -68,9 +68,12 @@ class Bind:
         variables = [v for v in watcher.variables if id(v._tape_handle) not in given]
         flat_result = [convert(r) for r in nest.flatten(result)]
         backward = _backward(self._f.__name__, grad_fn, tensors, len(flat_args), variables)
-        attach = _attach_eagerly if context.executing_eagerly() else _attach_in_graph
-        inputs = flat_args + [v._tape_handle for v in variables]
-        return nest.pack_sequence_as(result, attach(self._f.__name__, flat_result, inputs, backward))
+        if context.executing_eagerly():
+            inputs = flat_args + [v._tape_handle for v in variables]
+            attached = _attach_eagerly(self._f.__name__, flat_result, inputs, backward)
+        else:  # the node takes what variables hold, as TensorFlow's: a handle has no gradient to be handed over
+            attached = _attach_in_graph(self._f.__name__, flat_result, flat_args + variables, backward)
+        return nest.pack_sequence_as(result, attached)
 
 
 def _convertible(value: Any) -> bool:

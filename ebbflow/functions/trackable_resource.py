@@ -203,6 +203,9 @@ class Asset(Trackable):
         """The path, as a tensor."""
         return self._path
 
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        return convert(self._path, dtype, name=name)
+
     @classmethod
     def _deserialize_from_proto(
         cls, object_proto: Any = None, export_dir: str = "", asset_file_def: Any = None, **kwargs: Any

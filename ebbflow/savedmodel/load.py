@@ -20,6 +20,7 @@ from ebbflow.checkpoint.registered import restore_with
 from ebbflow.core import dtypes, errors
 from ebbflow.core.shape import is_compatible
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.eager.backprop import local_rules
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.dataflow_v1.graph_import import Library
 from ebbflow.functions.func_graph import FuncGraph
@@ -29,6 +30,7 @@ from ebbflow.graph.scopes import init_scope
 from ebbflow.io.bundle import BundleReader
 from ebbflow.messages.tensors import make_ndarray, shape_dims
 from ebbflow.savedmodel import reading, safety
+from ebbflow.savedmodel.custom_gradients import loaded_rule, renamed_rules
 from ebbflow.savedmodel.load_v1 import load_v1
 from ebbflow.savedmodel.objects import SignatureMap, attach, revived
 from ebbflow.savedmodel.options import LoadOptions, options_here
@@ -98,12 +100,14 @@ class Loader:
         self._meta, self._folder, self._options = meta, folder, options
         self._nodes = meta.object_graph_def.nodes
         self._saved = meta.object_graph_def.concrete_functions
+        rules = renamed_rules(meta.graph_def)
         self._library = Library(meta.graph_def.library, FuncGraph("library"))
         self._constants = {node.name: node for node in meta.graph_def.node if node.op == "Const"}
         self._assets = reading.asset_file_defs(meta, folder)
         self._bare: dict[str, Any] = {}  # by the name of a function: what is known of it as a concrete function
         self._concrete: dict[str, ConcreteFunction] = {}
         self._objects: list[Any] = []
+        self._rules = [self._rule(*row) for row in rules.items()]  # held by the functions whose nodes name them
 
     def load(self) -> Any:
         """Return the root, with all that belongs to it."""
@@ -220,6 +224,8 @@ class Loader:
             return self._asset(node.asset.asset_file_def_index)
         if kind == "constant":
             return self._constant(node.constant.operation)
+        if kind == "captured_tensor":
+            return None  # of a function's inside: gradient functions ask for it by name
         if kind == "resource":
             return RestoredResource(device=node.resource.device if self._options.keeps_devices else "")
         raise self._broken(f"object {number} is of a kind that is not read here: {kind}")
@@ -289,6 +295,15 @@ class Loader:
         traces = [(self._saved[name], functools.partial(self.build, name)) for name in saved.concrete_functions]
         return RestoredFunction(_own_name(saved.concrete_functions), saved.function_spec, traces)
 
+    def _rule(self, rule: str, name: str) -> Callable[..., Any]:
+        """Make the gradient function of a name the rule of the nodes that name it."""
+        saved = self._saved.get(name)
+        if saved is None:
+            raise self._broken(f"gradient function '{name}' is not described")
+        body, captured = functools.partial(self._library.body, name, {}), functools.partial(self._captured, name=name)
+        local_rules[rule] = made = loaded_rule(name, body, saved, self._nodes, captured)
+        return made
+
     def build(self, name: str) -> ConcreteFunction:
         """Return the concrete function of a name, built once."""
         if name not in self._concrete:
@@ -309,6 +324,7 @@ class Loader:
             graph = bound_body(body, captures, decode_proto(saved.output_signature), name)
             if len(kind.flat_types()) != len(graph.inputs) - len(captures):
                 raise self._broken(f"function '{name}' takes other arguments than its signature says")
+            graph.__dict__["_local_rules"] = self._rules
             self._concrete[name] = RestoredConcreteFunction(graph, kind, keywords, positional)
         return self._concrete[name]
 

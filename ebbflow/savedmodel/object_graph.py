@@ -15,6 +15,8 @@ from ebbflow.core import dtypes, nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.data.pipe import Pipe
+from ebbflow.data.rebuilding import rebuilt
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import Function
 from ebbflow.functions.trackable_resource import Asset, CapturableResource
@@ -23,6 +25,7 @@ from ebbflow.messages.tensors import shape_proto
 from ebbflow.ops.state.storage import held
 from ebbflow.platform import logging
 from ebbflow.savedmodel import objects as revived_types
+from ebbflow.savedmodel.custom_gradients import CapturedTensor, TracedGradient, fill_concrete
 from ebbflow.savedmodel.object_view import ObjectView
 from ebbflow.savedmodel.options import SaveOptions
 from ebbflow.savedmodel.restored_function import FULL_ARG_SPEC
@@ -30,6 +33,7 @@ from ebbflow.savedmodel.structures import NotEncodableError, can_encode, encode_
 from ebbflow.state.base import Variable
 from ebbflow.trackable import registration
 from ebbflow.trackable.base import Trackable
+from ebbflow.trackable.constants import SaveType
 
 
 class ObjectGraph:
@@ -45,6 +49,7 @@ class ObjectGraph:
         self._captured: dict[int, int] = {}  # the number of the object that a tensor stands for
         self._shared: dict[int, int] = {}  # the same by what a handle holds
         self._concretes: dict[int, ConcreteFunction] = {}
+        self._gradients: list[tuple[TracedGradient, list[int]]] = []
         for number, obj in enumerate(view.objects):
             self._note(number, obj)
         for number in range(len(view.objects)):
@@ -90,6 +95,10 @@ class ObjectGraph:
         self._concretes[id(concrete)] = concrete
         self._library.name_of(concrete.graph)
 
+    def trace_of(self, number: int) -> ConcreteFunction:
+        """Return the only trace of a function without arguments, as it is written."""
+        return self._traces[number][0]
+
     def add_function(self, concrete: ConcreteFunction) -> int:
         """Add a function that is nobody's child; return its number."""
         number = self.view.add(concrete)
@@ -98,11 +107,22 @@ class ObjectGraph:
             self.number_of(tensor, concrete)
         return number
 
-    def number_of(self, tensor: Any, function: ConcreteFunction) -> int:
+    def add_gradients(self, gradients: Sequence[TracedGradient]) -> None:
+        """Add what gradient functions capture: tensors of other functions are objects too."""
+        for traced in gradients:
+            numbers = [
+                self.view.add(capture) if isinstance(capture, CapturedTensor) else self.number_of(capture, traced)
+                for capture in traced.captures
+            ]
+            self._gradients.append((traced, numbers))
+
+    def number_of(self, tensor: Any, function: ConcreteFunction | TracedGradient) -> int:
         """Return the number of the object that a captured tensor stands for; a plain value becomes a constant."""
         found = self._captured.get(id(tensor))
         if found is None and isinstance(tensor, EagerTensor) and tensor.dtype is dtypes.resource:
             found = self._shared.get(id(held(tensor._array)))
+        if found is None and isinstance(tensor, EagerTensor) and isinstance(_held(tensor), Pipe):
+            found = self._add_dataset(_held(tensor))
         if found is None:
             if not isinstance(tensor, EagerTensor) or tensor.dtype in (dtypes.resource, dtypes.variant):
                 raise self._untracked(tensor, function)
@@ -111,11 +131,24 @@ class ObjectGraph:
         self._captured[id(tensor)] = found
         return found
 
-    def _untracked(self, tensor: Any, function: ConcreteFunction) -> AssertionError:
+    def _add_dataset(self, pipe: Pipe) -> int:
+        """Add a dataset that a function captures: a resource that functions make, as tables are; return its number."""
+        dataset = CapturedDataset(pipe)
+        number = self.view.add(dataset)
+        self.view.children[0][f"_captured_dataset_{number}"] = number  # so that a loaded model can be saved again
+        for name, child in dataset._trackable_children(SaveType.SAVEDMODEL).items():
+            there = self.view.children[number][name] = self.view.add(child)
+            self._note_functions(there, child)
+            for concrete in self._traces[there]:
+                for tensor in concrete.captured_inputs:
+                    self.number_of(tensor, concrete)
+        return number
+
+    def _untracked(self, tensor: Any, function: ConcreteFunction | TracedGradient) -> AssertionError:
         what = tensor
-        if isinstance(tensor, EagerTensor) and tensor.dtype is dtypes.resource:
-            owner = getattr(held(tensor._array), "owner", None)
-            what = owner() if owner is not None and owner() is not None else held(tensor._array)
+        if isinstance(tensor, EagerTensor) and tensor.dtype in (dtypes.resource, dtypes.variant):
+            owner = getattr(_held(tensor), "owner", None)
+            what = owner() if owner is not None and owner() is not None else _held(tensor)
         return AssertionError(
             f"Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
             f"tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a tracked "
@@ -138,6 +171,8 @@ class ObjectGraph:
                 written.saveable_objects[name].restore_function = restore
         for concrete in self._concretes.values():
             self._fill_concrete(message.concrete_functions[self._name(concrete)], concrete)
+        for traced, numbers in self._gradients:
+            fill_concrete(message.concrete_functions[self._library.name_of(traced.graph)], traced, numbers)
 
     def _name(self, concrete: ConcreteFunction) -> str:
         return self._library.name_of(concrete.graph)
@@ -149,6 +184,8 @@ class ObjectGraph:
             message.function.concrete_functions.extend(self._name(c) for c in self._traces[number])
             fill_function_spec(message.function.function_spec, obj._signature.python, obj.input_signature)
             message.function.function_spec.jit_compile = {True: 1, False: 2}.get(obj._jit_compile, 0)
+        elif isinstance(obj, CapturedTensor):
+            message.captured_tensor.name, message.captured_tensor.concrete_function = obj.name, obj.function
         elif isinstance(obj, ConcreteFunction):
             self._fill_bare(message.bare_concrete_function, obj)
         elif isinstance(obj, Asset):
@@ -209,6 +246,22 @@ class ObjectGraph:
         message.bound_inputs.extend(self.number_of(t, concrete) for t in concrete.captured_inputs)
         message.canonicalized_input_signature.CopyFrom(encode_structure(concrete.structured_input_signature))
         message.output_signature.CopyFrom(encode_structure(_specs(concrete.structured_outputs)))
+
+
+class CapturedDataset(CapturableResource):
+    """A dataset that a function captures, as an object of a model: its ops are called again where it is loaded."""
+
+    def __init__(self, pipe: Pipe):
+        super().__init__()
+        self._pipe = pipe
+
+    def _create_resource(self) -> Any:
+        return rebuilt(self._pipe)
+
+
+def _held(tensor: EagerTensor) -> Any:
+    """Return what the scalar of a resource or variant holds."""
+    return tensor._array.item() if tensor._array.dtype == object and tensor._array.size == 1 else None
 
 
 def is_variable(obj: Any) -> bool:

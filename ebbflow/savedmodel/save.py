@@ -28,6 +28,7 @@ from ebbflow.io.bundle_writer import BundleWriter
 from ebbflow.platform import files
 from ebbflow.savedmodel import constants, flags, reading
 from ebbflow.savedmodel.checkpoint_graph import CheckpointValues
+from ebbflow.savedmodel.custom_gradients import traced_gradients
 from ebbflow.savedmodel.fingerprint import write_fingerprint
 from ebbflow.savedmodel.object_graph import ObjectGraph
 from ebbflow.savedmodel.object_view import ObjectView
@@ -103,6 +104,8 @@ class Export:
         self.library = writing.Library()
         self.objects = ObjectGraph(self.view, self.library, options)
         self.values = CheckpointValues(self.view, self.objects)
+        self.gradients = traced_gradients(self.library) if options.experimental_custom_gradients else []
+        self.objects.add_gradients(self.gradients)
         has_saver = not options.experimental_skip_saver
         self.session = SessionGraph(self.objects, self.values, offered, self.library, defaults, has_saver)
         self.message = self._message(options)
@@ -121,6 +124,10 @@ class Export:
             written = meta.graph_def.library.function.add()
             writing.fill_function(written, body, self.library)
             _note_shapes(written, body)
+        for traced in self.gradients:
+            meta.graph_def.library.registered_gradients.add(
+                gradient_func=self.library.name_of(traced.graph), registered_op_type=traced.rule
+            )
         meta.graph_def.versions.producer = writing.PRODUCER
         meta.graph_def.versions.min_consumer = 12
         self.objects.fill(meta.object_graph_def)

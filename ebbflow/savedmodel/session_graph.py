@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.core import context, dtypes
+from ebbflow.core import context, dtypes, nest
+from ebbflow.core.composite import CompositeTensor
 from ebbflow.functions.call import call_body
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.trackable_resource import Asset, CapturableResource
@@ -92,10 +93,10 @@ class SessionGraph:
         view, waits = self._objects.view, []
         tables = [(i, obj) for i, obj in enumerate(view.objects) if isinstance(obj, CapturableResource)]
         for number, _ in tables:
-            creator = view.objects[view.children[number]["_create_resource"]].get_concrete_function()
+            creator = self._objects.trace_of(view.children[number]["_create_resource"])
             self._tensors[number] = self._called(creator, [])[0]
         for number, _ in tables:
-            initializer = view.objects[view.children[number]["_initialize"]].get_concrete_function()
+            initializer = self._objects.trace_of(view.children[number]["_initialize"])
             results = self._called(initializer, [])
             waits.append(results[0].op)
         with control_dependencies(waits):
@@ -120,11 +121,13 @@ class SessionGraph:
                 result.defaults[name].CopyFrom(make_tensor_proto(default.numpy(), tensor.dtype.base_dtype))
             inputs.append(given)
             result.inputs[name].CopyFrom(build_tensor_info(given))
-        outputs = self._called(concrete, inputs)
-        for name, tensor in zip(sorted(concrete.structured_outputs), outputs, strict=True):
-            info = build_tensor_info(tensor)
+        given = iter(self._called(concrete, inputs))
+        for name in sorted(concrete.structured_outputs):
             inner = concrete.structured_outputs[name]
-            info.tensor_shape.CopyFrom(shape_proto(inner._dims))
+            parts = [next(given) for _ in nest.flatten(inner, expand_composites=True)]
+            info = build_tensor_info(nest.pack_sequence_as(inner, parts, expand_composites=True))
+            if not isinstance(inner, CompositeTensor):
+                info.tensor_shape.CopyFrom(shape_proto(inner._dims))
             result.outputs[name].CopyFrom(info)
         return result
 

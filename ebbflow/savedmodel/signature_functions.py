@@ -85,7 +85,7 @@ def outputs_of(structure: Any, key: str, function: Any) -> dict[str, Any]:
     else:
         outputs = {"output_0": structure}
     for name, value in outputs.items():
-        if not isinstance(value, Tensor):
+        if not isinstance(value, (Tensor, CompositeTensor)):
             raise ValueError(
                 f"Got a non-Tensor value {value!r} for key '{name}' in the output of the function {function} used to "
                 f"generate the SavedModel signature '{key}'. Outputs for functions used as signatures must be a single "

@@ -279,3 +279,120 @@ def test_a_loaded_function_knows_the_shapes_of_its_results(tmp_path):
     traced = tf.function(lambda x: loaded(x)).get_concrete_function(tf.TensorSpec([None, 3]))
     assert traced.output_shapes.as_list() == [None, 2]
     assert loaded(tf.ones([1, 3])).numpy().tolist() == [[3.0, 3.0]]
+
+
+# --- what functions capture, and their gradients ----------------------------------------------------------------------
+
+
+class WithDatasets(tf.Module):
+    def __init__(self):
+        self.scale = tf.Variable(2, dtype=tf.int64)
+        offset = tf.constant(10, tf.int64)
+        numbers = tf.data.Dataset.range(5).map(lambda x: x * self.scale + offset)
+        self.numbers = numbers.shuffle(3, seed=1).batch(2).prefetch(1)
+        rows = tf.data.Dataset.from_tensor_slices({"text": ["a", "bb"], "n": np.arange(2)})
+        self.rows = rows.filter(lambda row: row["n"] < 10).cache().repeat(2)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int64)])
+    def total(self, x):
+        total = tf.zeros([], tf.int64)
+        for batch in self.numbers:
+            total += x * tf.reduce_sum(batch)
+        for row in self.rows:
+            total += row["n"] + tf.cast(tf.strings.length(row["text"]), tf.int64)
+        return total
+
+
+def test_captured_datasets(tmp_path):
+    model = WithDatasets()
+    known = model.total(3).numpy()
+    for turn in ("first", "second"):
+        tf.saved_model.save(model, tmp_path / turn)
+        model = tf.saved_model.load(tmp_path / turn)
+        assert model.total(tf.constant(3, tf.int64)).numpy() == known
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        meta = tf.compat.v1.saved_model.load(session, ["serve"], str(tmp_path / "first"))
+        signature = meta.signature_def["serving_default"]
+        assert session.run(signature.outputs["output_0"].name, {signature.inputs["x"].name: 3}) == known
+    model.scale.assign(100)
+    assert model.total(tf.constant(3, tf.int64)).numpy() == known + 3 * 98 * 10
+
+
+@tf.custom_gradient
+def hundredfold(x):
+    power = tf.exp(x)
+    return tf.math.log(1 + power), lambda dy: dy * power * 100.0
+
+
+class WithGradients(tf.Module):
+    def __init__(self):
+        self.w = tf.Variable(2.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+    def f(self, x):
+        @tf.custom_gradient
+        def weighted(z):
+            return z * self.w, lambda dy, variables=None: (dy * self.w * z, [dy * 7.0 for _ in variables])
+
+        @tf.function
+        def nested():
+            return hundredfold(x)
+
+        return hundredfold(nested()) + weighted(x)
+
+
+def slopes(model):
+    x = tf.constant(1.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = model.f(x)
+        slope = tape.gradient(y, x)
+    return [y.numpy(), slope.numpy(), outer.gradient(slope, x).numpy(), tape.gradient(y, model.w).numpy()]
+
+
+@pytest.mark.parametrize("differentiated", [False, True])
+def test_custom_gradients(tmp_path, differentiated):
+    model = WithGradients()
+    known = slopes(WithGradients())
+    assert known[3] == 7.0
+    if differentiated:
+        slopes(model)
+    for turn in ("first", "second"):
+        tf.saved_model.save(model, tmp_path / turn)
+        model = tf.saved_model.load(tmp_path / turn)
+        np.testing.assert_allclose(slopes(model), known, rtol=1e-6)
+    tf.saved_model.save(
+        model, tmp_path / "bare", options=tf.saved_model.SaveOptions(experimental_custom_gradients=False)
+    )
+    bare = tf.saved_model.load(tmp_path / "bare")
+    assert bare.f(1.0).numpy() == known[0]
+    with pytest.raises(LookupError, match="No gradient defined"):  # and never that of another function of the process
+        slopes(bare)
+
+
+def test_ragged_signatures(tmp_path):
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.float32)])
+    def doubled(x):
+        return {"twice": x * 2.0, "rows": x.nrows()}
+
+    tf.saved_model.save(tf.Module(), tmp_path, signatures=doubled.get_concrete_function())
+    parts = {"x": tf.constant([1.0, 2.0, 3.0]), "x_1": tf.constant([0, 1, 3], tf.int64)}
+    results = tf.saved_model.load(tmp_path).signatures["serving_default"](**parts)
+    assert results["twice"].to_list() == [[2.0], [4.0, 6.0]] and results["rows"].numpy() == 2
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        signature = tf.compat.v1.saved_model.load(session, ["serve"], str(tmp_path)).signature_def["serving_default"]
+        feeds = {signature.inputs[name].name: value.numpy() for name, value in parts.items()}
+        names = [part.name for part in signature.outputs["twice"].composite_tensor.components]
+        assert [value.tolist() for value in session.run(names, feeds)] == [[2.0, 4.0, 6.0], [0, 1, 3]]
+
+
+def test_assets_are_read_by_themselves(tmp_path):
+    (tmp_path / "words.txt").write_text("hello")
+    model = tf.Module()
+    model.words = tf.saved_model.Asset(tmp_path / "words.txt")
+    model.read = tf.function(lambda: tf.io.read_file(model.words), input_signature=[])
+    tf.saved_model.save(model, tmp_path / "model")
+    (tmp_path / "words.txt").unlink()
+    assert tf.saved_model.load(tmp_path / "model").read().numpy() == b"hello"

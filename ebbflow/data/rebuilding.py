@@ -1,0 +1,54 @@
+"""A dataset that exists, as the ops that make it again: what a function needs that is written to a file.
+
+Pipes know the call that made them (`Pipe.made_by`); the calls are made again in the graph that is open, the datasets
+they take first. Knows pipes and ops; knows nothing of files.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.tensor import EagerTensor
+from ebbflow.data.pipe import Pipe
+from ebbflow.data.prefetch_cache import DummyMemoryCache
+from ebbflow.data.random_words import DummySeedGenerator
+
+_DUMMIES = {"seed_generator": DummySeedGenerator, "cache": DummyMemoryCache}
+"""Inputs that hold nothing in most datasets, and the op that makes what stands there."""
+
+
+def rebuilt(pipe: Pipe) -> Any:
+    """Return a variant that holds a dataset like the one of `pipe`."""
+    if pipe.made_by is None:
+        raise errors.UnimplementedError(
+            None, None, f"A dataset that {pipe.name or 'another runtime'} made cannot be written into a function: make "
+            "it inside of the function, or pass its elements",
+        )  # fmt: skip
+    op, args, attrs = pipe.made_by
+    inputs = [
+        [_tensor(a, declared.name) for a in arg] if isinstance(arg, (list, tuple)) else _tensor(arg, declared.name)
+        for arg, declared in zip(args, op.signature.inputs, strict=True)
+    ]
+    return op(*inputs, **{name: value for name, value in attrs.items() if name not in op.signature.inferred})
+
+
+def _tensor(array: Any, name: str) -> Any:
+    """Return the tensor of an array that a kernel was given for the input of that name."""
+    array = np.asarray(array)
+    if array.dtype != object:
+        return _constant(array, dtypes.as_dtype(array.dtype))
+    held = array.item() if array.size == 1 else None
+    if isinstance(held, Pipe):
+        return rebuilt(held)
+    if held is None and array.size == 1 and name in _DUMMIES:
+        return _DUMMIES[name]()
+    is_text = all(isinstance(item, (bytes, str)) for item in array.reshape(-1).tolist())
+    return _constant(array, dtypes.string) if is_text else EagerTensor(array, dtypes.resource)
+
+
+def _constant(array: np.ndarray, dtype: Any) -> Any:
+    graph = context.current_graph()
+    return EagerTensor(array, dtype) if graph is None else graph.constant(array, dtype, "Const")
