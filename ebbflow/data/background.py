@@ -20,6 +20,9 @@ from ebbflow.data.running import Meter, join, standing
 LONG = 200e-6
 """Seconds from which on a call is worth a thread: handing it over and back takes about 50 µs."""
 
+STARTING = 20e-3
+"""Seconds that the first item may take without saying anything of the others: it pays for whatever must be prepared."""
+
 MOST = 16
 """Calls at once at most where their number is found out: more than cores, since calls may wait for disks."""
 
@@ -81,14 +84,8 @@ class Buffer:
                 self._changed.notify_all()
 
 
-def _fill(start: Callable[[], Iterator[Any]], buffer: Buffer, work_for: Any) -> None:
+def _fill(elements: Iterator[Any], buffer: Buffer, work_for: Any) -> None:
     join(work_for)
-    try:
-        elements = start()
-    except BaseException as error:
-        buffer.put("error", error)
-        buffer.put("end")
-        return
     while buffer.wait_for_room():
         try:
             buffer.put("value", next(elements))
@@ -99,21 +96,63 @@ def _fill(start: Callable[[], Iterator[Any]], buffer: Buffer, work_for: Any) -> 
             buffer.put("error", error)
 
 
+class Started:
+    """What an iterator gives that is started when the first item is asked for."""
+
+    def __init__(self, start: Callable[[], Iterator[Any]]):
+        self._start, self._elements = start, None
+
+    def __iter__(self) -> Started:
+        return self
+
+    def __next__(self) -> Any:
+        if self._elements is None:
+            self._elements = iter(())
+            self._elements = self._start()
+        return next(self._elements)
+
+
 class Ahead:
     """What an iterator gives, made by a thread of its own up to `room` items ahead.
 
     Where `most` is larger the room doubles whenever the buffer has been full and then runs empty: it is then too small
-    for how unevenly items come, and not for how fast they are made.
+    for how unevenly items come, and not for how fast they are made. The thread starts with the first item that is asked
+    for or, `when_worth` it, with the first one behind it that takes long: quick ones are made by whoever asks.
     """
 
     meter: Meter | None = None
 
-    def __init__(self, start: Callable[[], Iterator[Any]], room: int, name: str = "prefetch", most: int = 0):
+    def __init__(
+        self,
+        start: Callable[[], Iterator[Any]],
+        room: int,
+        name: str = "prefetch",
+        most: int = 0,
+        when_worth: bool = False,
+    ):
         self._buffer = Buffer(room)
+        self._elements: Iterator[Any] | None = Started(start)  # until a thread has them
         self._ended = False
         self._most, self._was_full = most, False
-        given = (start, self._buffer, standing())
-        threading.Thread(target=_fill, args=given, name=f"ebbflow-{name}", daemon=True).start()
+        self._name, self._work_for = name, standing()
+        self._when_worth, self._made_here = when_worth, 0
+
+    def begin(self) -> Ahead:
+        """Have the thread start."""
+        if self._elements is not None:
+            given = (self._elements, self._buffer, self._work_for)
+            self._elements = None
+            threading.Thread(target=_fill, args=given, name=f"ebbflow-{self._name}", daemon=True).start()
+        return self
+
+    def _make_here(self, elements: Iterator[Any]) -> Any:
+        began = time.perf_counter()
+        element = next(elements)
+        spent = time.perf_counter() - began
+        if spent > LONG and (self._made_here or spent > STARTING):
+            self.begin()
+        self._made_here += 1
+        return element
 
     def __iter__(self) -> Ahead:
         return self
@@ -121,6 +160,10 @@ class Ahead:
     def __next__(self) -> Any:
         if self._ended:
             raise StopIteration
+        if self._elements is not None:
+            if self._when_worth and self.meter is None:
+                return self._make_here(self._elements)
+            self.begin()
         buffer = self._buffer
         if buffer.room < self._most:
             self._make_room(len(buffer.items))

@@ -238,7 +238,7 @@ def _(
     def begin(element: Element) -> Iterator[Element]:
         if current.run.mode is DEBUG:
             return inner(element).start()
-        return Ahead(inner(element).start, room, "interleave")
+        return Ahead(inner(element).start, room, "interleave").begin()
 
     return made(lambda: _interleaved(source.start(), begin, cycle, block), UNKNOWN, source)
 

@@ -52,9 +52,11 @@ def _(xp: Any, input_dataset: Any, buffer_size: Any) -> Any:
         return input_dataset
 
     def start() -> Iterator[Element]:
-        if current.run.mode is DEBUG:
+        if current.run.mode is DEBUG or 0 <= source.size <= 1:  # nothing comes behind the only element
             return source.start()
-        return Ahead(source.start, room if room > 0 else 2, most=room if room > 0 else MOST_AHEAD)
+        if room > 0:
+            return Ahead(source.start, room, most=room)
+        return Ahead(source.start, 2, most=MOST_AHEAD, when_worth=True)
 
     return made(start, source.size, source, role=AHEAD)
 

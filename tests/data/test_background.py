@@ -158,6 +158,33 @@ def test_what_cannot_even_start():
     assert list(items) == []
 
 
+def test_nothing_starts_before_the_first_element_is_asked_for():
+    iterator = iter(Dataset.range(3).repeat().prefetch(2))
+    assert not threads()
+    assert int(next(iterator)) == 0
+    assert threads()
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_a_prefetch_of_our_own_size_gets_a_thread_for_slow_elements_only(monkeypatch, slow):
+    monkeypatch.setattr(background, "LONG", 0.0 if slow else 1e6)
+    monkeypatch.setattr(background, "STARTING", 1e6)
+    iterator = iter(Dataset.range(6).map(lambda x: x * 2).prefetch(tf.data.AUTOTUNE))
+    assert int(next(iterator)) == 0  # the first pays for what is prepared, and tells nothing
+    assert not threads()
+    assert int(next(iterator)) == 2
+    assert bool(threads()) is slow
+    assert [int(x) for x in iterator] == [4, 6, 8, 10]
+    assert not list(iterator)
+
+
+def test_nothing_is_made_ahead_behind_the_only_element():
+    iterator = iter(Dataset.range(1).prefetch(3))
+    assert int(next(iterator)) == 0
+    assert not threads()
+    assert not list(iterator)
+
+
 def test_a_prefetched_dataset_in_a_function():
     @tf.function
     def total(dataset):
