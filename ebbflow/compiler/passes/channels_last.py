@@ -356,7 +356,9 @@ def _(node: Node) -> Form | None:
 
 
 def _strided(node: Node, takes: Order, sizes: dict[int, np.ndarray]) -> Form | None:
-    """Of slices with steps only those that keep all axes."""
+    """Of slices with steps only those of images that keep all axes; most others are of shapes."""
+    if not _is_image(node.outputs[0]):
+        return None
     rank, attrs = len(node.outputs[0].dims or ()), dict(node.attrs)
     ends = {i: node.inputs[i].known for i in (1, 2, 3)}
     if any(v is None for v in ends.values()) or any(

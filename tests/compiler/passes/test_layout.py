@@ -244,6 +244,14 @@ def test_images_without_elements(name, dims, everywhere):
         same_as_interpreted(graph, tf.nest.flatten(write(x)), values_for([x]))
 
 
+@pytest.mark.usefixtures("without_native")
+def test_slices_of_vectors_beside_images():
+    with tf.Graph().as_default() as graph:
+        x, v = tf.placeholder(tf.float32, [2, 3, 9, 9]), tf.placeholder(tf.float32, [4])
+        fetches = [conv(tf.nn.relu(conv(x))), v[1:3], tf.gradients(v[::2], v)[0]]
+        same_as_interpreted(graph, fetches, values_for([x, v]))
+
+
 def test_small_images_stay_as_they_are(monkeypatch):
     monkeypatch.undo()
     with tf.Graph().as_default():
