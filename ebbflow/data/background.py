@@ -100,7 +100,8 @@ class Started:
     """What an iterator gives that is started when the first item is asked for."""
 
     def __init__(self, start: Callable[[], Iterator[Any]]):
-        self._start, self._elements = start, None
+        self._start = start
+        self._elements: Iterator[Any] | None = None
 
     def __iter__(self) -> Started:
         return self
