@@ -10,7 +10,9 @@ from typing import Any
 
 _answers: dict[str, Callable[..., Any]] = {}
 _loss_scale_wrappers: dict[type, Callable[..., Any]] = {}
+_loss_scale_classes: list[type] = []
 _policy_is_mixed = False
+_graph_rewrite = False
 
 
 def _registrar(what: str) -> Callable[[Callable[..., Any]], None]:
@@ -39,14 +41,37 @@ def register_loss_scale_wrapper(
 ) -> None:
     """Have optimizers of a class scale their loss by what `wrapper_fn(optimizer, loss_scale)` makes of them."""
     _loss_scale_wrappers[optimizer_cls] = wrapper_fn
+    if wrapper_cls is not None:
+        _loss_scale_classes.append(wrapper_cls)
+
+
+def loss_scale_wrapper(optimizer: Any) -> Callable[..., Any] | None:
+    """Return the function that was registered for optimizers of this class, if there is one."""
+    return next((wrap for cls, wrap in _loss_scale_wrappers.items() if isinstance(optimizer, cls)), None)
+
+
+def has_loss_scale(optimizer: Any) -> bool:
+    """Return whether Keras's own optimizer scales its loss already."""
+    return isinstance(optimizer, tuple(_loss_scale_classes))
 
 
 def is_mixed_precision_graph_rewrite_enabled() -> bool:
-    """Return whether graphs are rewritten to lower precision: never, as nothing here does that."""
-    return False
+    """Return whether the program asked for graphs in lower precision, which Keras's own mixed policy excludes."""
+    return _graph_rewrite
+
+
+def set_graph_rewrite(enabled: bool) -> None:
+    """Note that the program asks for graphs in lower precision, or no longer does."""
+    global _graph_rewrite
+    _graph_rewrite = enabled
 
 
 def set_using_mixed_precision_policy(is_used: bool) -> None:
     """Note that Keras's policy is a mixed one."""
     global _policy_is_mixed
     _policy_is_mixed = is_used
+
+
+def policy_is_mixed() -> bool:
+    """Return whether Keras's policy is a mixed one."""
+    return _policy_is_mixed

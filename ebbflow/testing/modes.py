@@ -5,10 +5,12 @@ Knows graphs and the eager switch; the tests are `TestCase`'s.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import gc
 import inspect
+import platform
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -187,6 +189,48 @@ def force_cpu() -> Iterator[None]:
         yield
 
 
+def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Callable[..., Any]:
+    """Leave a test out, with a message, where a condition holds when it is about to run."""
+
+    def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(test)
+        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if pred():
+                self.skipTest(skip_message)
+            return test(self, *args, **kwargs)
+
+        return run
+
+    return decorate
+
+
+def assert_no_new_pyobjects_executing_eagerly(warmup_iters: int = 2) -> Callable[..., Any]:
+    """Decorate a test that must leave no Python objects behind, run eagerly some times and then twice more."""
+
+    def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(test)
+        def check(self: Any, *args: Any, **kwargs: Any) -> None:
+            with context.eager_scope():
+                for _ in range(warmup_iters):
+                    test(self, *args, **kwargs)
+                left = []
+                for _ in range(2):
+                    before = _objects_by_class()
+                    test(self, *args, **kwargs)
+                    left.append(_objects_by_class() - before)
+            if all(left):
+                raise AssertionError(f"Python objects not deallocated after test: {dict(left[-1])}")
+
+        return check
+
+    return decorate
+
+
+def _objects_by_class() -> collections.Counter[str]:
+    gc.collect()
+    return collections.Counter(type(item).__name__ for item in gc.get_objects())
+
+
 def assert_no_new_tensors(f: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a test that must leave no tensors behind."""
 
@@ -292,6 +336,23 @@ def is_xla_enabled() -> bool:
 def IsBuiltWithROCm() -> bool:
     """Return False: Ebbflow is not compiled for any accelerator."""
     return False
+
+
+def IsBuiltWithNvcc() -> bool:
+    """Return False: Ebbflow is not compiled for any accelerator."""
+    return False
+
+
+def IsBuiltWithXLA() -> bool:
+    """Return True: XLA is there where jax is installed."""
+    return True
+
+
+def IsCPUTargetAvailable(target: str) -> bool:
+    """Return whether code is made for a kind of processor: the machine's own."""
+    return target.lower() == {"x86_64": "x86", "amd64": "x86", "arm64": "aarch64"}.get(
+        name := platform.machine().lower(), name
+    )
 
 
 def IsGoogleCudaEnabled() -> bool:

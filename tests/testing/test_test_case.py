@@ -237,3 +237,33 @@ def test_a_class_of_tests_that_build_graphs():
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromTestCase(Built).run(result)
     assert not result.errors and seen == [False]
+
+
+def test_a_test_is_left_out_where_a_condition_holds(case):
+    ran = []
+
+    @tf.test.disable_with_predicate(pred=lambda: bool(ran), skip_message="once is enough")
+    def test(self):
+        ran.append(self)
+
+    test(case)
+    with pytest.raises(unittest.SkipTest, match="once is enough"):
+        test(case)
+    assert ran == [case]
+
+
+def test_python_objects_that_a_test_leaves_behind(case):
+    kept = []
+
+    @modes.assert_no_new_pyobjects_executing_eagerly()
+    def leaves_nothing(self):
+        assert tf.executing_eagerly()
+        tf.constant([1.0]) + 1.0
+
+    @modes.assert_no_new_pyobjects_executing_eagerly(warmup_iters=1)
+    def leaves_lists(self):
+        kept.append([[]])
+
+    leaves_nothing(case)
+    with pytest.raises(AssertionError, match=r"not deallocated.*list"):
+        leaves_lists(case)

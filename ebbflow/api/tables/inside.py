@@ -299,6 +299,8 @@ python.util.nest.: map_structure_with_paths map_structure_with_tuple_paths map_s
 python.util.nest.: pack_sequence_as yield_flat_paths _is_attrs _is_composite_tensor _is_mapping _is_mapping_view
 python.util.nest.: _is_namedtuple _is_type_spec _same_namedtuples
 [testing.modes]
+python.framework.test_util.: IsBuiltWithNvcc IsBuiltWithXLA IsCPUTargetAvailable disable_with_predicate
+python.framework.test_util.assert_no_new_pyobjects_executing_eagerly
 python.framework.test_util.: IsBuiltWithROCm IsGoogleCudaEnabled IsMklEnabled InstallStackTraceHandler NCHWToNHWC
 python.framework.test_util.: NHWCToNCHW also_run_as_tf_function assert_equal_graph_def assert_equal_graph_def_v1
 python.framework.test_util.: assert_equal_graph_def_v2 assert_no_garbage_created assert_no_new_tensors

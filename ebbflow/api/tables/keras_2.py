@@ -78,6 +78,8 @@ generate_here as __internal__.test.combinations.generate
 [testing.strategy_combinations]
 __internal__.distribute.combinations.: default_strategy one_device_strategy one_device_strategy_gpu
 __internal__.distribute.combinations.: mirrored_strategy_with_one_cpu mirrored_strategy_with_one_gpu
+__internal__.distribute.combinations.: mirrored_strategy_with_two_cpus mirrored_strategy_with_cpu_1_and_2
+__internal__.distribute.combinations.: cloud_tpu_strategy tpu_strategy_one_core
 __internal__.distribute.combinations.: mirrored_strategy_with_gpu_and_cpu mirrored_strategy_with_two_gpus
 __internal__.distribute.combinations.: mirrored_strategy_with_two_gpus_no_merge_call
 __internal__.distribute.combinations.: central_storage_strategy_with_two_gpus
@@ -102,6 +104,11 @@ keras_v1 as keras
 distribute.experimental.ParameterServerStrategy
 [distribute.multi_worker]
 distribute.experimental.MultiWorkerMirroredStrategy
+[train.loss_scale_optimizer]
+mixed_precision.: MixedPrecisionLossScaleOptimizer disable_mixed_precision_graph_rewrite
+mixed_precision.enable_mixed_precision_graph_rewrite
+train.experimental.: MixedPrecisionLossScaleOptimizer disable_mixed_precision_graph_rewrite
+train.experimental.enable_mixed_precision_graph_rewrite
 """
 
 INSIDE = """

@@ -100,7 +100,7 @@ test.benchmark_config
 [testing.gradient_check]
 test.compute_gradient_error
 [testing.modes]
-test.with_eager_op_as_function
+test.: disable_with_predicate with_eager_op_as_function
 [testing.test_case]
 test.: TestCase get_temp_dir main mock test_src_dir_path
 """
