@@ -42,7 +42,7 @@ class ClusterSpec:
         return bool(self._jobs)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ClusterSpec) and self._jobs == other._jobs
+        return self._jobs == (other._jobs if isinstance(other, ClusterSpec) else other)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -120,14 +120,16 @@ contrib.learn.: BaseEstimator Estimator ModeKeys ModelFnOps SKCompat
 contrib.learn.python.learn.estimators.model_fn.: ModeKeys ModelFnOps
 contrib.learn.python.learn.estimators.estimator.: BaseEstimator Estimator SKCompat
 [doors.learn.experiment]
-contrib.learn.: Experiment ExportStrategy RunConfig TaskType make_export_strategy
-contrib.learn.python.learn.estimators.run_config.: Environment RunConfig TaskType
+contrib.learn.: Experiment ExportStrategy make_export_strategy
 contrib.learn.python.learn.experiment.Experiment
 contrib.learn.utils.saved_model_export_utils.make_export_strategy
 contrib.learn.python.learn.utils.saved_model_export_utils.make_export_strategy
 run as contrib.learn.learn_runner.run contrib.learn.python.learn.learn_runner.run
 [doors.learn.inputs]
 contrib.learn.: infer_real_valued_columns_from_input infer_real_valued_columns_from_input_fn
+[doors.learn.run_config]
+contrib.learn.: RunConfig TaskType
+contrib.learn.python.learn.estimators.run_config.: Environment RunConfig TaskType
 [doors.learn.metric_spec]
 contrib.learn.MetricSpec contrib.learn.python.learn.metric_spec.MetricSpec
 [tf1.data_feeder]

@@ -1,4 +1,4 @@
-"""`tf.contrib.learn.Experiment`, `learn_runner` and `RunConfig`: training and evaluation by the schedule.
+"""`tf.contrib.learn.Experiment` and `learn_runner`: training and evaluation by the schedule.
 
 Takes Estimators of `tf.contrib.learn` and of `tf.estimator` alike.
 """
@@ -10,75 +10,10 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ebbflow import messages
 from ebbflow.checkpoint.management import latest_checkpoint
-from ebbflow.doors.learn.estimator import BaseEstimator, core
+from ebbflow.doors.learn.estimator import BaseEstimator
 from ebbflow.doors.learn.monitors import hooks_of
 from ebbflow.platform import files, logging
-
-
-class TaskType:
-    """The jobs of a cluster."""
-
-    MASTER = "master"
-    PS = "ps"
-    WORKER = "worker"
-
-
-class Environment:
-    """Where a program runs."""
-
-    LOCAL = "local"
-    CLOUD = "cloud"
-    GOOGLE = "google"
-
-
-class RunConfig(core.RunConfig):  # type: ignore[name-defined]
-    """How an Estimator runs: `tf.estimator.RunConfig` with the arguments of `tf.contrib.learn`."""
-
-    def __init__(
-        self,
-        master: str | None = None,
-        num_cores: int = 0,
-        log_device_placement: bool = False,
-        gpu_memory_fraction: float = 1.0,
-        tf_random_seed: int | None = None,
-        save_summary_steps: int = 100,
-        save_checkpoints_secs: Any = None,
-        save_checkpoints_steps: int | None = None,
-        keep_checkpoint_max: int = 5,
-        keep_checkpoint_every_n_hours: float = 10000,
-        log_step_count_steps: int = 100,
-        protocol: str | None = None,
-        evaluation_master: str = "",
-        model_dir: str | None = None,
-        session_config: Any = None,
-        session_creation_timeout_secs: int = 7200,
-    ):
-        self._tf_config = messages.ConfigProto(
-            log_device_placement=log_device_placement, inter_op_parallelism_threads=num_cores,
-            intra_op_parallelism_threads=num_cores,
-        )  # fmt: skip
-        self._tf_config.gpu_options.per_process_gpu_memory_fraction = gpu_memory_fraction
-        when = {"save_checkpoints_steps": save_checkpoints_steps} if save_checkpoints_steps else {}
-        if save_checkpoints_secs is not None:
-            when["save_checkpoints_secs"] = save_checkpoints_secs
-        super().__init__(
-            model_dir=model_dir, tf_random_seed=tf_random_seed, save_summary_steps=save_summary_steps,
-            session_config=session_config, keep_checkpoint_max=keep_checkpoint_max,
-            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours, log_step_count_steps=log_step_count_steps,
-            protocol=protocol, **when,
-        )  # fmt: skip
-
-    @property
-    def tf_config(self) -> Any:
-        """The ConfigProto made of the arguments."""
-        return self._tf_config
-
-    @property
-    def environment(self) -> str:
-        """Where the program runs."""
-        return Environment.LOCAL
 
 
 class ExportStrategy(NamedTuple("ExportStrategy", [("name", str), ("export_fn", Any)])):
