@@ -130,6 +130,8 @@ python.ops.parallel_for.gradients.: batch_jacobian jacobian
 python.ops.parallel_for.control_flow_ops.: for_loop pfor
 [graph.scopes]
 python.ops.control_flow_ops.with_dependencies
+[state.dependent_variables]
+python.ops.custom_gradient.get_dependent_variables
 [layers.smart_cond]
 python.framework.smart_cond.smart_cond
 known_flag as python.framework.smart_cond.smart_constant_value

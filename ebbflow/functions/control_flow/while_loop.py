@@ -14,10 +14,13 @@ from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import Dims, TensorShape, dims_str, from_dims, is_compatible
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.functions.control_flow.while_op import loop_node
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.spec import RaggedTensorSpec
+from ebbflow.ops.ragged.tensor import RaggedTensor
 
 
 def while_loop(
@@ -235,9 +238,15 @@ _OWN: Any = object()
 
 def _kept_dims(var: Any, invariant: Any) -> list[Any]:
     """Return the dims of the tensors of one loop variable; `_OWN` where a tensor keeps its own."""
+    if isinstance(invariant, TypeSpec) and not invariant.is_compatible_with(var):
+        raise TypeError(f"TypeSpec {invariant!r} is not compatible with {var!r}")
     if isinstance(var, IndexedSlices) and isinstance(invariant, TensorShape):
         dims = invariant._dims  # that of the values, which says those of the others
         return [dims, None if dims is None else dims[:1], *([_OWN] if var.dense_shape is not None else [])]
+    if isinstance(var, SparseTensor) and isinstance(invariant, TensorShape) and context.switches.tf1:
+        dims = invariant._dims  # in TF 1 that of the dense shape: how many axes there are
+        rank = None if dims is None else dims[0]
+        return [(None, rank), (None,), (rank,)]
     if isinstance(var, CompositeTensor):
         spec = invariant if isinstance(invariant, TypeSpec) else _composite_spec(var, invariant)
         parts = nest.flatten(spec, expand_composites=True)
@@ -245,8 +254,6 @@ def _kept_dims(var: Any, invariant: Any) -> list[Any]:
     if invariant is None:
         return [_OWN]
     if isinstance(invariant, TypeSpec):
-        if not invariant.is_compatible_with(var):
-            raise TypeError(f"TypeSpec {invariant!r} is not compatible with {var!r}")
         return [invariant.shape._dims]  # type: ignore[attr-defined]
     if not isinstance(invariant, TensorShape):
         raise TypeError(f"'shape' must be one of TypeSpec, TensorShape or None. Received: {type(invariant)}")
@@ -267,6 +274,8 @@ def _checked_dims(var: Any, dims: Dims) -> Dims:
 def _composite_spec(var: Any, invariant: Any) -> Any:
     if invariant is None:
         return var._type_spec
+    if isinstance(var, RaggedTensor) and context.switches.tf1:
+        return RaggedTensorSpec(invariant, var.dtype, var.ragged_rank, var.row_splits.dtype)
     narrow = getattr(var, "_shape_invariant_to_type_spec", None)
     if narrow is None:
         raise TypeError(

@@ -37,6 +37,8 @@ def assert_type(tensor: TensorLike, tf_type: DTypeLike, message: str | None = No
             typed = convert(tensor, name="tensor")
         if typed.dtype.base_dtype is not wanted.base_dtype:
             found = f"{_called(typed)} must be of type {wanted!r}; got {typed.dtype.base_dtype!r}"
+            if context.switches.tf1:
+                found = f"{_called(typed)} must be of type {wanted}"
             raise TypeError(_said(message) + found)
         return raw.NoOp(name="statically_determined_correct_type")
 
