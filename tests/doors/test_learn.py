@@ -82,6 +82,32 @@ OWN_MODEL = (
 )
 
 
+CLUSTERS = """
+    import numpy as np
+    import ebbflow.v1 as tf
+
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    rng = np.random.RandomState(0)
+    points = (np.repeat([[0, 0], [9, 0], [0, 9]], 20, 0) + rng.rand(60, 2)).astype(np.float32)[rng.permutation(60)]
+    feed = lambda: tf.constant(points)
+    learn = tf.contrib.learn.KMeansClustering(3, initial_clusters="kmeans_plus_plus", use_mini_batch=False)
+    learn.fit(input_fn=feed, steps=5)
+    once = lambda: tf.train.limit_epochs(feed(), num_epochs=1)
+    near = learn.transform(once)
+    print(sorted(map(tuple, np.floor(learn.clusters()).tolist())) == [(0, 0), (0, 9), (9, 0)])
+    print(near.shape == (60, 3), (near.argmin(1) == list(learn.predict_cluster_idx(once))).all())
+    print(np.isclose(near.min(1).sum(), learn.score(once, steps=1), rtol=1e-3))
+    own = tf.contrib.factorization.KMeansClustering(3, initial_clusters=points[:3])
+    own.train(once, steps=1)
+    print(own.cluster_centers().shape == (3, 2))
+"""
+
+
+@needs_keras_2
+def test_clusters():
+    assert python(CLUSTERS) == ["True"] * 5
+
+
 OLD_OPTIONS = """
     import numpy as np
     import ebbflow.v1 as tf

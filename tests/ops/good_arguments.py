@@ -50,6 +50,8 @@ SAMPLERS = "Uniform LogUniform LearnedUnigram ThreadUnsafeUnigram"
 
 # an op, its inputs in order, its attrs
 BY_HAND: list[tuple[str, list[Any], dict[str, Any]]] = [
+    ("KMC2ChainInitialization", [X[:4], np.array(3)], {}),
+    ("KmeansPlusPlusInitialization", [TALL, np.array(2), np.array(3), np.array(1)], {}),
     *((name, [MATRIX], {}) for name in (*SPECIAL.split(), "FresnelCos", "FresnelSin", "Spence")),
     *((f"SparseSegment{kind}", [TALL, ROWS, IDS], {}) for kind in ("Sum", "Mean", "SqrtN")),
     *((f"SparseSegment{kind}WithNumSegments", [TALL, ROWS, IDS, TWO], {}) for kind in ("Sum", "Mean", "SqrtN")),

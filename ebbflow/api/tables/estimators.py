@@ -72,7 +72,9 @@ python.ops.init_ops.Initializer
 ast.NodeTransformer as python.autograph.pyct.transformer.Base
 [tf1.clustering]
 python.ops.clustering_ops.: CLUSTERS_VAR_NAME COSINE_DISTANCE KMC2_INIT KMEANS_PLUS_PLUS_INIT RANDOM_INIT
-python.ops.clustering_ops.SQUARED_EUCLIDEAN_DISTANCE
+python.ops.clustering_ops.: KMeans SQUARED_EUCLIDEAN_DISTANCE
+[testing.benchmark]
+python.platform.benchmark.Benchmark
 [train.device_setter]
 python.training.device_setter.STANDARD_PS_OPS
 [tf1.tpu]
@@ -115,6 +117,10 @@ keras_v1 as contrib.keras
 [doors.learn.canned]
 contrib.learn.: DNNClassifier DNNLinearCombinedClassifier DNNLinearCombinedRegressor DNNRegressor LinearClassifier
 contrib.learn.: LinearRegressor PredictionKey ProblemType
+[doors.learn.clusters]
+contrib.learn.KMeansClustering contrib.learn.python.learn.estimators.kmeans.KMeansClustering
+PackageKMeans as contrib.factorization.KMeansClustering
+PackageKMeans as contrib.factorization.python.ops.kmeans.KMeansClustering
 [doors.learn.estimator]
 contrib.learn.: BaseEstimator Estimator ModeKeys ModelFnOps SKCompat
 contrib.learn.python.learn.estimators.model_fn.: ModeKeys ModelFnOps
@@ -171,6 +177,8 @@ contrib.learn.preprocessing.text.: ByteProcessor VocabularyProcessor tokenizer
 contrib.learn.python.learn.preprocessing.: ByteProcessor CategoricalVocabulary VocabularyProcessor tokenizer
 contrib.learn.python.learn.preprocessing.text.: ByteProcessor CategoricalVocabulary VocabularyProcessor tokenizer
 CategoricalVocabulary as contrib.learn.preprocessing.categorical_vocabulary.CategoricalVocabulary
+[tf1.clustering]
+contrib.factorization.: COSINE_DISTANCE KMEANS_PLUS_PLUS_INIT KMeans RANDOM_INIT SQUARED_EUCLIDEAN_DISTANCE
 [tf1.tpu]
 contrib.tpu.: CrossShardOptimizer batch_parallel bfloat16_scope core cross_replica_sum initialize_system
 contrib.tpu.: outside_compilation replicate repeat rewrite shard shutdown_system while_loop

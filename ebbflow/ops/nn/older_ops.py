@@ -245,32 +245,3 @@ def extract_volume_patches(
 ) -> Any:
     """Return the windows of volumes, each laid out along the last axis."""
     return ExtractVolumePatches(input, ksizes=ksizes, strides=strides, padding=padding, name=name)
-
-
-# --- nearest neighbours -----------------------------------------------------------------------------------------------
-
-NearestNeighbors = op(
-    "NearestNeighbors(points:float, centers:float, k:int64) -> (nearest_center_indices:int64, "
-    "nearest_center_distances:float)",
-    gradient=UNDEFINED,
-)
-
-
-@NearestNeighbors.shape
-def _(points, centers, k):
-    rows = ranked(points, 2)[0]
-    ranked(centers, 2)
-    return [(rows, None), (rows, None)]
-
-
-@NearestNeighbors.kernel
-def _(xp, points, centers, k):
-    if points.ndim != 2 or centers.ndim != 2 or points.shape[1] != centers.shape[1]:
-        raise invalid(f"Points and centers must be matrices of one width: {show(points.shape)}, {show(centers.shape)}")
-    count = int(k) if k.size == 1 else 0
-    if count < 1:
-        raise invalid(f"k must be positive, got {k.tolist()}")
-    count = min(count, len(centers))
-    squares = (points**2).sum(1)[:, None] - 2 * points @ centers.T + (centers**2).sum(1)
-    order = np.argsort(squares, 1, kind="stable")[:, :count]
-    return order.astype(np.int64), np.maximum(np.take_along_axis(squares, order, 1), 0).astype(np.float32)

@@ -52,7 +52,7 @@ NOT_YET = frozenset(
     FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient
     FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient FractionalAvgPool FractionalAvgPoolGrad
     FractionalMaxPool FractionalMaxPoolGrad FusedPadConv2D InplaceAdd InplaceSub InplaceUpdate IsotonicRegression Lu
-    MatrixLogarithm MatrixSquareRoot NearestNeighbors QuantizeAndDequantizeV2 QuantizeAndDequantizeV3
+    KMC2ChainInitialization KmeansPlusPlusInitialization MatrixLogarithm MatrixSquareRoot NearestNeighbors QuantizeAndDequantizeV2 QuantizeAndDequantizeV3
     QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad RaggedBincount RaggedFillEmptyRowsGrad RaggedTensorToTensor
     SetSize SobolSample TridiagonalMatMul TridiagonalSolve UnravelIndex
     """.split()  # noqa: SIM905
