@@ -82,6 +82,10 @@ python.saved_model.signature_constants.: PREDICT_INPUTS PREDICT_METHOD_NAME PRED
 python.saved_model.signature_constants.: REGRESS_METHOD_NAME REGRESS_OUTPUTS SUPERVISED_EVAL_METHOD_NAME
 python.saved_model.signature_constants.SUPERVISED_TRAIN_METHOD_NAME
 python.saved_model.tag_constants.: EVAL GPU SERVING TPU TRAINING
+[savedmodel.freeze_graph]
+python.tools.freeze_graph.: freeze_graph freeze_graph_with_def_protos
+[graph.strip_unused]
+python.tools.strip_unused_lib.: strip_unused strip_unused_from_files
 [savedmodel.load]
 python.saved_model.load.load
 [savedmodel.loader]
