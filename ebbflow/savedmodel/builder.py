@@ -132,8 +132,9 @@ class SavedModelBuilder:
                 continue
             if not isinstance(getattr(op, "op", op), Operation):
                 raise TypeError(f"{key} needs to be an Operation: {op!r}")
-            if graph.get_collection(key):
-                raise ValueError(f"Graph already contains one or more elements under the collection {key}.")
+            for taken in (constants.LEGACY_INIT_OP_KEY, constants.MAIN_OP_KEY):  # one op prepares a session
+                if graph.get_collection(taken):
+                    raise ValueError(f"Graph already contains one or more elements under the collection {taken}.")
             graph.add_to_collection(key, op)
         if train_op is not None:
             if not isinstance(getattr(train_op, "op", train_op), Operation):

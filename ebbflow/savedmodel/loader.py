@@ -8,7 +8,9 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from ebbflow.checkpoint.saveables import all_saveables
 from ebbflow.checkpoint.saver import import_meta_graph_with_return_elements
+from ebbflow.core import context
 from ebbflow.graph.scope_names import prepend_name_scope
 from ebbflow.platform import logging
 from ebbflow.savedmodel import constants, reading, safety
@@ -64,7 +66,7 @@ class SavedModelLoader:
     def restore_variables(self, sess: Any, saver: Any, import_scope: str | None = None) -> None:
         """Give the session's variables their saved values."""
         with sess.graph.as_default():
-            if saver is None:
+            if saver is None and not all_saveables(import_scope):
                 logging.info("The specified SavedModel has no variables; no checkpoints were restored.")
             elif not hasattr(saver, "restore"):
                 raise ValueError(f"No tf.train.Saver object was passed to restore_variables: {saver!r}")
@@ -103,4 +105,15 @@ def init_op(meta: Any, import_scope: str | None = None) -> Any:
         if len(names) != 1:
             raise RuntimeError(f"Expected exactly one SavedModel init op. Found: {list(names)}.")
         return prepend_name_scope(names[0], import_scope)
+    return None
+
+
+def get_train_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
+    """Return the operation that trains a graph which has been loaded, or None."""
+    key = constants.TRAIN_OP_SIGNATURE_KEY
+    if key in meta_graph_def.signature_def:
+        return load_op_from_signature_def(meta_graph_def.signature_def[key], key, import_scope)
+    if constants.TRAIN_OP_KEY in meta_graph_def.collection_def:
+        trained = context.default_graph().get_collection(constants.TRAIN_OP_KEY)
+        return trained[0] if trained else None
     return None

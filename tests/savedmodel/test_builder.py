@@ -5,7 +5,7 @@ import pytest
 
 import ebbflow.v1 as tf
 from ebbflow.savedmodel import constants
-from ebbflow.savedmodel.loader import SavedModelLoader
+from ebbflow.savedmodel.loader import SavedModelLoader, get_train_op
 from ebbflow.savedmodel.predictor import from_saved_model
 
 X = np.array([[1.0, 2.0]], np.float32)
@@ -153,3 +153,29 @@ def test_tensors_by_their_infos():
 def test_the_constants_are_tensorflows():
     assert constants.MAIN_OP_KEY == tf.saved_model.constants.MAIN_OP_KEY == "saved_model_main_op"
     assert tf.saved_model.tag_constants.TPU == "tpu" and tf.saved_model.SERVING == "serve"
+
+
+def test_the_op_that_trains(tmp_path):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        count = v1.get_variable("count", initializer=1, use_resource=True)
+        step = count.assign_add(1)
+        session.run(count.initializer)
+        builder = v1.saved_model.Builder(str(tmp_path / "m"))
+        builder.add_meta_graph_and_variables(session, ["train"], train_op=step.op)
+        builder.save()
+    with tf.Graph().as_default(), v1.Session() as session:
+        meta = v1.saved_model.load(session, ["train"], str(tmp_path / "m"))
+        session.run(get_train_op(meta))
+        assert session.run("count/Read/ReadVariableOp:0") == 2
+        with pytest.raises(ValueError, match=r"No tf\.train\.Saver object"):
+            SavedModelLoader(tmp_path / "m").restore_variables(session, None)
+
+
+def test_one_op_prepares_a_session(tmp_path):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.add_to_collection("legacy_init_op", tf.no_op())
+        builder = v1.saved_model.Builder(str(tmp_path / "m"))
+        with pytest.raises(ValueError, match="Graph already contains"):
+            builder.add_meta_graph_and_variables(session, ["serve"], main_op=tf.no_op())

@@ -98,6 +98,7 @@ new_checkpoint_reader as python.pywrap_tensorflow_internal.NewCheckpointReader
 python.tools.inspect_checkpoint.print_tensors_in_checkpoint_file
 count_params as python.tools.inspect_checkpoint._count_total_params
 [checkpoint.saveables]
+all_saveables as python.ops.variables._all_saveable_objects
 python.training.saving.saveable_object.: SaveableObject SaveSpec
 python.training.saving.saveable_object_util.: op_list_to_dict saveable_objects_for_op validate_and_slice_inputs
 python.training.saving.saveable_object_util.: ReferenceVariableSaveable ResourceVariableSaveable

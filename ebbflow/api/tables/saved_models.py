@@ -89,8 +89,8 @@ python.tools.strip_unused_lib.: strip_unused strip_unused_from_files
 [savedmodel.load]
 python.saved_model.load.load
 [savedmodel.loader]
-python.saved_model.loader.: SavedModelLoader load
-python.saved_model.loader_impl.: SavedModelLoader load
+python.saved_model.loader.: SavedModelLoader get_train_op load
+python.saved_model.loader_impl.: SavedModelLoader get_train_op load
 [savedmodel.main_op]
 python.saved_model.main_op.: main_op main_op_with_restore
 python.saved_model.main_op_impl.: main_op main_op_with_restore
