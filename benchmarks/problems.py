@@ -85,6 +85,12 @@ def _labels(random: np.random.RandomState, dims: tuple[int, ...], classes: int) 
     return random.randint(0, classes, dims).astype(np.int32)
 
 
+def million() -> list[np.ndarray]:
+    """Return three vectors of a million numbers, the same in every process."""
+    random = np.random.RandomState(0)
+    return [_normal(random, 1 << 20) for _ in range(3)]
+
+
 # --- small and dense ------------------------------------------------------------------------------------------------
 
 

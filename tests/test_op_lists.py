@@ -32,6 +32,7 @@ ALLOWED = {
     "compiler/passes/fuse.py:_PLANNERS": "oneDNN's plan for each op",
     "engines/native/arithmetic/division.py:_FLOATS": "machine code for each division",
     "engines/native/arithmetic/division.py:_INTEGERS": "machine code for each division",
+    "engines/large_calls.py:FUNCTIONS": "machine code for single calls of each op",
     "engines/native/lowerings/convolution.py:_OPERANDS": "which operand is which, for each convolution",
     "engines/native/lowerings/elementwise.py:FORMULAS": "machine code for each op",
     "engines/native/lowerings/elementwise.py:BOOLS": "machine code for each op",

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.problems import ADAM, PROBLEMS, RATE, TRACED_OPS
+from benchmarks.problems import ADAM, PROBLEMS, RATE, TRACED_OPS, million
 from benchmarks.work import Work
 from benchmarks.work.jax_models import MODELS, lstm_cell, two_layer_net
 
@@ -120,6 +120,11 @@ def eager_lstm_cell_10x10():
     return Work(lambda: jax.block_until_ready(lstm_cell({}, x, h, c, w)))
 
 
+def eager_tanh_million():
+    x, y, z = map(jnp.asarray, million())
+    return Work(lambda: jnp.tanh((x + y) * z).block_until_ready())
+
+
 def trace_2000_ops():
     x = _square(0)
 
@@ -141,6 +146,7 @@ WORKLOADS = {
         eager_tanh_10x10,
         eager_matmul_10x10,
         eager_lstm_cell_10x10,
+        eager_tanh_million,
         trace_2000_ops,
     )
 }

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from benchmarks.problems import PIPELINE, PROBLEMS
+from benchmarks.problems import PIPELINE, PROBLEMS, million
 from benchmarks.work import Work
 
 VERSION = np.__version__
@@ -80,6 +80,11 @@ def eager_lstm_cell_10x10():
     return Work(_lstm_cell(_square(0), _square(1), _square(2), np.random.RandomState(3).randn(20, 40).astype("f")))
 
 
+def eager_tanh_million():
+    x, y, z = million()
+    return Work(lambda: np.tanh((x + y) * z))
+
+
 def memory_byte():
     """Time a byte between processor and memory: two large arrays added in parallel parts."""
     x, y, out = (np.split(np.ones(1 << 25, np.float32), THREADS) for _ in range(3))
@@ -118,4 +123,5 @@ WORKLOADS = {
     "eager_tanh_10x10": eager_tanh_10x10,
     "eager_matmul_10x10": eager_matmul_10x10,
     "eager_lstm_cell_10x10": eager_lstm_cell_10x10,
+    "eager_tanh_million": eager_tanh_million,
 }

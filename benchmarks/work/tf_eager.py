@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.problems import TRACED_OPS
+from benchmarks.problems import PROBLEMS, RATE, TRACED_OPS, million
 from benchmarks.work import Work
 from benchmarks.work.tf_models import lstm_cell
 from benchmarks.work.tf_module import tf
@@ -45,6 +45,29 @@ def eager_lstm_cell_10x10():
     x, h, c = _square(0), _square(1), _square(2)
     w = tf.constant(np.random.RandomState(3).randn(20, 40).astype(np.float32))
     return Work(lambda: lstm_cell({}, x, h, c, w))
+
+
+def eager_tanh_million():
+    x, y, z = map(tf.constant, million())
+    tanh = tf.tanh
+    return Work(lambda: tanh((x + y) * z))
+
+
+def eager_mlp_step():
+    parameters, inputs = PROBLEMS["small_mlp_step"].arrays()
+    x, labels = tf.constant(inputs["x"]), tf.constant(inputs["labels"])
+    w0, b0, w1, b1 = variables = [tf.Variable(parameters[name]) for name in ("w0", "b0", "w1", "b1")]
+
+    def run():
+        with tf.GradientTape() as tape:
+            hidden = tf.nn.relu(tf.matmul(x, w0) + b0)
+            logits = tf.matmul(hidden, w1) + b1
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+        for variable, grad in zip(variables, tape.gradient(loss, variables)):
+            variable.assign_sub(RATE * grad)
+        return loss
+
+    return Work(run)
 
 
 def session_run_add_two_feeds():
@@ -111,6 +134,8 @@ WORKLOADS = {
         eager_tanh_10x10,
         eager_matmul_10x10,
         eager_lstm_cell_10x10,
+        eager_tanh_million,
+        eager_mlp_step,
         session_run_add_two_feeds,
         build_1000_nodes,
         tape_over_10000_ops,

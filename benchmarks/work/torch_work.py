@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from benchmarks.problems import ADAM, PIPELINE, PROBLEMS, RATE
+from benchmarks.problems import ADAM, PIPELINE, PROBLEMS, RATE, million
 from benchmarks.work import Work
 from benchmarks.work.torch_models import (
     MODELS,
@@ -152,6 +152,30 @@ def eager_lstm_cell_10x10():
     return Work(lambda: lstm_cell({}, x, h, c, w))
 
 
+def eager_tanh_million():
+    x, y, z = map(torch.from_numpy, million())
+    tanh = torch.tanh
+    return Work(lambda: tanh((x + y) * z))
+
+
+def eager_mlp_step():
+    parameters, inputs = PROBLEMS["small_mlp_step"].arrays()
+    x, labels = torch.from_numpy(inputs["x"]), torch.from_numpy(inputs["labels"]).long()
+    w0, b0, w1, b1 = variables = [
+        torch.from_numpy(parameters[name]).requires_grad_() for name in ("w0", "b0", "w1", "b1")
+    ]
+
+    def run():
+        loss = torch.nn.functional.cross_entropy(torch.relu(x @ w0 + b0) @ w1 + b1, labels)
+        grads = torch.autograd.grad(loss, variables)
+        with torch.no_grad():
+            for variable, grad in zip(variables, grads):
+                variable.sub_(RATE * grad)
+        return loss
+
+    return Work(run)
+
+
 def tape_over_10000_ops():
     x = torch.tensor(1.0, requires_grad=True)
 
@@ -186,6 +210,8 @@ WORKLOADS = {
         eager_tanh_10x10,
         eager_matmul_10x10,
         eager_lstm_cell_10x10,
+        eager_tanh_million,
+        eager_mlp_step,
         tape_over_10000_ops,
     )
 }

@@ -116,7 +116,7 @@ def resolve(target: str) -> Any:
     return value
 
 
-FOUNDATION = ("ops.foundation", "engines.onednn.register", "graph.graph")
+FOUNDATION = ("ops.foundation", "engines.onednn.register", "engines.large_calls", "graph.graph")
 """What any op may need though its own room does not import it: tensors' operators, gradients, the default graph."""
 
 STANDS_ALONE = (

@@ -84,12 +84,13 @@ class Op:
 
     # Forms of its own that an op may have, set beside its declaration: an optimizer's step as a formula, and bound to
     # its variables; a call of functions without the results that nobody takes, and with values in the place of
-    # variables; a result from the input's shape alone.
+    # variables; a result from the input's shape alone; a kernel of one array that does large ones better.
     formula: Any = None
     update: Any = None
     narrow: Any = None
     with_values: Any = None
     from_dims_fn: Any = None
+    large_fn: Any = None
 
     def __init__(self, text: str, facts: str = "", checks_first: bool = False, internal: bool = False):
         self.text = text

@@ -504,11 +504,13 @@ def _scoped(op: Op, scope: str | None) -> Callable[..., Any]:
 def array_kernel(op: Op, dtype: DType) -> Callable[..., Any]:
     """Return an op's kernel (one without attrs) as a function of NumPy arrays of one dtype.
 
-    A kernel may have a quicker form for a dtype: `kernel.for_dtype(dtype)` gives it, or None.
+    A kernel may have a quicker form for a dtype: `kernel.for_dtype(dtype)` gives it, or None. An engine may have one
+    for large arrays: `op.large_fn(dtype, kernel)` gives the kernel that tells them apart.
     """
     kernel: Any = op.kernel_fn
     found = getattr(kernel, "ufunc", None) or getattr(kernel, "for_dtype", lambda dtype: None)(dtype)
-    return functools.partial(kernel, np) if found is None else found
+    kernel = functools.partial(kernel, np) if found is None else found
+    return kernel if op.large_fn is None else op.large_fn(dtype, kernel)
 
 
 def public(function: Any, name: str, doc: str, op: Op, args: str) -> Callable[..., Any]:

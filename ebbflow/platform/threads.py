@@ -62,3 +62,28 @@ def spread(function: Callable[..., Any], parts: Sequence[tuple[Any, ...]], ops: 
         failures = [error for other in others if (error := other.exception()) is not None]
     if failures:
         raise failures[0]
+
+
+def helped(function: Callable[[], Any]) -> None:
+    """Call `function` here, and in other threads as far as they come to it while it runs here.
+
+    It is for work that everybody takes a part of until none is left: who has not begun when that is so here is not
+    waited for, so that a busy machine costs no more than the help.
+
+    >>> left, done = list(range(100)), []
+    >>> def work():
+    ...     while left:
+    ...         done.append(left.pop())
+    >>> helped(work)
+    >>> len(done)
+    100
+    """
+    others = count() - 1
+    pool = _pool("ebbflow", others) if others > 0 else None
+    helpers = [pool.submit(function) for _ in range(others)] if pool is not None else []
+    try:
+        function()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():
+                helper.exception()

@@ -241,7 +241,7 @@ def _declarations(needs: set[tuple[str, str]]) -> list[str]:
     """Return the functions that the code calls: LLVM's declared, our own defined."""
     found: dict[str, str] = {}
     for name, kind in sorted(needs):
-        found |= _own(name[4:], kind) if name.startswith("ebb.") else _of_llvm(name, kind)
+        found |= own_functions(name[4:], kind) if name.startswith("ebb.") else _of_llvm(name, kind)
     return ["declare ptr @llvm.ptrmask.p0.i64(ptr, i64)", *found.values()]
 
 
@@ -256,7 +256,7 @@ def _of_llvm(name: str, kind: str) -> dict[str, str]:
 
 
 @functools.cache
-def _own(name: str, kind: str) -> dict[str, str]:
+def own_functions(name: str, kind: str) -> dict[str, str]:
     """Return the text of one of our functions and of what it calls, by name."""
     from llvmlite import ir  # loads LLVM
 

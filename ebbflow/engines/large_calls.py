@@ -1,0 +1,59 @@
+"""Which costly functions of large arrays are machine code in single calls, and from which size on.
+
+NumPy computes `tanh` and its kin on one core, an element in a few nanoseconds. From a size on that pays for it, an
+eager call is given to a loop over vectors instead (`native.large_loops`). Numbers agree to a few ulps. Small arrays
+stay with NumPy, which also answers until the code is made.
+
+Importing this gives the ops their large form (`Op.large_fn`). It is part of every start, so what makes and runs code is
+loaded by the first large array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.op import Op
+from ebbflow.core.registry import registry
+from ebbflow.engines import enabled
+
+LARGE = 1 << 16
+"""Elements from which on a call is worth waking other threads: NumPy takes some hundred microseconds for them."""
+
+FUNCTIONS = {
+    "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan", "Atanh": "atanh",
+    "Cos": "cos", "Cosh": "cosh", "Erf": "erf", "Erfc": "erfc", "Exp": "exp", "Expm1": "expm1", "Log": "log",
+    "Log1p": "log1p", "Sigmoid": "sigmoid", "Sin": "sin", "Sinh": "sinh", "Softplus": "softplus", "Tan": "tan",
+    "Tanh": "tanh",
+}  # fmt: skip
+"""Ops, and the function of ours (`arithmetic.functions`) that computes them."""
+
+
+def large_form(name: str, dtype: Any, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a kernel of one array that does large ones by the function `name`, and others by `plain`."""
+    if (dtype is not dtypes.float32 and dtype is not dtypes.float64) or not enabled.allowed("native"):
+        return plain
+    loop: Any = None
+
+    def kernel(x: Any) -> Any:
+        if x.size < LARGE:
+            return plain(x)
+        nonlocal loop
+        if loop is None:
+            from ebbflow.engines.native.large_loops import Loop  # loads threads, and in time LLVM
+
+            loop = Loop(name, dtype)
+        result = loop(x)
+        return plain(x) if result is None else result
+
+    return kernel
+
+
+def _attach(name: str, op: Op) -> None:
+    op.large_fn = partial(large_form, name)
+
+
+for _op, _function in FUNCTIONS.items():
+    registry.when_declared(_op, partial(_attach, _function))

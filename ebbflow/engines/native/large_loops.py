@@ -1,0 +1,109 @@
+"""A costly function of all elements of an array, as machine code on all cores.
+
+One piece of code serves every size and shape of a dtype. It is made in the background when it is first asked for, a
+tenth of a second, and kept with other code. Threads take parts until none is left, and whoever has not begun by then is
+not waited for (`platform.threads.helped`): on a machine that others use, a call takes as long as the core it has needs,
+and not until another is free. Knows LLVM's text; which ops it is for says `large_calls`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import partial
+from typing import Any
+
+from ebbflow.core import dtypes, memory
+from ebbflow.core.tensor import ndarray
+from ebbflow.engines.background import Worker
+from ebbflow.platform import config, threads
+
+PART = 1 << 14
+"""Elements that a thread takes at a time."""
+
+KINDS = {dtypes.float32: ("f32", "float"), dtypes.float64: ("f64", "double")}
+
+_worker = Worker("ebbflow-large-loops")
+settle = _worker.settle
+
+
+class Loop:
+    """A function of all elements of an array, as machine code."""
+
+    def __init__(self, name: str, dtype: Any):
+        self._name = name
+        self._kind, self._type = KINDS[dtype]
+        self._dtype = dtype.np
+        self._asked = False
+        self._run: Any = None
+
+    def __call__(self, x: ndarray) -> ndarray | None:
+        """Return a new array of results, or None where the code is not there, or not for this."""
+        if self._run is None:
+            if not self._asked:
+                self._asked = True
+                if config.wishes.deterministic:  # then no call may differ from the one before
+                    self._make()
+                else:
+                    _worker.add(self._make)
+            if self._run is None:
+                return None
+        if not x.flags.c_contiguous or not x.flags.aligned or x.dtype is not self._dtype:
+            return None
+        out = memory.empty(x.shape, self._dtype)
+        taken = ctypes.c_int64(0)
+        threads.helped(partial(self._run, memory.address(x), memory.address(out), x.size, ctypes.addressof(taken)))
+        return out
+
+    def _make(self) -> None:
+        # LLVM takes fifty milliseconds to load: for those who have large arrays.
+        from ebbflow.engines.native import kernel, library
+
+        if not library.available():
+            return
+        functions = kernel.own_functions(self._name, self._kind).values()
+        self._code = library.Code("\n".join([*functions, *_work(self._name, self._kind, self._type), *_entry()]), {})
+        address = ctypes.c_void_p
+        self._run = ctypes.CFUNCTYPE(None, address, address, ctypes.c_int64, address)(self._code.entry)
+
+
+def _work(name: str, kind: str, type: str) -> list[str]:
+    return [
+        "define internal void @work(ptr noalias %x, ptr noalias %out, i64 %begin, i64 %end) nounwind {",
+        "entry:",
+        "  br label %loop",
+        "loop:",
+        "  %i = phi i64 [ %begin, %entry ], [ %next, %loop ]",
+        f"  %from = getelementptr {type}, ptr %x, i64 %i",
+        f"  %to = getelementptr {type}, ptr %out, i64 %i",
+        f"  %value = load {type}, ptr %from",
+        f"  %result = call {type} @ebb.{name}.{kind}({type} %value)",
+        f"  store {type} %result, ptr %to",
+        "  %next = add i64 %i, 1",
+        "  %more = icmp ult i64 %next, %end",
+        "  br i1 %more, label %loop, label %done",
+        "done:",
+        "  ret void",
+        "}",
+    ]
+
+
+def _entry() -> list[str]:
+    """Return the function that each thread calls: it takes parts as long as there are any that nobody has taken."""
+    return [
+        "define void @entry(ptr %x, ptr %out, i64 %n, ptr %taken) nounwind {",
+        "start:",
+        "  br label %take",
+        "take:",
+        f"  %begin = atomicrmw add ptr %taken, i64 {PART} monotonic",
+        "  %some = icmp ult i64 %begin, %n",
+        "  br i1 %some, label %go, label %done",
+        "go:",
+        f"  %stop = add i64 %begin, {PART}",
+        "  %over = icmp ugt i64 %stop, %n",
+        "  %end = select i1 %over, i64 %n, i64 %stop",
+        "  call void @work(ptr %x, ptr %out, i64 %begin, i64 %end)",
+        "  br label %take",
+        "done:",
+        "  ret void",
+        "}",
+    ]
