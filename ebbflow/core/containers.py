@@ -73,7 +73,7 @@ ATTRS = Kind(
 CUSTOM = Kind(  # a class with `__tf_flatten__` and `__tf_unflatten__`: what is no component is metadata, and is kept
     lambda x: x.__tf_flatten__()[1],
     lambda x: range(len(x.__tf_flatten__()[1])),
-    lambda x, values: x.__class__.__tf_unflatten__(x.__tf_flatten__()[0], tuple(values)),
+    lambda x, values: x.__tf_unflatten__(x.__tf_flatten__()[0], tuple(values)),
 )
 # A composite has one child, the structure of its components, under the name of its class.
 COMPOSITE = Kind(

@@ -173,39 +173,64 @@ def _inner(call: Callable[[Element], Element]) -> Callable[[Element], Pipe]:
 @FlatMapDataset.kernel
 def _(xp: Any, input_dataset: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
     source, inner = pipe_of(input_dataset), _inner(caller(f, other_arguments, run))
-
-    def start() -> Iterator[Element]:
-        for element in source.start():
-            yield from inner(element).start()
-
-    return made(start, UNKNOWN, source)
+    begin = lambda element: inner(element).start()
+    return made(lambda: Interleaved(source.start(), begin, 1, 1), _size(source), source)
 
 
-def _interleaved(
-    elements: Iterator[Element], begin: Callable[[Element], Iterator[Element]], cycle: int, block: int
-) -> Iterator[Element]:
-    """Yield `block` elements at a time of `cycle` datasets in turn; one that has ended makes room for the next."""
-    slots: list[Iterator[Element] | None] = [None] * cycle
-    place, open_slots, more = 0, 0, True
-    while more or open_slots:
-        running = slots[place]
-        if running is None and more:
-            element = next(elements, None)
-            if element is None:
-                more = False
-            else:
-                slots[place] = begin(element)
-                open_slots += 1
-            continue
-        if running is not None:
-            taken = 0
-            for found in itertools.islice(running, block):
-                taken += 1
-                yield found
-            if taken < block:
-                slots[place] = running = None
-                open_slots -= 1
-        place = (place + 1) % cycle
+def _size(source: Pipe) -> int:
+    """Return how many elements there are where each of these gives any number: none and endless stay."""
+    return source.size if source.size <= 0 else UNKNOWN
+
+
+class Interleaved:
+    """`block` elements at a time of `cycle` datasets in turn; one that has ended makes room for the next.
+
+    An error of one of them, or of their source, ends nothing: what comes next is what comes behind it.
+    """
+
+    __slots__ = ("_begin", "_block", "_elements", "_more", "_place", "_slots", "_taken")
+
+    def __init__(
+        self, elements: Iterator[Element], begin: Callable[[Element], Iterator[Element]], cycle: int, block: int
+    ):
+        self._elements, self._begin, self._block = elements, begin, block
+        self._slots: list[Iterator[Element] | None] = [None] * cycle
+        self._place = self._taken = 0  # whose turn it is, and how many of its block are gone
+        self._more = True
+
+    def __iter__(self) -> Interleaved:
+        return self
+
+    def __next__(self) -> Element:
+        slots = self._slots
+        while True:
+            running = slots[self._place]
+            if running is None:
+                if not self._opened():
+                    if all(slot is None for slot in slots):
+                        raise StopIteration
+                    self._turn()
+                continue
+            found = next(running, None)
+            if found is None:
+                slots[self._place] = None
+                self._turn()
+                continue
+            self._taken += 1
+            if self._taken == self._block:
+                self._turn()
+            return found
+
+    def _turn(self) -> None:
+        self._place, self._taken = (self._place + 1) % len(self._slots), 0
+
+    def _opened(self) -> bool:
+        """Fill the place whose turn it is; False where no more datasets come."""
+        element = next(self._elements, None) if self._more else None
+        self._more = element is not None
+        if element is not None:
+            self._slots[self._place] = self._begin(element)
+        return self._more
 
 
 def _positive(value: Any, name: str) -> int:
@@ -221,7 +246,7 @@ def _(
     source, inner = pipe_of(input_dataset), _inner(caller(f, other_arguments, run))
     cycle, block = _positive(cycle_length, "cycle_length"), _positive(block_length, "block_length")
     return made(
-        lambda: _interleaved(source.start(), lambda element: inner(element).start(), cycle, block), UNKNOWN, source
+        lambda: Interleaved(source.start(), lambda element: inner(element).start(), cycle, block), _size(source), source
     )
 
 
@@ -240,7 +265,7 @@ def _(
             return inner(element).start()
         return Ahead(inner(element).start, room, "interleave").begin()
 
-    return made(lambda: _interleaved(source.start(), begin, cycle, block), UNKNOWN, source)
+    return made(lambda: Interleaved(source.start(), begin, cycle, block), _size(source), source)
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------
@@ -273,7 +298,7 @@ def _(
         for key in sorted(groups):
             yield from _reduced(reduce, key, groups[key])
 
-    return made(start, UNKNOWN, source)
+    return made(start, _size(source), source)
 
 
 def _reduced(reduce: Callable[[Element], Element], key: int, group: list[Element]) -> Iterator[Element]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor, SparseTensorSpec, SparseTensorValue
 from ebbflow.data.structure import Leaf, by_class, converters, register
@@ -17,6 +18,7 @@ from ebbflow.ops.ragged.composite_variants import (
 )
 from ebbflow.ops.ragged.forms import RaggedTensor, RaggedTensorSpec
 from ebbflow.ops.ragged.tensor import rows_of
+from ebbflow.ops.ragged.value import RaggedTensorValue
 
 
 def _variant(spec: Any) -> Any:
@@ -69,6 +71,12 @@ def _pack_ragged(spec: RaggedTensorSpec, value: Any, rows: bool = False) -> Any:
     return RaggedTensorToVariant(list(value.nested_row_splits), value.flat_values, batched_input=rows)
 
 
+def _tensor_of_value(value: RaggedTensorValue) -> Any:
+    rows = value.values
+    inner = _tensor_of_value(rows) if isinstance(rows, RaggedTensorValue) else convert(rows)
+    return rows_of(inner, convert(value.row_splits))
+
+
 def _open_ragged(spec: RaggedTensorSpec, tensor: Any) -> Any:
     splits, values = RaggedTensorFromVariant(
         tensor,
@@ -88,6 +96,7 @@ def _open_ragged(spec: RaggedTensorSpec, tensor: Any) -> Any:
     return found
 
 
+converters[RaggedTensorValue] = _tensor_of_value
 register(
     RaggedTensorSpec,
     Leaf(

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from ebbflow.core import dtypes
 from ebbflow.core.composite import BatchableTypeSpec, CompositeTensor, TypeSpec
-from ebbflow.core.containers import PLAIN, rebuild
+from ebbflow.core.containers import PLAIN, Kinds, rebuild
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, TensorShape, from_dims
+from ebbflow.core.sparse import SparseTensorValue
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import register as register_name
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
@@ -126,11 +127,14 @@ class NoneTensorSpec(TypeSpec):
 # --- walking ----------------------------------------------------------------------------------------------------------
 
 
+LEAVES = (list, range, Tensor, CompositeTensor, TypeSpec, TensorShape, ndarray, SparseTensorValue)
+KINDS = Kinds(lambda cls: None if issubclass(cls, LEAVES) else PLAIN[cls])
+"""How the structures of elements open and close, by class."""
+
+
 def kind_of(value: Any) -> Any:
     """Return how a structure opens and closes, or None for a leaf."""
-    if isinstance(value, (list, range, Tensor, CompositeTensor, TypeSpec, TensorShape, ndarray)):
-        return None
-    return PLAIN[value.__class__]
+    return KINDS[value.__class__]
 
 
 def is_nested(structure: Any) -> bool:
@@ -348,7 +352,7 @@ def from_legacy(types: Any, shapes: Any = None, classes: Any = None) -> Any:
     kinds = [Tensor] * len(flat) if classes is None else flatten(classes)
     made = []
     for dtype, shape, kind in zip(flat, given, kinds, strict=True):
-        made.append(by_class.get(kind, TensorSpec)(shape, dtype))
+        made.append(kind if isinstance(kind, TypeSpec) else by_class.get(kind, TensorSpec)(shape, dtype))
     return pack_as(types, made)
 
 

@@ -161,13 +161,8 @@ def _letters(text: str) -> str:
 
 def _shown(value: Any, index: int) -> str:
     """Return a value's name: the same in every process, so no addresses."""
-    if hasattr(value, "_name"):
-        name = value._name
-    elif hasattr(value, "__name__"):
-        name = value.__name__
-    else:
-        name = str(value)
-    return str(index) if " at 0x" in name or (name.startswith("<") and name.endswith(">")) else name
+    name = getattr(value, "_name", None) or getattr(value, "__name__", None) or str(value)
+    return str(index) if " at 0x" in name or name == "<lambda>" else name
 
 
 # --- tests ------------------------------------------------------------------------------------------------------------

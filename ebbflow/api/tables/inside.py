@@ -115,11 +115,22 @@ python.data.ops.readers.: FixedLengthRecordDatasetV2 TFRecordDatasetV2 TextLineD
 RecordInputV1 as python.ops.data_flow_ops.RecordInput
 [data.random_access]
 global_shuffle as python.data.experimental.ops.global_shuffle_op._global_shuffle
+[data.inner_names]
+python.data.util.nest.: assert_same_structure assert_shallow_structure flatten_up_to map_structure_up_to
+python.data.util.nest.pack_sequence_as
+map_structure_checked as python.data.util.nest.map_structure
+python.data.util.structure.: from_tensor_list get_flat_tensor_shapes get_flat_tensor_types to_tensor_list
+python.data.util.structure.type_spec_from_value
+python.data.util.convert.: optional_param_to_tensor partial_shape_to_tensor
+get_seed as python.data.util.random_seed.get_seed
+python.data.util.sparse.: any_sparse as_dense_shapes as_dense_types deserialize_sparse_tensors get_classes
+python.data.util.sparse.: serialize_many_sparse_tensors serialize_sparse_tensors
 [data.structure]
-python.data.util.nest.: flatten map_structure
-spec_of as python.data.util.structure.type_spec_from_value
-pack_as as python.data.util.nest.pack_sequence_as
-assert_same as python.data.util.nest.assert_same_structure
+python.data.util.nest.flatten
+normalised as python.data.util.structure.normalize_element
+from_legacy as python.data.util.structure.convert_legacy_structure
+rows_to_tensors as python.data.util.structure.to_batched_tensor_list
+from_tensors as python.data.util.structure.from_compatible_tensor_list
 is_nested as python.data.util.nest.is_nested python.data.util.nest.is_sequence
 [functions.dataflow_v1.switch_merge]
 python.ops.control_flow_ops.: merge switch

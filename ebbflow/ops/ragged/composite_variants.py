@@ -191,7 +191,8 @@ def _together(parts: Sequence[RaggedValue], dtype: Any) -> RaggedValue:
             ends.append(part.splits[level][1:] + dtype(at))
             at += int(part.splits[level][-1])
         levels.append(np.concatenate(ends).astype(dtype))
-    return RaggedValue([outer, *levels], np.concatenate([part.values for part in parts]))
+    some = [part.values for part in parts if len(part.values)] or [parts[0].values]  # empty ones may be of any shape
+    return RaggedValue([outer, *levels], np.concatenate(some))
 
 
 def _check_ragged(splits: Sequence[np.ndarray], values: np.ndarray) -> None:

@@ -1,0 +1,86 @@
+"""Datasets of datasets: an error in one ends nothing, how many elements there are, and elements that are ragged."""
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+
+Dataset = tf.data.Dataset
+
+
+def outcomes(dataset, limit=30):
+    """The elements, and "error" where there was one."""
+    found, iterator = [], iter(dataset)
+    for _ in range(limit):
+        try:
+            found.append(next(iterator).numpy().item())
+        except StopIteration:
+            return found
+        except tf.errors.InvalidArgumentError:
+            found.append("error")
+    raise AssertionError(f"no end: {found}")
+
+
+def spoilt(numbers):
+    return Dataset.from_tensor_slices(numbers).map(lambda x: tf.debugging.check_numerics(x, "message"))
+
+
+WAYS = {
+    "flat_map": lambda d, f: d.flat_map(f),
+    "interleave": lambda d, f: d.interleave(f, cycle_length=1),
+    "parallel": lambda d, f: d.interleave(f, cycle_length=1, num_parallel_calls=2),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_error_of_the_source_ends_nothing(way):
+    numbers = spoilt(np.array([1.0, np.nan, 2.0, np.nan, 3.0], np.float32))
+    found = outcomes(WAYS[way](numbers, lambda x: Dataset.from_tensors(x).repeat(2)))
+    assert found == [1.0, 1.0, "error", 2.0, 2.0, "error", 3.0, 3.0]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_error_of_an_inner_dataset_ends_nothing(way):
+    make = lambda x: spoilt(tf.stack([x, np.nan, x + 1]))
+    assert outcomes(WAYS[way](Dataset.from_tensor_slices([1.0, 5.0]), make)) == [1.0, "error", 2.0, 5.0, "error", 6.0]
+
+
+TURNS = {  # (cycle, block): as TensorFlow 2.21 gives them
+    (1, 2): [4, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6],
+    (2, 1): [4, 5, 4, 5, 4, 5, 4, 5, 5, 6, 6, 6, 6, 6, 6],
+    (2, 3): [4, 4, 4, 5, 5, 5, 4, 5, 5, 6, 6, 6, 6, 6, 6],
+    (7, 2): [4, 4, 5, 5, 6, 6, 4, 4, 5, 5, 6, 6, 5, 6, 6],
+}
+
+
+@pytest.mark.parametrize("cycle, block", TURNS)
+@pytest.mark.parametrize("parallel", [None, 3])
+def test_turns(cycle, block, parallel):
+    made = lambda x: Dataset.from_tensors(x).repeat(x)
+    dataset = Dataset.from_tensor_slices(np.array([4, 5, 6])).interleave(made, cycle, block, parallel)
+    assert outcomes(dataset) == TURNS[cycle, block]
+
+
+def test_how_many_elements_there_are():
+    inner = lambda x: Dataset.range(x)
+    for dataset, count in ((Dataset.range(0), 0), (Dataset.range(3).repeat(), -1), (Dataset.range(3), -2)):
+        assert dataset.flat_map(inner).cardinality() == count
+        assert dataset.interleave(inner, 2).cardinality() == count
+        assert dataset.group_by_window(lambda x: x, lambda k, d: d.batch(2), 2).cardinality() == count
+
+
+def test_rows_without_values_are_batched_with_others():
+    rows = Dataset.range(4).map(lambda i: tf.RaggedTensor.from_row_lengths(tf.ones([i, 2]), [i]))
+    (batch,) = rows.batch(4)
+    assert [len(r) for r in batch.to_list()] == [1, 1, 1, 1] and batch.to_list()[3] == [[[1.0, 1.0]] * 3]
+
+
+def test_values_of_ragged_and_sparse_tensors_are_elements():
+    value = tf.compat.v1.ragged.constant_value([[1, 2], [], [3]])
+    assert next(iter(Dataset.from_tensors(value))).to_list() == [[1, 2], [], [3]]
+    assert [r.numpy().tolist() for r in Dataset.from_tensor_slices(value)] == [[1, 2], [], [3]]
+    deep = tf.compat.v1.ragged.constant_value([[[1], [2, 3]], []])
+    assert next(iter(Dataset.from_tensors({"a": deep})))["a"].to_list() == [[[1], [2, 3]], []]
+    sparse = tf.compat.v1.SparseTensorValue([[0, 0], [2, 1]], [5, 6], [3, 2])
+    rows = [tf.sparse.to_dense(r).numpy().tolist() for r in Dataset.from_tensor_slices(sparse)]
+    assert rows == [[5, 0], [0, 0], [0, 6]]

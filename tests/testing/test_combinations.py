@@ -1,0 +1,11 @@
+"""Tests of combinations: their names tell them apart, and are the same in every process."""
+
+import ebbflow as tf
+from ebbflow.testing.combinations import combine, keywords_to_str, times
+
+
+def test_names_tell_combinations_apart():
+    values = [tf.int32, tf.float32, None, 3, "a", tf.TensorSpec([2]), tf.TensorSpec([2], name="n"), object(), lambda: 1]
+    names = [keywords_to_str(one) for one in times(combine(mode=["eager"]), combine(value=values[:-2]))]
+    assert len(set(names)) == len(names) and names[0] == "_mode_eager_value_dtypeint32"
+    assert keywords_to_str(combine(f=values[-1])[0]) == keywords_to_str(combine(f=values[-2])[0]) == "_f_0"
