@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import context, dtypes
+from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue
@@ -48,6 +48,23 @@ def to_numpy(value: Any) -> Any:
     if isinstance(value, Tensor) and not hasattr(value, "numpy"):
         return (get_default_session() or Session()).run(value)
     return value.numpy() if hasattr(value, "numpy") else np.asarray(value)
+
+
+class NotOkStatusException(Exception):  # noqa: N818  (TensorFlow's word)
+    """What TensorFlow's runtime raises inside: a code and words, which become one of `tf.errors`."""
+
+    def __init__(self, message: str, code: int, payloads: Any = None) -> None:
+        super().__init__(message, code, payloads)
+        self.message, self.code, self.payloads = message, code, payloads or {}
+
+
+def status_to_exception(status: Any) -> Exception:
+    """Return the error of `tf.errors` that a code and words mean."""
+    try:
+        kind: Any = errors.exception_type_from_error_code(status.code)
+    except KeyError:
+        return errors.UnknownError(None, None, status.message, status.code)
+    return kind(None, None, status.message, status.payloads)
 
 
 def convert_n_to_tensor(

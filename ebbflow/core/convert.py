@@ -19,7 +19,7 @@ from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.dtypes import DType
 from ebbflow.core.memory import copied
 from ebbflow.core.shape import Dimension, TensorShape
-from ebbflow.core.tensor import EagerTensor, Tensor, _new
+from ebbflow.core.tensor import EagerTensor, Tensor, _new, provide_conversion
 
 if TYPE_CHECKING:
     from ebbflow.core.typing import DTypeLike
@@ -444,3 +444,12 @@ def convert_to_tensor_or_composite(value: Any, dtype: DTypeLike | None = None, n
             raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for {value!r}")
         return value
     return convert_to_tensor(value, dtype, name)
+
+
+def _array_of(value: Any, dtype: Any) -> tuple[Any, DType]:
+    """Return the array and dtype of the eager tensor that a value becomes."""
+    tensor: Any = convert(value, None if dtype is None else dtypes.as_dtype(dtype))
+    return tensor._array, tensor._dtype
+
+
+provide_conversion(_array_of)

@@ -31,6 +31,11 @@ DATA_LOSS = 15
 UNAUTHENTICATED = 16
 
 
+def _writable(message: Any) -> Any:
+    """Return words as any file or terminal takes them: bytes that were no text (of a file's name) as `\\udcff`."""
+    return message.encode("utf-8", "backslashreplace").decode() if isinstance(message, str) else message
+
+
 class OpError(Exception):
     """An op failed. `error_code` says how; `op` and `node_def` say where, when a graph node did it."""
 
@@ -38,7 +43,7 @@ class OpError(Exception):
         super().__init__()
         self._node_def = node_def
         self._op = op
-        self._message = message
+        self._message = message if isinstance(message, str) and message.isascii() else _writable(message)
         self._error_code = error_code
         self._experimental_payloads: dict[Any, Any] = dict(args[0]) if args and isinstance(args[0], dict) else {}
 

@@ -17,6 +17,14 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import TensorShape, from_dims, is_compatible
 
 ndarray = np.ndarray
+_as_array: list[Any] = []  # (value, dtype) -> array and dtype, as `core.convert` says
+
+
+def provide_conversion(convert: Any) -> None:
+    """Let `core.convert` say what array a value is."""
+    _as_array[:] = [convert]
+
+
 _new = object.__new__
 
 HOST_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -240,7 +248,9 @@ class EagerTensor(Tensor):
     _array: np.ndarray
     __slots__ = ("_array", "_device", "_dtype")  # `_device` is set only where it is not the first
 
-    def __init__(self, array: np.ndarray, dtype: DType):
+    def __init__(self, array: Any, dtype: Any = None, device: Any = None):
+        if dtype.__class__ is not DType:  # TensorFlow's own takes any value, and a dtype's number or none
+            array, dtype = _as_array[0](array, dtype)
         self._array = array
         self._dtype = dtype
         if context.recorders and context.thread.devices:
@@ -322,6 +332,8 @@ class EagerTensor(Tensor):
         return array.copy() if array.ndim else array[()]
 
     def _numpy(self) -> Any:
+        if self._dtype is dtypes.resource or self._dtype is dtypes.variant:
+            self.numpy()  # refuses
         return self._array
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:

@@ -86,7 +86,7 @@ def run_deprecated_v1(func: Callable[..., Any] | None = None) -> Callable[..., A
 
         @functools.wraps(test)
         def in_graph(self: Any, *args: Any, **kwargs: Any) -> None:
-            if eras.tf2_enabled():
+            if eras.tf2_enabled() and context.executing_eagerly():
                 with Graph().as_default():
                     test(self, *args, **kwargs)
             else:

@@ -109,3 +109,9 @@ def test_unknown_codes_and_classes_warn():
         assert type(errors.make_specific_exception(None, None, "boo", 99)) is errors.UnknownError
     with pytest.warns(UserWarning, match="Unknown class exception"):
         assert type(errors.error_code_from_exception_type(KeyError)) is errors.UnknownError
+
+
+def test_names_that_are_no_text_are_written_so_that_every_file_takes_them():
+    error = errors.NotFoundError(None, None, "caf\u00e9 \udcff")
+    assert error.message == "café \\udcff"
+    error.message.encode()

@@ -267,3 +267,18 @@ def test_python_objects_that_a_test_leaves_behind(case):
     leaves_nothing(case)
     with pytest.raises(AssertionError, match=r"not deallocated.*list"):
         leaves_lists(case)
+
+
+def test_a_graph_test_inside_both_modes_stays_in_the_graph_of_its_session():
+    graphs = []
+
+    class Case(tf.test.TestCase):
+        @modes.run_in_graph_and_eager_modes
+        @modes.run_deprecated_v1
+        def test_sum(self):
+            graphs.append(tf.compat.v1.get_default_graph())
+            assert self.evaluate(tf.constant(1) + 2) == 3
+
+    result = unittest.TestResult()
+    Case("test_sum").run(result)
+    assert not result.errors and not result.failures and len(set(graphs)) == 2

@@ -29,6 +29,7 @@ SKIPPED = (
     ".keras",
     ".tpu",
     "_test",
+    ".parallel_for.test_util",
     ".tools",
     ".lite",
     ".distribute",

@@ -7,6 +7,8 @@ python.util.compat.collections_abc
 python.util.numpy_compat.: np_array np_asarray np_where
 convert_n_to_tensor as python.framework.ops.convert_n_to_tensor
 get_name_scope as python.framework.ops.get_name_scope
+NotOkStatusException as python.eager.core._NotOkStatusException
+status_to_exception as python.eager.core._status_to_exception
 is_sparse as python.framework.sparse_tensor.is_sparse
 python.ops.array_ops.: batch_gather_nd newaxis
 python.ops.math_ops.: tensor_equals tensor_not_equals

@@ -51,7 +51,7 @@ def _check_static(target: Dims, indices: Dims, updates: Dims) -> None:
 
 def _check_rank(indices: Any, updates: Any) -> None:
     """Refuse a single index tuple: TensorFlow takes tuples as rows of at least a matrix."""
-    if indices.ndim < 2:
+    if indices.ndim < 2 and (indices.size or updates.size):
         counts = [x.shape[0] if x.ndim else 0 for x in (indices, updates)]
         raise invalid(
             f"Dimensions [0,1) of indices[shape={show(indices.shape)}] = {counts[0]} must match dimensions [0,1) of "
@@ -85,7 +85,7 @@ def scattered(xp: Any, target: Any, indices: Any, updates: Any, how: str, policy
         places = tuple(gone[..., i] for i in range(indices.shape[-1]))
         return getattr(target.at[places], how)(updates, mode="drop")
     if not indices.shape[-1]:
-        return _over_all(target, updates, how)
+        return target if xp.size(updates) == 0 and target.size == 0 else _over_all(target, updates, how)
     places, updates = _checked(target, indices, updates, policy)
     if how in ("min", "max") and updates.dtype.kind not in "iub":
         updates = np.where(

@@ -13,6 +13,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dimension, dims_str
+from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Reference, Tensor
 from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.ops.arrays.shaping import rank as rank_of
@@ -53,7 +54,8 @@ def _check_rank(
 ) -> Any:
     """Assert that the rank of `x` is as `rule` asks for `ranks`."""
     with name_scope(name, scope, [x, *ranks, *(data or [])]):
-        x = convert(x, name="x")
+        x = x if isinstance(x, SparseTensor) else convert(x, name="x")
+        dims = x.shape._dims
         ranks = [convert(one, name="rank") for one in ranks]
         called = "" if context.executing_eagerly() else x.name
         if data is None:
@@ -64,11 +66,11 @@ def _check_rank(
         values = [one.constant_value() for one in ranks]
         if any(value is not None and value.ndim for value in values):
             raise ValueError("Rank must be a scalar.")
-        if x._dims is not None and all(value is not None for value in values):
+        if dims is not None and all(value is not None for value in values):
             wanted = [int(value) for value in values]
-            if not rule.static(len(x._dims), wanted):
+            if not rule.static(len(dims), wanted):
                 shown = f"({', '.join(map(str, wanted))})" if rule is _ONE_OF else str(wanted[0])
-                received = f"Received rank {len(x._dims)}, shape {dims_str(x._dims)}"
+                received = f"Received rank {len(dims)}, shape {dims_str(dims)}"
                 raise ValueError(f"{prefix(message)}Tensor {called} {rule.words} {shown}.  {received}")
             return raw.NoOp(name="static_checks_determined_all_ok")
         condition = rule.dynamic(rank_of(x), ranks)
@@ -228,7 +230,8 @@ assert_shapes_v1 = assert_shapes
 
 
 def _tensor(x: Any) -> Any:
-    return convert(x.deref() if isinstance(x, Reference) else x)
+    x = x.deref() if isinstance(x, Reference) else x
+    return x if isinstance(x, SparseTensor) else convert(x)
 
 
 def _spec(tensor: Any, entries: Any, message: Any) -> _Spec:
@@ -279,7 +282,7 @@ def _check_size(
         if found != wanted.size:
             raise ValueError(
                 f"{prefix(message)}{wanted.origin}.  Tensor {label(spec.tensor)} dimension {spec.axis(i)} must have "
-                f"size {wanted.size}.  Received size {found}, shape {dims_str(spec.tensor._dims)}"
+                f"size {wanted.size}.  Received size {found}, shape {dims_str(spec.tensor.shape._dims)}"
             )
         return None
     if data is None:
@@ -290,7 +293,7 @@ def _check_size(
 
 def _size(spec: _Spec, i: int) -> Any:
     """Return the size of the dimension that entry `i` is about: a number, or a tensor where only the run knows it."""
-    dims = spec.tensor._dims
+    dims = spec.tensor.shape._dims
     if dims is not None:
         dims = dims or (1,)
         if dims[spec.axis(i)] is not None:

@@ -6,6 +6,7 @@ Every wording was compared with TensorFlow 2.21's own.
 import numpy as np
 import pytest
 
+import ebbflow as tf
 from ebbflow.core import dtypes, errors
 from ebbflow.core.tensor import Reference
 from ebbflow.graph.graph import Graph
@@ -460,3 +461,13 @@ def test_check_numerics_ops():
             session.run(check_numerics(y, "seen"), {x: [np.nan, 1.0]})
     with pytest.raises(RuntimeError, match="not compatible with eager execution"):
         asserts.add_check_numerics_ops()
+
+
+def test_shapes_of_sparse_tensors():
+    x = tf.sparse.SparseTensor([[1], [2]], [1.0, 2.0], [500])
+    tf.debugging.assert_shapes([(x, [500]), ([1.0, 2.0], ["N"])])
+    tf.debugging.assert_shapes([(x, ["N"]), (tf.zeros([500]), ["N"])])
+    with pytest.raises(ValueError, match="dimension 0 must have size 499"):
+        tf.debugging.assert_shapes([(x, [499])])
+    with pytest.raises(ValueError, match=r"must have rank 2.*Received rank 1"):
+        tf.debugging.assert_shapes([(x, [None, None])])
