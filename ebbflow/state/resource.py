@@ -25,7 +25,7 @@ from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
 from ebbflow.ops.state.partial_updates import assign_slice
-from ebbflow.ops.state.storage import Storage
+from ebbflow.ops.state.storage import Storage, held
 from ebbflow.ops.state.variable_ops import ReadVariableOp
 from ebbflow.state.base import (
     Initial,
@@ -505,7 +505,9 @@ class StandIn(ResourceVariable):
 
 
 def _stand_in(handle: Any, spec: VariableSpec) -> ResourceVariable:
-    """Return the variable that stands for an argument of a function."""
+    """Return the variable that stands for an argument of a function; for an eager handle, the variable it is of."""
+    if isinstance(handle, EagerTensor):
+        return _around(handle, spec)
     made = object.__new__(StandIn)
     made._first = (lambda: None) if spec.first is None else spec.first
     settle(made, None, spec.trainable, None, None, None)
@@ -513,6 +515,20 @@ def _stand_in(handle: Any, spec: VariableSpec) -> ResourceVariable:
     made._handle, made._dtype, made._dims = handle, spec.dtype, spec.shape._dims
     made._name = handle.op.name
     made._also = []  # type: ignore[attr-defined]
+    return made
+
+
+def _around(handle: EagerTensor, spec: VariableSpec) -> ResourceVariable:
+    storage = held(handle._array)
+    owner = None if storage.owner is None else storage.owner()
+    if owner is not None:
+        return owner
+    made = object.__new__(ResourceVariable)
+    settle(made, storage.name, spec.trainable, None, None, None)
+    made._in_graph, made._cached, made._initializer, made._initial_value = False, None, None, None
+    made._handle, made._storage, made._dtype, made._dims = handle, storage, spec.dtype, spec.shape._dims
+    made._can_add = spec.dtype.is_floating or spec.dtype.is_integer or spec.dtype.is_complex
+    made._name, made._unique_id = storage.name, f"{storage.name}_{next(_numbers)}"
     return made
 
 

@@ -17,7 +17,7 @@ from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.convert import convert_to_tensor
 from ebbflow.core.immutable_dict import ImmutableDict
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import Tensor, TensorBase
 
 RESERVED_FIELD_NAMES = (
     "self", "Spec", "_type_spec", "_shape_invariant_to_type_spec", "_consumers", "value_type", "is_compatible_with",
@@ -87,7 +87,13 @@ def is_tensor_type(value_type: Any) -> bool:
 
 
 def _is_composite_type(value_type: Any) -> bool:
-    return isinstance(value_type, type) and issubclass(value_type, CompositeTensor)
+    """Return whether an annotation means values that go by their own specs: made of tensors, or variables."""
+    return isinstance(value_type, type) and issubclass(value_type, (CompositeTensor, TensorBase))
+
+
+def is_variable_spec(spec: Any) -> bool:
+    """Return whether a spec is a variable's: one that goes by its handle."""
+    return isinstance(spec, TypeSpec) and spec._is_dense and hasattr(spec, "from_tensors")
 
 
 def validate_field_value_type(
@@ -193,9 +199,7 @@ def _convert_tensor(value: Any, path: tuple[str, ...], context: _ConversionConte
 
 def _convert_composite(value: Any, expected: type, path: tuple[str, ...], context: _ConversionContext) -> Any:
     if context is _ConversionContext.SPEC:
-        if not (isinstance(value, TypeSpec) and issubclass(value.value_type, expected)) and not _spec_of(
-            value, expected
-        ):
+        if not _spec_of(value, expected):
             raise _unlike(path, f"a TypeSpec for {expected.__name__!r}", value)
         return value
     if not isinstance(value, expected):
@@ -204,8 +208,11 @@ def _convert_composite(value: Any, expected: type, path: tuple[str, ...], contex
 
 
 def _spec_of(value: Any, expected: type) -> bool:
-    """Return whether a spec is that of a class whose specs may mean single tensors (a ragged one without rows)."""
-    return type(value).__name__ == f"{expected.__name__}Spec"
+    """Return whether a value is a spec of a class; those of ragged tensors may mean a single tensor."""
+    if issubclass(expected, TensorBase):
+        return is_variable_spec(value)
+    named = type(value).__name__ == f"{expected.__name__}Spec"
+    return named or (isinstance(value, TypeSpec) and issubclass(value.value_type, expected))
 
 
 def _convert_described(value: Any, expected: type, path: tuple[str, ...]) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import inspect
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ebbflow.core import annotations as says
@@ -18,7 +18,7 @@ from ebbflow.core import nest, spec_registry
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.immutable_dict import ImmutableDict
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import Tensor, TensorBase
 from ebbflow.ops.declare import raw
 from ebbflow.ops.extension import fields as fields_of
 from ebbflow.ops.extension import packing
@@ -156,7 +156,8 @@ class ExtensionTypeSpec(TypeSpec):
     def _component_specs(self) -> Any:
         if packing.IS_PACKED in self.__dict__:
             return TensorSpec([], "variant")
-        return tuple(leaf for leaf in nest.flatten(list(self._fields().values())) if isinstance(leaf, TypeSpec))
+        leaves = nest.flatten(list(self._fields().values()))
+        return tuple(_component_spec(leaf) for leaf in leaves if isinstance(leaf, TypeSpec))
 
     def _to_components(self, value: Any) -> Any:
         if packing.IS_PACKED in self.__dict__:
@@ -164,14 +165,14 @@ class ExtensionTypeSpec(TypeSpec):
         own = self._fields()
         parts = nest.flatten([getattr(value, name) for name in own])
         pairs = zip(nest.flatten(list(own.values())), parts, strict=True)
-        return tuple(part for spec, part in pairs if isinstance(spec, TypeSpec))
+        return tuple(_component(spec, part) for spec, part in pairs if isinstance(spec, TypeSpec))
 
     def _from_components(self, components: Any) -> Any:
         if packing.IS_PACKED in self.__dict__:
             return packing.packed_value(self, components)
         own, given = self._fields(), iter(components)
         form = list(own.values())
-        leaves = [next(given) if isinstance(leaf, TypeSpec) else leaf for leaf in nest.flatten(form)]
+        leaves = [_field_value(leaf, given) if isinstance(leaf, TypeSpec) else leaf for leaf in nest.flatten(form)]
         return new_of(self.value_type, dict(zip(own, nest.pack_sequence_as(form, leaves), strict=True)))
 
     def _serialize(self) -> Any:
@@ -214,12 +215,27 @@ class ExtensionTypeSpec(TypeSpec):
         return f"{type(self).__qualname__}({inside}{packed})"
 
 
+# A variable is in a field as itself, and among the components as its handle.
+
+
+def _component_spec(spec: Any) -> Any:
+    return spec.flatten()[0] if fields_of.is_variable_spec(spec) else spec
+
+
+def _component(spec: Any, part: Any) -> Any:
+    return spec.to_tensors(part)[0] if fields_of.is_variable_spec(spec) else part
+
+
+def _field_value(spec: Any, components: Iterator[Any]) -> Any:
+    return spec.from_tensors(components) if fields_of.is_variable_spec(spec) else next(components)
+
+
 def _with_specs(value: Any) -> Any:
     """Return what stands in a spec where this stands in a value."""
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype)
-    if isinstance(value, CompositeTensor):
-        return value._type_spec
+    if isinstance(value, (CompositeTensor, TensorBase)):
+        return value._type_spec  # type: ignore[union-attr]
     if isinstance(value, Mapping):
         return type(value)((key, _with_specs(item)) for key, item in value.items())  # type: ignore[call-arg]
     return tuple(map(_with_specs, value)) if isinstance(value, tuple) else value

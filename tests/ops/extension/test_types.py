@@ -287,3 +287,22 @@ def test_gradients_of_values_made_of_tensors():
     ):
         tape.watch(x)
         tape.gradient(tf.reduce_sum(x.values), x)
+
+
+def test_fields_that_are_variables():
+    class Counter(tf.experimental.ExtensionType):
+        count: tf.Variable
+        step: int
+
+    counter = Counter(tf.Variable(1), 2)
+
+    @tf.function
+    def up(c):
+        c.count.assign_add(c.step)
+        return c.count * 10
+
+    assert up(counter).numpy() == 30 and counter.count.numpy() == 3
+    again = nest.map_structure(tf.identity, counter, expand_composites=True)
+    assert again.count.numpy() == 3 and again.step == 2
+    with pytest.raises(TypeError, match="count: expected 'Variable', got 'int'"):
+        Counter(1, 2)
