@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 ACROSS = {
     "api/test_annotations": "every public function, whatever its room",
     "api/test_inner_paths": "small modules that stand at TensorFlow's inner paths",
+    "cluster/test_faults": "training over processes that are killed and frozen",
     "compiler/passes/test_texts": "every pass, as text before and after",
     "compiler/test_native_shares": "rows of work, from Flow to machine code",
     "compiler/test_programs": "Programs against the executor",

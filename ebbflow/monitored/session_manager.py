@@ -1,7 +1,7 @@
 """`tf.train.SessionManager`: sessions that are ready to train.
 
-The chief's session is restored from the last checkpoint, or else initialized; other processes wait until the chief has
-done so. Ready is what `ready_op` says: it gives the names of whatever is not initialized.
+The chief's session is restored from the last whole checkpoint, or else initialized; other processes wait until the
+chief has done so. Ready is what `ready_op` says: it gives the names of whatever is not initialized.
 """
 
 from __future__ import annotations
@@ -128,8 +128,7 @@ class SessionManager:
             time.sleep(self._wait)
             waited += self._wait
             state = management.get_checkpoint_state(folder)
-        saver.restore(sess, state.model_checkpoint_path)
-        saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
+        _restore_newest_whole(sess, saver, state)
         return sess, True
 
     # --- the others --------------------------------------------------------------------------------------------------
@@ -177,6 +176,28 @@ class SessionManager:
             sess.run(self._local_init_op, feed_dict=self._local_init_feed_dict, **options)
             logging.info("Done running local_init_op.")
         return ready, message
+
+
+def _restore_newest_whole(sess: Any, saver: Any, state: Any) -> None:
+    """Restore the newest checkpoint that can be read: a damaged one is passed over, and said so.
+
+    Where none can be read, the error is that of the newest.
+    """
+    newest = state.model_checkpoint_path
+    earlier = [path for path in state.all_model_checkpoint_paths if path != newest]
+    first: Exception | None = None
+    for path in [newest, *reversed(earlier)]:
+        try:
+            saver.restore(sess, path)
+        except (errors.DataLossError, errors.NotFoundError, errors.OutOfRangeError, ValueError) as error:
+            logging.error("the checkpoint %s cannot be restored: %s", path, error)  # damaged, or not there (ValueError)
+            first = first or error
+            continue
+        kept = list(state.all_model_checkpoint_paths)
+        saver.recover_last_checkpoints(kept[: kept.index(path) + 1] if path in kept else kept)
+        return
+    assert first is not None
+    raise first
 
 
 def _check(ready_op: Any, sess: Any, words: str) -> tuple[bool, str | None]:

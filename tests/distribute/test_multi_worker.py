@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -41,31 +42,42 @@ def test_two_workers_as_tensorflow_has_them(tmp_path):
 
 
 LOST = """
-import os, sys, time
+import os, signal, sys
 import tensorflow as tf
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 rank = strategy.cluster_resolver.task_id
 generation = int(os.environ["EBBFLOW_GENERATION"])
 for i in range(5):
     if i == 2 and rank == int(sys.argv[1]) and generation == 0:
-        os._exit(7)
+        if sys.argv[2] == "raise":
+            raise RuntimeError("a mistake of one worker")
+        os.kill(os.getpid(), getattr(signal, sys.argv[2]))
     total = float(strategy.reduce("SUM", tf.fill([40000], float(rank + i)), axis=None)[-1])
 print("sum", total, "in generation", generation)
 """
 
 
-@pytest.mark.parametrize("lost", [0, 2])
-def test_when_a_worker_is_lost_all_begin_again(tmp_path, lost):
+@pytest.mark.parametrize(
+    "lost, how, ended",
+    [(2, "SIGKILL", r"worker 2 ended with -9"), (0, "SIGKILL", r"worker 0 ended with -9"),
+     (1, "SIGSTOP", r"worker [02] ended with 1"), (1, "raise", r"worker [012] ended with 1")],
+    ids=["C1 a worker", "C2 the first worker", "C4 frozen", "C5 an error of its own"],
+)  # fmt: skip
+def test_when_a_worker_is_lost_all_begin_again(tmp_path, lost, how, ended):
     path = tmp_path / "program.py"
     path.write_text(LOST)
     done = subprocess.run(
-        [sys.executable, "-m", "ebbflow", "launch", "-n", "3", str(path), str(lost)], capture_output=True, text=True,
-        timeout=240, env={**os.environ, "EBBFLOW_ENGINES": "host"},
+        [sys.executable, "-m", "ebbflow", "launch", "-n", "3", str(path), str(lost), how], capture_output=True,
+        text=True, timeout=240, env={**os.environ, "EBBFLOW_ENGINES": "host"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     for rank in range(3):
         assert f"[worker {rank}] sum 15.0 in generation 1" in done.stdout
-    assert f"worker {lost} ended with 7: generation 1 starts all" in done.stdout
+    assert re.search(f"{ended}: generation 1 starts all", done.stdout), done.stdout
+    if how == "raise":
+        lines = done.stdout.splitlines()
+        own = next(i for i, line in enumerate(lines) if "a mistake of one worker" in line)
+        assert not any("UnavailableError" in line for line in lines[:own])  # what the others say comes after
 
 
 def test_workers_that_disagree_are_told(tmp_path):

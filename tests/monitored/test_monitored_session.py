@@ -263,3 +263,21 @@ def test_a_killed_training_goes_on_with_the_same_weights(tmp_path):
     run_program(tmp_path / "killed", 20, kill_after=6)
     rest = run_program(tmp_path / "killed", 20)
     assert rest[-1] == whole[-1] and len(rest) < len(whole)
+
+
+def test_a_damaged_checkpoint_is_passed_over(tmp_path):
+    step, add = counting()
+    saved = tf1.train.Saver()
+    with tf1.Session() as session:
+        session.run(tf1.global_variables_initializer())
+        for _ in range(2):
+            session.run(add)
+            saved.save(session, str(tmp_path / "model.ckpt"), step)
+    data = tmp_path / "model.ckpt-2.data-00000-of-00001"
+    data.write_bytes(data.read_bytes()[:-1])
+    manager = tf1.train.SessionManager()
+    with manager.prepare_session("", None, tf1.train.Saver(), str(tmp_path)) as session:
+        assert session.run(step) == 1
+    (tmp_path / "model.ckpt-1.index").unlink()
+    with pytest.raises(tf.errors.DataLossError):  # that of the newest
+        manager.prepare_session("", None, tf1.train.Saver(), str(tmp_path))
