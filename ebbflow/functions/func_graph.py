@@ -68,6 +68,18 @@ class FuncGraph(Graph):
         self.changing = outer.changing if isinstance(outer, FuncGraph) else threading.RLock()
         self._seed = outer.seed if outer is not None else global_seed() if context.executing_eagerly() else None
 
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[Any]:
+        """Make this the graph that ops are added to inside the block; creators of variables that are open stay so."""
+        around, stack = context.default_graph(), self._stack("variable_creators")
+        opened = [] if around is self or around is self._around else list(around._stack("variable_creators"))
+        stack[:0] = opened
+        try:
+            with context.scope(self):
+                yield self
+        finally:
+            del stack[: len(opened)]
+
     # --- what comes from outside --------------------------------------------------------------------------------------
 
     def take(self, tensor: Any, name: str | None = None) -> SymbolicTensor:

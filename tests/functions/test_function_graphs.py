@@ -231,3 +231,18 @@ def test_a_function_graph_names_itself():
     graph = FuncGraph("mine")
     assert repr(graph) == f"FuncGraph(name=mine, id={id(graph)})"
     assert graph.building_function
+
+
+def test_a_graph_by_hand_keeps_the_creators_of_variables():
+    made = []
+
+    def creator(next_creator, **arguments):
+        made.append(next_creator(**arguments))
+        return made[-1]
+
+    graph = tf.__internal__.FuncGraph("by_hand")
+    with tf.variable_creator_scope(creator), graph.as_default(), tf.init_scope():
+        inside = tf.Variable(1.0)
+    with graph.as_default(), tf.init_scope():
+        tf.Variable(2.0)
+    assert [float(v) for v in made] == [1.0] and made[0] is inside
