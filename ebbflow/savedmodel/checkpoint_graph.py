@@ -9,6 +9,7 @@ import numpy as np
 
 from ebbflow import messages
 from ebbflow.checkpoint.registered import call_restorer, call_saver
+from ebbflow.checkpoint.status import get_session
 from ebbflow.core import dtypes
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor
@@ -61,12 +62,19 @@ class CheckpointValues:
 
     def tensors(self) -> Iterator[tuple[str, np.ndarray, Any]]:
         """Yield key, value and dtype of everything, the object graph last."""
-        for number, variable in self.saved_variables:
-            yield self.key_of(number), held(variable.handle._array).read(), variable.dtype.base_dtype
+        for (number, variable), value in zip(self.saved_variables, self._values(), strict=True):
+            yield self.key_of(number), value, variable.dtype.base_dtype
         for _, tensors in self.others.values():
             for key, tensor in tensors:
                 yield key, np.asarray(tensor._array), tensor.dtype
         yield OBJECT_GRAPH_KEY, np.array(messages.serialize(self.graph()), object), dtypes.string
+
+    def _values(self) -> list[np.ndarray]:
+        """Return the values of the variables: those of graphs have them in a session."""
+        handles = [variable.handle for _, variable in self.saved_variables]
+        if all(isinstance(handle, EagerTensor) for handle in handles):
+            return [held(handle._array).read() for handle in handles]
+        return get_session().run([variable.value() for _, variable in self.saved_variables])
 
     def graph(self) -> Any:
         """Return the checkpoint's object graph; objects have the numbers that the SavedModel gives them."""

@@ -210,7 +210,7 @@ class Loader:
         if number in self.existing:
             existing = self.existing[number][0]
             if kind == "variable" and not self._options.experimental_skip_checkpoint:
-                existing.assign(values.variable(number, node.variable, shape_dims(node.variable.shape)))
+                _give(values.variable(number, node.variable, shape_dims(node.variable.shape)), existing)
             return existing
         if kind == "user_object":
             return revived(node)
@@ -238,7 +238,7 @@ class Loader:
             operation_attributes={name: constant.attr for name, constant in self._constants.items()},
         )  # fmt: skip
         if node.WhichOneof("kind") == "variable" and not node.registered_saver:
-            made.assign(values.variable(number, node.variable, shape_dims(node.variable.shape)))
+            _give(values.variable(number, node.variable, shape_dims(node.variable.shape)), made)
         return made
 
     def _variable(self, number: int, saved: Any, values: _Values) -> Any:
@@ -275,7 +275,7 @@ class Loader:
     def _fill_resources(self, values: _Values) -> None:
         """Make and fill tables, then give them what the checkpoint holds."""
         for made in self._objects:
-            if isinstance(made, RestoredResource):
+            if isinstance(made, CapturableResource):  # of a program's own, too: it is filled with what was saved
                 made.resource_handle  # noqa: B018  (made when asked for)
                 if callable(made._initialize):
                     made._initialize()
@@ -371,6 +371,14 @@ def _own_name(names: Sequence[str]) -> str:
 
 
 # --- values -----------------------------------------------------------------------------------------------------------
+
+
+def _give(value: Any, variable: Any) -> None:
+    """Give a variable that there is already its value; one of a graph gets it when it is initialised."""
+    if getattr(variable, "_in_graph", False):
+        variable._initializer = variable.assign(value, read_value=False)
+    else:
+        variable.assign(value)
 
 
 class _Values:

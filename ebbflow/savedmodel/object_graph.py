@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow import messages
-from ebbflow.core import dtypes, nest
+from ebbflow.core import context, dtypes, nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor
@@ -31,6 +31,7 @@ from ebbflow.savedmodel.options import SaveOptions
 from ebbflow.savedmodel.restored_function import FULL_ARG_SPEC
 from ebbflow.savedmodel.structures import NotEncodableError, can_encode, encode_structure, named_tuple_class
 from ebbflow.state.base import Variable
+from ebbflow.state.reference import RefVariable
 from ebbflow.trackable import registration
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import SaveType
@@ -71,8 +72,9 @@ class ObjectGraph:
         elif isinstance(obj, EagerTensor):
             self._captured[id(obj)] = number
             self.constants[number] = obj
-        if isinstance(handle, EagerTensor):
+        if handle is not None:
             self._captured[id(handle)] = number
+        if isinstance(handle, EagerTensor):
             self._shared[id(held(handle._array))] = number
 
     def _note_asset(self, obj: Asset) -> None:
@@ -84,7 +86,7 @@ class ObjectGraph:
         if isinstance(obj, ConcreteFunction):
             self._note_concrete(obj)
         elif isinstance(obj, Function):
-            traces = [c for c in obj._list_all_concrete_functions_for_serialization() if c._symbolic is None]
+            traces = [c for c in obj._list_all_concrete_functions_for_serialization() if _captures_lasting(c)]
             if not traces and obj.input_signature is not None:
                 traces = [obj.get_concrete_function()]
             self._traces[number] = [concrete for concrete in traces if _is_writable(concrete)]
@@ -265,8 +267,20 @@ def _held(tensor: EagerTensor) -> Any:
 
 
 def is_variable(obj: Any) -> bool:
-    """Return whether an object is a variable that has a value now."""
-    return isinstance(obj, Variable) and not getattr(obj, "_in_graph", False)
+    """Return whether an object is a variable that has a value now, or where a graph is built, in its session."""
+    if not isinstance(obj, Variable) or isinstance(obj, RefVariable):
+        return False
+    return not getattr(obj, "_in_graph", False) or not context.executing_eagerly()
+
+
+def _captures_lasting(concrete: ConcreteFunction) -> bool:
+    """Return whether what a trace captures outlives it: values, or tensors of the graph whose model is saved."""
+    if concrete._symbolic is None:
+        return True
+    here = context.current_graph()
+    return here is not None and all(
+        isinstance(tensor, EagerTensor) or tensor.graph is here for tensor in concrete.captured_inputs
+    )
 
 
 def _is_writable(concrete: ConcreteFunction) -> bool:

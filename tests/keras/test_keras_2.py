@@ -164,3 +164,44 @@ def test_folders_of_models_with_functions_and_recurrent_layers(tmp_path):
         "2",
     )
     assert told.splitlines() == ["True", "True"]
+
+
+def test_a_saved_model_of_a_session_keeps_its_values(tmp_path):
+    told = run(
+        """
+        import numpy as np
+        import tensorflow.compat.v1 as tf
+        tf.disable_eager_execution()
+        layers, x = tf.keras.layers, np.ones((3, 4), np.float32)
+        model = tf.keras.Sequential([layers.Dense(2, activation="tanh"), layers.Dense(1)])
+        model.compile("sgd", "mse")
+        model.train_on_batch(x, np.ones((3, 1)))
+        model.save("model", save_format="tf", include_optimizer=False)
+        print(np.array_equal(tf.keras.models.load_model("model").predict(x), model.predict(x)))
+        """,
+        tmp_path,
+        "--keras",
+        "2",
+    )
+    assert told.split()[-1] == "True"
+
+
+def test_lookups_are_filled_again_each_time_they_are_loaded(tmp_path):
+    (tmp_path / "words.txt").write_text("earth\nwind\nfire")
+    told = run(
+        """
+        import tensorflow as tf
+        layers, x = tf.keras.layers, tf.constant([["wind", "sea"]])
+        for words in (["earth", "wind", "fire"], "words.txt"):
+            lookup = layers.StringLookup(vocabulary=words)
+            model = tf.keras.Sequential([tf.keras.Input((None,), dtype=tf.string), lookup])
+            for turn in ("once", "twice"):
+                model.save(turn)
+                model = tf.keras.models.load_model(turn)
+                print(model.predict(x, verbose=0).tolist())
+        """,
+        tmp_path,
+        "--keras",
+        "2",
+    )
+    assert told.split("\n")[:4] == ["[[2, 0]]"] * 4

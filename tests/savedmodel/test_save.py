@@ -396,3 +396,16 @@ def test_assets_are_read_by_themselves(tmp_path):
     tf.saved_model.save(model, tmp_path / "model")
     (tmp_path / "words.txt").unlink()
     assert tf.saved_model.load(tmp_path / "model").read().numpy() == b"hello"
+
+
+def test_a_model_of_a_graph_is_written_with_the_values_of_its_session(tmp_path):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        model = tf.Module()
+        model.v = tf.compat.v1.Variable([1.0, 2.0], use_resource=True, name="v")
+        model.times = tf.function(lambda x: model.v * x, input_signature=[tf.TensorSpec([])])
+        session.run(tf.compat.v1.global_variables_initializer())
+        session.run(model.v.assign([3.0, 4.0]))
+        tf.saved_model.save(model, tmp_path)
+    loaded = tf.saved_model.load(tmp_path)
+    assert loaded.times(2.0).numpy().tolist() == [6.0, 8.0]
+    assert loaded.v.numpy().tolist() == [3.0, 4.0]
