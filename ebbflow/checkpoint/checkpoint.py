@@ -139,7 +139,7 @@ class Checkpoint(CheckpointBase):
             twin.__dict__["_attached"] = [
                 WeakTrackableReference(each.name, memo.get(id(each.ref), each.ref)) for each in self._attached
             ]
-        twin._make_saver(twin if self._attached is None else twin.root)
+        twin._make_saver(twin if self._attached is None else twin._attached[0].ref)  # type: ignore[index]
         return twin
 
     def _track_counter(self, counter: Any) -> None:

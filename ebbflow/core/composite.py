@@ -21,6 +21,10 @@ class CompositeTensor:
     def _type_spec(self) -> TypeSpec:
         raise NotImplementedError(f"{type(self).__name__} must define the property `_type_spec`.")
 
+    def _convert_variables_to_tensors(self) -> Any:
+        """Return this value: what it holds are tensors, and never variables."""
+        return self
+
 
 class TypeSpec:
     """The type of such a value: its class, and the specs of its components."""

@@ -343,7 +343,13 @@ def bytes_of_array(array: Any) -> memoryview:
 
 
 def not_found(prefix: str) -> errors.OpError:
-    """Return the error for a checkpoint that is not there."""
+    """Return the error for a checkpoint that is not there, or of which there is only a directory of that name."""
+    if os.path.isdir(prefix):
+        return errors.DataLossError(
+            None, None,
+            f"Unable to open table file {prefix}: it is a directory: perhaps your file is in a different file format "
+            "and you need to use a different restore operator?",
+        )  # fmt: skip
     return errors.NotFoundError(
         None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}"
     )

@@ -285,14 +285,14 @@ class TestCase(unittest.TestCase):
         if a.size == b.size == 0 and a.ndim <= 1 and b.ndim <= 1:
             return
         self._same_shape(a, b, msg)
-        same = _texts(a) == _texts(b)
+        same = np.asarray(_texts(a, b) == _texts(b, a))
         if a.dtype.kind in "fcV" and b.dtype.kind in "fcV":
             same = np.logical_or(
                 same, np.logical_and(_comparable(a) != _comparable(a), _comparable(b) != _comparable(b))
             )
         if not np.all(same):
             off = np.logical_not(same)
-            words = [f"Arrays are not equal. {msg or ''}", f"not equal where = {np.where(off)}"]
+            words = [f"Arrays are not equal. {msg or ''}", f"not equal where = {np.where(np.atleast_1d(off))}"]
             words += [f"not equal lhs = {a[off]!r}", f"not equal rhs = {b[off]!r}"] if a.ndim else [f"{a!r}\n{b!r}"]
             self.fail("\n".join(words))
 
@@ -530,9 +530,9 @@ def _comparable(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float32) if array.dtype.kind == "V" or array.dtype.name == "float16" else array
 
 
-def _texts(array: np.ndarray) -> np.ndarray:
-    """Return an array of texts as bytes, so that `str` and `bytes` compare."""
-    if array.dtype.kind in "UO":
+def _texts(array: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return an array of texts as bytes where the other is one too, so that `str` and `bytes` compare."""
+    if array.dtype.kind in "UO" and all(isinstance(v, (str, bytes)) for v in other.ravel()):
         return np.array([v.encode() if isinstance(v, str) else v for v in array.ravel()], object).reshape(array.shape)
     return array.astype(object) if array.dtype.kind == "S" else array
 

@@ -452,6 +452,17 @@ def test_a_checkpoint_is_copied(tmp_path):
     assert float(checkpoint.v) == 2.0
 
 
+def test_a_model_is_copied_with_the_checkpoint_that_looks_at_it(tmp_path):
+    model = tf.Module()
+    model.v = tf.Variable(1.0)
+    model.checkpoint = tf.train.Checkpoint(root=weakref.ref(model))
+    twin = copy.deepcopy(model)
+    twin.v.assign(2.0)
+    path = twin.checkpoint.save(tmp_path / "ckpt")
+    model.checkpoint.restore(path)
+    assert float(model.v) == 2.0
+
+
 def test_it_does_not_keep_itself_alive(tmp_path):
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
     path = checkpoint.save(tmp_path / "ckpt")

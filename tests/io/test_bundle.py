@@ -41,6 +41,11 @@ def test_missing_files():
         BundleReader("/nowhere/model")
 
 
+def test_a_directory_is_no_checkpoint(tmp_path):
+    with pytest.raises(errors.DataLossError, match="it is a directory"):
+        BundleReader(str(tmp_path))
+
+
 def copied(folder, change=None, which="model.index"):
     for path in (GOLDEN / "checkpoint").iterdir():
         data = bytearray(path.read_bytes())

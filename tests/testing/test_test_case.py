@@ -282,3 +282,10 @@ def test_a_graph_test_inside_both_modes_stays_in_the_graph_of_its_session():
     result = unittest.TestResult()
     Case("test_sum").run(result)
     assert not result.errors and not result.failures and len(set(graphs)) == 2
+
+
+def test_types_compare_with_their_names(case):
+    case.assertAllEqual(tf.constant(1.0).dtype, "float32")
+    case.assertAllEqual(np.array(["a", b"b"], object), ["a", "b"])
+    with pytest.raises(AssertionError, match="not equal"):
+        case.assertAllEqual(tf.constant(1.0).dtype, "uint8")
