@@ -273,6 +273,9 @@ class EagerTensor(Tensor):
     def _shape_tuple(self) -> tuple[int, ...]:
         return self._array.shape
 
+    def _rank(self) -> int:
+        return self._array.ndim
+
     @property
     def device(self) -> str:
         try:

@@ -92,3 +92,14 @@ def test_inner_modules_of_tensorflow_1():
             print(error.name)
     """
     assert python(program) == ["True", "train", "_Head", "tensorflow.python.estimator.nowhere"]
+
+
+def test_heads_without_a_graph():
+    program = """
+        import ebbflow as tf
+        head = tf.estimator.RegressionHead()
+        logits, labels = tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [2.0]])
+        print(float(head.loss(labels, logits, features={"x": logits})))
+        print(head.predictions(logits)["predictions"].numpy().ravel().tolist())
+    """
+    assert python(program) == ["2.0", "[1.0,", "2.0]"]
