@@ -310,6 +310,12 @@ contrib.eager.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric 
 contrib.eager.python.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric SparseAccuracy
 [platform.mnist]
 contrib.learn.datasets.mnist.: DataSet Datasets dense_to_one_hot extract_images extract_labels load_mnist read_data_sets
+[tf1.integrate]
+contrib.integrate.: odeint odeint_fixed
+contrib.integrate.python.ops.odes.: odeint odeint_fixed
+interp_fit as contrib.integrate.python.ops.odes._interp_fit
+interp_evaluate as contrib.integrate.python.ops.odes._interp_evaluate
+optimal_step_size as contrib.integrate.python.ops.odes._optimal_step_size
 [tf1.eager_network]
 contrib.eager.: Network Sequential restore_network_checkpoint save_network_checkpoint
 contrib.eager.python.network.: Network Sequential restore_network_checkpoint save_network_checkpoint
