@@ -310,6 +310,22 @@ contrib.eager.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric 
 contrib.eager.python.metrics.: Accuracy BinaryAccuracy CategoricalAccuracy Mean Metric SparseAccuracy
 [platform.mnist]
 contrib.learn.datasets.mnist.: DataSet Datasets dense_to_one_hot extract_images extract_labels load_mnist read_data_sets
+[tf1.cudnn_rnn]
+contrib.cudnn_rnn.: CudnnCompatibleGRUCell CudnnCompatibleLSTMCell CudnnGRU CudnnGRUSaveable CudnnLSTM
+contrib.cudnn_rnn.: CudnnLSTMSaveable CudnnRNNRelu CudnnRNNReluSaveable CudnnRNNTanh CudnnRNNTanhSaveable
+contrib.cudnn_rnn.python.layers.cudnn_rnn.: CudnnGRU CudnnLSTM CudnnRNNRelu CudnnRNNTanh
+contrib.cudnn_rnn.python.ops.cudnn_rnn_ops.: CudnnCompatibleGRUCell CudnnCompatibleLSTMCell CudnnGRUSaveable
+contrib.cudnn_rnn.python.ops.cudnn_rnn_ops.: CudnnLSTMSaveable CudnnRNNReluSaveable CudnnRNNTanhSaveable
+LINEAR as contrib.cudnn_rnn.python.ops.cudnn_rnn_ops.CUDNN_INPUT_LINEAR_MODE
+SKIP as contrib.cudnn_rnn.python.ops.cudnn_rnn_ops.CUDNN_INPUT_SKIP_MODE
+AUTO as contrib.cudnn_rnn.python.ops.cudnn_rnn_ops.CUDNN_INPUT_AUTO_MODE
+[tf1.cudnn_params]
+UNIDIRECTION as contrib.cudnn_rnn.python.ops.cudnn_rnn_ops.CUDNN_RNN_UNIDIRECTION
+BIDIRECTION as contrib.cudnn_rnn.python.ops.cudnn_rnn_ops.CUDNN_RNN_BIDIRECTION
+ConverterLSTM as contrib.cudnn_rnn.CudnnParamsFormatConverterLSTM
+ConverterGRU as contrib.cudnn_rnn.CudnnParamsFormatConverterGRU
+ConverterSimple as contrib.cudnn_rnn.CudnnParamsFormatConverterRelu
+ConverterSimple as contrib.cudnn_rnn.CudnnParamsFormatConverterTanh
 [tf1.integrate]
 contrib.integrate.: odeint odeint_fixed
 contrib.integrate.python.ops.odes.: odeint odeint_fixed
