@@ -11,7 +11,7 @@ from typing import Any
 from ebbflow.core import convert
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.tensor import is_tensor as is_tensor_now
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Nested, TensorLike
 from ebbflow.eager.tape import UnconnectedGradients
 from ebbflow.graph import gradients as graph_gradients
 from ebbflow.graph import scopes
@@ -22,8 +22,8 @@ newaxis = None
 
 
 def convert_to_tensor_v2(
-    value: Any, dtype: DTypeLike | None = None, dtype_hint: DTypeLike | None = None, name: str | None = None
-) -> Any:
+    value: TensorLike, dtype: DTypeLike | None = None, dtype_hint: DTypeLike | None = None, name: str | None = None
+) -> Tensor:
     """Return a value as a tensor, of `dtype` if given, of `dtype_hint` if that can be.
 
     >>> convert_to_tensor_v2([1, 2]).numpy().tolist()
@@ -58,12 +58,12 @@ def gradients_v2(
 
 def hessians_v2(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
-) -> Any:
+) -> list[Tensor]:
     """Add nodes for the second derivatives of `ys` by each of `xs` to a graph."""
     return graph_gradients.hessians(ys, xs, name, True, gate_gradients, aggregation_method)
 
 
-def tuple_v2(tensors: Any, control_inputs: Any = None, name: str | None = None) -> Any:
+def tuple_v2(tensors: Nested, control_inputs: Any = None, name: str | None = None) -> list[Tensor]:
     """Return tensors that are there only when all of them are."""
     return scopes.tuple(tensors, name=name, control_inputs=control_inputs)
 
@@ -96,7 +96,7 @@ def make_ndarray(tensor: TensorLike) -> Any:
     return tensors.make_ndarray(tensor)
 
 
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
+def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
     """Return the value of a tensor as an array if it is known before anything runs, else None."""
     if not is_tensor_now(tensor):
         return tensor

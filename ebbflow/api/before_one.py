@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.tensor import is_tensor
+from ebbflow.core.tensor import Tensor, is_tensor
 from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays import creation, shaping
 from ebbflow.ops.arrays.joining import concat as concat_now
@@ -39,7 +39,7 @@ def is_axis(value: Any) -> bool:
     return is_tensor(value) and value.dtype.is_integer and value.shape.rank == 0
 
 
-def concat(*args: Any, **kwargs: Any) -> Any:
+def concat(*args: Any, **kwargs: Any) -> Tensor:
     """Join tensors along an axis: `concat(values, axis)`, or `concat(axis, values)` as it was."""
     if "concat_dim" in kwargs:
         kwargs["axis"] = kwargs.pop("concat_dim")
@@ -78,7 +78,7 @@ def pack(values: TensorLike, axis: int = 0, name: str = "pack") -> Any:
     return stack(values, axis=axis, name=name)
 
 
-def unpack(value: Any, num: int | None = None, axis: int = 0, name: str = "unpack") -> Any:
+def unpack(value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unpack") -> Any:
     """Take a tensor apart along an axis: `tf.unstack`."""
     return unstack(value, num=num, axis=axis, name=name)
 
@@ -130,7 +130,7 @@ class RegisterShape:
 # --- without the `layout` of today: packages compare the arguments of these with those of their own ------------------
 
 
-def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
+def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Return a tensor of zeros."""
     return creation.zeros(shape, dtype, name)
 
@@ -140,7 +140,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None =
     return creation.ones(shape, dtype, name)
 
 
-def fill(dims: ShapeLike, value: TensorLike, name: str | None = None) -> Any:
+def fill(dims: ShapeLike, value: TensorLike, name: str | None = None) -> Tensor:
     """Return a tensor of one value."""
     return creation.fill(dims, value, name)
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.summary import ops
@@ -22,22 +23,22 @@ def _collected(value: Any, collections: Any) -> Any:
 
 def scalar_summary(
     tags: Any, values: TensorLike, collections: Sequence[str] | str | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the summary of numbers, each under its tag."""
     with name_scope(name, "ScalarSummary", [tags, values]) as scope:
         return _collected(ops.ScalarSummary(tags, values, name=scope), collections)
 
 
 def histogram_summary(
-    tag: Any, values: TensorLike, collections: Sequence[str] | str | None = None, name: str | None = None
-) -> Any:
+    tag: TensorLike, values: TensorLike, collections: Sequence[str] | str | None = None, name: str | None = None
+) -> Tensor:
     """Return the summary of how numbers are distributed, under a tag."""
     with name_scope(name, "HistogramSummary", [tag, values]) as scope:
         return _collected(ops.HistogramSummary(tag, values, name=scope), collections)
 
 
 def image_summary(
-    tag: Any,
+    tag: TensorLike,
     tensor: TensorLike,
     max_images: int = 3,
     collections: Sequence[str] | str | None = None,
@@ -49,7 +50,7 @@ def image_summary(
 
 
 def audio_summary(
-    tag: Any,
+    tag: TensorLike,
     tensor: TensorLike,
     sample_rate: TensorLike,
     max_outputs: int = 3,

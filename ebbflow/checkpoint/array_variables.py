@@ -9,25 +9,26 @@ Names are the variables' own, or the keys of a dictionary. The formats are `io/a
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
+from ebbflow.core.typing import PathLike
 from ebbflow.io.array_files import check_ending, read_arrays, write_arrays
 from ebbflow.platform import files
 
 
-def export_variables(path: Any, variables: Any) -> None:
+def export_variables(path: PathLike, variables: Iterable[Any]) -> None:
     """Write the values of eager variables (a list, or a dictionary by name) to a `.npz` or `.safetensors` file."""
     path = files.text_of(path)
     check_ending(path)
     write_arrays(path, {name: variable.numpy() for name, variable in _by_name(variables).items()})
 
 
-def import_variables(path: Any, variables: Any) -> None:
+def import_variables(path: PathLike, variables: Iterable[Any]) -> None:
     """Give eager variables the values of a `.npz` or `.safetensors` file; differences are told before any is set."""
     named, path = _by_name(variables), files.text_of(path)
     arrays = read_arrays(path)

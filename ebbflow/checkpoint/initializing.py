@@ -13,6 +13,7 @@ from ebbflow.checkpoint import saveables
 from ebbflow.checkpoint.reader import checkpoint_filename, load_checkpoint
 from ebbflow.core import context
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import PathLike
 from ebbflow.graph.scopes import device_scope
 from ebbflow.ops.declare import raw
 from ebbflow.platform import logging
@@ -29,7 +30,7 @@ def is_variable(x: Any) -> bool:
     return facts.variable or facts.reads == "whole"
 
 
-def init_from_checkpoint(ckpt_dir_or_file: Any, assignment_map: Any) -> None:
+def init_from_checkpoint(ckpt_dir_or_file: PathLike, assignment_map: Any) -> None:
     """Have variables start with values of a checkpoint.
 
     The map goes from names in the checkpoint (or scopes, `a/`) to variables, their names, parts of one, or scopes.

@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import errors
+from ebbflow.core.typing import PathLike
 from ebbflow.io.bundle import PENDING, bundle_exists, index_path
 from ebbflow.io.bundle_writer import write_atomically
 from ebbflow.platform import files, logging
@@ -32,7 +33,7 @@ def list_path(save_dir: Any, latest_filename: str | None) -> str:
 def generate_checkpoint_state_proto(
     save_dir: Any,
     model_checkpoint_path: Any,
-    all_model_checkpoint_paths: Any = None,
+    all_model_checkpoint_paths: Iterable[Any] | None = None,
     all_model_checkpoint_timestamps: Any = None,
     last_preserved_timestamp: float | None = None,
 ) -> Any:
@@ -67,11 +68,11 @@ def _is_absolute(path: str) -> bool:
 
 
 def update_checkpoint_state(
-    save_dir: Any,
-    model_checkpoint_path: Any,
-    all_model_checkpoint_paths: Any = None,
+    save_dir: PathLike,
+    model_checkpoint_path: PathLike,
+    all_model_checkpoint_paths: Iterable[Any] | None = None,
     latest_filename: str | None = None,
-    all_model_checkpoint_timestamps: Any = None,
+    all_model_checkpoint_timestamps: Iterable[Any] | None = None,
     last_preserved_timestamp: float | None = None,
 ) -> None:
     """Write the list of a folder's checkpoints."""
@@ -87,7 +88,7 @@ def update_checkpoint_state_internal(
     all_model_checkpoint_paths: Any = None,
     latest_filename: str | None = None,
     save_relative_paths: bool = False,
-    all_model_checkpoint_timestamps: Any = None,
+    all_model_checkpoint_timestamps: Iterable[Any] | None = None,
     last_preserved_timestamp: float | None = None,
 ) -> None:
     """Write the list of a folder's checkpoints; paths can be made relative to the folder."""
@@ -106,7 +107,7 @@ def update_checkpoint_state_internal(
     write_atomically(path, messages.to_text(state).encode())
 
 
-def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:
+def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None = None) -> Any:
     """Return the CheckpointState of a folder with whole paths, or None where there is none.
 
     >>> import os, tempfile
@@ -141,7 +142,7 @@ def _whole(folder: str, path: str) -> str:
 # --- checkpoints ------------------------------------------------------------------------------------------------------
 
 
-def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
+def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = None) -> str | None:
     """Return the prefix of the latest checkpoint of a folder, or None.
 
     >>> import os, tempfile
@@ -180,7 +181,7 @@ def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[Any]) -> list[float]:
 
 
 def remove_checkpoint(
-    checkpoint_prefix: Any, checkpoint_format_version: int = V2, meta_graph_suffix: str = "meta"
+    checkpoint_prefix: PathLike, checkpoint_format_version: int = V2, meta_graph_suffix: str = "meta"
 ) -> None:
     """Remove a checkpoint and its MetaGraph."""
     prefix = files.text_of(checkpoint_prefix)
@@ -214,7 +215,10 @@ def meta_graph_filename(checkpoint_filename: str, meta_graph_suffix: str = "meta
 
 
 def wait_for_new_checkpoint(
-    checkpoint_dir: Any, last_checkpoint: str | None = None, seconds_to_sleep: float = 1, timeout: float | None = None
+    checkpoint_dir: PathLike,
+    last_checkpoint: str | None = None,
+    seconds_to_sleep: float = 1,
+    timeout: float | None = None,
 ) -> str | None:
     """Wait until a folder has a latest checkpoint other than `last_checkpoint`, and return it; None: time is up."""
     logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
@@ -230,7 +234,7 @@ def wait_for_new_checkpoint(
 
 
 def checkpoints_iterator(
-    checkpoint_dir: Any,
+    checkpoint_dir: PathLike,
     min_interval_secs: float = 0,
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,

@@ -95,7 +95,7 @@ class CheckpointManager:
         return self._checkpoint
 
     @property
-    def checkpoint_interval(self) -> Any:
+    def checkpoint_interval(self) -> int:
         """How many steps there are at least between two checkpoints."""
         return self._checkpoint_interval
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ebbflow.checkpoint.management import latest_checkpoint
 from ebbflow.core import errors
+from ebbflow.core.typing import PathLike, TensorLike
 from ebbflow.io.save_ops import open_checkpoint
 from ebbflow.platform import files
 
@@ -56,7 +57,7 @@ _KIND = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE", "float16": "DT_HALF", "i
          "int64": "DT_INT64", "string": "DT_STRING", "bool": "DT_BOOL"}  # fmt: skip
 
 
-def new_checkpoint_reader(filepattern: Any) -> CheckpointReader:
+def new_checkpoint_reader(filepattern: TensorLike) -> CheckpointReader:
     """Return a reader of the checkpoint with that prefix."""
     return CheckpointReader(filepattern)
 
@@ -75,12 +76,12 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     return CheckpointReader(filename)
 
 
-def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Any:
     """Return the value that a checkpoint holds for a variable."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
-def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+def list_variables(ckpt_dir_or_file: PathLike) -> list[tuple[str, list[int]]]:
     """Return the names and shapes of a checkpoint's tensors, by name."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.typing import PathLike
 from ebbflow.ops.declare import raw
 from ebbflow.state.initializers import Zeros
 
@@ -164,7 +165,7 @@ def _check_shape(shape: list[int], dtype: Any, width: int) -> None:
 
 
 def load_embedding_initializer(
-    ckpt_path: Any,
+    ckpt_path: PathLike,
     embedding_tensor_name: str,
     new_vocab_size: int,
     embedding_dim: int,
@@ -191,7 +192,7 @@ def load_embedding_initializer(
 
 
 def load_linear_multiclass_bias_initializer(
-    ckpt_path: Any,
+    ckpt_path: PathLike,
     bias_tensor_name: str,
     new_class_vocab_size: int,
     old_class_vocab_file: str,
@@ -215,7 +216,7 @@ def load_linear_multiclass_bias_initializer(
 
 
 def load_variable_slot_initializer(
-    ckpt_path: Any,
+    ckpt_path: PathLike,
     old_tensor_name: str,
     primary_partition_info: Any,
     new_row_vocab_size: int,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ebbflow import messages
 from ebbflow.checkpoint import management, saveables
 from ebbflow.checkpoint.builders import V2, BulkSaverBuilder
 from ebbflow.core import context, errors
+from ebbflow.core.typing import Message, PathLike
 from ebbflow.functions.meta_graph_import import import_scoped_meta_graph_with_return_elements
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.meta_graph import add_collection_def, export_scoped_meta_graph, read_meta_graph_file
@@ -24,6 +26,10 @@ from ebbflow.graph.scope_names import prepend_name_scope, strip_name_scope
 from ebbflow.io.save_ops import check_names, open_checkpoint
 from ebbflow.platform import files, logging
 from ebbflow.trackable.constants import OBJECT_GRAPH_PROTO_KEY
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
+
 
 _FIELDS = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
 
@@ -45,14 +51,14 @@ class Saver:
 
     def __init__(
         self,
-        var_list: Any = None,
+        var_list: Iterable[Any] | None = None,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
         keep_checkpoint_every_n_hours: float = 10000.0,
         name: str | None = None,
         restore_sequentially: bool = False,
-        saver_def: Any = None,
+        saver_def: Message | None = None,
         builder: Any = None,
         defer_build: bool = False,
         allow_empty: bool = False,
@@ -175,7 +181,7 @@ class Saver:
         return stripped
 
     @staticmethod
-    def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
+    def from_proto(saver_def: Message, import_scope: str | None = None) -> Saver:
         """Return the saver whose nodes a SaverDef names; they are in the default graph, maybe under a scope."""
         return Saver(saver_def=saver_def, name=import_scope)
 
@@ -335,8 +341,8 @@ class Saver:
 
     def export_meta_graph(
         self,
-        filename: Any = None,
-        collection_list: Any = None,
+        filename: PathLike | None = None,
+        collection_list: Iterable[Any] | None = None,
         as_text: bool = False,
         export_scope: str | None = None,
         clear_devices: bool = False,
@@ -372,13 +378,13 @@ _NO_GRAPH = (
 
 
 def export_meta_graph(
-    filename: Any = None,
-    meta_info_def: Any = None,
-    graph_def: Any = None,
-    saver_def: Any = None,
-    collection_list: Any = None,
+    filename: PathLike | None = None,
+    meta_info_def: Message | None = None,
+    graph_def: Message | None = None,
+    saver_def: Message | None = None,
+    collection_list: Iterable[Any] | None = None,
     as_text: bool = False,
-    graph: Any = None,
+    graph: Graph | None = None,
     export_scope: str | None = None,
     clear_devices: bool = False,
     clear_extraneous_savers: bool = False,

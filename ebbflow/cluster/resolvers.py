@@ -16,6 +16,7 @@ from typing import Any
 
 from ebbflow.cluster.spec import ClusterSpec
 from ebbflow.core import errors
+from ebbflow.core.typing import Message
 from ebbflow.engines import devices as engine_devices
 
 
@@ -48,7 +49,7 @@ class ClusterResolver:
         raise NotImplementedError(f"{type(self).__name__}.master: a ClusterResolver has to say where sessions go")
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Message | None = None
     ) -> Mapping[str, int]:
         """Return how many devices of each kind a task has besides its CPUs; here, those of this process."""
         kinds = Counter(device.device_type for device in engine_devices.list_logical_devices())
@@ -102,7 +103,7 @@ class SimpleClusterResolver(ClusterResolver):
         return format_master_url(self._master, layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Message | None = None
     ) -> Mapping[str, int]:
         """Return how many devices of each kind a task has, as was given."""
         return {} if self._accelerators is None else self._accelerators
@@ -150,7 +151,7 @@ class UnionResolver(ClusterResolver):
         return self._resolvers[0].master(rpc_layer=rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Message | None = None
     ) -> Mapping[str, int]:
         """Return what the first resolver says."""
         return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
@@ -358,7 +359,7 @@ class SlurmClusterResolver(ClusterResolver):
         return self._address(kind, number, rpc_layer or self.rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Message | None = None
     ) -> Mapping[str, int]:
         """Return the GPUs of a task."""
         return {"GPU": self._gpus_per_task}

@@ -22,7 +22,7 @@ from ebbflow.core.shape import Dimension, TensorShape
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, provide_conversion
 
 if TYPE_CHECKING:
-    from ebbflow.core.typing import DTypeLike
+    from ebbflow.core.typing import DTypeLike, TensorLike
 
 
 _FIRST_CHOICE = {float: dtypes.float32, int: dtypes.int32, bool: dtypes.bool, complex: dtypes.complex128}
@@ -72,7 +72,7 @@ def at_hand(value: Any) -> Any:
 
 
 def convert_to_tensor(
-    value: Any,
+    value: TensorLike,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     preferred_dtype: DTypeLike | None = None,

@@ -13,7 +13,10 @@ import contextlib
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import Nested
 
 
 class NotSupported:
@@ -87,7 +90,7 @@ def answer(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return NOT_SUPPORTED
 
 
-def add_dispatch_support(target: Any = None, iterable_parameters: Any = None) -> Any:
+def add_dispatch_support(target: Nested = None, iterable_parameters: Any = None) -> Any:
     """Return `target` with its failures on arguments offered to the dispatchers; a decorator, with or without `()`."""
     if iterable_parameters is not None and not (
         isinstance(iterable_parameters, (list, tuple)) and all(isinstance(name, str) for name in iterable_parameters)

@@ -10,12 +10,16 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import ml_dtypes
 import numpy as np
 
 from ebbflow.core.tracing import TensorFree
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import DTypeLike
+
 
 _REF_OFFSET: Final = 100  # a reference type is its base type's enum number plus this
 _BY_ENUM: dict[int, DType] = {}
@@ -164,7 +168,7 @@ class DType(TensorFree):
         return as_dtype, (self.name,)
 
 
-def as_dtype(type_value: Any) -> DType:
+def as_dtype(type_value: DTypeLike) -> DType:
     """Return the dtype that `type_value` names.
 
     Takes a DType, its enum number, a name (`"float32"`, `"half"`, `"int32_ref"`), a NumPy dtype or scalar type, a

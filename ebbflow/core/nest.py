@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.composite import provide_nest, spec_of
 from ebbflow.core.containers import (
@@ -33,6 +33,10 @@ from ebbflow.core.containers import (
     rebuild,
     same_namedtuples,
 )
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import Nested
+
 
 # Other names of the same questions, through the years.
 is_sequence = is_nested
@@ -63,7 +67,7 @@ IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ = (
 # ---- taking apart ----------------------------------------------------------------------------------------------------
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+def flatten(structure: Nested, expand_composites: bool = False) -> list[Any]:
     """Return the leaves of `structure` as a flat list; a leaf alone gives a list of one.
 
     >>> flatten([1, (2, {"b": 4, "a": 3})])
@@ -87,7 +91,7 @@ def _flatten_into(leaves: list[Any], values: Iterable[Any], kinds: Kinds) -> Non
             _flatten_into(leaves, kind.values(value), kinds)
 
 
-def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
+def yield_flat_paths(nest: Nested, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
     """Yield, for each leaf, the tuple of keys and indices that lead to it."""
     for path, _ in _leaves_with_paths(nest, EXPANDING if expand_composites else PLAIN, ()):
         yield path
@@ -102,7 +106,7 @@ def _leaves_with_paths(structure: Any, kinds: Kinds, path: tuple[Any, ...]) -> I
             yield from _leaves_with_paths(value, kinds, (*path, key))
 
 
-def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[tuple[tuple[Any, ...], Any]]:
+def flatten_with_tuple_paths(structure: Nested, expand_composites: bool = False) -> list[tuple[tuple[Any, ...], Any]]:
     """Return `(path, leaf)` for each leaf; paths are tuples of keys and indices.
 
     >>> flatten_with_tuple_paths({"a": [5, 6]})
@@ -112,7 +116,7 @@ def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) ->
 
 
 def flatten_with_joined_string_paths(
-    structure: Any, separator: str = "/", expand_composites: bool = False
+    structure: Nested, separator: str = "/", expand_composites: bool = False
 ) -> list[tuple[str, Any]]:
     """Return `(path, leaf)` for each leaf; paths are strings.
 
@@ -163,7 +167,7 @@ def _yield_sorted_items(iterable: Any) -> Iterator[tuple[Any, Any]]:
 # ---- putting together ------------------------------------------------------------------------------------------------
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure: Nested, flat_sequence: Any, expand_composites: bool = False) -> Nested:
     """Return a structure like `structure` whose leaves are those of `flat_sequence`, in order.
 
     >>> pack_sequence_as({"a": [0, 0], "b": 0}, [1, 2, 3])
@@ -204,7 +208,7 @@ def _truncated(value: Any, length: int = 100) -> str:
     return text if len(text) <= length else text[:length] + "..."
 
 
-def sequence_like(instance: Any, args: Any) -> Any:
+def sequence_like(instance: Any, args: Nested) -> Nested:
     """Return `args` as a sequence of the kind that `instance` is."""
     return rebuild(EXPANDING[instance.__class__] or SEQUENCE, instance, list(args))
 
@@ -212,7 +216,7 @@ def sequence_like(instance: Any, args: Any) -> Any:
 _sequence_like = sequence_like  # its older name, which programs use too
 
 
-def list_to_tuple(structure: Any) -> Any:
+def list_to_tuple(structure: Nested) -> Nested:
     """Return `structure` with every list in it made a tuple."""
     kind = PLAIN[structure.__class__]
     if kind is None:
@@ -224,7 +228,7 @@ def list_to_tuple(structure: Any) -> Any:
 # ---- mapping ---------------------------------------------------------------------------------------------------------
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Nested:
     """Return a structure like the first whose leaves are `func` of the leaves of all structures.
 
     >>> map_structure(lambda x, y: x + y, [1, {"a": 2}], [10, {"a": 20}])
@@ -255,7 +259,7 @@ def _map(func: Callable[[Any], Any], structure: Any, kinds: Kinds) -> Any:
     return rebuild(kind, structure, [_map(func, value, kinds) for value in kind.values(structure)])
 
 
-def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Nested:
     """Like `map_structure`, with `func(path, *leaves)`; the path is a string joined with `/`."""
 
     def with_joined_path(path: tuple[Any, ...], *leaves: Any, **more: Any) -> Any:
@@ -264,12 +268,12 @@ def map_structure_with_paths(func: Callable[..., Any], *structure: Any, **kwargs
     return map_structure_with_tuple_paths_up_to(structure[0], with_joined_path, *structure, **kwargs)
 
 
-def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Nested:
     """Like `map_structure`, with `func(path, *leaves)`; the path is a tuple of keys and indices."""
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
 
 
-def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any) -> Any:
+def map_structure_up_to(shallow_tree: Nested, func: Callable[..., Any], *inputs: Any, **kwargs: Any) -> Nested:
     """Map over `inputs` as deep as `shallow_tree` goes: below its leaves, `func` gets whole subtrees.
 
     >>> map_structure_up_to([0, 0], len, [[1, 2], [3]])
@@ -281,8 +285,8 @@ def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: An
 
 
 def map_structure_with_tuple_paths_up_to(
-    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
-) -> Any:
+    shallow_tree: Nested, func: Callable[..., Any], *inputs: Any, **kwargs: Any
+) -> Nested:
     """Like `map_structure_up_to`, with `func(path, *subtrees)`."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
@@ -300,7 +304,9 @@ def map_structure_with_tuple_paths_up_to(
 # ---- comparing -------------------------------------------------------------------------------------------------------
 
 
-def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+def assert_same_structure(
+    nest1: Nested, nest2: Nested, check_types: bool = True, expand_composites: bool = False
+) -> None:
     """Raise unless both structures nest alike: ValueError for another shape or keys, TypeError for other containers."""
     difference = _difference(nest1, nest2, check_types, EXPANDING if expand_composites else PLAIN)
     if difference is None:
@@ -401,8 +407,8 @@ def _outline(structure: Any) -> str:
 
 
 def assert_shallow_structure(
-    shallow_tree: Any,
-    input_tree: Any,
+    shallow_tree: Nested,
+    input_tree: Nested,
     check_types: bool = True,
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
@@ -467,8 +473,8 @@ def _pairs(shallow: Any, deep: Any, kind: Kind, deep_kind: Kind) -> Iterator[tup
 
 
 def flatten_up_to(
-    shallow_tree: Any,
-    input_tree: Any,
+    shallow_tree: Nested,
+    input_tree: Nested,
     check_types: bool = True,
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
@@ -485,8 +491,8 @@ def flatten_up_to(
 
 
 def flatten_with_tuple_paths_up_to(
-    shallow_tree: Any,
-    input_tree: Any,
+    shallow_tree: Nested,
+    input_tree: Nested,
     check_types: bool = True,
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
@@ -509,8 +515,8 @@ def _subtrees_with_paths(
 
 
 def get_traverse_shallow_structure(
-    traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
-) -> Any:
+    traverse_fn: Callable[[Any], Any], structure: Nested, expand_composites: bool = False
+) -> Nested:
     """Return a shallow structure of bools: `traverse_fn` says of each container whether to go on into it.
 
     It answers with a bool for the whole, or with a structure of bools, one for each child.

@@ -7,12 +7,15 @@ counts as the sum. Made by the gradients of gathers, taken by optimizers; `conve
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.spec import TensorSpec
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import DTypeLike, ShapeLike
 
 
 class IndexedSlices(CompositeTensor):
@@ -100,11 +103,11 @@ class IndexedSlicesSpec(TypeSpec):
 
     def __init__(
         self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        indices_dtype: Any = dtypes.int64,
-        dense_shape_dtype: Any = None,
-        indices_shape: Any = None,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike = dtypes.float32,
+        indices_dtype: DTypeLike = dtypes.int64,
+        dense_shape_dtype: DTypeLike | None = None,
+        indices_shape: ShapeLike | None = None,
     ):
         self._shape = TensorShape(shape)
         self._values_dtype = dtypes.as_dtype(dtype)

@@ -19,6 +19,10 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import Tensor
 
+if TYPE_CHECKING:
+    from ebbflow.core.typing import DTypeLike, Feeds, SessionLike, ShapeLike, TensorLike
+
+
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 """What a fetched SparseTensor is, and what one is fed with: three arrays."""
 
@@ -40,7 +44,7 @@ class SparseTensor(CompositeTensor):
         def __truediv__(self, other: Any) -> SparseTensor: ...
         def __div__(self, other: Any) -> SparseTensor: ...
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any):
+    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike):
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
             self._indices = convert(indices, dtypes.int64, name="indices")
             self._values = convert(values, name="values")
@@ -64,17 +68,17 @@ class SparseTensor(CompositeTensor):
         return cls(*sparse_tensor_value)
 
     @property
-    def indices(self) -> Any:
+    def indices(self) -> Tensor:
         """The places, [n, rank]."""
         return self._indices
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Tensor:
         """The elements there, [n]."""
         return self._values
 
     @property
-    def dense_shape(self) -> Any:
+    def dense_shape(self) -> Tensor:
         """The shape of the whole, [rank]."""
         return self._dense_shape
 
@@ -96,7 +100,7 @@ class SparseTensor(CompositeTensor):
     def get_shape(self) -> TensorShape:
         return self.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Add to what is known of the shape."""
         self._static = self.shape.merge_with(TensorShape(shape))
 
@@ -116,7 +120,7 @@ class SparseTensor(CompositeTensor):
     def device(self) -> str:
         return self._values.device
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> SparseTensorValue:
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> SparseTensorValue:
         """Return the value in `session`, or in the default session."""
         session = session or (context.thread.sessions[-1] if context.thread.sessions else None)
         if session is None:
@@ -171,12 +175,12 @@ class SparseTensorSpec(BatchableTypeSpec):
 
     __slots__ = ("_dtype", "_shape")
 
-    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32):
+    def __init__(self, shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32):
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
 
     @classmethod
-    def from_value(cls, value: Any) -> SparseTensorSpec:
+    def from_value(cls, value: TensorLike) -> SparseTensorSpec:
         """Return the spec of a SparseTensor, or of the value of one."""
         if isinstance(value, SparseTensor):
             return cls(value.shape, value.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.composite import BatchableTypeSpec, TypeSpec, _spec_or_none
@@ -11,6 +11,9 @@ from ebbflow.core.convert import convert_to_tensor
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import TensorLike
 
 
 @register("tf.TensorSpec")
@@ -35,7 +38,7 @@ class TensorSpec(BatchableTypeSpec):
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
-    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+    def from_tensor(cls, tensor: TensorLike, name: str | None = None) -> TensorSpec:
         """Return the spec of a tensor; a symbolic one's node gives the name."""
         if not isinstance(tensor, Tensor):
             raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")

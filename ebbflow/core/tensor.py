@@ -16,6 +16,10 @@ from ebbflow.core import context, dtypes, errors
 from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import TensorShape, from_dims, is_compatible
 
+if TYPE_CHECKING:
+    from ebbflow.core.typing import Feeds, SessionLike, ShapeLike
+
+
 ndarray = np.ndarray
 _as_array: list[Any] = []  # (value, dtype) -> array and dtype, as `core.convert` says
 
@@ -167,11 +171,11 @@ class Tensor(TensorBase):
         """Return the operations that take this tensor."""
         raise _bare("consumers")
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Add to what is known of the shape."""
         raise _bare("shape")
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Any:
         """Return the value, in `session` or the default one where it is in a graph."""
         raise _bare("value")
 
@@ -293,7 +297,7 @@ class EagerTensor(Tensor):
         """Return this tensor where it is: without a GPU, placement falls back to the host."""
         return self
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Check that `shape` is compatible with the value's shape."""
         if not is_compatible(self._array.shape, TensorShape(shape)._dims):
             raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}")
@@ -339,7 +343,7 @@ class EagerTensor(Tensor):
             self.numpy()  # refuses
         return self._array
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Any:
         raise NotImplementedError(
             "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
         )

@@ -9,7 +9,7 @@ rooms above, is recognised by `is_tensor_like`, the attribute that also tells it
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -29,6 +29,21 @@ class HasArray(Protocol):
     """What NumPy takes for an array: arrays and scalars of NumPy and of libraries beside it (pandas, jax, PIL)."""
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SessionLike(Protocol):
+    """What runs a graph: a session, or one that looks after itself (`tf.train.MonitoredSession`)."""
+
+    @property
+    def graph(self) -> Any: ...
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any: ...
+
+
+class Message(Protocol):
+    """A protocol message: `tf.compat.v1.ConfigProto`, `GraphDef`, …"""
+
+    def SerializeToString(self) -> bytes: ...
 
 
 Number: TypeAlias = bool | int | float | complex | np.generic
@@ -59,6 +74,18 @@ PathLike: TypeAlias = str | bytes | os.PathLike[str] | Tensor
 
 Attrs: TypeAlias = dict[str, Any]
 """The attrs of an op by name."""
+
+InitializerLike: TypeAlias = Callable[..., Any] | TensorLike
+"""What a variable starts with: a value, the name of an initializer, or a function of shape and dtype that makes one."""
+
+Activation: TypeAlias = Callable[..., Any] | str
+"""A function of one tensor, or the name of one."""
+
+Rate: TypeAlias = TensorLike | Callable[[], TensorLike]
+"""A number that an optimizer uses, or a function that is asked for it at every step."""
+
+Feeds: TypeAlias = Mapping[Any, Any]
+"""Values by the tensor or placeholder that they stand in for."""
 
 Nested: TypeAlias = Any
 """Tensors in tuples, lists, dictionaries and dataclasses: what `tf.nest` takes apart."""

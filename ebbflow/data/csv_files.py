@@ -15,6 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.dataset_v1 import DatasetV1
 from ebbflow.data.file_ops import chunks, compression_of, names_of, text_of
@@ -173,7 +174,7 @@ INFERRED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.s
 
 
 def make_csv_dataset(
-    file_pattern: Any,
+    file_pattern: TensorLike,
     batch_size: int,
     column_names: Sequence[str] | None = None,
     column_defaults: Sequence[Any] | None = None,

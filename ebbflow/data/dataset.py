@@ -18,7 +18,8 @@ from ebbflow.core.op import Op
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.tensor import wrap
+from ebbflow.core.tensor import Tensor, wrap
+from ebbflow.core.typing import Nested
 from ebbflow.data import selecting, structure
 from ebbflow.data import spec as _composites  # noqa: F401  (says how composite elements travel)
 from ebbflow.data.dataset_files import Files
@@ -45,7 +46,7 @@ _KEEPING_BATCHES = frozenset(
 class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
     """A sequence of elements that are made when somebody iterates over them."""
 
-    def __init__(self, variant_tensor: Any, element_spec: Any = None, kind: str = "Dataset", options: Any = None):
+    def __init__(self, variant_tensor: Any, element_spec: Nested = None, kind: str = "Dataset", options: Any = None):
         self._variant_tensor_attr = convert(variant_tensor, dtypes.variant)
         self._spec = element_spec
         self._kind = kind
@@ -153,7 +154,7 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
 
     # --- how many -----------------------------------------------------------------------------------------------------
 
-    def cardinality(self, name: str | None = None) -> Any:
+    def cardinality(self, name: str | None = None) -> Tensor:
         """Return how many elements there are; `tf.data.INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY` for the rest."""
         return selecting.DatasetCardinality(self._variant_tensor, name=name)
 
@@ -199,7 +200,7 @@ _AS_ARRAYS = {"RaggedTensor", "SparseTensor", "NoneType", "Tensor", "DatasetV2",
 class NumpyIterator:
     """The elements of a dataset as arrays."""
 
-    def __init__(self, dataset: Any):
+    def __init__(self, dataset: DatasetV2):
         self._iterator = iter(dataset)
 
     def __iter__(self) -> NumpyIterator:
@@ -227,7 +228,7 @@ class DatasetSpec(TypeSpec):
 
     __slots__ = ("_dataset_shape", "_element_spec")
 
-    def __init__(self, element_spec: Any, dataset_shape: Any = ()):
+    def __init__(self, element_spec: Nested, dataset_shape: Any = ()):
         self._element_spec = element_spec
         self._dataset_shape = TensorShape(dataset_shape)
 

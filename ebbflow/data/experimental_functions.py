@@ -11,7 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Effect, Nested, PathLike, TensorLike
 from ebbflow.data import structure
 from ebbflow.data.dataset import DatasetSpec, DatasetV2
 from ebbflow.data.dataset_v1 import DatasetV1
@@ -31,12 +31,12 @@ SHARD_HINT = -1
 Transformation = Callable[[Any], Any]
 
 
-def assert_cardinality(expected_cardinality: Any) -> Transformation:
+def assert_cardinality(expected_cardinality: TensorLike) -> Transformation:
     """Return the transformation after which there must be that many elements."""
     return lambda dataset: dataset.assert_cardinality(expected_cardinality)
 
 
-def assert_element_shape(expected_shapes: Any) -> Transformation:
+def assert_element_shape(expected_shapes: Nested) -> Transformation:
     """Return the transformation after which elements must have these shapes."""
 
     def check(*element: Any) -> Any:
@@ -53,7 +53,7 @@ def batch_and_drop_remainder(batch_size: TensorLike) -> Transformation:
 
 
 def padded_batch_and_drop_remainder(
-    batch_size: TensorLike, padded_shapes: Any, padding_values: Any = None
+    batch_size: TensorLike, padded_shapes: Nested, padding_values: Nested = None
 ) -> Transformation:
     """Return the transformation into padded batches that are all whole."""
     return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, drop_remainder=True)
@@ -63,8 +63,8 @@ def bucket_by_sequence_length(
     element_length_func: Callable[..., Any],
     bucket_boundaries: Sequence[int],
     bucket_batch_sizes: Sequence[int],
-    padded_shapes: Any = None,
-    padding_values: Any = None,
+    padded_shapes: Nested = None,
+    padding_values: Nested = None,
     pad_to_bucket_boundary: bool = False,
     no_padding: bool = False,
     drop_remainder: bool = False,
@@ -76,27 +76,31 @@ def bucket_by_sequence_length(
     )  # fmt: skip
 
 
-def cardinality(dataset: Any) -> Any:
+def cardinality(dataset: DatasetV2) -> Any:
     """Return how many elements a dataset has."""
     return dataset.cardinality()
 
 
-def choose_from_datasets(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Any:
+def choose_from_datasets(
+    datasets: Sequence[DatasetV2], choice_dataset: DatasetV2, stop_on_empty_dataset: bool = False
+) -> Any:
     """Return elements of several datasets, each of the one that `choice_dataset` has the number of."""
     return DatasetV2.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
-def choose_from_datasets_v1(datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False) -> Any:
+def choose_from_datasets_v1(
+    datasets: Sequence[DatasetV2], choice_dataset: DatasetV2, stop_on_empty_dataset: bool = False
+) -> Any:
     """Return elements of several datasets, each of the one that `choice_dataset` has the number of."""
     return DatasetV1.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
-def counter(start: Any = 0, step: Any = 1, dtype: DTypeLike = dtypes.int64) -> Any:
+def counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> Any:
     """Return the numbers from `start` on, without end."""
     return DatasetV2.counter(start, step, dtype)
 
 
-def counter_v1(start: Any = 0, step: Any = 1, dtype: DTypeLike = dtypes.int64) -> Any:
+def counter_v1(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> Any:
     """Return the numbers from `start` on, without end."""
     return DatasetV1.counter(start, step, dtype)
 
@@ -113,7 +117,7 @@ def dense_to_sparse_batch(batch_size: TensorLike, row_shape: TensorLike) -> Tran
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
-def enumerate_dataset(start: Any = 0) -> Transformation:
+def enumerate_dataset(start: TensorLike = 0) -> Transformation:
     """Return the transformation into pairs of a number and an element."""
     return lambda dataset: dataset.enumerate(start)
 
@@ -127,12 +131,12 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Any:
     return DatasetV2.from_tensor_slices(structure.pack_as(elements[0], columns), name)
 
 
-def from_variant(variant: Any, structure: Any) -> Any:
+def from_variant(variant: Any, structure: Nested) -> Any:
     """Return the dataset that a variant tensor holds; `structure` is the type of its elements."""
     return DatasetSpec(structure)._from_components([variant])
 
 
-def to_variant(dataset: Any) -> Any:
+def to_variant(dataset: DatasetV2) -> Any:
     """Return the variant tensor that holds a dataset."""
     return dataset._variant_tensor
 
@@ -142,7 +146,7 @@ def get_next_as_optional(iterator: Any) -> Optional:
     return iterator.get_next_as_optional()
 
 
-def get_single_element(dataset: Any) -> Any:
+def get_single_element(dataset: DatasetV2) -> Any:
     """Return the only element of a dataset."""
     return dataset.get_single_element()
 
@@ -160,7 +164,7 @@ def get_structure(dataset_or_iterator: Any) -> Any:
 def group_by_window(
     key_func: Callable[..., Any],
     reduce_func: Callable[..., Any],
-    window_size: Any = None,
+    window_size: TensorLike | None = None,
     window_size_func: Callable[..., Any] | None = None,
 ) -> Transformation:
     """Return the transformation that makes something of the elements with one key, that many at a time."""
@@ -200,17 +204,19 @@ def map_and_batch(
 
 def parallel_interleave(
     map_func: Callable[..., Any],
-    cycle_length: Any,
-    block_length: Any = 1,
+    cycle_length: TensorLike,
+    block_length: TensorLike = 1,
     sloppy: bool | None = False,
-    buffer_output_elements: Any = None,
-    prefetch_input_elements: Any = None,
+    buffer_output_elements: TensorLike | None = None,
+    prefetch_input_elements: TensorLike | None = None,
 ) -> Transformation:
     """Return the transformation into the elements of datasets that a function makes, several in turn."""
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, AUTOTUNE)
 
 
-def sloppy_interleave(map_func: Callable[..., Any], cycle_length: Any, block_length: Any = 1) -> Transformation:
+def sloppy_interleave(
+    map_func: Callable[..., Any], cycle_length: TensorLike, block_length: TensorLike = 1
+) -> Transformation:
     """Return the transformation into the elements of datasets that a function makes, several in turn."""
     return parallel_interleave(map_func, cycle_length, block_length, True)
 
@@ -226,42 +232,57 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transfo
 
 
 def rejection_resample(
-    class_func: Callable[..., Any], target_dist: Any, initial_dist: Any = None, seed: Any = None
+    class_func: Callable[..., Any],
+    target_dist: TensorLike,
+    initial_dist: TensorLike | None = None,
+    seed: TensorLike | None = None,
 ) -> Transformation:
     """Return the transformation that drops elements until classes come as wanted."""
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
 def sample_from_datasets(
-    datasets: Any, weights: TensorLike | None = None, seed: Any = None, stop_on_empty_dataset: bool = False
+    datasets: Sequence[DatasetV2],
+    weights: TensorLike | None = None,
+    seed: TensorLike | None = None,
+    stop_on_empty_dataset: bool = False,
 ) -> Any:
     """Return elements of several datasets, each of one drawn at random."""
     return DatasetV2.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
 def sample_from_datasets_v1(
-    datasets: Any, weights: TensorLike | None = None, seed: Any = None, stop_on_empty_dataset: bool = False
+    datasets: Sequence[DatasetV2],
+    weights: TensorLike | None = None,
+    seed: TensorLike | None = None,
+    stop_on_empty_dataset: bool = False,
 ) -> Any:
     """Return elements of several datasets, each of one drawn at random."""
     return DatasetV1.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
-def random_dataset(seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None) -> Any:
+def random_dataset(
+    seed: TensorLike | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+) -> Any:
     """Return random numbers, without end."""
     return DatasetV2.random(seed, rerandomize_each_iteration, name)
 
 
-def random_dataset_v1(seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None) -> Any:
+def random_dataset_v1(
+    seed: TensorLike | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+) -> Any:
     """Return random numbers, without end."""
     return DatasetV1.random(seed, rerandomize_each_iteration, name)
 
 
-def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
+def scan(initial_state: Nested, scan_func: Callable[..., Any]) -> Transformation:
     """Return the transformation by a function of a state and an element."""
     return lambda dataset: dataset.scan(initial_state, scan_func)
 
 
-def shuffle_and_repeat(buffer_size: TensorLike, count: Any = None, seed: Any = None) -> Transformation:
+def shuffle_and_repeat(
+    buffer_size: TensorLike, count: TensorLike | None = None, seed: TensorLike | None = None
+) -> Transformation:
     """Return the transformation into random order, several times over."""
     return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
 
@@ -284,11 +305,13 @@ def unique() -> Transformation:
 class Reducer:
     """A state, how an element changes it, and what is made of it at the end."""
 
-    def __init__(self, init_func: Callable[..., Any], reduce_func: Callable[..., Any], finalize_func: Any):
+    def __init__(
+        self, init_func: Callable[..., Any], reduce_func: Callable[..., Any], finalize_func: Callable[..., Any]
+    ):
         self.init_func, self.reduce_func, self.finalize_func = init_func, reduce_func, finalize_func
 
 
-def reduce_dataset(dataset: Any, reducer: Reducer) -> Any:
+def reduce_dataset(dataset: DatasetV2, reducer: Reducer) -> Any:
     """Return what a reducer makes of all elements."""
     if not isinstance(reducer, Reducer):
         raise TypeError(f"reducer must be a Reducer, got {type(reducer).__name__}")
@@ -328,7 +351,10 @@ def parse_example_dataset(
 
 
 def sliding_window_batch(
-    window_size: Any, stride: Any = None, window_shift: Any = None, window_stride: Any = 1
+    window_size: TensorLike,
+    stride: TensorLike | None = None,
+    window_shift: TensorLike | None = None,
+    window_stride: TensorLike = 1,
 ) -> Transformation:
     """Return the transformation into batches of elements in windows that move on by `window_shift`."""
     if stride is not None and window_shift is not None:
@@ -375,7 +401,7 @@ def save(
 
 
 def load(
-    path: Any, element_spec: Any = None, compression: str | None = None,
+    path: PathLike, element_spec: Nested = None, compression: str | None = None,
     reader_func: Callable[[Any], Any] | None = None,
 ) -> Any:  # fmt: skip
     """Return the dataset that was saved in a directory."""
@@ -383,7 +409,7 @@ def load(
 
 
 def snapshot(
-    path: Any, compression: str = "AUTO", reader_func: Callable[[Any], Any] | None = None,
+    path: PathLike, compression: str = "AUTO", reader_func: Callable[[Any], Any] | None = None,
     shard_func: Callable[..., Any] | None = None,
 ) -> Transformation:  # fmt: skip
     """Return the transformation that writes elements to a directory the first time, and reads them later."""
@@ -415,7 +441,7 @@ class TFRecordWriter:
         self._filename = convert(filename, dtypes.string, name="filename")
         self._compression = convert(compression_type or "", dtypes.string, name="compression_type")
 
-    def write(self, dataset: Any) -> Any:
+    def write(self, dataset: DatasetV2) -> Effect:
         """Write all elements; in a graph, return the operation that does."""
         if not isinstance(dataset, DatasetV2):
             raise TypeError(f"Invalid `dataset.` Expected a `tf.data.Dataset` object but got {type(dataset)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ebbflow.core.typing import TensorLike
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.dataset_v1 import DatasetV1
 from ebbflow.data.readers import TFRecordDatasetV1, TFRecordDatasetV2
@@ -12,7 +13,7 @@ from ebbflow.ops.parsing.examples import parse_example
 
 
 def make_batched_features_dataset(
-    file_pattern: Any,
+    file_pattern: TensorLike,
     batch_size: int,
     features: Mapping[str, Any],
     reader: Callable[..., Any] | None = None,
@@ -21,7 +22,7 @@ def make_batched_features_dataset(
     num_epochs: int | None = None,
     shuffle: bool = True,
     shuffle_buffer_size: int = 10000,
-    shuffle_seed: Any = None,
+    shuffle_seed: TensorLike | None = None,
     prefetch_buffer_size: int | None = None,
     reader_num_threads: int | None = None,
     parser_num_threads: int | None = None,
@@ -37,7 +38,7 @@ def make_batched_features_dataset(
 
 
 def make_batched_features_dataset_v1(
-    file_pattern: Any,
+    file_pattern: TensorLike,
     batch_size: int,
     features: Mapping[str, Any],
     reader: Callable[..., Any] | None = None,
@@ -46,7 +47,7 @@ def make_batched_features_dataset_v1(
     num_epochs: int | None = None,
     shuffle: bool = True,
     shuffle_buffer_size: int = 10000,
-    shuffle_seed: Any = None,
+    shuffle_seed: TensorLike | None = None,
     prefetch_buffer_size: int | None = None,
     reader_num_threads: int | None = None,
     parser_num_threads: int | None = None,
@@ -62,7 +63,7 @@ def make_batched_features_dataset_v1(
 
 
 def read_batch_features(
-    file_pattern: Any,
+    file_pattern: TensorLike,
     batch_size: int,
     features: Mapping[str, Any],
     reader: Callable[..., Any] | None = None,

@@ -12,6 +12,8 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.data.columns import Block, Listed
 from ebbflow.data.pipe import Element, dataset_op, made
 from ebbflow.io.records import RecordReader, TFRecordOptions, file_errors, open_file
@@ -228,6 +230,6 @@ def _(xp: Any, patterns: Any) -> Any:
     return made(lambda: ((text_of(name),) for name in _matching(patterns)))
 
 
-def matching_files(pattern: Any, name: str | None = None) -> Any:
+def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
     """Return the names of the files that match a pattern, or any of several, in order."""
     return MatchingFiles(pattern, name=name)

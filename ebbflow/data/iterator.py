@@ -8,6 +8,7 @@ from ebbflow.core import context, dtypes, errors, source
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, wrap
+from ebbflow.core.typing import Nested
 from ebbflow.data import iterator_ops, structure
 from ebbflow.data.iterator_state import DeserializeIterator, SerializeIterator, State
 from ebbflow.data.optional import OptionalSpec
@@ -142,7 +143,7 @@ class IteratorSpec(TypeSpec):
 
     __slots__ = ("_element_spec",)
 
-    def __init__(self, element_spec: Any):
+    def __init__(self, element_spec: Nested):
         self._element_spec = element_spec
 
     @classmethod

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Op
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, InitializerLike, Nested, TensorLike
 from ebbflow.data import iterator_ops, structure
 from ebbflow.data.iterator import IteratorBase, OwnedIterator
 from ebbflow.functions.control_flow.loop_edits import copy_node
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.runtime.executor import needed_nodes
+
+if TYPE_CHECKING:
+    from ebbflow.data.dataset import DatasetV2
+
 
 GLOBAL_ITERATORS = "iterators"
 """The collection of a graph's iterators."""
@@ -22,7 +28,12 @@ class Iterator(IteratorBase):
     """An iterator of a graph."""
 
     def __init__(
-        self, iterator_resource: Any, initializer: Any, output_types: Any, output_shapes: Any, output_classes: Any
+        self,
+        iterator_resource: TensorLike,
+        initializer: InitializerLike,
+        output_types: Nested,
+        output_shapes: Nested,
+        output_classes: Nested,
     ):
         self._resource, self._initializer = iterator_resource, initializer
         self._spec = structure.from_legacy(output_types, output_shapes, output_classes)
@@ -38,7 +49,10 @@ class Iterator(IteratorBase):
 
     @staticmethod
     def from_structure(
-        output_types: Any, output_shapes: Any = None, shared_name: str | None = None, output_classes: Any = None
+        output_types: Nested,
+        output_shapes: Nested = None,
+        shared_name: str | None = None,
+        output_classes: Nested = None,
     ) -> Iterator:
         """Return an iterator that any dataset with such elements can be given to: see `make_initializer`."""
         spec = structure.from_legacy(output_types, output_shapes, output_classes)
@@ -49,7 +63,7 @@ class Iterator(IteratorBase):
 
     @staticmethod
     def from_string_handle(
-        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+        string_handle: TensorLike, output_types: Nested, output_shapes: Nested = None, output_classes: Nested = None
     ) -> Iterator:
         """Return the iterator that a string, from `string_handle()`, stands for when the graph runs."""
         spec = structure.from_legacy(output_types, output_shapes, output_classes)
@@ -58,13 +72,13 @@ class Iterator(IteratorBase):
         return Iterator._of(resource, None, spec)
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Effect:
         """The operation that starts this iterator over its dataset."""
         if self._initializer is None:
             raise ValueError("Iterator does not have an initializer.")
         return self._initializer
 
-    def make_initializer(self, dataset: Any, name: str | None = None) -> Any:
+    def make_initializer(self, dataset: DatasetV2, name: str | None = None) -> Effect:
         """Return the operation that starts this iterator over a dataset."""
         mine, theirs = self._spec, dataset.element_spec
         try:
@@ -80,7 +94,7 @@ class Iterator(IteratorBase):
         with name_scope(name, "make_initializer") as scope:
             return iterator_ops.MakeIterator(dataset._variant_tensor, self._resource, name=scope)
 
-    def string_handle(self, name: str | None = None) -> Any:
+    def string_handle(self, name: str | None = None) -> Tensor:
         """Return the string that stands for this iterator in its session."""
         return self._name if name is None else iterator_ops.IteratorToStringHandle(self._resource, name=name)
 
@@ -97,7 +111,7 @@ class Iterator(IteratorBase):
         return structure.legacy_classes(self._spec)
 
 
-def make_one_shot_iterator(dataset: Any) -> Any:
+def make_one_shot_iterator(dataset: DatasetV2) -> Any:
     """Return an iterator over a dataset that starts by itself, once in each session."""
     if context.executing_eagerly():
         return OwnedIterator(dataset)
@@ -107,7 +121,7 @@ def make_one_shot_iterator(dataset: Any) -> Any:
     return Iterator._of(resource, None, spec)
 
 
-def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> Iterator:
+def make_initializable_iterator(dataset: DatasetV2, shared_name: str | None = None) -> Iterator:
     """Return an iterator over a dataset that starts when its `initializer` is run."""
     if context.executing_eagerly():
         raise RuntimeError(

@@ -7,6 +7,8 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested
 from ebbflow.data import structure
 from ebbflow.ops.state import optional as ops
 
@@ -14,7 +16,7 @@ from ebbflow.ops.state import optional as ops
 class Optional(CompositeTensor):
     """A value, or none."""
 
-    def __init__(self, variant_tensor: Any, value_structure: Any):
+    def __init__(self, variant_tensor: Any, value_structure: Nested):
         # Keras sets `_element_spec` later, while it traces a loop that begins with an empty optional.
         self._variant_tensor_attr, self._element_spec = variant_tensor, value_structure
 
@@ -29,7 +31,7 @@ class Optional(CompositeTensor):
     def _type_spec(self) -> OptionalSpec:
         return OptionalSpec(self._element_spec)
 
-    def has_value(self, name: str | None = None) -> Any:
+    def has_value(self, name: str | None = None) -> Tensor:
         """Return whether there is a value."""
         return ops.OptionalHasValue(self._variant_tensor_attr, name=name)
 
@@ -48,7 +50,7 @@ class Optional(CompositeTensor):
         return Optional(ops.OptionalFromValue(structure.to_tensors(spec, element)), spec)
 
     @staticmethod
-    def empty(element_spec: Any) -> Optional:
+    def empty(element_spec: Nested) -> Optional:
         """Return an optional without a value."""
         return Optional(ops.OptionalNone(), element_spec)
 
@@ -63,7 +65,7 @@ class OptionalSpec(TypeSpec):
 
     __slots__ = ("_element_spec",)
 
-    def __init__(self, element_spec: Any):
+    def __init__(self, element_spec: Nested):
         self._element_spec = element_spec
 
     @classmethod

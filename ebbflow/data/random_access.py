@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
@@ -18,6 +18,10 @@ from ebbflow.data.random_words import DummySeedGenerator, seeds_of
 from ebbflow.data.selecting import in_random_order
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
+
+if TYPE_CHECKING:
+    from ebbflow.data.dataset import DatasetV2
+
 
 GetElementAtIndex = op(
     f"GetElementAtIndex(dataset:variant, index:int64) -> (components:list(output_types)) | {TYPED}",
@@ -52,7 +56,7 @@ def _element_at(pipe: Pipe, place: int) -> Element | None:
     return None if rows is None else [column[0, ...] for column in rows]
 
 
-def at(dataset: Any, index: TensorLike) -> Any:
+def at(dataset: DatasetV2, index: TensorLike) -> Any:
     """Return the element of a dataset at a place, counted from 0; `tf.errors.OutOfRangeError` where there is none."""
     spec = dataset.element_spec
     place = convert(index, dtypes.int64, name="index")

@@ -5,13 +5,17 @@ Knows the ops of `queue_readers`. In eager mode there are no such readers: datas
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, Message, Nested, TensorLike
 from ebbflow.io.records import TFRecordOptions
 from ebbflow.ops.declare import raw
+
+if TYPE_CHECKING:
+    from ebbflow.state.queues.queue import QueueBase
 
 
 class ReaderBase:
@@ -34,7 +38,7 @@ class ReaderBase:
         """Return the next record, as a pair (key, value) of string scalars."""
         return raw.ReaderReadV2(self._reader_ref, _reference(queue), name=name)
 
-    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
+    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> Any:
         """Return the next records, at most `num_records`, as a pair (keys, values) of string vectors."""
         return raw.ReaderReadUpToV2(self._reader_ref, _reference(queue), num_records, name=name)
 
@@ -50,7 +54,7 @@ class ReaderBase:
         """Return a string that encodes how far the reader is; not every reader can tell."""
         return raw.ReaderSerializeStateV2(self._reader_ref, name=name)
 
-    def restore_state(self, state: Any, name: str | None = None) -> Any:
+    def restore_state(self, state: Nested, name: str | None = None) -> Effect:
         """Return the operation that makes the reader go on from a state."""
         return raw.ReaderRestoreStateV2(self._reader_ref, convert(state, dtypes.string), name=name)
 
@@ -59,7 +63,7 @@ class ReaderBase:
         """Whether `serialize_state` works."""
         return self._supports_serialize
 
-    def reset(self, name: str | None = None) -> Any:
+    def reset(self, name: str | None = None) -> Effect:
         """Return the operation that makes the reader start anew."""
         return raw.ReaderResetV2(self._reader_ref, name=name)
 
@@ -127,14 +131,14 @@ class LMDBReader(ReaderBase):
     Its handle is a reference, as readers had before there were resources.
     """
 
-    def __init__(self, name: str | None = None, options: Any = None):
+    def __init__(self, name: str | None = None, options: Message | None = None):
         super().__init__(raw.LMDBReader(name=name))
 
     def read(self, queue: Any, name: str | None = None) -> Any:
         """Return the next entry, as a pair (key, value) of string scalars."""
         return raw.ReaderRead(self._reader_ref, raw.FakeQueue(_reference(queue)), name=name)
 
-    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
+    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> Any:
         """Return the next entries, at most `num_records`, as a pair (keys, values) of string vectors."""
         return raw.ReaderReadUpTo(self._reader_ref, raw.FakeQueue(_reference(queue)), num_records, name=name)
 

@@ -9,7 +9,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Effect, TensorLike
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.pipe import begun_anew, pipe_of
 from ebbflow.ops.declare import FLAT
@@ -59,7 +59,7 @@ class DatasetInitializer(TableInitializerBase):
             raise ValueError(f"Unexpected `dataset` value. Keys and values must be scalars, got {spec}")
         super().__init__(spec[0].dtype, spec[1].dtype)
 
-    def initialize(self, table: Any) -> Any:
+    def initialize(self, table: Any) -> Effect:
         """Return the operation that fills a table."""
         check_table_dtypes(table, self._key_dtype, self._value_dtype)
         return remember_initializer(InitializeTableFromDataset(table.resource_handle, self.dataset._variant_tensor))
@@ -94,7 +94,7 @@ def table_from_dataset(
 
 
 def index_table_from_dataset(
-    dataset: Any = None,
+    dataset: DatasetV2 | None = None,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: TensorLike = -1,

@@ -76,7 +76,7 @@ class CrossDeviceOps:
         """Do what `batch_reduce` says, of values of at least two replicas."""
         return [self.reduce_implementation(reduce_op, v, place, options) for v, place in value_destination_pairs]
 
-    def broadcast_implementation(self, tensor: Any, destinations: Destinations) -> Any:
+    def broadcast_implementation(self, tensor: TensorLike, destinations: Destinations) -> Any:
         """Do what `broadcast` says."""
         copies = []
         for device in devices_of(destinations):

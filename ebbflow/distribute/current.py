@@ -5,7 +5,12 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ebbflow.core.typing import Effect
+
+if TYPE_CHECKING:
+    from ebbflow.distribute.strategy import Strategy
 
 
 class Place(NamedTuple):
@@ -106,7 +111,7 @@ def strategy_supports_no_merge_call() -> bool:
     return not has_strategy() or not get_strategy().extended._use_merge_call()
 
 
-def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
+def maybe_merge_call(fn: Callable[..., Any], strategy: Strategy, *args: Any, **kwargs: Any) -> Effect:
     """Call `fn(strategy, …)` across replicas where the strategy needs that, and else here."""
     if strategy_supports_no_merge_call():
         return fn(strategy, *args, **kwargs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ebbflow.core import nest
 from ebbflow.core.composite import BatchableTypeSpec, CompositeTensor, TypeSpec
@@ -13,6 +13,9 @@ from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.distribute.values import PerReplica, PerReplicaSpec
 from ebbflow.ops.declare import raw
+
+if TYPE_CHECKING:
+    from ebbflow.data.dataset import DatasetV2
 
 
 class InputReplicationMode(enum.Enum):
@@ -222,7 +225,7 @@ class DistributedOptionalSpec(DistributedIteratorSpec):
 class DistributedDataset:
     """A dataset whose batches are divided among replicas."""
 
-    def __init__(self, dataset: Any, replicas: int):
+    def __init__(self, dataset: DatasetV2, replicas: int):
         self._dataset, self._how = dataset, Dealing(replicas)
 
     @property

@@ -42,7 +42,7 @@ class RemoteValue:
 class ClusterCoordinator:
     """Gives work to other machines: refused, as none are served."""
 
-    def __init__(self, strategy: Any):
+    def __init__(self, strategy: Strategy):
         raise errors.UnimplementedError(
             None, None, f"ClusterCoordinator: {strategy!r} has no other machines to give work to; call the function"
         )

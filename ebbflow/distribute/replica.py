@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import nest
+from ebbflow.core.typing import Message, Nested
 from ebbflow.distribute import current
 from ebbflow.distribute.current import Place
 from ebbflow.distribute.reduce_op import ReduceOp, reduce_op_named
+
+if TYPE_CHECKING:
+    from ebbflow.distribute.strategy import Strategy
 
 
 class ReplicaContext:
     """One replica of a strategy, as the code it runs sees it."""
 
-    def __init__(self, strategy: Any, replica_id_in_sync_group: Any):
+    def __init__(self, strategy: Strategy, replica_id_in_sync_group: Any):
         self._strategy = strategy
         self._number = replica_id_in_sync_group  # among those of this process
 
@@ -36,7 +40,7 @@ class ReplicaContext:
         return self._strategy.num_replicas_in_sync
 
     @property
-    def replica_id_in_sync_group(self) -> Any:
+    def replica_id_in_sync_group(self) -> int:
         """Which replica this is, from 0."""
         return self._number + self._strategy.extended._first_replica
 
@@ -49,7 +53,9 @@ class ReplicaContext:
         """The devices this replica runs on."""
         return [self._strategy.extended.worker_devices[self._number]]
 
-    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+    def merge_call(
+        self, merge_fn: Callable[..., Any], args: Nested = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
         """Call `merge_fn(strategy, …)` once for all replicas, with the arguments of all, and return its result."""
         current.require_replica_context(self)
         return self._merge_call(merge_fn, args, kwargs or {})
@@ -58,7 +64,7 @@ class ReplicaContext:
         with current.entered(Place(self._strategy)):
             return merge_fn(self._strategy, *args, **kwargs)
 
-    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+    def all_reduce(self, reduce_op: Any, value: Any, options: Message | None = None) -> Any:
         """Return the sum or mean over replicas of each tensor of a structure."""
         op = reduce_op_named(reduce_op)
         return nest.pack_sequence_as(value, self._all_reduce(op, nest.flatten(value)))

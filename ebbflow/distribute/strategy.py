@@ -7,11 +7,13 @@ replicas derive from it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ebbflow.core import nest
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Message, Nested, TensorLike
 from ebbflow.distribute import current
 from ebbflow.distribute.current import Place
 from ebbflow.distribute.datasets import InputContext, InputReplicationMode
@@ -75,12 +77,12 @@ class Strategy:
         with current.entered(Place(self)):
             return self._extended.call_for_each_replica(converted_where_on(fn), args, kwargs or {})
 
-    def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
+    def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Tensor:
         """Return the sum or mean of a value over replicas, and along an axis of each where one is given."""
         op = reduce_op_named(reduce_op)
         return nest.map_structure(lambda leaf: self._extended._reduce(op, leaf, axis), value)
 
-    def gather(self, value: Any, axis: int) -> Any:
+    def gather(self, value: Any, axis: int) -> Tensor:
         """Return the values of all replicas one after the other along an axis."""
         return nest.map_structure(lambda leaf: self._extended._gather(leaf, axis), value)
 
@@ -96,7 +98,7 @@ class Strategy:
         """Return a dataset whose elements are divided among the replicas."""
         return self._extended._distribute_dataset(dataset, options)
 
-    def distribute_datasets_from_function(self, dataset_fn: Callable[..., Any], options: Any = None) -> Any:
+    def distribute_datasets_from_function(self, dataset_fn: Callable[..., Any], options: Message | None = None) -> Any:
         """Return a dataset made of what `dataset_fn(input_context)` gives."""
         return self._extended._datasets_from_function(dataset_fn, options)
 
@@ -116,7 +118,7 @@ class Strategy:
         """Return an iterator over a dataset."""
         return self._extended._dataset_iterator(dataset)
 
-    def update_config_proto(self, config_proto: Any) -> Any:
+    def update_config_proto(self, config_proto: Message) -> Any:
         """Return a session's configuration as this strategy wants it."""
         return config_proto
 
@@ -152,7 +154,7 @@ class ValueContext:
 class Extended:
     """How a strategy does what is asked of it; here: with one replica on one device."""
 
-    def __init__(self, strategy: Any, device: str | None = None):
+    def __init__(self, strategy: Strategy, device: str | None = None):
         self._strategy = strategy
         self._device = device
         self._retrace_functions_for_each_device = False
@@ -171,7 +173,7 @@ class Extended:
     def parameter_devices(self) -> tuple[str, ...]:
         return self.worker_devices
 
-    def non_slot_devices(self, var_list: Any) -> Any:
+    def non_slot_devices(self, var_list: Iterable[Any]) -> Any:
         """Return where variables go that belong to no other variable."""
         return self.parameter_devices[0]
 
@@ -215,14 +217,23 @@ class Extended:
 
     # --- running ------------------------------------------------------------------------------------------------------
 
-    def call_for_each_replica(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+    def call_for_each_replica(
+        self, fn: Callable[..., Any], args: Nested = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
         """Call `fn` once in each replica."""
         args, kwargs = nest.map_structure(lambda leaf: value_of_replica(leaf, 0), (tuple(args), kwargs or {}))
         placed = device_scope(self._device) if self._device else contextlib.nullcontext()
         with current.entered(Place(self._strategy, self._strategy._replica_context)), placed:
             return fn(*args, **kwargs)
 
-    def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Nested = (),
+        kwargs: Mapping[str, Any] | None = None,
+        group: bool = True,
+    ) -> Any:
         """Call `fn(var, …)` where each part of a variable is."""
         replica = current.get_replica_context()
         if replica is not None:
@@ -230,7 +241,12 @@ class Extended:
         return self._update(var, fn, args, kwargs or {}, group)
 
     def update_non_slot(
-        self, colocate_with: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True
+        self,
+        colocate_with: Any,
+        fn: Callable[..., Any],
+        args: Nested = (),
+        kwargs: Mapping[str, Any] | None = None,
+        group: bool = True,
     ) -> Any:
         """Call `fn(…)` once for variables that belong to no other."""
         with current.entered(Place(self._strategy, None, 0)):
@@ -270,7 +286,7 @@ class Extended:
         """Return the sums or means that the one replica of this process gets: of one replica alone, the tensors."""
         return tensors
 
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Message | None = None) -> Tensor:
         """Return the sum or mean of a value over replicas, where `destinations` is."""
         return self._reduce_to(reduce_op_named(reduce_op), value)
 
@@ -278,7 +294,7 @@ class Extended:
         """Do so for several values."""
         return self._reduce_all(reduce_op_named(reduce_op), [value for value, _ in value_destination_pairs])
 
-    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+    def broadcast_to(self, tensor: TensorLike, destinations: Any) -> Any:
         """Return a value for every replica."""
         return tensor
 

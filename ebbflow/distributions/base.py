@@ -21,7 +21,8 @@ from ebbflow.core.convert import convert, convert_to_tensor
 from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.broadcasting import broadcast_dynamic_shape, broadcast_static_shape
 from ebbflow.ops.arrays.joining import concat
@@ -141,12 +142,12 @@ class Distribution:
         """The shape of one event, as far as it is known."""
         return TensorShape(self._event_shape())
 
-    def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Any:
+    def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
         """Return the shape of the batch."""
         with self._scope(name):
             return _dims(self.batch_shape, self._batch_shape_tensor)
 
-    def event_shape_tensor(self, name: str = "event_shape_tensor") -> Any:
+    def event_shape_tensor(self, name: str = "event_shape_tensor") -> Tensor:
         """Return the shape of one event."""
         with self._scope(name):
             return _dims(self.event_shape, self._event_shape_tensor)
@@ -160,13 +161,13 @@ class Distribution:
         return convert(self.batch_shape.rank == 0, name=name)
 
     @classmethod
-    def param_shapes(cls, sample_shape: Any, name: str = "DistributionParamShapes") -> dict[str, Any]:
+    def param_shapes(cls, sample_shape: ShapeLike, name: str = "DistributionParamShapes") -> dict[str, Any]:
         """Return the shapes the parameters need for samples of that shape."""
         with name_scope(name):
             return cls._param_shapes(sample_shape)
 
     @classmethod
-    def param_static_shapes(cls, sample_shape: Any) -> dict[str, TensorShape]:
+    def param_static_shapes(cls, sample_shape: ShapeLike) -> dict[str, TensorShape]:
         """Return the shapes the parameters need for samples of that shape, which is known."""
         dims = TensorShape(convert(sample_shape).constant_value() if hasattr(sample_shape, "op") else sample_shape)
         if not dims.is_fully_defined():
@@ -179,7 +180,9 @@ class Distribution:
 
     # --- samples ------------------------------------------------------------------------------------------------------
 
-    def sample(self, sample_shape: Any = (), seed: int | None = None, name: str = "sample", **conditions: Any) -> Any:
+    def sample(
+        self, sample_shape: Any = (), seed: int | None = None, name: str = "sample", **conditions: Any
+    ) -> Tensor:
         """Return samples, in front of whose batch and event axes stand those of `sample_shape`."""
         with self._scope(name):
             wanted = convert(sample_shape, dtypes.int32) if not isinstance(sample_shape, TensorShape) else None
@@ -193,37 +196,37 @@ class Distribution:
 
     # --- densities ----------------------------------------------------------------------------------------------------
 
-    def log_prob(self, value: TensorLike, name: str = "log_prob", **conditions: Any) -> Any:
+    def log_prob(self, value: TensorLike, name: str = "log_prob", **conditions: Any) -> Tensor:
         """Return the logarithm of the density (or probability) at `value`."""
         return self._either(name, value, conditions, "_log_prob", "_prob", raw.Log)
 
-    def prob(self, value: TensorLike, name: str = "prob", **conditions: Any) -> Any:
+    def prob(self, value: TensorLike, name: str = "prob", **conditions: Any) -> Tensor:
         """Return the density (or probability) at `value`."""
         return self._either(name, value, conditions, "_prob", "_log_prob", raw.Exp)
 
-    def log_cdf(self, value: TensorLike, name: str = "log_cdf", **conditions: Any) -> Any:
+    def log_cdf(self, value: TensorLike, name: str = "log_cdf", **conditions: Any) -> Tensor:
         """Return the logarithm of the probability of at most `value`."""
         return self._either(name, value, conditions, "_log_cdf", "_cdf", raw.Log)
 
-    def cdf(self, value: TensorLike, name: str = "cdf", **conditions: Any) -> Any:
+    def cdf(self, value: TensorLike, name: str = "cdf", **conditions: Any) -> Tensor:
         """Return the probability of at most `value`."""
         return self._either(name, value, conditions, "_cdf", "_log_cdf", raw.Exp)
 
     def log_survival_function(
         self, value: TensorLike, name: str = "log_survival_function", **conditions: Any
-    ) -> Any:  # fmt: skip
+    ) -> Tensor:  # fmt: skip
         """Return the logarithm of the probability of more than `value`."""
         if self._knows("_log_survival_function"):
             return self._either(name, value, conditions, "_log_survival_function", "_survival_function", raw.Log)
         return raw.Log1p(-self.cdf(value, **conditions))
 
-    def survival_function(self, value: TensorLike, name: str = "survival_function", **conditions: Any) -> Any:
+    def survival_function(self, value: TensorLike, name: str = "survival_function", **conditions: Any) -> Tensor:
         """Return the probability of more than `value`."""
         if self._knows("_survival_function"):
             return self._either(name, value, conditions, "_survival_function", "_log_survival_function", raw.Exp)
         return 1.0 - self.cdf(value, **conditions)
 
-    def quantile(self, value: TensorLike, name: str = "quantile", **conditions: Any) -> Any:
+    def quantile(self, value: TensorLike, name: str = "quantile", **conditions: Any) -> Tensor:
         """Return the point below which lies the share `value`."""
         return self._either(name, value, conditions, "_quantile", "_quantile", raw.Identity)
 
@@ -239,31 +242,31 @@ class Distribution:
 
     # --- moments ------------------------------------------------------------------------------------------------------
 
-    def entropy(self, name: str = "entropy") -> Any:
+    def entropy(self, name: str = "entropy") -> Tensor:
         """Return the entropy in nats."""
         return self._fact(name, "_entropy")
 
-    def mean(self, name: str = "mean") -> Any:
+    def mean(self, name: str = "mean") -> Tensor:
         """Return the mean."""
         return self._fact(name, "_mean")
 
-    def mode(self, name: str = "mode") -> Any:
+    def mode(self, name: str = "mode") -> Tensor:
         """Return the point of the highest density."""
         return self._fact(name, "_mode")
 
-    def variance(self, name: str = "variance") -> Any:
+    def variance(self, name: str = "variance") -> Tensor:
         """Return the variance of each part of an event."""
         if not self._knows("_variance") and self._knows("_stddev"):
             return raw.Square(self._fact(name, "_stddev"))
         return self._fact(name, "_variance")
 
-    def stddev(self, name: str = "stddev") -> Any:
+    def stddev(self, name: str = "stddev") -> Tensor:
         """Return the standard deviation of each part of an event."""
         if not self._knows("_stddev") and self._knows("_variance"):
             return raw.Sqrt(self._fact(name, "_variance"))
         return self._fact(name, "_stddev")
 
-    def covariance(self, name: str = "covariance") -> Any:
+    def covariance(self, name: str = "covariance") -> Tensor:
         """Return how the parts of a vector vary together."""
         return self._fact(name, "_covariance")
 
@@ -399,7 +402,7 @@ class RegisterKL:
 
 def kl_divergence(
     distribution_a: Distribution, distribution_b: Distribution, allow_nan_stats: bool = True, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return KL(a ‖ b), the mean of log(a) - log(b) over a.
 
     >>> from ebbflow.distributions.real import Normal

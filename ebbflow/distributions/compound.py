@@ -11,6 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dimension_value
+from ebbflow.core.typing import TensorLike
 from ebbflow.distributions.base import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,
@@ -415,7 +416,7 @@ class Autoregressive(Distribution):
     def __init__(
         self,
         distribution_fn: Callable[..., Distribution],
-        sample0: Any = None,
+        sample0: TensorLike | None = None,
         num_steps: int | None = None,
         validate_args: bool = False,
         allow_nan_stats: bool = True,

@@ -16,6 +16,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import dimension_value
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.creation import ones_like, zeros_like
 from ebbflow.ops.arrays.indexing import gather
@@ -94,7 +95,7 @@ def log_cdf_laplace(x: Any) -> Any:
     return where(x < 0.0, left, right)
 
 
-def softplus_inverse(x: TensorLike, name: str | None = None) -> Any:
+def softplus_inverse(x: TensorLike, name: str | None = None) -> Tensor:
     """Return y with softplus(y) = x, exact for tiny and for large x.
 
     >>> [f"{x:.4f}" for x in softplus_inverse([0.5, 50.0]).numpy()]
@@ -125,7 +126,7 @@ def probs_and_logits(logits: Any, probs: Any, multidimensional: bool = False, na
         return raw.Log(probs) if multidimensional else raw.Log(probs) - raw.Log1p(-1.0 * probs), probs
 
 
-def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None) -> Any:
+def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None) -> Tensor:
     """Return triangular matrices [..., n, n] filled with the n(n+1)/2 numbers of each last axis, in TensorFlow's order.
 
     >>> fill_triangular([1, 2, 3, 4, 5, 6]).numpy().tolist()
@@ -145,7 +146,7 @@ def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None)
         return raw.MatrixBandPart(square, *((0, -1) if upper else (-1, 0)))
 
 
-def fill_triangular_inverse(x: TensorLike, upper: bool = False, name: str | None = None) -> Any:
+def fill_triangular_inverse(x: TensorLike, upper: bool = False, name: str | None = None) -> Tensor:
     """Return the numbers of triangular matrices as vectors: those of which `fill_triangular` makes such matrices.
 
     >>> fill_triangular_inverse([[3, 0], [2, 1]]).numpy().tolist()
@@ -167,14 +168,19 @@ def fill_triangular_inverse(x: TensorLike, upper: bool = False, name: str | None
 
 def matrix_diag_transform(
     matrix: TensorLike, transform: Callable[..., Any] | None = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the matrices with `transform` applied to their diagonals."""
     with name_scope(name, "matrix_diag_transform"):
         matrix = convert(matrix, name="matrix")
         return matrix if transform is None else set_diag(matrix, transform(diag_part(matrix)))
 
 
-def tridiag(below: Any = None, diag: Any = None, above: Any = None, name: str | None = None) -> Any:
+def tridiag(
+    below: TensorLike | None = None,
+    diag: TensorLike | None = None,
+    above: TensorLike | None = None,
+    name: str | None = None,
+) -> Any:
     """Return matrices with these three diagonals and zeros elsewhere."""
     with name_scope(name, "tridiag"):
         parts = [(k, convert(d)) for k, d in ((-1, below), (0, diag), (1, above)) if d is not None]

@@ -9,6 +9,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dimension_value
+from ebbflow.core.typing import ShapeLike
 from ebbflow.distributions.base import Distribution, after, dims_tensor
 from ebbflow.distributions.bijectors.base import Bijector
 from ebbflow.distributions.bijectors.composed import Chain
@@ -41,8 +42,8 @@ class TransformedDistribution(Distribution):
         self,
         distribution: Distribution,
         bijector: Bijector | None = None,
-        batch_shape: Any = None,
-        event_shape: Any = None,
+        batch_shape: ShapeLike | None = None,
+        event_shape: ShapeLike | None = None,
         validate_args: bool = False,
         name: str | None = None,
     ) -> None:

@@ -13,6 +13,8 @@ from ebbflow.core import context, nest
 from ebbflow.core.call import Call
 from ebbflow.core.convert import convert
 from ebbflow.core.recorder import Recorder
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested
 from ebbflow.eager.backprop import FLAT, differentiable, rule_of, unconnected
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients, handle_of, stop_recording
 from ebbflow.ops.declare import raw
@@ -28,7 +30,7 @@ class ForwardAccumulator(Recorder):
     6.0
     """
 
-    def __init__(self, primals: Any, tangents: Any):
+    def __init__(self, primals: Nested, tangents: Nested):
         self._tangents: dict[int, Any] = {}
         self._keep: list[Any] = []
         self._recording = False
@@ -83,7 +85,7 @@ class ForwardAccumulator(Recorder):
             if product is not None:
                 self._set(outputs[i], product)
 
-    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+    def jvp(self, primals: Nested, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Tensor:
         """Return the derivative of each primal along the tangents (None, or zeros, where there is none)."""
 
         def one(tensor: Any) -> Any:

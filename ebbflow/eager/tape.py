@@ -23,6 +23,7 @@ from ebbflow.core.registry import registry
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.source import LazyLine, outside, user_codes
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.eager import explain
 from ebbflow.eager import jacobian as jacobians
 from ebbflow.eager.backprop import FLAT, FLOWING, Sums, differentiable, propagate, unconnected
@@ -127,7 +128,7 @@ class GradientTape(Recorder):
         """Whether gradients of gradients may be asked for, besides first ones."""
         return self._persistent
 
-    def watch(self, tensor: Any) -> None:
+    def watch(self, tensor: TensorLike) -> None:
         """Have what is computed from `tensor` (or each tensor of a nested structure) recorded."""
         for item in nest.flatten(tensor, expand_composites=False):
             if isinstance(item, IndexedSlices):
@@ -205,9 +206,9 @@ class GradientTape(Recorder):
 
     def gradient(
         self,
-        target: Any,
-        sources: Any,
-        output_gradients: Any = None,
+        target: Nested,
+        sources: Nested,
+        output_gradients: Nested = None,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:
         """Return the gradient of the (summed) target for each source, in the structure of `sources`."""
@@ -265,27 +266,27 @@ class GradientTape(Recorder):
 
     def jacobian(
         self,
-        target: Any,
-        sources: Any,
+        target: Nested,
+        sources: Nested,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
-    ) -> Any:
+    ) -> Tensor:
         """Return d target[i…] / d source[j…] for each source, shaped target.shape + source.shape."""
         return jacobians.jacobian(self, target, sources, unconnected_gradients)
 
     def batch_jacobian(
         self,
-        target: Any,
-        source: Any,
+        target: Nested,
+        source: Nested,
         unconnected_gradients: Any = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
-    ) -> Any:
+    ) -> Tensor:
         """Return, for each entry b of the batch, d target[b, i…] / d source[b, j…]."""
         return jacobians.batch_jacobian(self, target, source, unconnected_gradients)
 
-    def explain(self, target: Any, source: Any) -> str:
+    def explain(self, target: Nested, source: Nested) -> str:
         """Say why the gradient of `target` for `source` is None, or that it is not, with the line to look at."""
         if self._used and not self._persistent:
             return (
@@ -363,7 +364,7 @@ def variable_accessed(variable: Any) -> None:
             recorder.variable_accessed(variable)
 
 
-def record_gradient(op_name: str, inputs: Any, attrs: Any, outputs: Any) -> None:
+def record_gradient(op_name: str, inputs: Nested, attrs: Any, outputs: Nested) -> None:
     """Tell the tapes of a call that was made without them: `attrs` has names and values by turns."""
     named = dict(zip(attrs[::2], attrs[1::2], strict=True))
     record(registry[op_name], list(inputs), list(outputs), named)

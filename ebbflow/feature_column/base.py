@@ -151,7 +151,12 @@ class FeatureColumn(abc.ABC):
         )
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None, columns_by_name: Any = None) -> Any:
+    def from_config(
+        cls,
+        config: Mapping[str, Any],
+        custom_objects: Mapping[str, Any] | None = None,
+        columns_by_name: Mapping[str, Any] | None = None,
+    ) -> Any:
         """Return the column that `get_config` described."""
         return cls._from_config(config, custom_objects, columns_by_name)
 

@@ -10,6 +10,7 @@ from typing import Any
 from ebbflow.checkpoint.initializing import init_from_checkpoint
 from ebbflow.core import context, dtypes
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import InitializerLike
 from ebbflow.feature_column.base import (
     BothDense,
     BothSequenceDense,
@@ -199,7 +200,7 @@ def embedding_column(
     categorical_column: Any,
     dimension: int,
     combiner: str = "mean",
-    initializer: Any = None,
+    initializer: InitializerLike | None = None,
     ckpt_to_load_from: str | None = None,
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,
@@ -418,7 +419,7 @@ def shared_embedding_columns(
     categorical_columns: Sequence[Any],
     dimension: int,
     combiner: str = "mean",
-    initializer: Any = None,
+    initializer: InitializerLike | None = None,
     shared_embedding_collection_name: str | None = None,
     ckpt_to_load_from: str | None = None,
     tensor_name_in_ckpt: str | None = None,
@@ -445,7 +446,7 @@ def shared_embeddings(
     categorical_columns: Sequence[Any],
     dimension: int,
     combiner: str = "mean",
-    initializer: Any = None,
+    initializer: InitializerLike | None = None,
     shared_embedding_collection_name: str | None = None,
     ckpt_to_load_from: str | None = None,
     tensor_name_in_ckpt: str | None = None,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.feature_column.base import (
     CategoricalColumn,
@@ -57,11 +58,11 @@ def _flat(tensor: Any, shape: TensorShape) -> Any:
 def input_layer(
     features: Mapping[str, Any],
     feature_columns: Any,
-    weight_collections: Any = None,
+    weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
     cols_to_vars: dict[Any, Any] | None = None,
     cols_to_output_tensors: dict[Any, Any] | None = None,
-) -> Any:
+) -> Tensor:
     """Return the columns' numbers side by side, in the order of their names: a matrix with a row for each row.
 
     >>> from ebbflow.feature_column.numeric import numeric_column
@@ -269,7 +270,7 @@ def linear_model(
     feature_columns: Any,
     units: int = 1,
     sparse_combiner: str = "sum",
-    weight_collections: Any = None,
+    weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
     cols_to_vars: dict[Any, Any] | None = None,
 ) -> TensorLike:

@@ -11,7 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.typing import DTypeLike
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.feature_column.base import BothCategorical, BothDense, FeatureColumn, IdWeightPair, OfOneFeature
 from ebbflow.feature_column.checks import check_default_value, checked_shape, key_string
 from ebbflow.feature_column.serialization import (
@@ -83,8 +83,8 @@ class NumericColumn(
 
 def numeric_column(
     key: str,
-    shape: Any = (1,),
-    default_value: Any = None,
+    shape: ShapeLike = (1,),
+    default_value: TensorLike | None = None,
     dtype: DTypeLike = dtypes.float32,
     normalizer_fn: Callable[..., Any] | None = None,
 ) -> NumericColumn:

@@ -10,7 +10,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import DTypeLike, PathLike, TensorLike
+from ebbflow.core.typing import DTypeLike, PathLike, ShapeLike, TensorLike
 from ebbflow.feature_column import categorical
 from ebbflow.feature_column.base import (
     BothCategorical,
@@ -196,7 +196,7 @@ class SequenceNumericColumn(
 
 def sequence_numeric_column(
     key: str,
-    shape: Any = (1,),
+    shape: ShapeLike = (1,),
     default_value: float = 0.0,
     dtype: DTypeLike = dtypes.float32,
     normalizer_fn: Callable[..., Any] | None = None,

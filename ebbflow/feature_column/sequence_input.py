@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ebbflow.core.shape import TensorShape
@@ -18,7 +18,10 @@ from ebbflow.state.variable_scope import variable_scope
 
 
 def sequence_input_layer(
-    features: Mapping[str, Any], feature_columns: Any, weight_collections: Any = None, trainable: bool = True
+    features: Mapping[str, Any],
+    feature_columns: Any,
+    weight_collections: Iterable[Any] | None = None,
+    trainable: bool = True,
 ) -> tuple[Any, Any]:
     """Return the columns' steps side by side [batch, steps, n], and how many steps each row has."""
     columns = normalized(feature_columns)

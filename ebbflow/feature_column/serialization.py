@@ -58,7 +58,9 @@ def serialize_column(fc: Any) -> Any:
     raise ValueError(f"Instance: {fc} is not a FeatureColumn")
 
 
-def deserialize_column(config: Any, custom_objects: Any = None, columns_by_name: Any = None) -> Any:
+def deserialize_column(
+    config: Any, custom_objects: Mapping[str, Any] | None = None, columns_by_name: Any = None
+) -> Any:
     """Return the column a config describes; equal ones become one object, by `columns_by_name`."""
     if isinstance(config, str):
         return config

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 from typing import Any
 
-from ebbflow.core.typing import DTypeLike, ShapeLike
+from ebbflow.core.typing import DTypeLike, InitializerLike, ShapeLike
 from ebbflow.state.partitioners import PartitionedVariable
 from ebbflow.state.variable_scope import get_variable
 from ebbflow.trackable.base import Trackable, no_automatic_dependency_tracking_scope
@@ -68,7 +68,7 @@ class LayerState(StateManager):
         dtype: DTypeLike | None = None,
         trainable: bool = True,
         use_resource: bool = True,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
     ) -> Any:
         """Make a weight of the layer, which a checkpoint finds under the column's name."""
         if name in self._cols_to_vars_map[feature_column]:

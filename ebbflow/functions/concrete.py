@@ -11,7 +11,7 @@ import itertools
 import operator
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from ebbflow.functions.trace_types import Container, Literal, Weakref
 from ebbflow.functions.tracing import output_type
 from ebbflow.graph import graph_def
 from ebbflow.trackable.base import Trackable
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
+
 
 _numbers = itertools.count()
 Packer = Callable[[Sequence[Any]], Any]
@@ -220,10 +224,10 @@ class ConcreteFunction(Trackable):
         graph_def.fill_function(message, self._graph, graph_def.Library())
         return message
 
-    def add_to_graph(self, g: Any = None) -> None:
+    def add_to_graph(self, g: Graph | None = None) -> None:
         """Do nothing: a node that calls a function brings it along when a graph is written."""
 
-    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+    def add_gradient_functions_to_graph(self, g: Graph | None = None) -> None:
         """Do nothing, as `add_to_graph`."""
 
     def source(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.typing import Message, SessionLike
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
 from ebbflow.functions.wrap_function import WrappedFunction, wrap_function
@@ -22,8 +23,8 @@ from ebbflow.platform import logging
 
 
 def convert_variables_to_constants(
-    sess: Any,
-    input_graph_def: Any,
+    sess: SessionLike,
+    input_graph_def: Message,
     output_node_names: Iterable[str],
     variable_names_whitelist: Iterable[str] | None = None,
     variable_names_blacklist: Iterable[str] | None = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ebbflow.core.typing import Nested
 from ebbflow.functions.function import Function
 from ebbflow.functions.signature import FunctionType
 from ebbflow.functions.tracing import lifted
@@ -43,7 +44,7 @@ class FreeFunction(Function):
 
 def defun(
     func: Callable[..., Any] | None = None,
-    input_signature: Any = None,
+    input_signature: Nested = None,
     autograph: bool = True,
     experimental_autograph_options: Any = None,
     experimental_relax_shapes: bool = False,

@@ -17,6 +17,7 @@ from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.op import eager_run, record
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.eager.backprop import GradientFn
 from ebbflow.eager.custom_gradient import stop_recording_ops
 from ebbflow.eager.placing import default_device
@@ -82,7 +83,7 @@ class FuncGraph(Graph):
 
     # --- what comes from outside --------------------------------------------------------------------------------------
 
-    def take(self, tensor: Any, name: str | None = None) -> SymbolicTensor:
+    def take(self, tensor: TensorLike, name: str | None = None) -> SymbolicTensor:
         """Return the tensor inside that stands for `tensor`."""
         if type(tensor) is SymbolicTensor and tensor.graph is self:
             return tensor
@@ -120,7 +121,7 @@ class FuncGraph(Graph):
                 inside.append(item)
         return super().control_dependencies(inside)
 
-    def argument(self, dtype: Any, dims: Any, name: str) -> SymbolicTensor:
+    def argument(self, dtype: DTypeLike, dims: ShapeLike, name: str) -> SymbolicTensor:
         """Add a placeholder for a value that comes in; it is for the caller to put it among the inputs."""
         name = name if VALID_NAME.match(name) else "Placeholder"
         with context.scope(self), self.control_dependencies(None):

@@ -20,6 +20,7 @@ from ebbflow.core import context, source
 from ebbflow.core.composite import TypeSpec
 from ebbflow.core.source import Line
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.typing import Nested
 from ebbflow.functions import retracing, trace_types
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.device_choice import PREFERRED_DEVICE, DeferredForm
@@ -48,7 +49,7 @@ class Function(Trackable):
         self,
         python_function: Callable[..., Any],
         name: str | None = None,
-        input_signature: Any = None,
+        input_signature: Nested = None,
         autograph: bool = True,
         jit_compile: bool | None = None,
         reduce_retracing: bool | None = False,
@@ -526,7 +527,7 @@ def _checked_wish(jit_compile: Any) -> Any:
 
 def function(
     func: Callable[..., Any] | None = None,
-    input_signature: Any = None,
+    input_signature: Nested = None,
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,

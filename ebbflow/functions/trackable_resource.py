@@ -8,6 +8,8 @@ from typing import Any
 
 from ebbflow.core import context
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import PathLike
 from ebbflow.functions.function import function
 from ebbflow.graph.scopes import device_scope, init_scope
 from ebbflow.platform.early_eager import eager_mode
@@ -194,12 +196,12 @@ class Asset(Trackable):
     b'vocabulary.txt'
     """
 
-    def __init__(self, path: Any):
+    def __init__(self, path: PathLike):
         with init_scope():
             self._path = convert(path.__fspath__() if hasattr(path, "__fspath__") else path, name="asset_path")
 
     @property
-    def asset_path(self) -> Any:
+    def asset_path(self) -> Tensor:
         """The path, as a tensor."""
         return self._path
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from ebbflow.core import context
+from ebbflow.core.typing import TensorLike
 
 
 class GraphKeys:
@@ -124,7 +126,7 @@ def add_to_collection(name: str, value: Any) -> None:
     context.default_graph().add_to_collection(name, value)
 
 
-def add_to_collections(names: Any, value: Any) -> None:
+def add_to_collections(names: Iterable[Any], value: TensorLike) -> None:
     """Put `value` into each of the default graph's named collections."""
     context.default_graph().add_to_collections(names, value)
 

@@ -23,6 +23,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, Op, record
 from ebbflow.core.source import outside
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.graph import graph_def
 from ebbflow.graph.collections import Collections
 from ebbflow.graph.creation import NodeCreation
@@ -337,11 +338,11 @@ class Graph(GraphScopes, NodeCreation, Collections):
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
-    def prevent_feeding(self, tensor: Any) -> None:
+    def prevent_feeding(self, tensor: TensorLike) -> None:
         """Let nobody feed `tensor`."""
         self._unfeedable.add(id(tensor))
 
-    def is_feedable(self, tensor: Any) -> bool:
+    def is_feedable(self, tensor: TensorLike) -> bool:
         """Return whether `tensor` may be fed."""
         return id(tensor) not in self._unfeedable
 

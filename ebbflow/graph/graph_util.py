@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
 from ebbflow.core import device, dtypes
+from ebbflow.core.typing import Message
 from ebbflow.graph.scope_names import node_name
 from ebbflow.messages.tensors import make_ndarray
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
+
 
 VARIABLE_OPS = ("Assign", "AssignAdd", "AssignSub", "Queue", "ScatterAdd", "ScatterSub", "ScatterUpdate",
                 "TruncatedNormal", "Variable", "VariableV2")  # fmt: skip
 """Ops that `must_run_on_cpu` keeps on the host where variables are to be pinned there."""
 
 
-def tensor_shape_from_node_def_name(graph: Any, input_name: str) -> Any:
+def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> Any:
     """Return the shape of the tensor that an input of a NodeDef names."""
     name = input_name if ":" in input_name else input_name + ":0"
     return graph.get_tensor_by_name(re.sub(r"^\^", "", name)).get_shape()
@@ -159,7 +164,7 @@ def _followed(edge: str, instead: dict[str, str]) -> str:
     return edge
 
 
-def graph_defs_equal(graph_def_1: Any, graph_def_2: Any, treat_nan_as_equal: bool = False) -> bool:
+def graph_defs_equal(graph_def_1: Message, graph_def_2: Message, treat_nan_as_equal: bool = False) -> bool:
     """Return whether two GraphDefs have the same nodes and functions, in whatever order."""
     return _in_order(graph_def_1, treat_nan_as_equal) == _in_order(graph_def_2, treat_nan_as_equal)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ebbflow.core import context, dtypes
@@ -15,7 +13,7 @@ from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 
 
-def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Any:
+def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
     """Return a tensor that must be fed when the graph runs.
 
     >>> import ebbflow as tf
@@ -29,7 +27,7 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = No
     return raw.Placeholder(dtype=dtypes.as_dtype(dtype), shape=as_dims(shape), name=name)
 
 
-def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Any:
+def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Return a tensor that is `input` unless something else is fed.
 
     >>> import ebbflow as tf

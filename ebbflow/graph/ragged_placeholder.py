@@ -22,7 +22,7 @@ def ragged_placeholder(
         return placeholder(dtype, value_shape, name)
     with name_scope(name, "RaggedPlaceholder", []):
         inner = as_dims(value_shape)
-        found = placeholder(dtype, None if inner is None else [None, *inner], "flat_values")
+        found: Any = placeholder(dtype, None if inner is None else [None, *inner], "flat_values")
         for level in reversed(range(ragged_rank)):
             found = rows_of(found, placeholder(dtypes.int64, [None], f"row_splits_{level}"))
         return found

@@ -16,7 +16,7 @@ from ebbflow.core.scopes import eager_scopes
 from ebbflow.core.scopes import name_scope as quick_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Effect, Nested, TensorLike
 from ebbflow.eager.placing import Placing
 from ebbflow.eager.tape import stop_recording
 from ebbflow.graph.graph import get_default_graph
@@ -57,7 +57,11 @@ class name_scope_v1:  # noqa: N801
     """TF 1's name scope: `name`, or `default_name` when that is None; `values` say which graph is meant."""
 
     def __init__(
-        self, name: Any = None, default_name: str | None = None, values: Any = None, skip_on_eager: bool = True
+        self,
+        name: Any = None,
+        default_name: str | None = None,
+        values: TensorLike | None = None,
+        skip_on_eager: bool = True,
     ):
         if not (name is None or isinstance(name, str)):
             raise TypeError("`name` must be a string or None.")
@@ -178,7 +182,7 @@ def get_name_scope() -> str:
 # --------------------------------------------------------------------------------------------
 
 
-def no_op(name: str | None = None) -> Any:
+def no_op(name: str | None = None) -> Effect:
     """Return a node that does nothing, to hang dependencies on. (Eagerly: None.)
 
     >>> import ebbflow as tf
@@ -189,7 +193,7 @@ def no_op(name: str | None = None) -> Any:
     return raw.NoOp(name=name)
 
 
-def group(*inputs: Any, **kwargs: Any) -> Any:
+def group(*inputs: Any, **kwargs: Any) -> Effect:
     """Return one operation that is done when all `inputs` are. (Eagerly: None.)
 
     >>> import ebbflow as tf
@@ -237,7 +241,7 @@ def _no_op_on(graph: Any, device_name: str, nodes: list[Any], name: str | None) 
         return raw.NoOp(name=name)
 
 
-def tuple(tensors: Any, name: str | None = None, control_inputs: Any = None) -> list[Any]:
+def tuple(tensors: Nested, name: str | None = None, control_inputs: Any = None) -> list[Any]:
     """Return `tensors`, none of which is there before all of them are."""
     if context.executing_eagerly():
         return tensors

@@ -17,6 +17,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims, TensorShape, as_dims, dims_str, from_dims, merge_dims
 from ebbflow.core.source import LazyLine, Line
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Feeds, Message, Nested, SessionLike, ShapeLike
 from ebbflow.graph import constants
 
 NOT_LOOKED_FOR: Any = object()
@@ -87,7 +88,7 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
     def _shape_as_list(self) -> list[int | None] | None:
         return None if self._dims is None else list(self._dims)
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Add to what is known of the shape; raise ValueError where it contradicts what is known."""
         dims = as_dims(shape)
         try:
@@ -109,7 +110,7 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
         """Return the value read as a shape, as far as it is known."""
         return constants.partial_dims(self)
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Any:
         """Return the value in `session`, or in the default session."""
         return _session_for(session, self.graph, "evaluate tensor using `eval()`", "eval").run(self, feed_dict)
 
@@ -208,8 +209,8 @@ class Operation:
     )
 
     def __init__(
-        self, node_def: Any, g: Any, inputs: Any = None, output_types: Any = None, control_inputs: Any = None,
-        input_types: Any = None, original_op: Any = None, op_def: Any = None,
+        self, node_def: Any, g: Any, inputs: Nested = None, output_types: Nested = None, control_inputs: Any = None,
+        input_types: Any = None, original_op: Any = None, op_def: Message | None = None,
     ):  # fmt: skip
         """Add the node that a NodeDef describes to the graph `g`. (Ops make their nodes by `make`.)"""
         if not hasattr(node_def, "attr") or not hasattr(node_def, "op"):

@@ -20,6 +20,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, Effect, InitializerLike, Nested, ShapeLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.layers.arguments import checked_function, initializer_named
@@ -38,7 +39,7 @@ class Layer:
 
     _use_resource_variables = False
 
-    def __init__(self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any):
+    def __init__(self, trainable: bool = True, name: Any = None, dtype: DTypeLike | None = None, **kwargs: Any):
         scope = kwargs.pop("_scope", None)
         self._reuse = kwargs.pop("_reuse", None)
         self._activity_regularizer = checked_function(kwargs.pop("activity_regularizer", None), "regularizer")
@@ -83,12 +84,12 @@ class Layer:
         return None if self._dtype is None else self._dtype.name
 
     @property
-    def input_spec(self) -> Any:
+    def input_spec(self) -> Effect:
         """What the layer asks of its inputs."""
         return self._input_spec
 
     @input_spec.setter
-    def input_spec(self, value: Any) -> None:
+    def input_spec(self, value: InputSpec | None) -> None:
         for spec in nest.flatten(value):
             if spec is not None and not isinstance(spec, InputSpec):
                 raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {spec}")
@@ -149,11 +150,11 @@ class Layer:
         found = [*self._losses, *self._eager_losses, *[loss() for loss in self._callable_losses]]
         return [loss for loss in found if loss is not None]
 
-    def get_updates_for(self, inputs: Any) -> list[Any]:
+    def get_updates_for(self, inputs: Nested) -> list[Any]:
         """Return the updates that depend on these inputs (None: those that depend on no input of the layer)."""
         return _depending(self.updates, inputs, self._conditions)
 
-    def get_losses_for(self, inputs: Any) -> list[Any]:
+    def get_losses_for(self, inputs: Nested) -> list[Any]:
         """Return the losses that depend on these inputs (None: those that depend on no input of the layer)."""
         return _depending(self.losses, inputs, self._conditions)
 
@@ -193,15 +194,15 @@ class Layer:
 
     # --- what a subclass says -----------------------------------------------------------------------------------------
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make the variables."""
         self.built = True
 
-    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Nested, *args: Any, **kwargs: Any) -> Any:
         """Compute."""
         return inputs
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """Return the shape of the output for an input of this shape."""
         raise NotImplementedError(
             f"{type(self).__name__} does not say its output shape: call the layer and look at the result's shape"
@@ -210,16 +211,16 @@ class Layer:
     def add_weight(
         self,
         name: str,
-        shape: Any,
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
+        shape: ShapeLike,
+        dtype: DTypeLike | None = None,
+        initializer: InitializerLike | None = None,
+        regularizer: Callable[[Any], Any] | None = None,
         trainable: bool | None = None,
-        constraint: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
         use_resource: bool | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
-        partitioner: Any = None,
+        partitioner: Callable[..., Any] | None = None,
         **kwargs: Any,
     ) -> Any:
         """Make a variable of the layer's own (or find it, where the scope is reused)."""
@@ -270,7 +271,7 @@ class Layer:
         for part in [variable] if isinstance(variable, Variable) else variable:
             self.add_loss(lambda part=part: loss_of(part))
 
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+    def add_loss(self, losses: Any, inputs: Nested = None) -> None:
         """Add to the losses that the layer brings (in a graph: to the collection REGULARIZATION_LOSSES too).
 
         A function is called for the loss: at once in a graph, eagerly whenever the losses are asked for.
@@ -324,7 +325,7 @@ class Layer:
             _add_to_collection(GraphKeys.UPDATE_OPS, self.updates)
         return outputs
 
-    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def apply(self, inputs: Nested, *args: Any, **kwargs: Any) -> Tensor:
         """Call the layer."""
         return self(inputs, *args, **kwargs)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import ShapeLike, TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Activation, InitializerLike, Nested, ShapeLike, TensorLike
 from ebbflow.layers.arguments import activation_named, checked_function, data_format_named, initializer_named
 from ebbflow.layers.base import InputSpec, Layer, read
 from ebbflow.layers.smart_cond import smart_cond
@@ -82,7 +84,7 @@ class Dense(Layer):
             )
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Nested) -> Tensor:
         """Multiply, add, activate."""
         rank = len(inputs.shape)
         if rank > 2:
@@ -96,7 +98,7 @@ class Dense(Layer):
             outputs = bias_add(outputs, read(self.bias))
         return outputs if self.activation is None else self.activation(outputs)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """Return the input's shape with `units` last."""
         shape = TensorShape(input_shape).with_rank_at_least(2)
         if shape.as_list()[-1] is None:
@@ -108,7 +110,7 @@ class Dropout(Layer):
     """Sets a fraction `rate` of the inputs to zero while training, and scales the rest up."""
 
     def __init__(
-        self, rate: Any = 0.5, noise_shape: Any = None, seed: Any = None, name: str | None = None, **kwargs: Any
+        self, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, name: str | None = None, **kwargs: Any
     ):
         super().__init__(name=name, **kwargs)
         self.rate = rate
@@ -116,7 +118,7 @@ class Dropout(Layer):
         self.seed = seed
         self.supports_masking = True
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: Any, training: Any = False) -> Tensor:
         """Drop, while training."""
 
         def dropped() -> Any:
@@ -132,7 +134,7 @@ class Dropout(Layer):
         full = shape_of(inputs)
         return convert([full[i] if n is None else n for i, n in enumerate(self.noise_shape)])
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """Return the input's shape."""
         return input_shape
 
@@ -145,7 +147,7 @@ class Flatten(Layer):
         self.data_format = data_format_named(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Nested) -> Any:
         """Reshape to [batch, everything else]."""
         dims = inputs.shape.as_list()
         if self.data_format == "channels_first" and len(dims) > 1:
@@ -159,7 +161,7 @@ class Flatten(Layer):
             rest *= n
         return raw.Reshape(inputs, [dims[0], rest])
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """Return [batch, product of the rest]."""
         batch, *others = TensorShape(input_shape).as_list()
         rest: int | None = 1
@@ -169,21 +171,21 @@ class Flatten(Layer):
 
 
 def dense(
-    inputs: Any,
+    inputs: Nested,
     units: int,
-    activation: Any = None,
+    activation: Activation | None = None,
     use_bias: bool = True,
-    kernel_initializer: Any = None,
-    bias_initializer: Any = zeros_initializer(),  # noqa: B008
-    kernel_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    kernel_constraint: Any = None,
-    bias_constraint: Any = None,
+    kernel_initializer: InitializerLike | None = None,
+    bias_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+    kernel_regularizer: Callable[[Any], Any] | None = None,
+    bias_regularizer: Callable[[Any], Any] | None = None,
+    activity_regularizer: Callable[[Any], Any] | None = None,
+    kernel_constraint: Callable[[Any], Any] | None = None,
+    bias_constraint: Callable[[Any], Any] | None = None,
     trainable: bool = True,
     name: str | None = None,
     reuse: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Return activation(inputs · kernel + bias), with new variables (or reused ones).
 
     >>> import ebbflow as tf
@@ -211,18 +213,18 @@ def dense(
 
 
 def dropout(
-    inputs: Any,
+    inputs: Nested,
     rate: TensorLike = 0.5,
     noise_shape: ShapeLike = None,
-    seed: Any = None,
+    seed: int | None = None,
     training: Any = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the inputs with a fraction `rate` set to zero while `training`."""
     return Dropout(rate, noise_shape=noise_shape, seed=seed, name=name).apply(inputs, training=training)
 
 
-def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Any:
+def flatten(inputs: Nested, name: str | None = None, data_format: str = "channels_last") -> Any:
     """Return each example of the batch as one vector."""
     return Flatten(name=name, data_format=data_format).apply(inputs)
 

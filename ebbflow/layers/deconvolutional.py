@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import context
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import Activation, InitializerLike, Sizes
 from ebbflow.layers.arguments import op_format, spread_length, with_channels
 from ebbflow.layers.convolutional import Conv, function_of
 from ebbflow.ops.arrays.joining import stack
@@ -67,19 +69,19 @@ class Conv2DTranspose(ConvTranspose):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
+        kernel_size: Sizes,
+        strides: Sizes = (1, 1),
         padding: str = "valid",
         data_format: str = "channels_last",
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = zeros_initializer(),  # noqa: B008
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+        kernel_regularizer: Callable[[Any], Any] | None = None,
+        bias_regularizer: Callable[[Any], Any] | None = None,
+        activity_regularizer: Callable[[Any], Any] | None = None,
+        kernel_constraint: Callable[[Any], Any] | None = None,
+        bias_constraint: Callable[[Any], Any] | None = None,
         trainable: bool = True,
         name: str | None = None,
         **kwargs: Any,
@@ -99,19 +101,19 @@ class Conv3DTranspose(ConvTranspose):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1, 1),
+        kernel_size: Sizes,
+        strides: Sizes = (1, 1, 1),
         padding: str = "valid",
         data_format: str = "channels_last",
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = zeros_initializer(),  # noqa: B008
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+        kernel_regularizer: Callable[[Any], Any] | None = None,
+        bias_regularizer: Callable[[Any], Any] | None = None,
+        activity_regularizer: Callable[[Any], Any] | None = None,
+        kernel_constraint: Callable[[Any], Any] | None = None,
+        bias_constraint: Callable[[Any], Any] | None = None,
         trainable: bool = True,
         name: str | None = None,
         **kwargs: Any,

@@ -14,7 +14,8 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import Axis
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, InitializerLike, Nested, ShapeLike
 from ebbflow.graph.scopes import colocate_with, control_dependencies
 from ebbflow.layers.arguments import checked_function, initializer_named
 from ebbflow.layers.base import InputSpec, Layer, read
@@ -49,14 +50,14 @@ class BatchNormalization(Layer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = zeros_initializer(),  # noqa: B008
-        gamma_initializer: Any = ones_initializer(),  # noqa: B008
-        moving_mean_initializer: Any = zeros_initializer(),  # noqa: B008
-        moving_variance_initializer: Any = ones_initializer(),  # noqa: B008
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+        gamma_initializer: InitializerLike = ones_initializer(),  # noqa: B008
+        moving_mean_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+        moving_variance_initializer: InitializerLike = ones_initializer(),  # noqa: B008
+        beta_regularizer: Callable[[Any], Any] | None = None,
+        gamma_regularizer: Callable[[Any], Any] | None = None,
+        beta_constraint: Callable[[Any], Any] | None = None,
+        gamma_constraint: Callable[[Any], Any] | None = None,
         renorm: bool = False,
         renorm_clipping: Any = None,
         renorm_momentum: float = 0.99,
@@ -184,7 +185,7 @@ class BatchNormalization(Layer):
 
     # --- calling ------------------------------------------------------------------------------------------------------
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: Nested, training: Any = False) -> Tensor:
         """Normalize."""
         if self.fused:
             return self._fused(inputs, training)
@@ -194,7 +195,7 @@ class BatchNormalization(Layer):
         batches = reshape(inputs, [self.virtual_batch_size, *shape])
         return reshape(self._composed(batches, training), shape)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         """Return the input's shape."""
         return input_shape
 
@@ -362,20 +363,20 @@ def _move(average: Any, value: Any, momentum: Any) -> Any:
 
 
 def batch_normalization(
-    inputs: Any,
+    inputs: Nested,
     axis: Axis = -1,
     momentum: float = 0.99,
     epsilon: float = 1e-3,
     center: bool = True,
     scale: bool = True,
-    beta_initializer: Any = zeros_initializer(),  # noqa: B008
-    gamma_initializer: Any = ones_initializer(),  # noqa: B008
-    moving_mean_initializer: Any = zeros_initializer(),  # noqa: B008
-    moving_variance_initializer: Any = ones_initializer(),  # noqa: B008
-    beta_regularizer: Any = None,
-    gamma_regularizer: Any = None,
-    beta_constraint: Any = None,
-    gamma_constraint: Any = None,
+    beta_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+    gamma_initializer: InitializerLike = ones_initializer(),  # noqa: B008
+    moving_mean_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+    moving_variance_initializer: InitializerLike = ones_initializer(),  # noqa: B008
+    beta_regularizer: Callable[[Any], Any] | None = None,
+    gamma_regularizer: Callable[[Any], Any] | None = None,
+    beta_constraint: Callable[[Any], Any] | None = None,
+    gamma_constraint: Callable[[Any], Any] | None = None,
     training: Any = False,
     trainable: bool = True,
     name: str | None = None,
@@ -385,7 +386,7 @@ def batch_normalization(
     renorm_momentum: float = 0.99,
     fused: bool | None = None,
     virtual_batch_size: int | None = None,
-    adjustment: Any = None,
+    adjustment: Callable[..., Any] | None = None,
 ) -> Any:
     """Return the inputs normalized by the batch (while `training`) or by the moving averages."""
     given = dict(locals())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from ebbflow.core.typing import Activation, InitializerLike, Sizes
 from ebbflow.layers.arguments import checked_function, initializer_named, op_format, with_channels
 from ebbflow.layers.convolutional import Conv, function_of
 from ebbflow.ops.arrays.shaping import expand_dims, squeeze
@@ -75,24 +77,24 @@ class SeparableConv1D(SeparableConv):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: Sizes,
+        strides: Sizes = 1,
         padding: str = "valid",
         data_format: str = "channels_last",
-        dilation_rate: Any = 1,
+        dilation_rate: Sizes = 1,
         depth_multiplier: int = 1,
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = None,
-        pointwise_initializer: Any = None,
-        bias_initializer: Any = zeros_initializer(),  # noqa: B008
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
+        depthwise_initializer: InitializerLike | None = None,
+        pointwise_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+        depthwise_regularizer: Callable[[Any], Any] | None = None,
+        pointwise_regularizer: Callable[[Any], Any] | None = None,
+        bias_regularizer: Callable[[Any], Any] | None = None,
+        activity_regularizer: Callable[[Any], Any] | None = None,
+        depthwise_constraint: Callable[[Any], Any] | None = None,
+        pointwise_constraint: Callable[[Any], Any] | None = None,
+        bias_constraint: Callable[[Any], Any] | None = None,
         trainable: bool = True,
         name: str | None = None,
         **kwargs: Any,
@@ -115,24 +117,24 @@ class SeparableConv2D(SeparableConv):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
+        kernel_size: Sizes,
+        strides: Sizes = (1, 1),
         padding: str = "valid",
         data_format: str = "channels_last",
-        dilation_rate: Any = (1, 1),
+        dilation_rate: Sizes = (1, 1),
         depth_multiplier: int = 1,
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = None,
-        pointwise_initializer: Any = None,
-        bias_initializer: Any = zeros_initializer(),  # noqa: B008
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
+        depthwise_initializer: InitializerLike | None = None,
+        pointwise_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+        depthwise_regularizer: Callable[[Any], Any] | None = None,
+        pointwise_regularizer: Callable[[Any], Any] | None = None,
+        bias_regularizer: Callable[[Any], Any] | None = None,
+        activity_regularizer: Callable[[Any], Any] | None = None,
+        depthwise_constraint: Callable[[Any], Any] | None = None,
+        pointwise_constraint: Callable[[Any], Any] | None = None,
+        bias_constraint: Callable[[Any], Any] | None = None,
         trainable: bool = True,
         name: str | None = None,
         **kwargs: Any,

@@ -8,6 +8,7 @@ from typing import Any
 from ebbflow.core import context
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.state.variables import Variable
 
@@ -26,7 +27,9 @@ def known_flag(flag: Any) -> bool | None:
     return None if known is None else bool(known)
 
 
-def smart_cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = None) -> Any:
+def smart_cond(
+    pred: TensorLike, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = None
+) -> Nested:
     """Call one of two functions: now where the flag `pred` is known now, else as a choice in the graph."""
     known = known_flag(pred)
     if known is None:

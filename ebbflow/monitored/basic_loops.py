@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.checkpoint.management import checkpoints_iterator
 from ebbflow.core import context, dtypes
+from ebbflow.core.typing import Feeds, Message, Nested, SessionLike
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.monitored.hooks import FinalOpsHook
@@ -21,9 +22,16 @@ from ebbflow.summary.ops import merge_all
 from ebbflow.summary.writer import FileWriterCache
 from ebbflow.train.step_counter import get_global_step
 
+if TYPE_CHECKING:
+    from ebbflow.train.coordinator import Coordinator
+
 
 def basic_train_loop(
-    supervisor: Any, train_step_fn: Callable[..., Any], args: Any = None, kwargs: Any = None, master: str = ""
+    supervisor: Any,
+    train_step_fn: Callable[..., Any],
+    args: Nested = None,
+    kwargs: Mapping[str, Any] | None = None,
+    master: str = "",
 ) -> None:
     """Call `train_step_fn(sess, …)` in a supervisor's session until it stops."""
     with supervisor.managed_session(master) as sess:
@@ -36,12 +44,12 @@ def train(
     logdir: str | None,
     master: str = "",
     is_chief: bool = True,
-    scaffold: Any = None,
+    scaffold: Scaffold | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
     chief_only_hooks: Sequence[SessionRunHook] | None = None,
     save_checkpoint_secs: float | None = 600,
     save_summaries_steps: int | None = 100,
-    config: Any = None,
+    config: Message | None = None,
     max_wait_secs: float = 7200,
 ) -> Any:
     """Run `train_op` until a hook stops it; return its last value (`tf.contrib.training.train`)."""
@@ -103,7 +111,11 @@ class SummaryAtEndHook(SessionRunHook):
     """Writes summaries once, at the end."""
 
     def __init__(
-        self, log_dir: str | None = None, summary_writer: Any = None, summary_op: Any = None, feed_dict: Any = None
+        self,
+        log_dir: str | None = None,
+        summary_writer: Any = None,
+        summary_op: Any = None,
+        feed_dict: Feeds | None = None,
     ):
         if log_dir is None and summary_writer is None:
             raise ValueError("Exactly one of log_dir or summary_writer should be provided.")
@@ -116,14 +128,14 @@ class SummaryAtEndHook(SessionRunHook):
             self._summary_op = merge_all()
         self._global_step = get_global_step()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Find the writer, and give it the graph."""
         if self._summary_writer is None and self._log_dir:
             self._summary_writer = FileWriterCache.get(self._log_dir)
             if self._summary_writer:
                 self._summary_writer.add_graph(session.graph)
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Compute and write them."""
         if self._summary_op is None:
             return
@@ -139,13 +151,13 @@ class SummaryAtEndHook(SessionRunHook):
 def evaluate_once(
     checkpoint_path: str,
     master: str = "",
-    scaffold: Any = None,
-    eval_ops: Any = None,
-    feed_dict: Any = None,
-    final_ops: Any = None,
-    final_ops_feed_dict: Any = None,
+    scaffold: Scaffold | None = None,
+    eval_ops: Nested = None,
+    feed_dict: Feeds | None = None,
+    final_ops: Nested = None,
+    final_ops_feed_dict: Feeds | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
-    config: Any = None,
+    config: Message | None = None,
 ) -> Any:
     """Restore a checkpoint, run `eval_ops` until a hook stops it, return what `final_ops` are then."""
     eval_step = get_or_create_eval_step()
@@ -176,14 +188,14 @@ def evaluate_once(
 def evaluate_repeatedly(
     checkpoint_dir: str,
     master: str = "",
-    scaffold: Any = None,
-    eval_ops: Any = None,
-    feed_dict: Any = None,
-    final_ops: Any = None,
-    final_ops_feed_dict: Any = None,
+    scaffold: Scaffold | None = None,
+    eval_ops: Nested = None,
+    feed_dict: Feeds | None = None,
+    final_ops: Nested = None,
+    final_ops_feed_dict: Feeds | None = None,
     eval_interval_secs: float = 60,
     hooks: Sequence[SessionRunHook] | None = None,
-    config: Any = None,
+    config: Message | None = None,
     max_number_of_evaluations: int | None = None,
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ebbflow.core import context, errors
+from ebbflow.core.typing import Feeds, Nested, SessionLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph_def import write_graph
 from ebbflow.graph.meta_graph import create_meta_graph_def
@@ -23,6 +24,11 @@ from ebbflow.platform import files, logging
 from ebbflow.runtime.timeline import Timeline
 from ebbflow.summary.writer import FileWriterCache
 from ebbflow.train.step_counter import get_global_step
+
+if TYPE_CHECKING:
+    from ebbflow.checkpoint.saver import Saver
+    from ebbflow.train.coordinator import Coordinator
+
 
 # --- timers -----------------------------------------------------------------------------------------------------------
 
@@ -129,7 +135,7 @@ class LoggingTensorHook(SessionRunHook):
 
     def __init__(
         self,
-        tensors: Any,
+        tensors: Nested,
         every_n_iter: int | None = None,
         every_n_secs: float | None = None,
         at_end: bool = False,
@@ -166,7 +172,7 @@ class LoggingTensorHook(SessionRunHook):
             self._log_tensors(run_values.results)
         self._iter_count += 1
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Log once more, if asked for."""
         if self._log_at_end:
             self._log_tensors(session.run(self._current_tensors))
@@ -191,7 +197,7 @@ class NanLossDuringTrainingError(RuntimeError):
 class NanTensorHook(SessionRunHook):
     """Ends training, with an error or without, when a loss is NaN."""
 
-    def __init__(self, loss_tensor: Any, fail_on_nan_loss: bool = True):
+    def __init__(self, loss_tensor: Nested, fail_on_nan_loss: bool = True):
         self._loss_tensor, self._fail_on_nan_loss = loss_tensor, fail_on_nan_loss
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -221,7 +227,7 @@ class StopAtStepHook(SessionRunHook):
         """Find the global step."""
         self._global_step_tensor = _the_step("StopAtStepHook")
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Work out the last step, from where training starts."""
         if self._last_step is None:
             self._last_step = session.run(self._global_step_tensor) + self._num_steps
@@ -266,7 +272,7 @@ class GlobalStepWaiterHook(SessionRunHook):
 class FinalOpsHook(SessionRunHook):
     """Evaluates tensors at the end of a session."""
 
-    def __init__(self, final_ops: Any, final_ops_feed_dict: Any = None):
+    def __init__(self, final_ops: Nested, final_ops_feed_dict: Feeds | None = None):
         self._final_ops, self._final_ops_feed_dict = final_ops, final_ops_feed_dict
         self._final_ops_values: Any = None
 
@@ -275,7 +281,7 @@ class FinalOpsHook(SessionRunHook):
         """What the tensors were."""
         return self._final_ops_values
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Evaluate them."""
         if self._final_ops is not None:
             try:
@@ -307,13 +313,13 @@ class CheckpointSaverListener:
     def begin(self) -> None:
         """Called once, before the session is made."""
 
-    def before_save(self, session: Any, global_step_value: int) -> None:
+    def before_save(self, session: SessionLike, global_step_value: int) -> None:
         """Called before a checkpoint is written."""
 
-    def after_save(self, session: Any, global_step_value: int) -> Any:
+    def after_save(self, session: SessionLike, global_step_value: int) -> Any:
         """Called after; returning True asks training to stop."""
 
-    def end(self, session: Any, global_step_value: int) -> None:
+    def end(self, session: SessionLike, global_step_value: int) -> None:
         """Called at the end."""
 
 
@@ -325,7 +331,7 @@ class CheckpointSaverHook(SessionRunHook):
         checkpoint_dir: str,
         save_secs: float | None = None,
         save_steps: int | None = None,
-        saver: Any = None,
+        saver: Saver | None = None,
         checkpoint_basename: str = "model.ckpt",
         scaffold: Any = None,
         listeners: Sequence[CheckpointSaverListener] | None = None,
@@ -352,7 +358,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.begin()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Write the graph, and the first checkpoint."""
         step = session.run(self._global_step_tensor)
         graph = context.default_graph()
@@ -379,7 +385,7 @@ class CheckpointSaverHook(SessionRunHook):
                 if self._save(run_context.session, step):
                     run_context.request_stop()
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Write the last checkpoint."""
         step = session.run(self._global_step_tensor)
         if step != self._timer.last_triggered_step():
@@ -527,7 +533,7 @@ class SummarySaverHook(SessionRunHook):
                 self._summary_writer.add_summary(summary, step)
         self._next_step = step + 1
 
-    def end(self, session: Any = None) -> None:
+    def end(self, session: SessionLike | None = None) -> None:
         """Have what was written reach the file."""
         if self._summary_writer:
             self._summary_writer.flush()

@@ -6,17 +6,21 @@ the model's own checkpoints: see `make_saveable_from_iterator`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.checkpoint.iterators import IteratorSaveable, policy_of
 from ebbflow.checkpoint.management import checkpoint_exists, latest_checkpoint
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import context
+from ebbflow.core.typing import SessionLike
 from ebbflow.data.iterator_v1 import GLOBAL_ITERATORS
 from ebbflow.data.options import ExternalStatePolicy
 from ebbflow.monitored.hooks import CheckpointSaverHook
 from ebbflow.monitored.session_run_hook import SessionRunHook
 from ebbflow.platform import logging
+
+if TYPE_CHECKING:
+    from ebbflow.train.coordinator import Coordinator
 
 
 class _ListedApart(Saver):
@@ -58,7 +62,7 @@ class CheckpointInputPipelineHook(SessionRunHook):
             self._saver.list_name = self._list
         self._hook.begin()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Note that the iterators of this session are at their beginning."""
         self._first_run = True
 
@@ -73,7 +77,7 @@ class CheckpointInputPipelineHook(SessionRunHook):
         """Save where it is due."""
         self._hook.after_run(run_context, run_values)
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Save a last time."""
         self._hook.end(session)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ebbflow.core import context, errors
+from ebbflow.core.typing import Message
 from ebbflow.messages import message as message_class
 from ebbflow.monitored.hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
 from ebbflow.monitored.scaffold import USE_DEFAULT, Scaffold
@@ -43,7 +44,7 @@ class ChiefSessionCreator(SessionCreator):
         self,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: Any = None,
+        config: Message | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
     ):
@@ -462,7 +463,7 @@ class SingularMonitoredSession(BaseMonitoredSession):
         hooks: Sequence[SessionRunHook] | None = None,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: Any = None,
+        config: Message | None = None,
         checkpoint_dir: str | None = None,
         stop_grace_period_secs: float = 120,
         checkpoint_filename_with_path: str | None = None,
@@ -485,7 +486,7 @@ def MonitoredTrainingSession(
     save_checkpoint_secs: Any = USE_DEFAULT,
     save_summaries_steps: Any = USE_DEFAULT,
     save_summaries_secs: Any = USE_DEFAULT,
-    config: Any = None,
+    config: Message | None = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int = 100,
     max_wait_secs: float = 7200,

@@ -7,16 +7,22 @@ collection of the graph first, so that several scaffolds of one graph share them
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.checkpoint.saver import get_saver_or_default
 from ebbflow.core import context
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, Feeds
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.state import functions, shared_resources
 from ebbflow.state.lookup.interface import tables_initializer
 from ebbflow.summary import ops as summary
+
+if TYPE_CHECKING:
+    from ebbflow.checkpoint.saver import Saver
+
 
 USE_DEFAULT = object()
 """Given for an argument: the default is meant, where None means: none."""
@@ -28,15 +34,15 @@ class Scaffold:
     def __init__(
         self,
         init_op: Any = None,
-        init_feed_dict: Any = None,
+        init_feed_dict: Feeds | None = None,
         init_fn: Callable[..., Any] | None = None,
         ready_op: Any = None,
         ready_for_local_init_op: Any = None,
         local_init_op: Any = None,
         summary_op: Any = None,
-        saver: Any = None,
+        saver: Saver | None = None,
         copy_from_scaffold: Any = None,
-        local_init_feed_dict: Any = None,
+        local_init_feed_dict: Feeds | None = None,
     ):
         if copy_from_scaffold is not None and not isinstance(copy_from_scaffold, Scaffold):
             raise TypeError("copy_from_scaffold is not a Scaffold instance.")
@@ -86,27 +92,27 @@ class Scaffold:
         return self._init_fn
 
     @property
-    def init_op(self) -> Any:
+    def init_op(self) -> Effect:
         """What initializes the variables, where no checkpoint does."""
         return self._init_op
 
     @property
-    def ready_op(self) -> Any:
+    def ready_op(self) -> Tensor:
         """The names of what is not initialized yet: none, where the session is ready."""
         return self._ready_op
 
     @property
-    def ready_for_local_init_op(self) -> Any:
+    def ready_for_local_init_op(self) -> Tensor:
         """The names of what must be initialized before `local_init_op` may run."""
         return self._ready_for_local_init_op
 
     @property
-    def local_init_op(self) -> Any:
+    def local_init_op(self) -> Effect:
         """What initializes local variables and tables, in every process."""
         return self._local_init_op
 
     @property
-    def local_init_feed_dict(self) -> Any:
+    def local_init_feed_dict(self) -> Effect:
         """What is fed to `local_init_op`."""
         return self._local_init_feed_dict
 
@@ -121,7 +127,7 @@ class Scaffold:
         return self._saver
 
     @property
-    def init_feed_dict(self) -> Any:
+    def init_feed_dict(self) -> Effect:
         """What is fed to `init_op`."""
         return self._init_feed_dict
 
@@ -143,7 +149,7 @@ class Scaffold:
         return made
 
     @staticmethod
-    def default_local_init_op() -> Any:
+    def default_local_init_op() -> Effect:
         """Return the operation that initializes local variables, tables and local resources."""
         return scopes.group(
             functions.local_variables_initializer(),

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ebbflow.checkpoint import management
 from ebbflow.core import context, errors
+from ebbflow.core.typing import Feeds, Message
 from ebbflow.platform import logging
 from ebbflow.runtime.session import Session
+
+if TYPE_CHECKING:
+    from ebbflow.checkpoint.saver import Saver
+    from ebbflow.graph.graph import Graph
+
 
 FIRST_WAIT = 0.25
 """Seconds until a process that waits for its chief looks again; each wait is twice the last, up to the longest."""
@@ -29,10 +35,10 @@ class SessionManager:
         local_init_op: Any = None,
         ready_op: Any = None,
         ready_for_local_init_op: Any = None,
-        graph: Any = None,
+        graph: Graph | None = None,
         recovery_wait_secs: float = 30,
-        local_init_run_options: Any = None,
-        local_init_feed_dict: Any = None,
+        local_init_run_options: Message | None = None,
+        local_init_feed_dict: Feeds | None = None,
     ):
         if ready_for_local_init_op is not None and local_init_op is None:
             raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op "
@@ -52,13 +58,13 @@ class SessionManager:
         self,
         master: str,
         init_op: Any = None,
-        saver: Any = None,
+        saver: Saver | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
-        config: Any = None,
-        init_feed_dict: Any = None,
+        config: Message | None = None,
+        init_feed_dict: Feeds | None = None,
         init_fn: Callable[[Any], Any] | None = None,
     ) -> Any:
         """Return a session that is restored from a checkpoint or, where there is none, initialized."""
@@ -89,12 +95,12 @@ class SessionManager:
     def recover_session(
         self,
         master: str,
-        saver: Any = None,
+        saver: Saver | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
-        config: Any = None,
+        config: Message | None = None,
     ) -> tuple[Any, bool]:
         """Return a session, and whether it could be restored and is ready."""
         sess, restored = self._restored(
@@ -133,7 +139,7 @@ class SessionManager:
 
     # --- the others --------------------------------------------------------------------------------------------------
 
-    def wait_for_session(self, master: str, config: Any = None, max_wait_secs: float = float("inf")) -> Any:
+    def wait_for_session(self, master: str, config: Message | None = None, max_wait_secs: float = float("inf")) -> Any:
         """Return a session that is ready because somebody else made it so; DeadlineExceededError after so long."""
         self._target = master
         end = time.monotonic() + (float("inf") if max_wait_secs is None else max_wait_secs)

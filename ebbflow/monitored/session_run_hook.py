@@ -6,7 +6,12 @@ A hook may fetch and feed along with each run, look at what came out, and ask fo
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ebbflow.core.typing import SessionLike
+
+if TYPE_CHECKING:
+    from ebbflow.train.coordinator import Coordinator
 
 
 class SessionRunArgs(NamedTuple):
@@ -28,7 +33,7 @@ class SessionRunValues(NamedTuple):
 class SessionRunContext:
     """One run as hooks see it: what was asked for, and in which session."""
 
-    def __init__(self, original_args: SessionRunArgs, session: Any):
+    def __init__(self, original_args: SessionRunArgs, session: SessionLike):
         self._original_args, self._session = original_args, session
         self._stop_requested = False
 
@@ -58,7 +63,7 @@ class SessionRunHook:
     def begin(self) -> None:
         """Called once, before the session is made; the graph may be added to."""
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Called when a session was made, also when one was made anew; the graph is final."""
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
@@ -68,5 +73,5 @@ class SessionRunHook:
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Called after each run that did not fail."""
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Called at the end, if no error brought it about (OutOfRangeError and StopIteration are none)."""

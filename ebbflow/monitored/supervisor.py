@@ -10,10 +10,12 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import context, dtypes
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Feeds, Message, SessionLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph_def import write_graph
 from ebbflow.graph.meta_graph import create_meta_graph_def
@@ -27,6 +29,9 @@ from ebbflow.summary.writer import FileWriter
 from ebbflow.train.coordinator import Coordinator, LooperThread
 from ebbflow.train.step_counter import get_global_step
 
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
+
 
 class Supervisor:
     """Has a session made, checkpointed and summarised, and its threads ended together."""
@@ -36,12 +41,12 @@ class Supervisor:
 
     def __init__(
         self,
-        graph: Any = None,
+        graph: Graph | None = None,
         ready_op: Any = USE_DEFAULT,
         ready_for_local_init_op: Any = USE_DEFAULT,
         is_chief: bool = True,
         init_op: Any = USE_DEFAULT,
-        init_feed_dict: Any = None,
+        init_feed_dict: Feeds | None = None,
         local_init_op: Any = USE_DEFAULT,
         logdir: str | None = None,
         summary_op: Any = USE_DEFAULT,
@@ -55,7 +60,7 @@ class Supervisor:
         session_manager: SessionManager | None = None,
         summary_writer: Any = USE_DEFAULT,
         init_fn: Callable[[Any], Any] | None = None,
-        local_init_run_options: Any = None,
+        local_init_run_options: Message | None = None,
     ):
         if context.executing_eagerly():
             raise RuntimeError("Supervisors are incompatible with eager execution.")
@@ -170,7 +175,7 @@ class Supervisor:
         return self._summary_writer
 
     @property
-    def summary_op(self) -> Any:
+    def summary_op(self) -> Tensor:
         """All summaries, merged."""
         return self._summary_op
 
@@ -202,7 +207,8 @@ class Supervisor:
     # --- sessions ----------------------------------------------------------------------------------------------------
 
     def prepare_or_wait_for_session(
-        self, master: str = "", config: Any = None, wait_for_checkpoint: bool = False, max_wait_secs: float = 7200,
+        self, master: str = "", config: Message | None = None, wait_for_checkpoint: bool = False,
+        max_wait_secs: float = 7200,
         start_standard_services: bool = True,
     ) -> Any:  # fmt: skip
         """Return a session that is ready; the chief's services and the threads of queues run."""
@@ -234,7 +240,7 @@ class Supervisor:
 
     @contextmanager
     def managed_session(
-        self, master: str = "", config: Any = None, start_standard_services: bool = True,
+        self, master: str = "", config: Message | None = None, start_standard_services: bool = True,
         close_summary_writer: bool = True,
     ) -> Iterator[Any]:  # fmt: skip
         """Give a session for the block; the end of the input ends it quietly, an error of a thread is raised."""
@@ -271,7 +277,7 @@ class Supervisor:
 
     # --- threads -----------------------------------------------------------------------------------------------------
 
-    def start_standard_services(self, sess: Any) -> list[Any]:
+    def start_standard_services(self, sess: SessionLike) -> list[Any]:
         """Start the threads that summarise, count steps and save; return them."""
         if not self._is_chief:
             raise RuntimeError("Only chief supervisor can start standard services. Because only chief supervisors can "
@@ -295,7 +301,7 @@ class Supervisor:
         self._started_threads.extend(threads)
         return threads
 
-    def start_queue_runners(self, sess: Any, queue_runners: Sequence[Any] | None = None) -> list[Any]:
+    def start_queue_runners(self, sess: SessionLike, queue_runners: Sequence[Any] | None = None) -> list[Any]:
         """Start the threads of queue runners, the graph's unless given; return them."""
         if queue_runners is None:
             queue_runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS)
@@ -338,7 +344,7 @@ class Supervisor:
         """Wait until threads are asked to stop."""
         self._coord.wait_for_stop()
 
-    def summary_computed(self, sess: Any, summary: Any, global_step: Any = None) -> None:
+    def summary_computed(self, sess: SessionLike, summary: Any, global_step: Any = None) -> None:
         """Write a summary that was computed elsewhere."""
         if not self._summary_writer:
             raise RuntimeError("Writing a summary requires a summary writer.")

@@ -8,11 +8,13 @@ threads of one session or processes that meet at a server.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.typing import Effect
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.monitored.session_run_hook import SessionRunHook
@@ -31,11 +33,11 @@ class SyncReplicasOptimizer(Optimizer):
 
     def __init__(
         self,
-        opt: Any,
+        opt: Optimizer,
         replicas_to_aggregate: int,
         total_num_replicas: int | None = None,
         variable_averages: Any = None,
-        variables_to_average: Any = None,
+        variables_to_average: Iterable[Any] | None = None,
         use_locking: bool = False,
         name: str = "sync_replicas",
     ):
@@ -54,7 +56,9 @@ class SyncReplicasOptimizer(Optimizer):
         """Return what the other optimizer's `compute_gradients` returns."""
         return self._opt.compute_gradients(*args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+    ) -> Any:
         """Return the operation by which a worker gives its gradients and waits for the next step."""
         grads_and_vars = list(grads_and_vars or ())
         if not grads_and_vars:
@@ -132,7 +136,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._check_applied("get_chief_queue_runner")
         return self._chief_queue_runner
 
-    def get_init_tokens_op(self, num_tokens: int = -1) -> Any:
+    def get_init_tokens_op(self, num_tokens: int = -1) -> Effect:
         """Return the operation that hands out the first tokens, which let the workers start."""
         self._check_applied("get_init_tokens_op")
         needed = self._replicas_to_aggregate - self._total_num_replicas

@@ -38,7 +38,7 @@ def ne(self: TensorLike, other: Any) -> Any:
     return True if other is None else raw.NotEqual(self, other, incompatible_shape_error=False)
 
 
-def getitem(tensor: TensorLike, slice_spec: Any, var: Any = None) -> Any:
+def getitem(tensor: TensorLike, slice_spec: TensorLike, var: Any = None) -> Any:
     """Return `tensor[slice_spec]`.
 
     >>> getitem([1, 2, 3], 1).numpy()

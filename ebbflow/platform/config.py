@@ -84,7 +84,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
         tell(num_threads)
 
 
-def get_jit() -> Any:
+def get_jit() -> str:
     """Return whether functions are compiled: "autoclustering" or nothing."""
     return wishes.jit
 

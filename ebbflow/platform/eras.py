@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core import context, shape
+from ebbflow.core.typing import Message
 
 SYNC, ASYNC = 0, 1
 DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32 = (
@@ -18,7 +19,9 @@ DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVIC
 )
 
 
-def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
+def enable_eager_execution(
+    config: Message | None = None, device_policy: Any = None, execution_mode: Any = None
+) -> None:
     """Run ops at once from now on, in a program of the TF 1 door. To be called before any graph is built."""
     if device_policy not in (None, 0, 1, 2, 3):
         raise ValueError("device_policy must be None or a tf.contrib.eager.DEVICE_PLACEMENT_* constant")

@@ -292,7 +292,7 @@ def walk(
         yield here, inside, outside
 
 
-def join(path: Path, *paths: Path) -> Any:
+def join(path: Path, *paths: Path) -> str:
     """Return path components put together."""
     return os.path.join(path, *paths)
 

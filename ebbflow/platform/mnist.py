@@ -98,7 +98,7 @@ class DataSet:
         labels: Any,
         fake_data: bool = False,
         one_hot: bool = False,
-        dtype: Any = dtypes.float32,
+        dtype: DTypeLike = dtypes.float32,
         reshape: bool = True,
         seed: int | None = None,
     ) -> None:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ebbflow.core.typing import TensorLike
+
 if TYPE_CHECKING:
     from ebbflow.core.typing import PathLike
 
@@ -51,7 +53,7 @@ def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
 as_str = as_text
 
 
-def as_str_any(value: Any, encoding: str = "utf-8") -> str:
+def as_str_any(value: TensorLike, encoding: str = "utf-8") -> str:
     """Return bytes as text, and anything else as `str` shows it."""
     return as_text(value, encoding) if isinstance(value, bytes) else str(value)
 

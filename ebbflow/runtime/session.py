@@ -10,9 +10,10 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, errors, source, stopping
+from ebbflow.core.typing import Message, Nested
 from ebbflow.engines import devices
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
@@ -22,6 +23,10 @@ from ebbflow.runtime.fetches import Fetch, expand_feeds, feed_array
 from ebbflow.runtime.partial_run import PartialRun
 from ebbflow.runtime.run_on_devices import runner_for
 from ebbflow.runtime.step_stats import wants_trace, write_metadata
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
+
 
 MAX_RUNNERS = 1000
 """A session keeps this many runners; the oldest go first."""
@@ -294,7 +299,7 @@ class Session(BaseSession):
     [2.0, 4.0]
     """
 
-    def __init__(self, target: Any = "", graph: Any = None, config: Any = None):
+    def __init__(self, target: Nested = "", graph: Graph | None = None, config: Any = None):
         super().__init__(target, graph, config)
         self._entered: list[Any] = []
 
@@ -324,7 +329,7 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default from the moment it is made until it is closed."""
 
-    def __init__(self, target: Any = "", graph: Any = None, config: Any = None):
+    def __init__(self, target: Nested = "", graph: Graph | None = None, config: Message | None = None):
         super().__init__(target, graph, config)
         self._explicit_graph = graph
         self._session_scope = self.as_default()

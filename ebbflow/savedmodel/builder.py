@@ -13,6 +13,7 @@ from ebbflow import messages
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import PathLike, SessionLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.symbolic import Operation
@@ -45,7 +46,7 @@ class SavedModelBuilder:
 
     def add_meta_graph_and_variables(
         self,
-        sess: Any,
+        sess: SessionLike,
         tags: Iterable[str],
         signature_def_map: Mapping[str, Any] | None = None,
         assets_collection: Any = None,
@@ -53,7 +54,7 @@ class SavedModelBuilder:
         clear_devices: bool = False,
         main_op: Any = None,
         strip_default_attrs: bool = False,
-        saver: Any = None,
+        saver: Saver | None = None,
         init_op: Any = None,
         train_op: Any = None,
         assets_list: Any = None,
@@ -83,7 +84,7 @@ class SavedModelBuilder:
         clear_devices: bool = False,
         main_op: Any = None,
         strip_default_attrs: bool = False,
-        saver: Any = None,
+        saver: Saver | None = None,
         init_op: Any = None,
         train_op: Any = None,
         assets_list: Any = None,
@@ -226,7 +227,11 @@ def check_signatures(signature_def_map: Mapping[str, Any]) -> None:
 
 
 def simple_save(
-    session: Any, export_dir: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any], legacy_init_op: Any = None
+    session: SessionLike,
+    export_dir: PathLike,
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
+    legacy_init_op: Any = None,
 ) -> None:
     """Write the session's graph with one signature, for serving."""
     signatures = {constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: predict_signature_def(inputs, outputs)}

@@ -14,6 +14,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import errors
+from ebbflow.core.typing import PathLike
 from ebbflow.ops.sparse.cross import joined_hash
 from ebbflow.ops.strings.hashing import fingerprint64, hashes
 from ebbflow.platform import files
@@ -153,7 +154,7 @@ class Fingerprint:
         return f"Fingerprint({', '.join(str(getattr(self, field)) for field in _FIELDS)}, {self.version})"
 
 
-def read_fingerprint(export_dir: Any) -> Fingerprint:
+def read_fingerprint(export_dir: PathLike) -> Fingerprint:
     """Return the fingerprint that stands beside a SavedModel."""
     path = files.join(files.text_of(export_dir), constants.FINGERPRINT_FILENAME)
     try:

@@ -11,6 +11,7 @@ from typing import Any
 from ebbflow.checkpoint.saveables import all_saveables
 from ebbflow.checkpoint.saver import import_meta_graph_with_return_elements
 from ebbflow.core import context
+from ebbflow.core.typing import PathLike, SessionLike
 from ebbflow.graph.scope_names import prepend_name_scope
 from ebbflow.platform import logging
 from ebbflow.savedmodel import constants, reading, safety
@@ -18,7 +19,7 @@ from ebbflow.savedmodel.signature_defs import load_op_from_signature_def
 
 
 def load(
-    sess: Any, tags: Iterable[str], export_dir: Any, import_scope: str | None = None, allow: Any = None,
+    sess: SessionLike, tags: Iterable[str], export_dir: PathLike, import_scope: str | None = None, allow: Any = None,
     **saver_kwargs: Any,
 ) -> Any:  # fmt: skip
     """Load the graph of these tags into a session, restore its variables, run its initialisation; return the message.

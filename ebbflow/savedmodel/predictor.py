@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ebbflow.core.typing import Message, PathLike
 from ebbflow.graph.graph import Graph
 from ebbflow.runtime.session import Session
 from ebbflow.savedmodel import constants, loader, reading
@@ -102,14 +103,14 @@ def _check_given(key: Any, definition: Any, inputs: Any, outputs: Any) -> None:
 
 
 def from_saved_model(
-    export_dir: Any,
+    export_dir: PathLike,
     signature_def_key: str | None = None,
-    signature_def: Any = None,
+    signature_def: Message | None = None,
     input_names: Mapping[str, str] | None = None,
     output_names: Mapping[str, str] | None = None,
     tags: str | None = None,
-    graph: Any = None,
-    config: Any = None,
+    graph: Graph | None = None,
+    config: Message | None = None,
     allow: Any = None,
 ) -> SavedModelPredictor:
     """Return a predictor of a SavedModel: of a signature, or between named tensors."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import errors
+from ebbflow.core.typing import PathLike
 from ebbflow.platform import files
 from ebbflow.savedmodel import constants
 
@@ -86,12 +87,12 @@ def get_meta_graph_def(saved_model: Any, tags: Iterable[str] | str | None, where
     )
 
 
-def read_saved_model(saved_model_dir: Any) -> Any:
+def read_saved_model(saved_model_dir: PathLike) -> Any:
     """Return the SavedModel message of a folder."""
     return parse_saved_model(saved_model_dir)
 
 
-def get_saved_model_tag_sets(saved_model_dir: Any) -> list[list[str]]:
+def get_saved_model_tag_sets(saved_model_dir: PathLike) -> list[list[str]]:
     """Return the tags of each graph, sorted."""
     return sorted(sorted(meta.meta_info_def.tags) for meta in parse_saved_model(saved_model_dir).meta_graphs)
 

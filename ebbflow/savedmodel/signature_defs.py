@@ -6,7 +6,7 @@ Knows tensors and messages; checks the forms that serving programs expect of `cl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
 from ebbflow.core import context, dtypes, errors, nest
@@ -14,10 +14,15 @@ from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.graph.scope_names import prepend_name_scope
 from ebbflow.messages.tensors import shape_proto
 from ebbflow.savedmodel import constants
 from ebbflow.savedmodel.structures import decode_proto, encode_structure
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
+
 
 METHODS = {
     constants.CLASSIFY_METHOD_NAME: "classification",
@@ -28,7 +33,7 @@ METHODS = {
 # --- tensors ----------------------------------------------------------------------------------------------------------
 
 
-def build_tensor_info(tensor: Any) -> Any:
+def build_tensor_info(tensor: TensorLike) -> Any:
     """Return a tensor (also a sparse or ragged one) as a TensorInfo."""
     if isinstance(tensor, EagerTensor):
         raise RuntimeError("`build_tensor_info` is not supported in Eager mode.")
@@ -65,7 +70,7 @@ def build_tensor_info_from_op(op: Any) -> Any:
     )
 
 
-def get_tensor_from_tensor_info(tensor_info: Any, graph: Any = None, import_scope: str | None = None) -> Any:
+def get_tensor_from_tensor_info(tensor_info: Any, graph: Graph | None = None, import_scope: str | None = None) -> Any:
     """Return the tensor (or sparse or ragged one) of a graph that a TensorInfo names."""
     graph = _graph(graph)
 
@@ -116,7 +121,7 @@ def build_signature_def(
     return result
 
 
-def regression_signature_def(examples: Any, predictions: Any) -> Any:
+def regression_signature_def(examples: TensorLike, predictions: Any) -> Any:
     """Return the signature of a regression: examples as text in, float predictions out."""
     for name, value in (("examples", examples), ("predictions", predictions)):
         if value is None:
@@ -134,7 +139,7 @@ def regression_signature_def(examples: Any, predictions: Any) -> Any:
     )
 
 
-def classification_signature_def(examples: Any, classes: Any, scores: Any) -> Any:
+def classification_signature_def(examples: TensorLike, classes: Any, scores: Any) -> Any:
     """Return the signature of a classification: examples as text in; classes as text, scores, or both out."""
     if examples is None:
         raise ValueError("Classification `examples` cannot be None.")

@@ -20,7 +20,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims, TensorShape, from_dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Reference, Tensor, TensorBase
-from ebbflow.core.typing import DTypeLike, ShapeLike
+from ebbflow.core.typing import DTypeLike, SessionLike, ShapeLike, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
@@ -280,18 +280,18 @@ class Variable(TensorBase, Trackable, metaclass=Making):
         value = self.value()
         return value if value.__class__ is EagerTensor else convert(value)  # the body of a function captures it
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: SessionLike | None = None) -> Any:
         """Return the value in a session."""
         return self._graph_tensor().eval(session=session)
 
-    def initialized_value(self) -> Any:
+    def initialized_value(self) -> Tensor:
         """Return the value, or the initial value where the variable has none yet."""
         if not self._in_graph:
             return self.value()
         with init_scope():
             return cond(self.is_initialized(), self.read_value, lambda: self.initial_value)
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: TensorLike, session: SessionLike | None = None) -> None:
         """Set the value, in a session where the variable belongs to a graph."""
         if not self._in_graph:
             self.assign(value)
@@ -303,7 +303,7 @@ class Variable(TensorBase, Trackable, metaclass=Making):
             )
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Say more about the static shape."""
         self._dims = TensorShape(self._dims).merge_with(shape)._dims
 
@@ -335,51 +335,51 @@ class Variable(TensorBase, Trackable, metaclass=Making):
 
     # --- scattering ---------------------------------------------------------------------------------------------------
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         """Subtract `updates` at N-d `indices`."""
         return self._scatter_nd("Sub", indices, updates, name)
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_add(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         """Add `updates` at N-d `indices`."""
         return self._scatter_nd("Add", indices, updates, name)
 
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         """Set the entries at N-d `indices` to `updates`."""
         return self._scatter_nd("Update", indices, updates, name)
 
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_max(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         """Keep the larger of the entries at N-d `indices` and `updates`."""
         return self._scatter_nd("Max", indices, updates, name)
 
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_min(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
         """Keep the smaller of the entries at N-d `indices` and `updates`."""
         return self._scatter_nd("Min", indices, updates, name)
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_add(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
         """Add IndexedSlices to the rows they name."""
         return self._scatter("Add", sparse_delta, use_locking, name)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_sub(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
         """Subtract IndexedSlices from the rows they name."""
         return self._scatter("Sub", sparse_delta, use_locking, name)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_mul(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
         """Multiply rows by IndexedSlices."""
         return self._scatter("Mul", sparse_delta, use_locking, name)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_div(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
         """Divide rows by IndexedSlices."""
         return self._scatter("Div", sparse_delta, use_locking, name)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_min(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
         """Keep the smaller of rows and IndexedSlices."""
         return self._scatter("Min", sparse_delta, use_locking, name)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_max(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
         """Keep the larger of rows and IndexedSlices."""
         return self._scatter("Max", sparse_delta, use_locking, name)
 
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_update(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
         """Set the rows that IndexedSlices name."""
         return self._scatter("Update", sparse_delta, use_locking, name)
 
@@ -387,7 +387,7 @@ class Variable(TensorBase, Trackable, metaclass=Making):
         slices = _indexed_slices(slices)
         return self._scatter_rows(kind, slices.indices, slices.values, use_locking, name)
 
-    def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def batch_scatter_update(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
         """Set, in each batch entry, the rows that IndexedSlices name."""
         slices = _indexed_slices(sparse_delta)
         indices = convert(slices.indices)

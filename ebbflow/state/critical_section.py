@@ -9,6 +9,7 @@ from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Message
 from ebbflow.graph import scopes
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
@@ -33,7 +34,7 @@ class CriticalSection:
         self,
         name: str | None = None,
         shared_name: str | None = None,
-        critical_section_def: Any = None,
+        critical_section_def: Message | None = None,
         import_scope: str | None = None,
     ):
         if critical_section_def is not None:

@@ -4,12 +4,14 @@ functions.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import device_scope, group, name_scope_v1
 from ebbflow.ops.arrays.creation import constant
@@ -64,14 +66,14 @@ def moving_average_variables(scope: str | None = None) -> list[Any]:
     return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
-def variables_initializer(var_list: Any, name: str = "init") -> Any:
+def variables_initializer(var_list: Iterable[Any], name: str = "init") -> Effect:
     """Return an operation that gives each variable its initial value."""
     if var_list and not context.executing_eagerly():
         return group(*[v.initializer for v in var_list], name=name)
     return group(name=name)
 
 
-def global_variables_initializer() -> Any:
+def global_variables_initializer() -> Effect:
     """Return an operation that initialises all global variables.
 
     >>> import ebbflow as tf
@@ -86,7 +88,7 @@ def global_variables_initializer() -> Any:
     return variables_initializer(global_variables())
 
 
-def local_variables_initializer() -> Any:
+def local_variables_initializer() -> Effect:
     """Return an operation that initialises all local variables."""
     if context.executing_eagerly():
         return group(name="init")
@@ -111,19 +113,21 @@ def initialize_local_variables() -> Any:
     return local_variables_initializer()
 
 
-def initialize_variables(var_list: Any, name: str = "init") -> Any:
+def initialize_variables(var_list: Iterable[Any], name: str = "init") -> Any:
     """`variables_initializer`, by its name before 1.0."""
     return variables_initializer(var_list, name)
 
 
-def is_variable_initialized(variable: Any, name: str | None = None) -> Any:
+def is_variable_initialized(variable: Any, name: str | None = None) -> Tensor:
     """Return whether a variable has a value, as a bool tensor."""
     if isinstance(variable, Variable):
         return variable.is_initialized(name)
     return raw.IsVariableInitialized(variable, name=name)
 
 
-def report_uninitialized_variables(var_list: Any = None, name: str = "report_uninitialized_variables") -> Any:
+def report_uninitialized_variables(
+    var_list: Iterable[Any] | None = None, name: str = "report_uninitialized_variables"
+) -> Tensor:
     """Return the names of the variables that have no value yet, as a string tensor."""
     if var_list is None:
         var_list = global_variables() + local_variables()
@@ -136,7 +140,7 @@ def report_uninitialized_variables(var_list: Any = None, name: str = "report_uni
             return boolean_mask(constant([v.op.name for v in var_list]), missing)
 
 
-def assert_variables_initialized(var_list: Any = None) -> Any:
+def assert_variables_initialized(var_list: Iterable[Any] | None = None) -> Any:
     """Return an operation that fails when a variable has no value."""
     if var_list is None:
         var_list = global_variables() + local_variables()
@@ -158,7 +162,11 @@ def _reference(ref: Any) -> Any:
 
 
 def assign(
-    ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None, name: str | None = None
+    ref: Any,
+    value: TensorLike,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
 ) -> Any:
     """Set a variable; return what gives its new value.
 
@@ -175,7 +183,7 @@ def assign(
     return ref.assign(value, name=name)
 
 
-def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_add(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Add to a variable; return what gives its new value.
 
     >>> import ebbflow as tf
@@ -190,7 +198,7 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
     return ref.assign_add(value)  # TensorFlow leaves the name out here
 
 
-def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_sub(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Subtract from a variable; return what gives its new value."""
     if _is_ref(ref):
         return raw.AssignSub(_reference(ref), value, use_locking=bool(use_locking), name=name)

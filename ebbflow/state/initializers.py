@@ -14,6 +14,8 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.dtypes import DType
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.arrays.creation import constant_v1, ones, zeros
 from ebbflow.ops.arrays.shaping import matrix_transpose, reshape
 from ebbflow.ops.arrays.slicing import slice_
@@ -50,10 +52,10 @@ class Zeros(Initializer):
     [0.0, 0.0]
     """
 
-    def __init__(self, dtype: Any = dtypes.float32):
+    def __init__(self, dtype: DTypeLike = dtypes.float32):
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         return zeros(shape, self.dtype if dtype is None else dtype)
 
     def get_config(self) -> dict[str, Any]:
@@ -63,7 +65,7 @@ class Zeros(Initializer):
 class Ones(Zeros):
     """Ones."""
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         return ones(shape, self.dtype if dtype is None else dtype)
 
 
@@ -74,7 +76,7 @@ class Constant(Initializer):
     [2.0, 2.0, 2.0]
     """
 
-    def __init__(self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False):
+    def __init__(self, value: Any = 0, dtype: DTypeLike = dtypes.float32, verify_shape: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
                 f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or "
@@ -86,7 +88,7 @@ class Constant(Initializer):
 
     def __call__(
         self, shape: Any, dtype: Any = None, partition_info: Any = None, verify_shape: bool | None = None
-    ) -> Any:
+    ) -> Tensor:
         if verify_shape is None:
             verify_shape = self._verify_shape
         return constant_v1(self.value, self.dtype if dtype is None else dtype, shape, verify_shape=verify_shape)
@@ -98,13 +100,19 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Numbers anywhere between `minval` and `maxval`."""
 
-    def __init__(self, minval: Any = 0, maxval: Any = None, seed: int | None = None, dtype: Any = dtypes.float32):
+    def __init__(
+        self,
+        minval: TensorLike = 0,
+        maxval: TensorLike | None = None,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ):
         self.minval = minval
         self.maxval = maxval
         self.seed = seed
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         dtype = self.dtype if dtype is None else dtype
         return stateful.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
@@ -117,13 +125,19 @@ class RandomNormal(Initializer):
 
     _draw = staticmethod(stateful.random_normal)
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: Any = dtypes.float32):
+    def __init__(
+        self,
+        mean: TensorLike = 0.0,
+        stddev: TensorLike = 1.0,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ):
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         dtype = self.dtype if dtype is None else dtype
         return self._draw(shape, self.mean, self.stddev, dtype, seed=self.seed)
 
@@ -144,7 +158,7 @@ class TruncatedNormal(RandomNormal):
 class UniformUnitScaling(Initializer):
     """Uniform numbers that keep the scale of what is multiplied by them."""
 
-    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32):
+    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.factor = factor
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
@@ -168,13 +182,13 @@ class VarianceScaling(Initializer):
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
         seed: int | None = None,
-        dtype: Any = dtypes.float32,
+        dtype: DTypeLike = dtypes.float32,
     ):
         self.scale, self.mode, self.distribution = scaling(scale, mode, distribution)
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         dtype = self.dtype if dtype is None else dtype
         variance = scaled_variance(self.scale, self.mode, full_shape(shape, partition_info))
         if self.distribution == "uniform":
@@ -199,7 +213,7 @@ class GlorotUniform(VarianceScaling):
 
     _distribution = "uniform"
 
-    def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32):
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         super().__init__(1.0, "fan_avg", self._distribution, seed, dtype)
 
     def get_config(self) -> dict[str, Any]:
@@ -235,7 +249,7 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
 class Orthogonal(Initializer):
     """A matrix with orthogonal rows or columns; all axes but the last count as rows."""
 
-    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: Any = dtypes.float32):
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.gain = gain
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
@@ -257,11 +271,11 @@ class Identity(Initializer):
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
-    def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32):
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike = dtypes.float32):
         self.gain = gain
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         full = full_shape(shape, partition_info)
         if len(full) != 2:
             raise ValueError(

@@ -4,11 +4,13 @@ the way that came after it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import InitializerLike
 from ebbflow.state.partitioners import PartitionedVariable
 from ebbflow.state.variable_scope import variable_scope
 from ebbflow.state.variable_store import Wanted, default_store
@@ -17,10 +19,10 @@ from ebbflow.state.variable_store import Wanted, default_store
 def create_partitioned_variables(
     shape: Any,
     slicing: Any,
-    initializer: Any,
+    initializer: InitializerLike,
     dtype: DType = dtypes.float32,
     trainable: bool = True,
-    collections: Any = None,
+    collections: Iterable[Any] | None = None,
     name: str | None = None,
     reuse: bool | None = None,
 ) -> list[Any]:

@@ -13,6 +13,8 @@ from ebbflow.core import dtypes
 from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.joining import concat, split
 from ebbflow.ops.declare import raw
@@ -207,7 +209,7 @@ class PartitionedVariable:
     iterated_by_parts = True  # `for` goes over the parts, in a converted function too
     __array_priority__ = 100
 
-    def __init__(self, name: str, shape: Any, dtype: Any, variable_list: Any, partitions: Any):
+    def __init__(self, name: str, shape: Any, dtype: DTypeLike, variable_list: Any, partitions: Any):
         if not isinstance(variable_list, (list, tuple)):
             raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
         if not isinstance(partitions, (list, tuple)):
@@ -282,7 +284,7 @@ class PartitionedVariable:
         with name_scope(None):
             return raw.Identity(whole, name=self._name)
 
-    def as_tensor(self) -> Any:
+    def as_tensor(self) -> Tensor:
         """Return the whole as a tensor."""
         with control_dependencies(None):
             return self._concat()
@@ -298,19 +300,19 @@ class PartitionedVariable:
     # --- assigning ----------------------------------------------------------------------------------------------------
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> list[Any]:
         """Set each part to its part of `value` (a tensor, a list of parts, a partitioned variable)."""
         return self._each("assign", value, use_locking, name, read_value)
 
     def assign_add(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> list[Any]:
         """Add to each part."""
         return self._each("assign_add", value, use_locking, name, read_value)
 
     def assign_sub(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> list[Any]:
         """Subtract from each part."""
         return self._each("assign_sub", value, use_locking, name, read_value)

@@ -15,6 +15,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random.generator_ops import (
     STATE_SIZE,
@@ -40,7 +42,7 @@ from ebbflow.trackable.auto import AutoTrackable
 _SIZES = {PHILOX: STATE_SIZE, AUTO_SELECT: STATE_SIZE, THREEFRY: 2}
 
 
-def create_rng_state(seed: Any, alg: str) -> Any:
+def create_rng_state(seed: TensorLike, alg: str) -> Tensor:
     """Return the state of a generator: `seed` is an integer of any size, or integers of 64 bits.
 
     >>> create_rng_state(1, "philox").numpy().tolist()
@@ -79,7 +81,7 @@ def _state_tensor(value: Any) -> Any:
 class Generator(AutoTrackable):
     """A source of random numbers with a state of its own."""
 
-    def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None):
+    def __init__(self, copy_from: Any = None, state: Nested = None, alg: TensorLike | None = None):
         if copy_from is not None:
             if alg is not None or state is not None:
                 raise ValueError("a generator is made from another one, or from `state` and `alg`, not from both")
@@ -96,7 +98,7 @@ class Generator(AutoTrackable):
                 self._state_var = Variable(state, dtype=dtypes.int64, trainable=False, name="StateVar")
 
     @classmethod
-    def from_state(cls, state: Any, alg: Any) -> Generator:
+    def from_state(cls, state: Nested, alg: TensorLike) -> Generator:
         """Return a generator that stands where `state` says."""
         return cls(alg=alg, state=state)
 
@@ -107,13 +109,13 @@ class Generator(AutoTrackable):
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
     @classmethod
-    def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
+    def from_non_deterministic_state(cls, alg: TensorLike | None = None) -> Generator:
         """Return a generator whose numbers nobody can foretell."""
         alg = PHILOX if alg is None else algorithm_number(alg)
         return cls(state=NonDeterministicInts([_state_size(alg)], dtype=dtypes.int64), alg=alg)
 
     @classmethod
-    def from_key_counter(cls, key: Any, counter: Any, alg: Any) -> Generator:
+    def from_key_counter(cls, key: Any, counter: TensorLike, alg: TensorLike) -> Generator:
         """Return a generator with this key, standing at this counter."""
         return cls(state=_joined(key, counter), alg=alg)
 
@@ -134,24 +136,24 @@ class Generator(AutoTrackable):
         """The part of the state that stays the same."""
         return self._state_var[-1]
 
-    def reset(self, state: Any) -> None:
+    def reset(self, state: Nested) -> None:
         """Go to where `state` says."""
         state = _state_tensor(state)
         self._check(state)
         self._state_var.assign(state)
 
-    def reset_from_seed(self, seed: Any) -> None:
+    def reset_from_seed(self, seed: TensorLike) -> None:
         """Go to where a new generator of that seed would stand."""
         self._state_var.assign(create_rng_state(seed, self._alg))
 
-    def reset_from_key_counter(self, key: Any, counter: Any) -> None:
+    def reset_from_key_counter(self, key: Any, counter: TensorLike) -> None:
         """Take this key, and stand at this counter."""
         self.reset(_joined(key, counter))
 
     def _check(self, state: Any) -> None:
         as_shape(state.shape).assert_is_compatible_with([_state_size(self._alg)])
 
-    def skip(self, delta: Any) -> Any:
+    def skip(self, delta: TensorLike) -> Tensor:
         """Move on by what `delta` numbers may need; return the state as it was."""
         delta = convert(delta)
         alg = np.array(self._alg, np.int32)

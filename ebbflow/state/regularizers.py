@@ -10,6 +10,8 @@ from typing import Any
 
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.graph.collections import GraphKeys, add_to_collection, get_collection
 from ebbflow.ops.arrays.creation import constant
 from ebbflow.ops.declare import raw
@@ -19,7 +21,7 @@ from ebbflow.platform import logging
 Regularizer = Callable[..., Any]
 
 
-def l1_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
+def l1_regularizer(scale: TensorLike, scope: str | None = None) -> Regularizer:
     """Return a regularizer: `scale` times the sum of magnitudes.
 
     >>> float(l1_regularizer(0.5)(convert([1.0, -3.0])))
@@ -28,7 +30,7 @@ def l1_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
     return _scaled(scale, scope, "l1_regularizer", lambda weights: reduce_sum(raw.Abs(weights)))
 
 
-def l2_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
+def l2_regularizer(scale: TensorLike, scope: str | None = None) -> Regularizer:
     """Return a regularizer: `scale` times half the sum of squares.
 
     >>> float(l2_regularizer(0.5)(convert([2.0, 4.0])))
@@ -82,7 +84,7 @@ def sum_regularizer(regularizer_list: Sequence[Any], scope: str | None = None) -
     return regularizer
 
 
-def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> Any:
+def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> Tensor:
     """Return the sum of a regularizer's losses, kept in the collection of regularization losses too."""
     weights_list = weights_list or get_collection(GraphKeys.WEIGHTS)
     if not weights_list:
@@ -105,7 +107,7 @@ def get_regularization_losses(scope: str | None = None) -> list[Any]:
     return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
 
 
-def get_regularization_loss(scope: str | None = None, name: str = "total_regularization_loss") -> Any:
+def get_regularization_loss(scope: str | None = None, name: str = "total_regularization_loss") -> Tensor:
     """Return the sum of the losses that regularizers gave (0.0 where there is none)."""
     losses = get_regularization_losses(scope)
     return raw.AddN(losses, name=name) if losses else constant(0.0)

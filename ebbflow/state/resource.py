@@ -10,6 +10,7 @@ import contextlib
 import functools
 import itertools
 import weakref
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert, instant
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dims_str, is_compatible
-from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import DTypeLike, Effect, InitializerLike, Message, ShapeLike, TensorLike
 from ebbflow.eager.tape import variable_accessed
 from ebbflow.functions import replayed_tapes  # noqa: F401  (training loops bring variables: their tapes come by again)
 from ebbflow.graph.collections import GraphKeys
@@ -55,20 +57,20 @@ class ResourceVariable(VariableV1):
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: InitializerLike | None = None,
         trainable: Any = None,
-        collections: Any = None,
+        collections: Iterable[Any] | None = None,
         validate_shape: bool = True,
         caching_device: Any = None,
         name: str | None = None,
-        dtype: Any = None,
-        variable_def: Any = None,
+        dtype: DTypeLike | None = None,
+        variable_def: Message | None = None,
         import_scope: Any = None,
-        constraint: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
         distribute_strategy: Any = None,
         synchronization: Any = None,
         aggregation: Any = None,
-        shape: Any = None,
+        shape: ShapeLike | None = None,
     ):
         self._cached: Any = None
         if variable_def is not None:
@@ -154,7 +156,7 @@ class ResourceVariable(VariableV1):
     # --- what stands for it -------------------------------------------------------------------------------------------
 
     @property
-    def handle(self) -> Any:
+    def handle(self) -> Tensor:
         return self._handle
 
     @property
@@ -170,7 +172,7 @@ class ResourceVariable(VariableV1):
         self._name = name.removesuffix(":0")
 
     @property
-    def op(self) -> Any:
+    def op(self) -> Effect:
         return self._handle.op
 
     @property
@@ -189,7 +191,7 @@ class ResourceVariable(VariableV1):
         return self._initializer
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Effect:
         return self._initializer
 
     @property
@@ -199,7 +201,7 @@ class ResourceVariable(VariableV1):
         return self._initial_value
 
     @property
-    def snapshot(self) -> Any:
+    def snapshot(self) -> Tensor:
         """The tensor that reads the variable where it is fetched: the node NAME/Read/…"""
         return self._cached if self._cached is not None else self._read
 
@@ -211,7 +213,7 @@ class ResourceVariable(VariableV1):
             raise RuntimeError("This operation is not supported when eager execution is enabled.")
         return self._read
 
-    def is_initialized(self, name: str | None = None) -> Any:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """Return whether the variable has a value."""
         return raw.VarIsInitializedOp(self._handle, name=name)
 
@@ -226,7 +228,7 @@ class ResourceVariable(VariableV1):
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def value(self) -> Any:
+    def value(self) -> Tensor:
         """Return the value now, as a tensor."""
         if not self._in_graph and _runs_at_once():
             tensor = EagerTensor(self._storage.read(), self._dtype)
@@ -246,7 +248,7 @@ class ResourceVariable(VariableV1):
         with _beside(graph, self._handle) if graph is not None else contextlib.nullcontext():
             return raw.ReadVariableOp(self._handle, dtype=self._dtype)
 
-    def read_value(self) -> Any:
+    def read_value(self) -> Tensor:
         """Return the value now, as a tensor of its own."""
         if not self._in_graph and _runs_at_once():
             return self.value()
@@ -258,7 +260,7 @@ class ResourceVariable(VariableV1):
         """Return the value now."""
         return self.read_value()
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Return the rows that `indices` name; their gradient touches only those rows."""
         with name_scope(name, "Gather") as scope:
             if context.recorders:
@@ -267,7 +269,7 @@ class ResourceVariable(VariableV1):
         # TensorFlow 1 put an Identity behind it.
         return found if found.__class__ is EagerTensor or not context.switches.tf1 else raw.Identity(found)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Return the entries at N-d `indices`."""
         with name_scope(name, "GatherNd") as scope:
             if context.recorders:
@@ -286,7 +288,9 @@ class ResourceVariable(VariableV1):
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
-    def assign(self, value: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(
+        self, value: TensorLike, use_locking: Any = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Set the value; return the variable (in a graph: an operation, or what gives the value once assigned)."""
         tensor = convert(value, self._dtype)
         if tensor._dims != self._dims and not is_compatible(self._dims, tensor._dims):
@@ -301,11 +305,15 @@ class ResourceVariable(VariableV1):
         checked = self._dims is not None and None not in self._dims and not context.switches.tf1
         return self._changed(raw.AssignVariableOp(self._handle, tensor, validate_shape=checked, name=name), read_value)
 
-    def assign_add(self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(
+        self, delta: TensorLike, use_locking: Any = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Add to the value."""
         return self._update(np.add, raw.AssignAddVariableOp, delta, name, read_value)
 
-    def assign_sub(self, delta: Any, use_locking: Any = None, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(
+        self, delta: TensorLike, use_locking: Any = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Subtract from the value."""
         return self._update(np.subtract, raw.AssignSubVariableOp, delta, name, read_value)
 
@@ -348,7 +356,7 @@ class ResourceVariable(VariableV1):
         done = raw.ResourceStridedSliceAssign(self._handle, *ends, value, name=name, **masks)
         return self._changed(done, read_value)
 
-    def count_up_to(self, limit: int) -> Any:
+    def count_up_to(self, limit: int) -> Tensor:
         """Add one until `limit` is reached; return the value before."""
         return raw.ResourceCountUpTo(self._handle, limit=limit, T=self._dtype)
 

@@ -30,7 +30,7 @@ def make_template(
     func_: Callable[..., Any],
     create_scope_now_: bool = False,
     unique_name_: str | None = None,
-    custom_getter_: Any = None,
+    custom_getter_: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> Template:
     """Return `func_` as a function that makes its variables (`get_variable`) in its first call and shares them."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import constant, ones, zeros
 from ebbflow.ops.linalg.diag import diag_part, eye
 from ebbflow.ops.random import stateful, stateless
@@ -56,7 +58,7 @@ class Zeros(Initializer):
     [[0.0, 0.0], [0.0, 0.0]]
     """
 
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
         return zeros(self._part(shape, kwargs), _numeric(dtype))
 
 
@@ -67,7 +69,7 @@ class Ones(Initializer):
     [1, 1]
     """
 
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
         return ones(self._part(shape, kwargs), _numeric(dtype))
 
 
@@ -78,7 +80,7 @@ class Constant(Initializer):
     [0.5, 0.5]
     """
 
-    def __init__(self, value: Any = 0, support_partition: bool = False):
+    def __init__(self, value: TensorLike = 0, support_partition: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
                 f"Invalid type for initial value: {type(value).__name__}. Expected Python scalar, list or tuple of "
@@ -99,7 +101,7 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Numbers anywhere between `minval` and `maxval`."""
 
-    def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: int | None = None):
+    def __init__(self, minval: TensorLike = -0.05, maxval: TensorLike = 0.05, seed: int | None = None):
         self.minval = minval
         self.maxval = maxval
         self.seed = seed
@@ -121,7 +123,7 @@ class RandomNormal(Initializer):
     TensorShape([2, 3])
     """
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: int | None = None):
+    def __init__(self, mean: TensorLike = 0.0, stddev: TensorLike = 0.05, seed: int | None = None):
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
@@ -156,7 +158,7 @@ class VarianceScaling(Initializer):
         self.scale, self.mode, self.distribution = scaling(scale, mode, distribution)
         self.seed = seed
 
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
         dtype = _floating(dtype)
         variance = scaled_variance(self.scale, self.mode, [int(n) for n in shape])
         shape = self._part(shape, kwargs)

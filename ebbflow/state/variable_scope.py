@@ -10,13 +10,13 @@ import contextlib
 import copy
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, InitializerLike, ShapeLike, TensorLike
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import get_name_scope
 from ebbflow.platform import logging
@@ -57,15 +57,15 @@ class VariableScope:
         self,
         reuse: Any,
         name: str = "",
-        initializer: Any = None,
-        regularizer: Any = None,
+        initializer: InitializerLike | None = None,
+        regularizer: Callable[[Any], Any] | None = None,
         caching_device: Any = None,
-        partitioner: Any = None,
-        custom_getter: Any = None,
+        partitioner: Callable[..., Any] | None = None,
+        custom_getter: Callable[..., Any] | None = None,
         name_scope: str = "",
-        dtype: Any = dtypes.float32,
+        dtype: DTypeLike = dtypes.float32,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
     ):
         self._name = name
         self._initializer = initializer
@@ -105,11 +105,11 @@ class VariableScope:
         """Share variables from now on."""
         self._reuse = True
 
-    def set_initializer(self, initializer: Any) -> None:
+    def set_initializer(self, initializer: InitializerLike) -> None:
         """Set the default initializer."""
         self._initializer = initializer
 
-    def set_dtype(self, dtype: Any) -> None:
+    def set_dtype(self, dtype: DTypeLike) -> None:
         """Set the default dtype."""
         self._dtype = dtype
 
@@ -136,7 +136,7 @@ class VariableScope:
         """Set the default partitioner."""
         self._partitioner = partitioner
 
-    def set_custom_getter(self, custom_getter: Any) -> None:
+    def set_custom_getter(self, custom_getter: Callable[..., Any]) -> None:
         """Set the custom getter."""
         self._custom_getter = custom_getter
 
@@ -162,19 +162,19 @@ class VariableScope:
         self,
         var_store: VariableStore,
         name: str,
-        shape: Any = None,
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike | None = None,
+        initializer: InitializerLike | None = None,
+        regularizer: Callable[[Any], Any] | None = None,
         reuse: Any = None,
         trainable: Any = None,
-        collections: Any = None,
+        collections: Iterable[Any] | None = None,
         caching_device: Any = None,
-        partitioner: Any = None,
+        partitioner: Callable[..., Any] | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
-        custom_getter: Any = None,
-        constraint: Any = None,
+        custom_getter: Callable[..., Any] | None = None,
+        constraint: Callable[[Any], Any] | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
     ) -> Any:
@@ -278,16 +278,16 @@ class variable_scope:  # noqa: N801  (TensorFlow's name)
         self,
         name_or_scope: Any,
         default_name: str | None = None,
-        values: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
+        values: TensorLike | None = None,
+        initializer: InitializerLike | None = None,
+        regularizer: Callable[[Any], Any] | None = None,
         caching_device: Any = None,
-        partitioner: Any = None,
-        custom_getter: Any = None,
+        partitioner: Callable[..., Any] | None = None,
+        custom_getter: Callable[..., Any] | None = None,
         reuse: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
         auxiliary_name_scope: bool = True,
     ):
         if default_name is None and name_or_scope is None:
@@ -449,15 +449,15 @@ def variable_op_scope(
     values: TensorLike,
     name_or_scope: Any,
     default_name: str | None = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    initializer: InitializerLike | None = None,
+    regularizer: Callable[[Any], Any] | None = None,
     caching_device: Any = None,
-    partitioner: Any = None,
-    custom_getter: Any = None,
+    partitioner: Callable[..., Any] | None = None,
+    custom_getter: Callable[..., Any] | None = None,
     reuse: Any = None,
     dtype: DTypeLike | None = None,
     use_resource: bool | None = None,
-    constraint: Any = None,
+    constraint: Callable[[Any], Any] | None = None,
 ) -> variable_scope:
     """Return `variable_scope(name_or_scope, default_name, values, …)`: its older form."""
     logging.warn(
@@ -487,16 +487,16 @@ def get_variable(
     name: str,
     shape: ShapeLike = None,
     dtype: DTypeLike | None = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    initializer: InitializerLike | None = None,
+    regularizer: Callable[[Any], Any] | None = None,
     trainable: bool | None = None,
     collections: Sequence[str] | str | None = None,
     caching_device: Any = None,
-    partitioner: Any = None,
+    partitioner: Callable[..., Any] | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Any = None,
-    constraint: Any = None,
+    custom_getter: Callable[..., Any] | None = None,
+    constraint: Callable[[Any], Any] | None = None,
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:
@@ -531,16 +531,16 @@ def get_local_variable(
     name: str,
     shape: ShapeLike = None,
     dtype: DTypeLike | None = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    initializer: InitializerLike | None = None,
+    regularizer: Callable[[Any], Any] | None = None,
     trainable: bool = False,
     collections: Sequence[str] | str | None = None,
     caching_device: Any = None,
-    partitioner: Any = None,
+    partitioner: Callable[..., Any] | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Any = None,
-    constraint: Any = None,
+    custom_getter: Callable[..., Any] | None = None,
+    constraint: Callable[[Any], Any] | None = None,
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:

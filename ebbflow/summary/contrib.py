@@ -8,12 +8,12 @@ They go through the same writers as TensorFlow 2's (`recording`), but nothing is
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
-from ebbflow.core.typing import Effect, PathLike, TensorLike
+from ebbflow.core.typing import Effect, Message, PathLike, SessionLike, TensorLike
 from ebbflow.graph.collections import get_collection
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.elementwise.casts import cast
@@ -21,6 +21,9 @@ from ebbflow.state.variables import Variable
 from ebbflow.summary import recording, writer_ops
 from ebbflow.summary.ops import summary_scope
 from ebbflow.train.step_counter import get_or_create_global_step
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
 
 
 def always_record_summaries() -> Any:
@@ -71,7 +74,7 @@ def create_db_writer(
     raise NotImplementedError("summaries are written to event files: use tf.contrib.summary.create_file_writer")
 
 
-def initialize(graph: Any = None, session: Any = None) -> None:
+def initialize(graph: Graph | None = None, session: SessionLike | None = None) -> None:
     """Open the writers of the default graph in a session; write a graph, where one is given."""
     if context.executing_eagerly():
         return
@@ -177,7 +180,11 @@ def audio(
 
 
 def generic(
-    name: str, tensor: TensorLike, metadata: Any = None, family: str | None = None, step: TensorLike | None = None
+    name: str,
+    tensor: TensorLike,
+    metadata: Message | None = None,
+    family: str | None = None,
+    step: TensorLike | None = None,
 ) -> Effect:
     """Write a whole tensor; `metadata` says which plugin of TensorBoard shows it."""
 

@@ -20,7 +20,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Message, TensorLike
 from ebbflow.graph.collections import GraphKeys, add_to_collection, get_collection
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.declare import scalar as one_text
@@ -228,7 +228,7 @@ def tensor_summary(
     tensor: TensorLike,
     summary_description: Any = None,
     collections: Sequence[str] | str | None = None,
-    summary_metadata: Any = None,
+    summary_metadata: Message | None = None,
     family: str | None = None,
     display_name: str | None = None,
 ) -> Tensor:

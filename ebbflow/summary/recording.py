@@ -18,7 +18,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, PathLike, TensorLike
+from ebbflow.core.typing import Effect, Message, PathLike, TensorLike
 from ebbflow.functions.concrete import on_trace
 from ebbflow.graph.collections import add_to_collection, get_collection
 from ebbflow.graph.scopes import control_dependencies, get_name_scope, init_scope
@@ -50,14 +50,14 @@ _state = _State()
 class SummaryWriter:
     """Where summaries go: a file, or (this class itself) nowhere."""
 
-    def set_as_default(self, step: Any = None) -> None:
+    def set_as_default(self, step: TensorLike | None = None) -> None:
         """Send this thread's summaries here from now on; a step given here counts from now on too."""
         _state.writer = self
         if step is not None:
             _state.step = step
 
     @contextlib.contextmanager
-    def as_default(self, step: Any = None) -> Iterator[SummaryWriter]:
+    def as_default(self, step: TensorLike | None = None) -> Iterator[SummaryWriter]:
         """Send this thread's summaries here inside the block."""
         held = _state.writer, _state.step
         _state.writer = self
@@ -196,7 +196,7 @@ def set_step(step: TensorLike) -> None:
 
 
 @contextlib.contextmanager
-def record_if(condition: Callable[[], TensorLike] | TensorLike | None) -> Any:
+def record_if(condition: Callable[[], TensorLike] | TensorLike | None) -> Effect:
     """Record summaries inside the block only if `condition` holds: a bool, a tensor, or a function of nothing."""
     held, _state.condition = _state.condition, condition
     try:
@@ -213,7 +213,7 @@ def should_record(by_default: bool) -> Any:
     return condition() if callable(condition) and not isinstance(condition, (Tensor, Variable)) else condition
 
 
-def should_record_summaries() -> Any:
+def should_record_summaries() -> Tensor:
     """Return whether summaries are recorded here: a bool tensor."""
     return convert(should_record(True))
 
@@ -236,7 +236,7 @@ def step_or_default(step: Any) -> Any:
 
 
 @contextlib.contextmanager
-def summary_scope(name: str, default_name: str = "summary", values: Sequence[Any] | None = None) -> Any:
+def summary_scope(name: str, default_name: str = "summary", values: Sequence[Any] | None = None) -> Effect:
     """Open the scope of a summary; gives its tag, which is the name with the scopes around it, and the scope."""
     name = name or default_name
     around = get_name_scope()
@@ -249,7 +249,7 @@ def write(
     tag: str,
     tensor: TensorLike | Callable[[], TensorLike],
     step: TensorLike | None = None,
-    metadata: Any = None,
+    metadata: Message | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Write a tensor (or what a function gives) under a tag to the default writer; return whether it was recorded."""

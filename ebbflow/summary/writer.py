@@ -14,6 +14,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context
+from ebbflow.core.typing import SessionLike
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.meta_graph import create_meta_graph_def
 from ebbflow.io.events import EventFileWriter, read_events
@@ -109,7 +110,7 @@ class FileWriter(EventAdder):
         flush_secs: float = 120,
         graph_def: Any = None,
         filename_suffix: str | None = None,
-        session: Any = None,
+        session: SessionLike | None = None,
     ):
         if context.executing_eagerly():
             raise RuntimeError(

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core.typing import Feeds, Nested, SessionLike
+
 
 def benchmark_config() -> Any:
     """Return the ConfigProto benchmarks use: none in particular."""
@@ -46,9 +48,9 @@ class Benchmark:
 
     def run_op_benchmark(
         self,
-        sess: Any,
+        sess: SessionLike,
         op_or_tensor: Any,
-        feed_dict: Any = None,
+        feed_dict: Feeds | None = None,
         burn_iters: int = 2,
         min_iters: int = 10,
         store_trace: bool = False,
@@ -72,7 +74,7 @@ class Benchmark:
         self.report_benchmark(**found, name=name)
         return {**found, "name": self._get_name(name)}
 
-    def evaluate(self, tensors: Any) -> Any:
+    def evaluate(self, tensors: Nested) -> Any:
         """Return the values of eager tensors."""
         values = tensors if isinstance(tensors, (list, tuple)) else [tensors]
         found = [value.numpy() if hasattr(value, "numpy") else value for value in values]

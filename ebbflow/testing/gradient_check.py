@@ -15,7 +15,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.core.typing import Feeds, InitializerLike, Nested, TensorLike
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients
 from ebbflow.graph.gradients import gradients
 from ebbflow.ops.arrays.creation import constant
@@ -162,7 +162,7 @@ def compute_gradient_v1(
     x_init_value: Any = None,
     delta: float = 1e-3,
     init_targets: Any = None,
-    extra_feed_dict: Any = None,
+    extra_feed_dict: Feeds | None = None,
 ) -> Any:
     """Return the Jacobians of `y` by `x` (or by each of a list) in the default session: by rules and by differences.
 
@@ -221,10 +221,10 @@ def compute_gradient_error(
     x_shape: Any,
     y: Tensor,
     y_shape: Any,
-    x_init_value: Any = None,
+    x_init_value: InitializerLike | None = None,
     delta: float = 1e-3,
     init_targets: Any = None,
-    extra_feed_dict: Any = None,
+    extra_feed_dict: Feeds | None = None,
 ) -> float:
     """Return the largest difference between the Jacobian by rules and the one by differences."""
     found = compute_gradient_v1(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)

@@ -18,7 +18,7 @@ from typing import Any
 from ebbflow import messages
 from ebbflow.core import context
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Message, TensorLike
 from ebbflow.engines import devices
 from ebbflow.graph.graph import Graph, get_default_graph
 from ebbflow.platform import eras
@@ -28,7 +28,7 @@ NOT_TESTS = ("testSkipEager", "test_session")
 
 def run_in_graph_and_eager_modes(
     func: Callable[..., Any] | None = None,
-    config: Any = None,
+    config: Message | None = None,
     use_gpu: bool = True,
     assert_no_eager_garbage: bool = False,
     reset_test: bool = True,

@@ -18,7 +18,7 @@ import traceback
 import types
 import unittest
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 from unittest import mock
 
 import numpy as np
@@ -30,11 +30,16 @@ from ebbflow.core.shape import as_shape
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import is_tensor
+from ebbflow.core.typing import DTypeLike, Message, Nested, TensorLike
 from ebbflow.graph.graph import get_default_graph, reset_default_graph
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.platform.app import run as run_app
 from ebbflow.runtime.session import Session, get_default_session
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
+
 
 __all__ = ["mock"]
 
@@ -105,7 +110,7 @@ class TestCase(unittest.TestCase):
 
     # -- running ops
 
-    def evaluate(self, tensors: Any) -> Any:
+    def evaluate(self, tensors: Nested) -> Any:
         """Return the values of tensors, in the structure they are given in."""
         if context.executing_eagerly():
             return nest.map_structure(self._value_now, tensors)
@@ -129,7 +134,7 @@ class TestCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def session(
-        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+        self, graph: Graph | None = None, config: Message | None = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
         """Open a session for the block; in eager mode, nothing is opened and None is given."""
         if context.executing_eagerly() and graph is None:
@@ -140,7 +145,7 @@ class TestCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def cached_session(
-        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+        self, graph: Graph | None = None, config: Message | None = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
         """Open a session, the same one each time within a test."""
         if context.executing_eagerly():
@@ -152,7 +157,7 @@ class TestCase(unittest.TestCase):
             yield self._cached_session
 
     def test_session(
-        self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
+        self, graph: Graph | None = None, config: Message | None = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> contextlib.AbstractContextManager[Any]:
         """Open a session: the test's own, or one for a given graph."""
         if self.id().endswith(".test_session"):
@@ -165,7 +170,9 @@ class TestCase(unittest.TestCase):
             self._cached_session.close()
             self._cached_session = None
 
-    def checkedThread(self, target: Callable[..., Any], args: Any = None, kwargs: Any = None) -> _CheckedThread:
+    def checkedThread(
+        self, target: Callable[..., Any], args: Nested = None, kwargs: Mapping[str, Any] | None = None
+    ) -> _CheckedThread:
         """Return a thread whose error, if any, fails the test when it is joined."""
         thread = _CheckedThread(self, target, args or (), kwargs or {})
         self._threads.append(thread)
@@ -190,7 +197,9 @@ class TestCase(unittest.TestCase):
 
     _GetNdArray = _array
 
-    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
+    def assertAllClose(
+        self, a: TensorLike, b: TensorLike, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
         """Fail unless two structures have the same shape and values within rtol * |b| + atol."""
         self._all_close(a, b, rtol, atol, msg, "")
 
@@ -202,7 +211,7 @@ class TestCase(unittest.TestCase):
             value = self.evaluate(value)
         return value.to_list() if isinstance(value, RaggedTensorValue) else np.asarray(value).tolist()
 
-    def assertRaggedEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertRaggedEqual(self, a: TensorLike, b: TensorLike, msg: str | None = None) -> None:
         """Fail unless two ragged tensors, or lists for them, have the same rows."""
         self.assertEqual(self._plain_rows(a), self._plain_rows(b), msg)
 
@@ -269,7 +278,9 @@ class TestCase(unittest.TestCase):
                 rtol, atol = max(rtol, r), max(atol, t)
         self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
 
-    def assertNotAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
+    def assertNotAllClose(
+        self, a: TensorLike, b: TensorLike, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
         """Fail if all values are close."""
         try:
             self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
@@ -277,7 +288,7 @@ class TestCase(unittest.TestCase):
             return
         raise AssertionError(f"The two values are close at all elements. {msg or ''}")
 
-    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertAllEqual(self, a: TensorLike, b: TensorLike, msg: str | None = None) -> None:
         """Fail unless two arrays have the same shape and the same values, NaN equal to NaN."""
         if _has_rows(a) or _has_rows(b):
             return self.assertRaggedEqual(a, b, msg)
@@ -296,7 +307,7 @@ class TestCase(unittest.TestCase):
             words += [f"not equal lhs = {a[off]!r}", f"not equal rhs = {b[off]!r}"] if a.ndim else [f"{a!r}\n{b!r}"]
             self.fail("\n".join(words))
 
-    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+    def assertNotAllEqual(self, a: TensorLike, b: TensorLike, msg: str | None = None) -> None:
         """Fail if all values are the same."""
         try:
             self.assertAllEqual(a, b, msg)
@@ -310,25 +321,25 @@ class TestCase(unittest.TestCase):
         if np.any(wrong):
             self.fail(f"{words}: {np.count_nonzero(wrong)} of {values.size} values are not, first {values[wrong][:5]}")
 
-    def assertAllGreater(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreater(self, a: TensorLike, comparison_target: Any) -> None:
         """Fail unless every value is greater."""
         self._all(a, lambda v: v > comparison_target, f"Values should be > {comparison_target}")
 
-    def assertAllLess(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLess(self, a: TensorLike, comparison_target: Any) -> None:
         """Fail unless every value is less."""
         self._all(a, lambda v: v < comparison_target, f"Values should be < {comparison_target}")
 
-    def assertAllGreaterEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllGreaterEqual(self, a: TensorLike, comparison_target: Any) -> None:
         """Fail unless every value is greater or equal."""
         self._all(a, lambda v: v >= comparison_target, f"Values should be >= {comparison_target}")
 
-    def assertAllLessEqual(self, a: Any, comparison_target: Any) -> None:
+    def assertAllLessEqual(self, a: TensorLike, comparison_target: Any) -> None:
         """Fail unless every value is less or equal."""
         self._all(a, lambda v: v <= comparison_target, f"Values should be <= {comparison_target}")
 
     def assertAllInRange(
         self,
-        target: Any,
+        target: Nested,
         lower_bound: Any,
         upper_bound: Any,
         open_lower_bound: bool = False,
@@ -342,7 +353,7 @@ class TestCase(unittest.TestCase):
         span = f"{'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}{')' if open_upper_bound else ']'}"
         self._all(target, lambda v: above(v, lower_bound) & below(v, upper_bound), f"Values should be in {span}")
 
-    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+    def assertAllInSet(self, target: Nested, expected_set: Any) -> None:
         """Fail unless every value is one of some."""
         self._all(target, lambda v: np.isin(v, list(expected_set)), f"Values should be in {expected_set}")
 
@@ -369,7 +380,7 @@ class TestCase(unittest.TestCase):
         a, b = (as_shape(np.shape(item) if isinstance(item, np.ndarray) else item.shape) for item in (input_a, input_b))
         self.assertEqual(a.as_list(), b.as_list(), msg)
 
-    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+    def assertDTypeEqual(self, target: Nested, expected_dtype: DTypeLike) -> None:
         """Fail unless values are of a type."""
         self.assertEqual(dtypes.as_dtype(self._array(target).dtype), dtypes.as_dtype(expected_dtype))
 

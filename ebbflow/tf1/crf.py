@@ -13,7 +13,8 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import dimension_value
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.layers.rnn.cell_base import RNNCell
 from ebbflow.layers.rnn.dynamic import dynamic_rnn
 from ebbflow.layers.smart_cond import smart_cond
@@ -33,14 +34,14 @@ from ebbflow.state.variable_scope import get_variable
 
 
 def crf_sequence_score(
-    inputs: Any, tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike
-) -> Any:
+    inputs: Nested, tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike
+) -> Tensor:
     """Return the score of each row's tags: those of its steps and of its transitions."""
     unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
     return unary + crf_binary_score(tag_indices, sequence_lengths, transition_params)
 
 
-def crf_unary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, inputs: Any) -> Any:
+def crf_unary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, inputs: Nested) -> Tensor:
     """Return the sum of the scores that `inputs` give each row's tags."""
     inputs = convert(inputs)
     tags = one_hot(tag_indices, _depth(inputs), dtype=inputs.dtype)
@@ -48,7 +49,7 @@ def crf_unary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, input
     return reduce_sum(reduce_sum(inputs * tags, 2) * mask, 1)
 
 
-def crf_binary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike) -> Any:
+def crf_binary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike) -> Tensor:
     """Return the sum of the scores of each row's transitions."""
     transitions = convert(transition_params)
     tags = cast(convert(tag_indices), dtypes.int32)
@@ -59,8 +60,8 @@ def crf_binary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, tran
 
 
 def crf_multitag_sequence_score(
-    inputs: Any, tag_bitmap: Any, sequence_lengths: TensorLike, transition_params: TensorLike
-) -> Any:
+    inputs: Nested, tag_bitmap: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike
+) -> Tensor:
     """Return the log of the summed exponentials of the scores of all sequences that `tag_bitmap` allows."""
     inputs = convert(inputs)
     impossible = where(convert(tag_bitmap), inputs, zeros_like(inputs) + float("-inf"))
@@ -74,7 +75,7 @@ def crf_multitag_sequence_score(
     return smart_cond(_is_one_step(inputs), one_step, several_steps)
 
 
-def crf_log_norm(inputs: Any, sequence_lengths: TensorLike, transition_params: TensorLike) -> Any:
+def crf_log_norm(inputs: Nested, sequence_lengths: TensorLike, transition_params: TensorLike) -> Tensor:
     """Return the log of the summed exponentials of the scores of all tag sequences of each row."""
     inputs = convert(inputs)
     lengths = cast(convert(sequence_lengths), dtypes.int32)
@@ -92,7 +93,7 @@ def crf_log_norm(inputs: Any, sequence_lengths: TensorLike, transition_params: T
 
 
 def crf_log_likelihood(
-    inputs: Any, tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike | None = None
+    inputs: Nested, tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike | None = None
 ) -> tuple[Any, Any]:
     """Return the log-likelihood of each row's tags, and the transitions (a new variable where none are given)."""
     inputs = convert(inputs)
@@ -106,17 +107,17 @@ def crf_log_likelihood(
 class CrfForwardRnnCell(RNNCell):
     """One step of the sum over all sequences: the state is the log of the sums that end in each tag."""
 
-    def __init__(self, transition_params: Any) -> None:
+    def __init__(self, transition_params: TensorLike) -> None:
         self._transition_params = expand_dims(transition_params, 0)
         self._num_tags = convert(transition_params).shape.as_list()[0]
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         """The number of tags."""
         return self._num_tags
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The number of tags."""
         return self._num_tags
 
@@ -131,17 +132,17 @@ class CrfDecodeForwardRnnCell(RNNCell):
     tag came before it.
     """
 
-    def __init__(self, transition_params: Any) -> None:
+    def __init__(self, transition_params: TensorLike) -> None:
         self._transition_params = expand_dims(transition_params, 0)
         self._num_tags = convert(transition_params).shape.as_list()[0]
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> int:
         """The number of tags."""
         return self._num_tags
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> int:
         """The number of tags."""
         return self._num_tags
 
@@ -206,7 +207,7 @@ def _viterbi(potentials: Any, transition_params: Any, steps: Any) -> tuple[Any, 
     return reverse_sequence(reversed_tags, steps + 1, seq_axis=1), reduce_max(scores, 1)
 
 
-def viterbi_decode(score: Any, transition_params: TensorLike) -> tuple[list[int], Any]:
+def viterbi_decode(score: TensorLike, transition_params: TensorLike) -> tuple[list[int], Any]:
     """Return the best tags of one sequence of scores (an array), and their score: the search in NumPy.
 
     >>> viterbi_decode(np.array([[1.0, 0.0], [0.0, 3.0]]), np.zeros([2, 2]))[0]

@@ -13,7 +13,7 @@ from ebbflow.checkpoint.saveables import SaveableObject, SaveSpec
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import DTypeLike
+from ebbflow.core.typing import DTypeLike, InitializerLike, Nested, ShapeLike
 from ebbflow.graph.collections import GraphKeys, add_to_collection
 from ebbflow.layers.base import InputSpec, Layer
 from ebbflow.layers.rnn.blocks import LSTMBlockCell
@@ -45,10 +45,10 @@ class CudnnCompatibleLSTMCell(LSTMBlockCell):
 class CudnnCompatibleGRUCell(GRUCell):
     """The cell of `CudnnGRU`: its reset gate is applied behind the product with the state, which has a bias."""
 
-    def __init__(self, num_units: int, reuse: bool | None = None, kernel_initializer: Any = None):
+    def __init__(self, num_units: int, reuse: bool | None = None, kernel_initializer: InitializerLike | None = None):
         super().__init__(num_units, reuse=reuse, kernel_initializer=kernel_initializer)
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make kernels and biases."""
         depth, units = self._depth_of(inputs_shape), self._num_units
         self._gate_kernel, self._gate_bias = self._weights("gates", depth, 2 * units, Constant(1.0))
@@ -56,7 +56,7 @@ class CudnnCompatibleGRUCell(GRUCell):
         self._of_state = self._weights("candidate/hidden_projection", 0, units, Zeros())
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         gates = matmul(concat([inputs, state], 1), convert(self._gate_kernel))
         reset, update = split(raw.Sigmoid(gates + convert(self._gate_bias)), 2, axis=1)

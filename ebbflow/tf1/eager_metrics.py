@@ -12,7 +12,8 @@ from typing import Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, Effect, TensorLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import control_dependencies, group, init_scope
 from ebbflow.ops.arrays.argmax import argmax
@@ -62,7 +63,7 @@ class Metric(Trackable):
         """Return what it came to."""
         return self.result()
 
-    def init_variables(self) -> Any:
+    def init_variables(self) -> Effect:
         """Start anew: at once, or in a graph by the operation returned."""
         if context.executing_eagerly():
             for v in self._vars:
@@ -114,7 +115,7 @@ class Mean(Metric):
             kept = tuple(raw.Identity(convert(x)) for x in given)
         return kept[0] if len(kept) == 1 else kept
 
-    def result(self, write_summary: bool = True) -> Any:
+    def result(self, write_summary: bool = True) -> Tensor:
         """Return the mean so far."""
         return self.numer.value() / self.denom.value()
 

@@ -20,6 +20,7 @@ from ebbflow.checkpoint.reader import CheckpointReader
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import context, errors
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.layers.base import Layer, snake_case
 from ebbflow.runtime.session import get_default_session
 from ebbflow.state.variable_scope import (
@@ -209,7 +210,7 @@ class Network(Layer):
 
     # --- calling ------------------------------------------------------------------------------------------------------
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: Nested, *args: Any, **kwargs: Any) -> Any:
         self._settle()
         _calls.open.append(self)
         try:
@@ -266,7 +267,7 @@ class Sequential(Network):
             raise TypeError(f"Sequential.add() takes only tf.layers.Layer objects or callables, not '{layer_func}'")
         self._functions.append(layer_func)
 
-    def call(self, inputs: Any, mask: Any = None, training: Any = None) -> Any:
+    def call(self, inputs: Nested, mask: TensorLike | None = None, training: Any = None) -> Any:
         """Return what the last of them gives."""
         given = {"mask": mask, "training": training}
         for each in self._functions:

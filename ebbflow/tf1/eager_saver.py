@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.checkpoint.reader import CheckpointReader
 from ebbflow.checkpoint.saver import Saver as NameSaver
 from ebbflow.core import context
 from ebbflow.core.convert import convert
+from ebbflow.core.typing import PathLike
 from ebbflow.state.variables import variable_creator_scope
+
+if TYPE_CHECKING:
+    from ebbflow.train.optimizer import Optimizer
 
 
 class Saver:
     """Saves and restores eager variables, given as a list, a dictionary or one alone."""
 
-    def __init__(self, var_list: Any):
+    def __init__(self, var_list: Iterable[Any]):
         if context.graph_scopes and not context.executing_eagerly():
             raise RuntimeError("tfe.Saver is for eager execution; in graphs there is tf.train.Saver")
         if not isinstance(var_list, (list, tuple, dict, set)):
@@ -32,13 +36,13 @@ class Saver:
         self._saver.restore(None, file_prefix)
 
 
-def get_optimizer_variables(optimizer: Any) -> list[Any]:
+def get_optimizer_variables(optimizer: Optimizer) -> list[Any]:
     """Return the variables that an optimizer keeps."""
     return optimizer.variables()
 
 
 @contextlib.contextmanager
-def restore_variables_on_create(save_path: Any, map_func: Any = None) -> Iterator[None]:
+def restore_variables_on_create(save_path: PathLike, map_func: Callable[..., Any] | None = None) -> Iterator[None]:
     """Have variables that are made in the block start with what a checkpoint has under their names."""
     if map_func is not None and not callable(map_func):
         raise ValueError(f"map_func must be callable, got {map_func!r}")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core.convert import convert
+from ebbflow.core.typing import SessionLike
 from ebbflow.graph.gradients import gradients
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.joining import concat
@@ -58,7 +59,7 @@ class ExternalOptimizerInterface:
 
     def minimize(
         self,
-        session: Any = None,
+        session: SessionLike | None = None,
         feed_dict: dict[Any, Any] | None = None,
         fetches: Sequence[Any] | None = None,
         step_callback: Callable[..., Any] | None = None,

@@ -13,7 +13,7 @@ from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.typing import DTypeLike
+from ebbflow.core.typing import DTypeLike, InitializerLike, TensorLike
 from ebbflow.feature_column import categorical, crossed, embedding, indicator, numeric
 from ebbflow.feature_column.base import OldFeatureColumn, buckets_of
 from ebbflow.feature_column.checks import as_ids
@@ -131,7 +131,7 @@ def _combined(column: Any, combiner: str) -> Any:
 def real_valued_column(
     column_name: str,
     dimension: int = 1,
-    default_value: Any = None,
+    default_value: TensorLike | None = None,
     dtype: DTypeLike = dtypes.float32,
     normalizer: Callable[[Any], Any] | None = None,
 ) -> Any:
@@ -240,7 +240,7 @@ def embedding_column(
     sparse_id_column: Any,
     dimension: int,
     combiner: str = "mean",
-    initializer: Any = None,
+    initializer: InitializerLike | None = None,
     ckpt_to_load_from: str | None = None,
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,

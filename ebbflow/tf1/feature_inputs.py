@@ -6,8 +6,8 @@ makes the variables under the names, that `tf.contrib.layers` did. Columns of an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
@@ -44,6 +44,9 @@ from ebbflow.state.initializers import zeros_initializer
 from ebbflow.state.partitioners import PartitionedVariable
 from ebbflow.state.variable_scope import get_variable, variable_scope
 from ebbflow.tf1.feature_columns import VarLenRealColumn, kind_of, real_valued_column, sort_key
+
+if TYPE_CHECKING:
+    from ebbflow.state.variable_scope import VariableScope
 
 
 class Transformer:
@@ -108,9 +111,9 @@ def _collections(weight_collections: Any) -> list[str]:
 def input_from_feature_columns(
     columns_to_tensors: Mapping[Any, Any],
     feature_columns: Any,
-    weight_collections: Any = None,
+    weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     cols_to_outs: dict[Any, Any] | None = None,
 ) -> Any:
     """Return the columns' numbers side by side, a row for each row of the batch."""
@@ -122,9 +125,9 @@ def input_from_feature_columns(
 def sequence_input_from_feature_columns(
     columns_to_tensors: Mapping[Any, Any],
     feature_columns: Any,
-    weight_collections: Any = None,
+    weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> Any:
     """Return the columns' numbers side by side for each step of sequences: [batch, time, numbers]."""
     check_feature_columns(feature_columns)
@@ -247,9 +250,9 @@ def weighted_sum_from_feature_columns(
     columns_to_tensors: Mapping[Any, Any],
     feature_columns: Any,
     num_outputs: int,
-    weight_collections: Any = None,
+    weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, dict[Any, Any], Any]:
     """Return sums of the columns' numbers with weights that begin at zero, the weights by column, and the bias."""
     columns, into = _checked(feature_columns), _collections(weight_collections)
@@ -306,9 +309,9 @@ def joint_weighted_sum_from_feature_columns(
     columns_to_tensors: Mapping[Any, Any],
     feature_columns: Any,
     num_outputs: int,
-    weight_collections: Any = None,
+    weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, list[Any], Any]:
     """Return sums of weights of the columns' ids, the one variable that has them all, and the bias."""
     columns, into = _checked(feature_columns), _collections(weight_collections)
@@ -344,7 +347,7 @@ def joint_weighted_sum_from_feature_columns(
 
 
 def parse_feature_columns_from_examples(
-    serialized: Any, feature_columns: Any, name: str | None = None, example_names: Any = None
+    serialized: Any, feature_columns: Any, name: str | None = None, example_names: TensorLike | None = None
 ) -> dict[Any, Any]:
     """Return what each column makes of the features in Examples, by column, and the features by their names."""
     check_feature_columns(feature_columns)
@@ -360,7 +363,7 @@ def parse_feature_columns_from_sequence_examples(
     context_feature_columns: Any,
     sequence_feature_columns: Any,
     name: str | None = None,
-    example_name: Any = None,
+    example_name: TensorLike | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the features that columns need of a SequenceExample's context, and of its sequences."""
     context = create_feature_spec_for_parsing(context_feature_columns or [])

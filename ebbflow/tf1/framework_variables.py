@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ebbflow.checkpoint.reader import CheckpointReader
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import context
+from ebbflow.core.typing import PathLike
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.graph.scopes import group
 from ebbflow.platform import logging
+
+if TYPE_CHECKING:
+    from ebbflow.state.variable_scope import VariableScope
+
 
 V1 = 1  # SaverDef.CheckpointFormatVersion
 
@@ -41,12 +46,12 @@ def get_variables_to_restore(include: Sequence[str] | None = None, exclude: Sequ
     return [v for v in included if id(v) not in excluded]
 
 
-def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
+def get_variables_by_suffix(suffix: str, scope: str | VariableScope | None = None) -> list[Any]:
     """Return the variables whose names end so."""
     return get_variables(scope=scope, suffix=suffix)
 
 
-def get_variables_by_name(given_name: str, scope: Any = None) -> list[Any]:
+def get_variables_by_name(given_name: str, scope: str | VariableScope | None = None) -> list[Any]:
     """Return the variables whose last name is this."""
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 
@@ -105,7 +110,7 @@ def assign_from_values_fn(var_names_to_values: dict[str, Any]) -> Callable[[Any]
 
 
 def assign_from_checkpoint(
-    model_path: Any, var_list: Any, ignore_missing_vars: bool = False
+    model_path: PathLike, var_list: Iterable[Any], ignore_missing_vars: bool = False
 ) -> tuple[Any, dict[Any, Any]]:
     """Return the operation that assigns a checkpoint's values to variables, and what to feed it."""
     reader = CheckpointReader(model_path)
@@ -148,7 +153,7 @@ def _part_for(variable: Any, value: np.ndarray, name: str) -> np.ndarray:
 
 
 def assign_from_checkpoint_fn(
-    model_path: Any, var_list: Any, ignore_missing_vars: bool = False, reshape_variables: bool = False
+    model_path: PathLike, var_list: Iterable[Any], ignore_missing_vars: bool = False, reshape_variables: bool = False
 ) -> Callable[[Any], Any] | None:
     """Return a function of a session that restores variables; None where the checkpoint has none of them."""
     if not var_list:

@@ -8,15 +8,19 @@ the copies. `reroute_ts` and `swap_ts` change which tensors nodes take.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import nest
-from ebbflow.core.typing import DTypeLike, ShapeLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, Effect, ShapeLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.messages.attrs import attr_python
 from ebbflow.tf1.graph_views import SubGraphView, get_walks_intersection_ops, make_list_of_t, make_view
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
 
 
 def placeholder_name(t: Any = None, scope: str | None = None, prefix: str = "geph") -> str:
@@ -29,7 +33,7 @@ def placeholder_name(t: Any = None, scope: str | None = None, prefix: str = "gep
     return f"{scope}{prefix}__{t.op.name.rpartition('/')[2]}_{t.value_index}"
 
 
-def make_placeholder_from_tensor(t: Any, scope: str | None = None, prefix: str = "geph") -> Any:
+def make_placeholder_from_tensor(t: Any, scope: str | None = None, prefix: str = "geph") -> Tensor:
     """Return a placeholder like a tensor, in the graph that is the default."""
     return placeholder(dtype=t.dtype.base_dtype, shape=t.shape, name=placeholder_name(t, scope, prefix))
 
@@ -44,12 +48,12 @@ def make_placeholder_from_dtype_and_shape(
 # --- handlers ---------------------------------------------------------------------------------------------------------
 
 
-def keep_t_if_possible_handler(info: Any, t: Any) -> Any:
+def keep_t_if_possible_handler(info: Any, t: Any) -> Tensor:
     """Return a tensor from outside as it is, or a placeholder for it in another graph."""
     return t if info.graph is info.graph_ else replace_t_with_placeholder_handler(info, t)
 
 
-def replace_t_with_placeholder_handler(info: Any, t: Any) -> Any:
+def replace_t_with_placeholder_handler(info: Any, t: Any) -> Tensor:
     """Return a placeholder for a tensor from outside."""
     with info.graph_.as_default():
         return make_placeholder_from_tensor(t, scope=info.scope_)
@@ -89,7 +93,7 @@ def copy_op_handler(
     return node, list(node.outputs)
 
 
-def transform_op_if_inside_handler(info: Any, op: Any, keep_if_possible: bool = True) -> Any:
+def transform_op_if_inside_handler(info: Any, op: Any, keep_if_possible: bool = True) -> Effect:
     """Return what became of a node of the view; of another, itself where it is in the same graph."""
     if op in info.sgv.ops:
         return info.transformed_ops.get(op)
@@ -106,11 +110,11 @@ class TransformerInfo:
         self._graph, self._graph_, self._scope, self._scope_ = info.graph, info.graph_, info.scope, info.scope_
         self._transformed_ops, self._transformed_ts = info.transformed_ops, info.transformed_ts
 
-    def transformed(self, original: Any, missing_fn: Any = None) -> Any:
+    def transformed(self, original: Any, missing_fn: Callable[..., Any] | None = None) -> Any:
         """Return the new ones for old nodes and tensors, in any structure; None, or what `missing_fn` says."""
         return self._mapped(original, self._transformed_ts, self._transformed_ops, missing_fn)
 
-    def original(self, transformed: Any, missing_fn: Any = None) -> Any:
+    def original(self, transformed: Any, missing_fn: Callable[..., Any] | None = None) -> Tensor:
         """Return the old ones for new nodes and tensors, in any structure."""
         tensors = {new: old for old, new in self._transformed_ts.items()}
         nodes = {new: old for old, new in self._transformed_ops.items()}
@@ -200,7 +204,7 @@ class Transformer:
 
 
 def copy(
-    sgv: Any, dst_graph: Any = None, dst_scope: str = "", src_scope: str = "", reuse_dst_scope: bool = False
+    sgv: Any, dst_graph: Graph | None = None, dst_scope: str = "", src_scope: str = "", reuse_dst_scope: bool = False
 ) -> tuple[SubGraphView, TransformerInfo]:
     """Return a copy of a part of a graph, in the same or another one, and what became of what."""
     view = make_view(sgv)
@@ -208,7 +212,8 @@ def copy(
 
 
 def copy_with_input_replacements(
-    sgv: Any, replacement_ts: Mapping[Any, Any], dst_graph: Any = None, dst_scope: str = "", src_scope: str = "",
+    sgv: Any, replacement_ts: Mapping[Any, Any], dst_graph: Graph | None = None, dst_scope: str = "",
+    src_scope: str = "",
     reuse_dst_scope: bool = False,
 ) -> tuple[SubGraphView, TransformerInfo]:  # fmt: skip
     """Return a copy that takes other tensors in place of some, and what became of what."""

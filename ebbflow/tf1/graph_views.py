@@ -167,7 +167,8 @@ def _walk(
 
 
 def get_forward_walk_ops(
-    seed_ops: Any, inclusive: bool = True, within_ops: Any = None, within_ops_fn: Any = None, stop_at_ts: Any = (),
+    seed_ops: Any, inclusive: bool = True, within_ops: Any = None, within_ops_fn: Callable[..., Any] | None = None,
+    stop_at_ts: Any = (),
     control_outputs: Any = None,
 ) -> list[Any]:  # fmt: skip
     """Return the nodes that depend on `seed_ops` (or on tensors: on what takes them)."""
@@ -188,7 +189,8 @@ def get_forward_walk_ops(
 
 
 def get_backward_walk_ops(
-    seed_ops: Any, inclusive: bool = True, within_ops: Any = None, within_ops_fn: Any = None, stop_at_ts: Any = (),
+    seed_ops: Any, inclusive: bool = True, within_ops: Any = None, within_ops_fn: Callable[..., Any] | None = None,
+    stop_at_ts: Any = (),
     control_inputs: bool = False,
 ) -> list[Any]:  # fmt: skip
     """Return the nodes that `seed_ops` (or the nodes that give these tensors) depend on."""
@@ -210,7 +212,8 @@ def get_backward_walk_ops(
 
 def get_walks_intersection_ops(
     forward_seed_ops: Any, backward_seed_ops: Any, forward_inclusive: bool = True, backward_inclusive: bool = True,
-    within_ops: Any = None, within_ops_fn: Any = None, control_inputs: bool = False, control_outputs: Any = None,
+    within_ops: Any = None, within_ops_fn: Callable[..., Any] | None = None, control_inputs: bool = False,
+    control_outputs: Any = None,
     control_ios: Any = None,
 ) -> list[Any]:  # fmt: skip
     """Return the nodes between: those that depend on the first and that the second depend on."""
@@ -226,7 +229,8 @@ def get_walks_intersection_ops(
 
 def get_walks_union_ops(
     forward_seed_ops: Any, backward_seed_ops: Any, forward_inclusive: bool = True, backward_inclusive: bool = True,
-    within_ops: Any = None, within_ops_fn: Any = None, control_inputs: bool = False, control_outputs: Any = None,
+    within_ops: Any = None, within_ops_fn: Callable[..., Any] | None = None, control_inputs: bool = False,
+    control_outputs: Any = None,
     control_ios: Any = None,
 ) -> list[Any]:  # fmt: skip
     """Return the nodes that depend on the first, and those that the second depend on."""

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ebbflow.core.typing import Message, TensorLike
+
 _ASSIGNMENT = re.compile(
     r"""
     (?P<name>[a-zA-Z][\w.]*)                # the name
@@ -89,7 +91,7 @@ class HParams:
 
     _HAS_DYNAMIC_ATTRIBUTES = True
 
-    def __init__(self, hparam_def: Any = None, model_structure: Any = None, **kwargs: Any) -> None:
+    def __init__(self, hparam_def: Message | None = None, model_structure: Any = None, **kwargs: Any) -> None:
         self._hparam_types: dict[str, tuple[type, bool]] = {}
         self._model_structure = model_structure
         if hparam_def is not None:
@@ -97,7 +99,7 @@ class HParams:
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
-    def add_hparam(self, name: str, value: Any) -> None:
+    def add_hparam(self, name: str, value: TensorLike) -> None:
         """Add a hyperparameter; its type is that of the value, or of a list's first element."""
         if getattr(self, name, None) is not None:
             raise ValueError(f"Hyperparameter name is reserved: {name}")
@@ -142,7 +144,7 @@ class HParams:
         """Keep something that describes the model."""
         self._model_structure = model_structure
 
-    def get_model_structure(self) -> Any:
+    def get_model_structure(self) -> int:
         """Return what `set_model_structure` kept."""
         return self._model_structure
 

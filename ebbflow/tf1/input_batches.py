@@ -16,6 +16,7 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.graph import scopes
 from ebbflow.layers.smart_cond import smart_cond
 from ebbflow.ops.arrays.indexing import gather
@@ -189,17 +190,17 @@ def _shuffled(
 
 
 def batch(
-    tensors: Any,
-    batch_size: Any,
+    tensors: Nested,
+    batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Nested = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return batches of rows, each row what one run of `tensors` gives."""
     return _batch(
         [tensors], True, batch_size, num_threads, capacity, enqueue_many, shapes, dynamic_pad,
@@ -208,18 +209,18 @@ def batch(
 
 
 def maybe_batch(
-    tensors: Any,
-    keep_input: Any,
-    batch_size: Any,
+    tensors: Nested,
+    keep_input: Nested,
+    batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Nested = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return batches of those rows for which `keep_input` is true."""
     return _batch(
         [tensors], keep_input, batch_size, num_threads, capacity, enqueue_many, shapes, dynamic_pad,
@@ -228,16 +229,16 @@ def maybe_batch(
 
 
 def batch_join(
-    tensors_list: Any,
-    batch_size: Any,
+    tensors_list: Nested,
+    batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Nested = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return batches of rows that come from several sets of tensors, a thread for each."""
     return _batch(
         tensors_list, True, batch_size, 1, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch,
@@ -246,17 +247,17 @@ def batch_join(
 
 
 def maybe_batch_join(
-    tensors_list: Any,
-    keep_input: Any,
-    batch_size: Any,
+    tensors_list: Nested,
+    keep_input: Nested,
+    batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Nested = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return batches of those rows of several sets of tensors for which `keep_input` is true."""
     return _batch(
         tensors_list, keep_input, batch_size, 1, capacity, enqueue_many, shapes, dynamic_pad,
@@ -265,18 +266,18 @@ def maybe_batch_join(
 
 
 def shuffle_batch(
-    tensors: Any,
-    batch_size: Any,
+    tensors: Nested,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Nested = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return batches of rows in random order, out of at least `min_after_dequeue` that stay behind."""
     return _shuffled(
         [tensors], True, batch_size, capacity, min_after_dequeue, num_threads, seed, enqueue_many, shapes,
@@ -285,19 +286,19 @@ def shuffle_batch(
 
 
 def maybe_shuffle_batch(
-    tensors: Any,
-    batch_size: Any,
+    tensors: Nested,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: Nested,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Nested = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return batches, in random order, of those rows for which `keep_input` is true."""
     return _shuffled(
         [tensors], keep_input, batch_size, capacity, min_after_dequeue, num_threads, seed, enqueue_many, shapes,
@@ -306,17 +307,17 @@ def maybe_shuffle_batch(
 
 
 def shuffle_batch_join(
-    tensors_list: Any,
-    batch_size: Any,
+    tensors_list: Nested,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Nested = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return batches in random order of rows that come from several sets of tensors, a thread for each."""
     return _shuffled(
         tensors_list, True, batch_size, capacity, min_after_dequeue, 1, seed, enqueue_many, shapes,
@@ -325,18 +326,18 @@ def shuffle_batch_join(
 
 
 def maybe_shuffle_batch_join(
-    tensors_list: Any,
-    batch_size: Any,
+    tensors_list: Nested,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: Nested,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Nested = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return batches in random order of those rows of several sets of tensors for which `keep_input` is true."""
     return _shuffled(
         tensors_list, keep_input, batch_size, capacity, min_after_dequeue, 1, seed, enqueue_many, shapes,

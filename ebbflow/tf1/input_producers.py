@@ -12,7 +12,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.data.file_ops import matching_files
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
@@ -34,7 +34,7 @@ NO_EAGER = (
 )
 
 
-def match_filenames_once(pattern: Any, name: str | None = None) -> Any:
+def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Any:
     """Return a local variable that holds the names of the files that match a pattern when it is initialized."""
     with name_scope(name, "matching_filenames", [pattern]) as scope:
         return VariableV1(
@@ -63,7 +63,7 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
 
 def input_producer(
     input_tensor: TensorLike,
-    element_shape: Any = None,
+    element_shape: ShapeLike | None = None,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -126,7 +126,7 @@ def string_input_producer(
 
 
 def range_input_producer(
-    limit: Any,
+    limit: TensorLike,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
+from ebbflow.core.tensor import Tensor
 from ebbflow.ops.control.script import py_func
 from ebbflow.ops.sizes import memory
 
@@ -30,16 +31,16 @@ def _most() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def BytesInUse() -> Any:
+def BytesInUse() -> Tensor:
     """Return how many bytes of memory the process has now."""
     return _tensor(_in_use)
 
 
-def MaxBytesInUse() -> Any:
+def MaxBytesInUse() -> Tensor:
     """Return how many bytes of memory the process had at most."""
     return _tensor(_most)
 
 
-def BytesLimit() -> Any:
+def BytesLimit() -> Tensor:
     """Return how many bytes of memory there are."""
     return _tensor(memory)

@@ -12,13 +12,18 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
 from ebbflow.core import context
+from ebbflow.core.typing import Message
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.platform import files
 from ebbflow.tf1 import float_operations
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
+
 
 COLUMNS = {"params": "parameters", "float_ops": "float_ops", "micros": "exec_micros", "bytes": "requested_bytes"}
 """What can be selected, and the field of the messages that has it."""
@@ -167,7 +172,9 @@ class _Branch:
         return {column: sum(s.get(column, 0) for s in sums) for column in COLUMNS}
 
 
-def profile(graph: Any = None, run_meta: Any = None, op_log: Any = None, cmd: str = "scope", options: Any = 0) -> Any:
+def profile(
+    graph: Any = None, run_meta: Any = None, op_log: Message | None = None, cmd: str = "scope", options: Any = 0
+) -> Any:
     """Return what the nodes of a graph have, do and took, as a tree of messages; show it as the options say.
 
     `cmd` is `scope` or `graph` (gives a GraphNodeProto), `op` or `code` (a MultiGraphNodeProto).
@@ -382,11 +389,11 @@ def _put_out(report: str, options: dict[str, Any]) -> None:
 class Profiler:
     """Gathers the steps of a program, and profiles the last of them or one by its number."""
 
-    def __init__(self, graph: Any = None, op_log: Any = None):
+    def __init__(self, graph: Graph | None = None, op_log: Message | None = None):
         self._graph = graph
         self._steps: dict[int, Any] = {}
 
-    def add_step(self, step: int, run_meta: Any) -> None:
+    def add_step(self, step: int, run_meta: Message) -> None:
         """Take in the RunMetadata of a traced run."""
         self._steps[step] = run_meta
 
@@ -422,7 +429,11 @@ FLOAT_OPS_OPTIONS = ProfileOptionBuilder.float_operation()
 
 
 def print_model_analysis(
-    graph: Any, run_meta: Any = None, op_log: Any = None, tfprof_cmd: str = "scope", tfprof_options: Any = 0
+    graph: Graph,
+    run_meta: Message | None = None,
+    op_log: Message | None = None,
+    tfprof_cmd: str = "scope",
+    tfprof_options: Any = 0,
 ) -> Any:
     """Return what `profile` gives: its first name."""
     return profile(graph, run_meta, op_log, tfprof_cmd, tfprof_options)

@@ -6,13 +6,14 @@ Knows the optimizers of `train` and adds to them; an optimizer of scipy's is in 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.typing import Effect, Rate, TensorLike
 from ebbflow.functions.control_flow.cond import cond_v1
 from ebbflow.graph.scopes import control_dependencies, group
 from ebbflow.ops.arrays.creation import zeros_like
@@ -76,10 +77,10 @@ class AdaMaxOptimizer(_RowWise):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: Rate = 0.001,
+        beta1: Rate = 0.9,
+        beta2: Rate = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "AdaMax",
     ):
@@ -174,7 +175,7 @@ class AddSignOptimizer(_SignOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: Rate = 0.1,
         alpha: float = 1.0,
         beta: float = 0.9,
         sign_decay_fn: Callable[..., Any] | None = None,
@@ -193,7 +194,7 @@ class PowerSignOptimizer(_SignOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: Rate = 0.1,
         base: float = math.e,
         beta: float = 0.9,
         sign_decay_fn: Callable[..., Any] | None = None,
@@ -209,7 +210,7 @@ class RegAdagradOptimizer(AdagradOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Rate,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "RegAdagrad",
@@ -240,7 +241,7 @@ class LARSOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Rate,
         momentum: float = 0.9,
         weight_decay: float = 0.0001,
         eeta: float = 0.001,
@@ -261,7 +262,7 @@ class LARSOptimizer(Optimizer):
         for v in var_list:
             self._zeros_slot(v, "momentum", self._name)
 
-    def compute_lr(self, grad: Any, var: Any) -> tuple[Any, Any]:
+    def compute_lr(self, grad: TensorLike, var: Any) -> tuple[Any, Any]:
         """Return the rate of a variable, and its gradient with the weights' decay."""
         rate = cast(convert(self._call_if_callable(self._learning_rate)), var.dtype.base_dtype)
         if self._skip_list is not None and any(word in var.name for word in self._skip_list):
@@ -299,7 +300,7 @@ class LARSOptimizer(Optimizer):
 class DecoupledWeightDecayExtension:
     """Beside an optimizer's step, each variable loses the share `weight_decay` of itself. It comes before one."""
 
-    def __init__(self, weight_decay: Any, **kwargs: Any) -> None:
+    def __init__(self, weight_decay: TensorLike, **kwargs: Any) -> None:
         self._decay_var_list: Any = None
         self._weight_decay = weight_decay
         self._weight_decay_tensor: Any = None
@@ -309,13 +310,13 @@ class DecoupledWeightDecayExtension:
         self,
         loss: Any,
         global_step: Any = None,
-        var_list: Any = None,
+        var_list: Iterable[Any] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: Any = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
         grad_loss: Any = None,
-        decay_var_list: Any = None,
+        decay_var_list: Iterable[Any] | None = None,
     ) -> Any:
         """Take one step down, and let the variables of `decay_var_list` (None: all) decay."""
         self._decay_var_list = None if decay_var_list is None else {id(v) for v in decay_var_list}
@@ -326,7 +327,11 @@ class DecoupledWeightDecayExtension:
         )  # fmt: skip
 
     def apply_gradients(
-        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None, decay_var_list: Any = None
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: Any = None,
+        name: str | None = None,
+        decay_var_list: Iterable[Any] | None = None,
     ) -> Any:
         """Change each variable by its gradient, and let those of `decay_var_list` (None: all) decay."""
         if decay_var_list is not None:
@@ -383,9 +388,9 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
 
     def __init__(
         self,
-        weight_decay: Any,
-        learning_rate: Any,
-        momentum: Any,
+        weight_decay: TensorLike,
+        learning_rate: Rate,
+        momentum: TensorLike,
         use_locking: bool = False,
         name: str = "MomentumW",
         use_nesterov: bool = False,
@@ -401,11 +406,11 @@ class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
 
     def __init__(
         self,
-        weight_decay: Any,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        weight_decay: TensorLike,
+        learning_rate: Rate = 0.001,
+        beta1: Rate = 0.9,
+        beta2: Rate = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "AdamW",
     ):
@@ -422,7 +427,11 @@ class MovingAverageOptimizer(Optimizer):
     """Another optimizer that keeps moving averages of what it trains; `swapping_saver` saves these in their place."""
 
     def __init__(
-        self, opt: Optimizer, average_decay: Any = 0.9999, num_updates: Any = None, sequential_update: bool = True
+        self,
+        opt: Optimizer,
+        average_decay: TensorLike = 0.9999,
+        num_updates: TensorLike | None = None,
+        sequential_update: bool = True,
     ):
         self._optimizer = opt
         self._ema = ExponentialMovingAverage(average_decay, num_updates=num_updates)
@@ -434,7 +443,9 @@ class MovingAverageOptimizer(Optimizer):
         """Return what the other one computes."""
         return self._optimizer.compute_gradients(*args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+    ) -> Effect:
         """Take the other's step, then move the averages."""
         pairs = list(grads_and_vars)
         step = self._optimizer.apply_gradients(pairs, global_step=global_step, name=name)
@@ -449,7 +460,7 @@ class MovingAverageOptimizer(Optimizer):
         }
         return None if context.executing_eagerly() else group(step, averages, name="train_with_avg")
 
-    def swapping_saver(self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any) -> Any:
+    def swapping_saver(self, var_list: Iterable[Any] | None = None, name: str = "swapping_saver", **kwargs: Any) -> Any:
         """Return a Saver that writes each trained variable's average under its name, and the other way round."""
 
         if self._swapped_variable_name_map is None:
@@ -502,7 +513,9 @@ class VariableClippingOptimizer(Optimizer):
         """Return the names of the other's slots."""
         return self._opt.get_slot_names()
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+    ) -> Effect:
         """Take the other's step, then clip."""
         pairs = list(grads_and_vars)
         step = self._opt.apply_gradients(pairs, global_step=global_step)

@@ -6,12 +6,13 @@ import os
 from typing import Any
 
 from ebbflow import messages
+from ebbflow.core.typing import Message
 from ebbflow.platform import files
 
 FILE = "projector_config.pbtxt"
 
 
-def visualize_embeddings(summary_writer: Any, config: Any) -> None:
+def visualize_embeddings(summary_writer: Any, config: Message) -> None:
     """Have TensorBoard show the embeddings that a ProjectorConfig describes, with what `summary_writer` writes."""
     logdir = summary_writer.get_logdir()
     if logdir is None:

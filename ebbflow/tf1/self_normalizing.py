@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Known
 from ebbflow.core.scopes import name_scope
@@ -19,7 +17,7 @@ FLOOR = -1.7580993408473766
 
 def alpha_dropout(
     x: TensorLike,
-    keep_prob: Any,
+    keep_prob: TensorLike,
     noise_shape: ShapeLike = None,
     seed: int | None = None,
     name: str | None = None,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import InitializerLike, Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond_v1
 from ebbflow.graph.scopes import group, no_op
 from ebbflow.ops.arrays.indexing import gather
@@ -34,12 +35,12 @@ def embed_sequence(
     vocab_size: int | None = None,
     embed_dim: int | None = None,
     unique: bool = False,
-    initializer: Any = None,
-    regularizer: Any = None,
+    initializer: InitializerLike | None = None,
+    regularizer: Callable[[Any], Any] | None = None,
     trainable: bool = True,
     scope: str | None = None,
     reuse: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Return the rows of a new variable `embeddings` for each of `ids`, which are [batch, time]."""
     if not (reuse or (vocab_size and embed_dim)):
         raise ValueError(
@@ -65,14 +66,14 @@ def _of_unique(params: Any, ids: Any) -> Any:
 
 
 def bucket(
-    tensors: Any,
+    tensors: Nested,
     which_bucket: TensorLike,
-    batch_size: Any,
+    batch_size: TensorLike,
     num_buckets: int,
     num_threads: int = 1,
     capacity: int = 32,
     bucket_capacities: Sequence[int] | None = None,
-    shapes: Any = None,
+    shapes: Nested = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     keep_input: TensorLike = True,
@@ -150,13 +151,13 @@ def _say_sizes(batch: Any, dims: Any, sizes: Sequence[Any], smaller: bool) -> No
 
 def bucket_by_sequence_length(
     input_length: TensorLike,
-    tensors: Any,
-    batch_size: Any,
+    tensors: Nested,
+    batch_size: TensorLike,
     bucket_boundaries: Sequence[int],
     num_threads: int = 1,
     capacity: int = 32,
     bucket_capacities: Sequence[int] | None = None,
-    shapes: Any = None,
+    shapes: Nested = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     keep_input: TensorLike = True,

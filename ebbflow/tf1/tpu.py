@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, Nested, TensorLike
 from ebbflow.feature_column.embedding import EmbeddingColumn
 from ebbflow.functions.control_flow.while_loop import while_loop as host_while_loop
 from ebbflow.graph.scopes import no_op
@@ -59,7 +60,7 @@ class CrossShardOptimizer(Optimizer):
 
     def __init__(
         self,
-        opt: Any,
+        opt: Optimizer,
         reduction: str = "weighted_mean",
         name: str = "CrossShardOptimizer",
         group_assignment: Any = None,
@@ -70,11 +71,13 @@ class CrossShardOptimizer(Optimizer):
         super().__init__(False, name)
         self._opt = opt
 
-    def compute_gradients(self, loss: Any, var_list: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def compute_gradients(self, loss: Any, var_list: Iterable[Any] | None = None, *args: Any, **kwargs: Any) -> Any:
         """Return what the inner optimizer computes."""
         return self._opt.compute_gradients(loss, var_list, *args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+    ) -> Effect:
         """Have the inner optimizer apply them."""
         return self._opt.apply_gradients(grads_and_vars, global_step, name)
 
@@ -92,20 +95,20 @@ class CrossShardOptimizer(Optimizer):
 
 
 def rewrite(
-    computation: Callable[..., Any], inputs: Any = None, infeed_queue: Any = None, name: str | None = None
-) -> Any:
+    computation: Callable[..., Any], inputs: Nested = None, infeed_queue: Any = None, name: str | None = None
+) -> list[Tensor]:
     """Return the computation's results, as a list of tensors where it gives tensors."""
     result = computation(*(inputs or ()))
     return [result] if isinstance(result, Tensor) else result
 
 
-def shard(computation: Callable[..., Any], inputs: Any = None, num_shards: int = 1, **kwargs: Any) -> list[Any]:
+def shard(computation: Callable[..., Any], inputs: Nested = None, num_shards: int = 1, **kwargs: Any) -> list[Any]:
     """Return the computation's results; the one shard gets everything."""
     return _as_list(computation(*(inputs or ())))
 
 
 def batch_parallel(
-    computation: Callable[..., Any], inputs: Any = None, num_shards: int = 1, **kwargs: Any
+    computation: Callable[..., Any], inputs: Nested = None, num_shards: int = 1, **kwargs: Any
 ) -> list[Any]:
     """Return the computation's results for a batch; the one shard gets all of it."""
     return shard(computation, inputs, num_shards)
@@ -150,7 +153,7 @@ def outside_compilation(computation: Callable[..., Any], *args: Any, **kwargs: A
     return computation(*args, **kwargs)
 
 
-def cross_replica_sum(x: Any, group_assignment: Any = None, name: str | None = None) -> Any:
+def cross_replica_sum(x: TensorLike, group_assignment: Any = None, name: str | None = None) -> Any:
     """Return the sum over all shards, of which there is one."""
     return x
 
@@ -162,17 +165,17 @@ def _as_list(result: Any) -> list[Any]:
 def while_loop(
     condition: Callable[..., Any],
     body: Callable[..., Any],
-    inputs: Any = None,
+    inputs: Nested = None,
     infeed_queue: Any = None,
     name: str | None = None,
-) -> Any:
+) -> list[Tensor]:
     """Repeat `body` while `condition` holds."""
     result = host_while_loop(condition, lambda *args: _as_list(body(*args)), _as_list(inputs or []))
     return result
 
 
 def repeat(
-    n: int, body: Callable[..., Any], inputs: Any = None, infeed_queue: Any = None, name: str | None = None
+    n: int, body: Callable[..., Any], inputs: Nested = None, infeed_queue: Any = None, name: str | None = None
 ) -> Any:
     """Repeat `body` n times, each time with what it gave before."""
     values = _as_list(inputs) if inputs is not None else []

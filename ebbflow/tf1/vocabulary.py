@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core.typing import TensorLike
 from ebbflow.platform import files
 
 TOKENIZER_RE = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)
@@ -66,7 +67,7 @@ class CategoricalVocabulary:
             self._reverse_mapping = list(self._mapping)
         self._freq = defaultdict(int, kept)
 
-    def reverse(self, class_id: int) -> Any:
+    def reverse(self, class_id: int) -> str:
         """Return the category of a number."""
         if not self._support_reverse:
             raise ValueError("This vocabulary wasn't initialized with support_reverse to support reverse() function.")
@@ -142,7 +143,7 @@ class ByteProcessor:
     def __init__(self, max_document_length: int):
         self.max_document_length = max_document_length
 
-    def fit(self, x: Any) -> ByteProcessor:
+    def fit(self, x: TensorLike) -> ByteProcessor:
         """Learn nothing; return itself."""
         return self
 

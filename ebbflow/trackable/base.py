@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ebbflow.core import context
+from ebbflow.core.typing import ShapeLike
 from ebbflow.trackable.constants import SaveType
 
 
@@ -278,7 +279,7 @@ class Trackable:
 class CheckpointInitialValue:
     """An initial value that stands in a checkpoint; converted to a tensor, it is read."""
 
-    def __init__(self, checkpoint_position: Any, shape: Any = None, shard_info: ShardInfo | None = None):
+    def __init__(self, checkpoint_position: Any, shape: ShapeLike | None = None, shard_info: ShardInfo | None = None):
         self._checkpoint_position = checkpoint_position
         self.wrapped_value = checkpoint_position.initial_value(shape, shard_info)
 

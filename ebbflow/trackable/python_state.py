@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+from ebbflow.core.typing import TensorLike
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import PYTHON_STATE
 
@@ -17,7 +18,7 @@ class PythonState(Trackable, metaclass=abc.ABCMeta):
         """Return the state as a string."""
 
     @abc.abstractmethod
-    def deserialize(self, string_value: Any) -> None:
+    def deserialize(self, string_value: TensorLike) -> None:
         """Take the state back from a string."""
 
     def _serialize_to_tensors(self) -> dict[str, Any]:

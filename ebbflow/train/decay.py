@@ -15,6 +15,7 @@ from typing import Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import constant
 from ebbflow.ops.declare import raw
@@ -160,9 +161,9 @@ def _one_plus_cosine(done: Any) -> Any:
 def cosine_decay_restarts(
     learning_rate: TensorLike,
     global_step: TensorLike,
-    first_decay_steps: Any,
-    t_mul: Any = 2.0,
-    m_mul: Any = 1.0,
+    first_decay_steps: TensorLike,
+    t_mul: TensorLike = 2.0,
+    m_mul: TensorLike = 1.0,
     alpha: TensorLike = 0.0,
     name: str | None = None,
 ) -> Any:
@@ -234,7 +235,7 @@ def noisy_linear_cosine_decay(
     alpha: TensorLike = 0.0,
     beta: TensorLike = 0.001,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return `linear_cosine_decay` with noise whose variance falls with the step."""
 
     def formula(rate: Any, step: Any, steps: Any, first: Any, fall: Any, *others: Any) -> Any:

@@ -33,7 +33,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
     def compute_gradients(
         self,
         loss: Any,
-        var_list: Any = None,
+        var_list: Iterable[Any] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: Any = None,
         colocate_gradients_with_ops: bool = False,
@@ -101,7 +101,7 @@ def loss_scale_of(given: Any) -> LossScale:
     raise ValueError(f'loss_scale must be a number, "dynamic" or a LossScale, got {given!r}')
 
 
-def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") -> Any:
+def enable_mixed_precision_graph_rewrite(opt: Optimizer, loss_scale: Any = "dynamic") -> Any:
     """Return an optimizer that scales its loss; ops are computed in the precision that they are written in."""
     if keras_hooks.policy_is_mixed():
         raise ValueError(

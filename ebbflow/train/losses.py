@@ -72,7 +72,9 @@ def get_losses(scope: str | None = None, loss_collection: str = GraphKeys.LOSSES
     return get_collection(loss_collection, scope)
 
 
-def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None) -> Any:
+def get_total_loss(
+    add_regularization_losses: bool = True, name: str = "total_loss", scope: str | None = None
+) -> Tensor:
     """Return the sum of the losses collected, those of regularizers included."""
     losses = get_losses(scope=scope)
     if add_regularization_losses:
@@ -263,7 +265,7 @@ def mean_pairwise_squared_error(
     weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
-) -> Any:
+) -> Tensor:
     """Return how far differences between pairs of elements are from those between pairs of labels, squared."""
     _given(labels=labels, predictions=predictions)
     with name_scope(scope, "mean_pairwise_squared_error", [predictions, labels, weights]):

@@ -239,7 +239,7 @@ PrecisionRecallData = namedtuple("PrecisionRecallData", "tp fp tn fn precision r
 def precision_recall_at_equal_thresholds(
     labels: TensorLike,
     predictions: TensorLike,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int | None = None,
     use_locking: bool | None = None,
     name: str | None = None,

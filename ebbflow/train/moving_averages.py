@@ -14,6 +14,7 @@ from ebbflow.core.context import eager_outside_functions
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, Rate, TensorLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import colocate_with, get_name_scope, group, init_scope
 from ebbflow.ops.declare import raw
@@ -36,7 +37,7 @@ _AVERAGED = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 
 
 def assign_moving_average(
-    variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None
+    variable: Any, value: TensorLike, decay: Any, zero_debias: bool = True, name: str | None = None
 ) -> Any:
     """Move `variable` towards `value`: variable ← decay · variable + (1 - decay) · value.
 
@@ -113,8 +114,8 @@ class ExponentialMovingAverage(Trackable):
 
     def __init__(
         self,
-        decay: Any,
-        num_updates: Any = None,
+        decay: Rate,
+        num_updates: TensorLike | None = None,
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ):
@@ -129,7 +130,7 @@ class ExponentialMovingAverage(Trackable):
         """The name of this average: shadows are called VARIABLE/NAME."""
         return self._name
 
-    def apply(self, var_list: Any = None) -> Any:
+    def apply(self, var_list: Iterable[Any] | None = None) -> Effect:
         """Update the averages of these variables (by default: all trainable ones); eagerly at once."""
         var_list = trainable_variables() if var_list is None else list(var_list)
         for item in var_list:

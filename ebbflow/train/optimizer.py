@@ -17,7 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.distribute import current
 from ebbflow.distribute.distributed_variable import DistributedVariable
 from ebbflow.eager.tape import GradientTape
@@ -66,7 +66,7 @@ class Optimizer(Trackable):
         self,
         loss: Any,
         global_step: Any = None,
-        var_list: Any = None,
+        var_list: Iterable[Any] | None = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: Any = None,
         colocate_gradients_with_ops: bool = False,
@@ -92,7 +92,7 @@ class Optimizer(Trackable):
     def compute_gradients(
         self,
         loss: Any,
-        var_list: Any = None,
+        var_list: Iterable[Any] | None = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: Any = None,
         colocate_gradients_with_ops: bool = False,
@@ -127,7 +127,9 @@ class Optimizer(Trackable):
         self._assert_valid_dtypes([v for g, v in pairs if g is not None and v.dtype.base_dtype is not dtypes.resource])
         return pairs
 
-    def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None
+    ) -> Effect:
         """Change each variable by its gradient; return the operation that does it (eagerly None)."""
         pairs = tuple(grads_and_vars)
         if not pairs:

@@ -15,6 +15,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.typing import Rate, TensorLike
 from ebbflow.graph.scopes import colocate_with, control_dependencies, device_scope, group, init_scope
 from ebbflow.ops.arrays.creation import constant_v1, ones, ones_like
 from ebbflow.ops.declare import raw
@@ -120,7 +121,7 @@ class GradientDescentOptimizer(RuleOptimizer):
     _op = "GradientDescent"
     _numbers = _rate(alpha="learning_rate")
 
-    def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent"):
+    def __init__(self, learning_rate: Rate, use_locking: bool = False, name: str = "GradientDescent"):
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._learning_rate_tensor: Any = None
@@ -142,7 +143,7 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Rate,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,
         use_locking: bool = False,
@@ -172,8 +173,8 @@ class MomentumOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        momentum: Any,
+        learning_rate: Rate,
+        momentum: TensorLike,
         use_locking: bool = False,
         name: str = "Momentum",
         use_nesterov: bool = False,
@@ -216,7 +217,7 @@ class AdagradOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Rate,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "Adagrad",
@@ -250,7 +251,7 @@ class AdagradDAOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Rate,
         global_step: Any,
         initial_gradient_squared_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
@@ -304,7 +305,7 @@ class ProximalAdagradOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Rate,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,
@@ -347,9 +348,9 @@ class AdadeltaOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        rho: Any = 0.95,
-        epsilon: Any = 1e-8,
+        learning_rate: Rate = 0.001,
+        rho: Rate = 0.95,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "Adadelta",
     ):
@@ -376,10 +377,10 @@ class RMSPropOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        decay: Any = 0.9,
-        momentum: Any = 0.0,
-        epsilon: Any = 1e-10,
+        learning_rate: Rate,
+        decay: Rate = 0.9,
+        momentum: TensorLike = 0.0,
+        epsilon: TensorLike = 1e-10,
         use_locking: bool = False,
         centered: bool = False,
         name: str = "RMSProp",
@@ -426,10 +427,10 @@ class AdamOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: Rate = 0.001,
+        beta1: Rate = 0.9,
+        beta2: Rate = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "Adam",
         use_own_namescope_for_non_slot_vars: bool = False,
@@ -508,7 +509,7 @@ class FtrlOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Rate,
         learning_rate_power: float = -0.5,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,

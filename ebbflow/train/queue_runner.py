@@ -10,15 +10,19 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
 from ebbflow.core import context, errors, stopping
+from ebbflow.core.typing import Effect, Message, SessionLike
 from ebbflow.graph import collections
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.proto_functions import register_proto_function
 from ebbflow.platform import logging
 from ebbflow.state.queues.queue import QueueBase
+
+if TYPE_CHECKING:
+    from ebbflow.train.coordinator import Coordinator
 
 
 class QueueRunner:
@@ -26,12 +30,12 @@ class QueueRunner:
 
     def __init__(
         self,
-        queue: Any = None,
+        queue: QueueBase | None = None,
         enqueue_ops: Sequence[Any] | None = None,
         close_op: Any = None,
         cancel_op: Any = None,
         queue_closed_exception_types: tuple[type[BaseException], ...] | None = None,
-        queue_runner_def: Any = None,
+        queue_runner_def: Message | None = None,
         import_scope: str | None = None,
     ):
         if context.executing_eagerly():
@@ -89,7 +93,7 @@ class QueueRunner:
         return self._close_op
 
     @property
-    def cancel_op(self) -> Any:
+    def cancel_op(self) -> Effect:
         """What is run when the coordinator stops."""
         return self._cancel_op
 
@@ -111,7 +115,7 @@ class QueueRunner:
     # --- threads -----------------------------------------------------------------------------------------------------
 
     def create_threads(
-        self, sess: Any, coord: Any = None, daemon: bool = False, start: bool = False
+        self, sess: SessionLike, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
         """Return threads that fill the queue in a session; none where they run there already."""
         with self._lock:
@@ -205,7 +209,7 @@ class QueueRunner:
         return message
 
     @staticmethod
-    def from_proto(queue_runner_def: Any, import_scope: str | None = None) -> QueueRunner:
+    def from_proto(queue_runner_def: Message, import_scope: str | None = None) -> QueueRunner:
         """Return the runner that a QueueRunnerDef describes, in the default graph."""
         return QueueRunner(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
@@ -228,8 +232,8 @@ def add_queue_runner(qr: QueueRunner, collection: str = GraphKeys.QUEUE_RUNNERS)
 
 
 def start_queue_runners(
-    sess: Any = None,
-    coord: Any = None,
+    sess: SessionLike | None = None,
+    coord: Coordinator | None = None,
     daemon: bool = True,
     start: bool = True,
     collection: str = GraphKeys.QUEUE_RUNNERS,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.scopes import name_scope
@@ -16,6 +16,9 @@ from ebbflow.state.initializers import Zeros
 from ebbflow.state.variable_scope import get_variable
 from ebbflow.state.variables import Variable, VariableAggregation
 
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
+
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """Return the global step's value as a Python int."""
@@ -24,7 +27,7 @@ def global_step(sess: Any, global_step_tensor: Any) -> int:
     return int(sess.run(global_step_tensor))
 
 
-def get_global_step(graph: Any = None) -> Any:
+def get_global_step(graph: Graph | None = None) -> Any:
     """Return the graph's global step, or None where there is none."""
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
@@ -42,7 +45,7 @@ def get_global_step(graph: Any = None) -> Any:
     return step
 
 
-def create_global_step(graph: Any = None) -> Any:
+def create_global_step(graph: Graph | None = None) -> Any:
     """Make the graph's global step and return it; an error where it has one."""
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
@@ -65,7 +68,7 @@ def _make() -> Any:
     )
 
 
-def get_or_create_global_step(graph: Any = None) -> Any:
+def get_or_create_global_step(graph: Graph | None = None) -> Any:
     """Return the graph's global step, made where there is none.
 
     >>> import ebbflow as tf

@@ -13,7 +13,8 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import ones
 from ebbflow.ops.arrays.shaping import rank, shape
 from ebbflow.ops.arrays.slicing import slice_
@@ -57,7 +58,7 @@ class Bijector:
 
     # --- there and back -----------------------------------------------------------------------------------------------
 
-    def forward(self, x: TensorLike, name: str = "forward", **conditions: Any) -> Any:
+    def forward(self, x: TensorLike, name: str = "forward", **conditions: Any) -> Tensor:
         """Return the value at x."""
         with name_scope(f"{self._name}/{name}"):
             x = self._of(x)
@@ -68,7 +69,7 @@ class Bijector:
                 self._pair = (x, y)
             return y
 
-    def inverse(self, y: TensorLike, name: str = "inverse", **conditions: Any) -> Any:
+    def inverse(self, y: TensorLike, name: str = "inverse", **conditions: Any) -> Tensor:
         """Return the x whose value is y."""
         with name_scope(f"{self._name}/{name}"):
             y = self._of(y)
@@ -95,7 +96,7 @@ class Bijector:
 
     def forward_log_det_jacobian(
         self, x: TensorLike, event_ndims: int, name: str = "forward_log_det_jacobian", **conditions: Any
-    ) -> Any:  # fmt: skip
+    ) -> Tensor:  # fmt: skip
         """Return the logarithm of the stretch at x, over the last `event_ndims` axes."""
         self._check_ndims(event_ndims, self._forward_min_event_ndims)
         with name_scope(f"{self._name}/{name}"):
@@ -112,7 +113,7 @@ class Bijector:
 
     def inverse_log_det_jacobian(
         self, y: TensorLike, event_ndims: int, name: str = "inverse_log_det_jacobian", **conditions: Any
-    ) -> Any:  # fmt: skip
+    ) -> Tensor:  # fmt: skip
         """Return the logarithm of the stretch of the way back from y, over the last `event_ndims` axes."""
         self._check_ndims(event_ndims, self._inverse_min_event_ndims)
         with name_scope(f"{self._name}/{name}"):
@@ -144,20 +145,20 @@ class Bijector:
 
     # --- shapes -------------------------------------------------------------------------------------------------------
 
-    def forward_event_shape(self, input_shape: Any) -> TensorShape:
+    def forward_event_shape(self, input_shape: ShapeLike) -> TensorShape:
         """Return the shape of an event after `forward`."""
         return TensorShape(self._forward_event_shape(TensorShape(input_shape)))
 
-    def inverse_event_shape(self, output_shape: Any) -> TensorShape:
+    def inverse_event_shape(self, output_shape: ShapeLike) -> TensorShape:
         """Return the shape of an event after `inverse`."""
         return TensorShape(self._inverse_event_shape(TensorShape(output_shape)))
 
-    def forward_event_shape_tensor(self, input_shape: Any, name: str = "forward_event_shape_tensor") -> Any:
+    def forward_event_shape_tensor(self, input_shape: ShapeLike, name: str = "forward_event_shape_tensor") -> Any:
         """Return the shape of an event after `forward`, as a tensor."""
         with name_scope(f"{self._name}/{name}"):
             return raw.Identity(self._forward_event_shape_tensor(convert(input_shape, dtypes.int32)))
 
-    def inverse_event_shape_tensor(self, output_shape: Any, name: str = "inverse_event_shape_tensor") -> Any:
+    def inverse_event_shape_tensor(self, output_shape: ShapeLike, name: str = "inverse_event_shape_tensor") -> Any:
         """Return the shape of an event after `inverse`, as a tensor."""
         with name_scope(f"{self._name}/{name}"):
             return raw.Identity(self._inverse_event_shape_tensor(convert(output_shape, dtypes.int32)))

@@ -5,15 +5,19 @@ Losses are means over a batch, as they were then. Feature columns are those of `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
+from ebbflow.core.typing import Activation
 from ebbflow.doors.learn import old_options
 from ebbflow.doors.learn.estimator import BaseEstimator, core
 from ebbflow.doors.learn.inputs import named
 from ebbflow.doors.learn.metric_spec import MetricSpec
 from ebbflow.ops.elementwise.activations import relu
 from ebbflow.train.losses import Reduction
+
+if TYPE_CHECKING:
+    from ebbflow.train.optimizer import Optimizer
 
 
 class PredictionKey:
@@ -147,9 +151,9 @@ class LinearClassifier(_Classifier):
 
     def __init__(
         self, feature_columns: Any, model_dir: str | None = None, n_classes: int = 2,
-        weight_column_name: str | None = None, optimizer: Any = None, gradient_clip_norm: Any = None,
+        weight_column_name: str | None = None, optimizer: Optimizer | None = None, gradient_clip_norm: Any = None,
         enable_centered_bias: bool = False, _joint_weight: bool = False, config: Any = None,
-        feature_engineering_fn: Any = None, label_keys: Any = None,
+        feature_engineering_fn: Callable[..., Any] | None = None, label_keys: Iterable[Any] | None = None,
     ):  # fmt: skip
         super().__init__(
             "LinearClassifier", model_dir, config, feature_columns=list(feature_columns), n_classes=n_classes,
@@ -164,8 +168,9 @@ class LinearRegressor(_Regressor):
 
     def __init__(
         self, feature_columns: Any, model_dir: str | None = None, weight_column_name: str | None = None,
-        optimizer: Any = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
-        label_dimension: int = 1, _joint_weights: bool = False, config: Any = None, feature_engineering_fn: Any = None,
+        optimizer: Optimizer | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
+        label_dimension: int = 1, _joint_weights: bool = False, config: Any = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
     ):  # fmt: skip
         super().__init__(
             "LinearRegressor", model_dir, config, feature_columns=list(feature_columns),
@@ -179,11 +184,12 @@ class DNNClassifier(_Classifier):
     """Layers of neurons, then a class."""
 
     def __init__(
-        self, hidden_units: Any, feature_columns: Any, model_dir: str | None = None, n_classes: int = 2,
-        weight_column_name: str | None = None, optimizer: Any = None, activation_fn: Any = relu,
+        self, hidden_units: Iterable[Any], feature_columns: Any, model_dir: str | None = None, n_classes: int = 2,
+        weight_column_name: str | None = None, optimizer: Optimizer | None = None, activation_fn: Activation = relu,
         dropout: float | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
-        config: Any = None, feature_engineering_fn: Any = None, embedding_lr_multipliers: Any = None,
-        input_layer_min_slice_size: Any = None, label_keys: Any = None,
+        config: Any = None, feature_engineering_fn: Callable[..., Any] | None = None,
+        embedding_lr_multipliers: Any = None,
+        input_layer_min_slice_size: Any = None, label_keys: Iterable[Any] | None = None,
     ):  # fmt: skip
         super().__init__(
             "DNNClassifier", model_dir, config, hidden_units=hidden_units, feature_columns=list(feature_columns),
@@ -198,10 +204,10 @@ class DNNRegressor(_Regressor):
     """Layers of neurons, then a number."""
 
     def __init__(
-        self, hidden_units: Any, feature_columns: Any, model_dir: str | None = None,
-        weight_column_name: str | None = None, optimizer: Any = None, activation_fn: Any = relu,
+        self, hidden_units: Iterable[Any], feature_columns: Any, model_dir: str | None = None,
+        weight_column_name: str | None = None, optimizer: Optimizer | None = None, activation_fn: Activation = relu,
         dropout: float | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
-        config: Any = None, feature_engineering_fn: Any = None, label_dimension: int = 1,
+        config: Any = None, feature_engineering_fn: Callable[..., Any] | None = None, label_dimension: int = 1,
         embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None,
     ):  # fmt: skip
         super().__init__(
@@ -220,9 +226,11 @@ class DNNLinearCombinedClassifier(_Classifier):
         self, model_dir: str | None = None, n_classes: int = 2, weight_column_name: str | None = None,
         linear_feature_columns: Any = None, linear_optimizer: Any = None, _joint_linear_weights: bool = False,
         dnn_feature_columns: Any = None, dnn_optimizer: Any = None, dnn_hidden_units: Any = None,
-        dnn_activation_fn: Any = relu, dnn_dropout: float | None = None, gradient_clip_norm: Any = None,
-        enable_centered_bias: bool = False, config: Any = None, feature_engineering_fn: Any = None,
-        embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None, label_keys: Any = None,
+        dnn_activation_fn: Activation = relu, dnn_dropout: float | None = None, gradient_clip_norm: Any = None,
+        enable_centered_bias: bool = False, config: Any = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None,
+        label_keys: Iterable[Any] | None = None,
         fix_global_step_increment_bug: bool = False,
     ):  # fmt: skip
         super().__init__(
@@ -241,9 +249,9 @@ class DNNLinearCombinedRegressor(_Regressor):
     def __init__(
         self, model_dir: str | None = None, weight_column_name: str | None = None, linear_feature_columns: Any = None,
         linear_optimizer: Any = None, _joint_linear_weights: bool = False, dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = None, dnn_hidden_units: Any = None, dnn_activation_fn: Any = relu,
+        dnn_optimizer: Any = None, dnn_hidden_units: Any = None, dnn_activation_fn: Activation = relu,
         dnn_dropout: float | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
-        label_dimension: int = 1, config: Any = None, feature_engineering_fn: Any = None,
+        label_dimension: int = 1, config: Any = None, feature_engineering_fn: Callable[..., Any] | None = None,
         embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None,
         fix_global_step_increment_bug: bool = False,
     ):  # fmt: skip

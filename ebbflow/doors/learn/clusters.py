@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ebbflow.core.typing import Message
 from ebbflow.doors.learn.estimator import BaseEstimator, core
 from ebbflow.tf1 import clustering
 
@@ -34,7 +36,7 @@ class KMeansClustering(BaseEstimator):
         mini_batch_steps_per_iteration: int = 1,
         kmeans_plus_plus_num_retries: int = 2,
         relative_tolerance: float | None = None,
-        config: Any = None,
+        config: Message | None = None,
     ):
         super().__init__(model_dir, config)
         self._estimator = PackageKMeans(
@@ -47,15 +49,15 @@ class KMeansClustering(BaseEstimator):
     def _shown(self, row: Any) -> Any:
         return {self.CLUSTER_IDX: row["cluster_index"], self.ALL_SCORES: row["all_distances"]}
 
-    def predict_cluster_idx(self, input_fn: Any = None) -> Any:
+    def predict_cluster_idx(self, input_fn: Callable[..., Any] | None = None) -> Any:
         """Return the number of each point's cluster, one by one."""
         return (row[self.CLUSTER_IDX] for row in self.predict(input_fn=input_fn))
 
-    def score(self, input_fn: Any = None, steps: int | None = None) -> Any:
+    def score(self, input_fn: Callable[..., Any] | None = None, steps: int | None = None) -> Any:
         """Return the sum of the distances of points from their nearest centers."""
         return self._estimator.evaluate(input_fn, steps=steps)["score"]
 
-    def transform(self, input_fn: Any = None, as_iterable: bool = False) -> Any:
+    def transform(self, input_fn: Callable[..., Any] | None = None, as_iterable: bool = False) -> Any:
         """Return the distances of each point from all centers: an array, or one by one."""
         rows = (row[self.ALL_SCORES] for row in self.predict(input_fn=input_fn))
         return rows if as_iterable else np.array(list(rows))

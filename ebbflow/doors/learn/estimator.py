@@ -7,11 +7,12 @@ rest. Knows the package; knows no canned models.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.doors import estimator_package
 from ebbflow.doors.learn.inputs import input_of
 from ebbflow.doors.learn.metric_spec import MetricSpec
@@ -109,12 +110,12 @@ class BaseEstimator:
 
     def fit(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Any = None,
+        x: TensorLike | None = None,
+        y: TensorLike | None = None,
+        input_fn: Callable[..., Any] | None = None,
         steps: int | None = None,
         batch_size: int | None = None,
-        monitors: Any = None,
+        monitors: Iterable[Any] | None = None,
         max_steps: int | None = None,
     ) -> BaseEstimator:
         """Train on arrays or on what an input function gives, `steps` more or until `max_steps`; return itself."""
@@ -129,16 +130,16 @@ class BaseEstimator:
 
     def evaluate(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Any = None,
-        feed_fn: Any = None,
+        x: TensorLike | None = None,
+        y: TensorLike | None = None,
+        input_fn: Callable[..., Any] | None = None,
+        feed_fn: Callable[..., Any] | None = None,
         batch_size: int | None = None,
         steps: int | None = None,
         metrics: Mapping[str, Any] | None = None,
         name: str | None = None,
         checkpoint_path: str | None = None,
-        hooks: Any = None,
+        hooks: Iterable[Any] | None = None,
         log_progress: bool = True,
     ) -> dict[str, Any]:
         """Return the loss and the metrics over arrays, once, or over `steps` batches of an input function."""
@@ -153,10 +154,10 @@ class BaseEstimator:
 
     def predict(
         self,
-        x: Any = None,
-        input_fn: Any = None,
+        x: TensorLike | None = None,
+        input_fn: Callable[..., Any] | None = None,
         batch_size: int | None = None,
-        outputs: Any = None,
+        outputs: Nested = None,
         as_iterable: bool = True,
         iterate_batches: bool = False,
     ) -> Any:
@@ -170,7 +171,7 @@ class BaseEstimator:
     def export_savedmodel(
         self,
         export_dir_base: str,
-        serving_input_fn: Any,
+        serving_input_fn: Callable[..., Any],
         default_output_alternative_key: Any = None,
         assets_extra: Any = None,
         as_text: bool = False,
@@ -272,21 +273,22 @@ class SKCompat:
         self._estimator = estimator
 
     def fit(
-        self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None, max_steps: int | None = None,
-        monitors: Any = None,
+        self, x: TensorLike, y: TensorLike, batch_size: int = 128, steps: int | None = None,
+        max_steps: int | None = None,
+        monitors: Iterable[Any] | None = None,
     ) -> SKCompat:  # fmt: skip
         """Train on arrays; return itself."""
         self._estimator.fit(x, y, batch_size=batch_size, steps=steps, max_steps=max_steps, monitors=monitors)
         return self
 
     def score(
-        self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None, metrics: Any = None,
+        self, x: TensorLike, y: TensorLike, batch_size: int = 128, steps: int | None = None, metrics: Any = None,
         name: str | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         """Return the loss and the metrics over arrays."""
         return self._estimator.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
 
-    def predict(self, x: Any, batch_size: int = 128, outputs: Any = None) -> Any:
+    def predict(self, x: TensorLike, batch_size: int = 128, outputs: Nested = None) -> Any:
         """Return all predictions for an array."""
         return self._estimator.predict(x, batch_size=batch_size, outputs=outputs, as_iterable=False)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ebbflow.checkpoint.management import latest_checkpoint
@@ -64,8 +64,8 @@ class Experiment:
         eval_metrics: Any = None,
         train_steps: int | None = None,
         eval_steps: int | None = 100,
-        train_monitors: Any = None,
-        eval_hooks: Any = None,
+        train_monitors: Iterable[Any] | None = None,
+        eval_hooks: Iterable[Any] | None = None,
         local_eval_frequency: int | None = None,
         eval_delay_secs: float = 120,
         continuous_eval_throttle_secs: float = 60,
@@ -74,7 +74,7 @@ class Experiment:
         export_strategies: Any = None,
         train_steps_per_iteration: int | None = None,
         checkpoint_and_export: bool = False,
-        saving_listeners: Any = None,
+        saving_listeners: Iterable[Any] | None = None,
         check_interval_secs: float = 5,
     ):
         if not hasattr(estimator, "evaluate"):
@@ -103,7 +103,7 @@ class Experiment:
         """How many batches are evaluated."""
         return self._eval_steps
 
-    def extend_train_hooks(self, additional_hooks: Any) -> None:
+    def extend_train_hooks(self, additional_hooks: Iterable[Any]) -> None:
         """Add hooks to those of training."""
         self._monitors.extend(additional_hooks)
 
@@ -133,7 +133,9 @@ class Experiment:
 
     local_run = train_and_evaluate
 
-    def continuous_train_and_eval(self, continuous_eval_predicate_fn: Any = None) -> tuple[dict[str, Any], list[Any]]:
+    def continuous_train_and_eval(
+        self, continuous_eval_predicate_fn: Callable[..., Any] | None = None
+    ) -> tuple[dict[str, Any], list[Any]]:
         """Train and evaluate in turns, until `train_steps` or until the predicate, given the result, is False."""
         turn = self._every or self._train_steps
         told: dict[str, Any] | None = None

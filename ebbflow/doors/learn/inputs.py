@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core.typing import TensorLike
 from ebbflow.doors import estimator_package
 
 ALL = "features"
@@ -74,7 +75,7 @@ def named(input_fn: InputFn) -> InputFn:
     return call
 
 
-def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
+def infer_real_valued_columns_from_input(x: TensorLike) -> list[Any]:
     """Return a column of numbers for an array, or for each array of a dictionary."""
     return _real_valued(_columns(x))
 

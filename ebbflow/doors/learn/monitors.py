@@ -6,15 +6,19 @@ that it can be evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.checkpoint.management import latest_checkpoint
 from ebbflow.core import context
+from ebbflow.core.typing import SessionLike, TensorLike
 from ebbflow.monitored.hooks import NanTensorHook, StepCounterHook, StopAtStepHook
 from ebbflow.monitored.session_run_hook import SessionRunArgs, SessionRunHook
 from ebbflow.platform import logging
 from ebbflow.train.step_counter import get_global_step
+
+if TYPE_CHECKING:
+    from ebbflow.train.coordinator import Coordinator
 
 
 class BaseMonitor:
@@ -32,7 +36,7 @@ class BaseMonitor:
         """Be told that training begins."""
         self._max_steps = max_steps
 
-    def end(self, session: Any = None) -> None:
+    def end(self, session: SessionLike | None = None) -> None:
         """Be told that training has ended."""
 
     def epoch_begin(self, epoch: int) -> None:
@@ -49,7 +53,7 @@ class BaseMonitor:
         """Take the values; return whether training should stop."""
         return False
 
-    def post_step(self, step: int, session: Any) -> None:
+    def post_step(self, step: int, session: SessionLike) -> None:
         """Be told that a step is done, with the session."""
 
 
@@ -70,7 +74,7 @@ class EveryN(BaseMonitor):
         """Take them; return whether training should stop."""
         return False
 
-    def every_n_post_step(self, step: int, session: Any) -> None:
+    def every_n_post_step(self, step: int, session: SessionLike) -> None:
         """Be told that such a step is done, with the session."""
 
     def step_begin(self, step: int) -> list[Any]:
@@ -82,7 +86,7 @@ class EveryN(BaseMonitor):
         """Take the values, where it is such a step."""
         return self.every_n_step_end(step, output) if self._active else False
 
-    def post_step(self, step: int, session: Any) -> None:
+    def post_step(self, step: int, session: SessionLike) -> None:
         """Remember when it was."""
         if self._active:
             self._last = step
@@ -113,14 +117,14 @@ class ValidationMonitor(EveryN):
 
     def __init__(
         self,
-        x: Any = None,
-        y: Any = None,
-        input_fn: Any = None,
+        x: TensorLike | None = None,
+        y: TensorLike | None = None,
+        input_fn: Callable[..., Any] | None = None,
         batch_size: int | None = None,
         eval_steps: int | None = None,
         every_n_steps: int = 100,
         metrics: Any = None,
-        hooks: Any = None,
+        hooks: Iterable[Any] | None = None,
         early_stopping_rounds: int | None = None,
         early_stopping_metric: str = "loss",
         early_stopping_metric_minimize: bool = True,
@@ -188,7 +192,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
         for monitor in self._monitors:
             monitor.begin(max_steps=None)
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Know where training stands."""
         self._step = int(session.run(self._counter))
 
@@ -209,7 +213,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
         if any(stop):
             run_context.request_stop()
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         """Tell the monitors that training has ended."""
         for monitor in self._monitors:
             monitor.end(session=session)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.cluster.spec import ClusterSpec
+from ebbflow.core.typing import Message
 from ebbflow.doors import estimator_package
 
 core = estimator_package.shown(1)
@@ -56,7 +57,7 @@ class RunConfig(core.RunConfig):  # type: ignore[name-defined]
         protocol: str | None = None,
         evaluation_master: str = "",
         model_dir: str | None = None,
-        session_config: Any = None,
+        session_config: Message | None = None,
         session_creation_timeout_secs: int = 7200,
     ):
         self._tf_config = messages.ConfigProto(

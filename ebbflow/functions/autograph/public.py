@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+from ebbflow.core.typing import Nested
 from ebbflow.functions.autograph import status
 from ebbflow.functions.autograph.convert import OFF, converted, rewritten, template_of
 from ebbflow.functions.autograph.errors import ConversionError
@@ -106,7 +107,7 @@ def to_code_v1(
     return to_code(entity, recursive, experimental_optional_features)
 
 
-def do_not_convert(func: Any = None) -> Any:
+def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
     """Return a function that AutoGraph leaves as it is, with all that it calls."""
     if func is None:
         return do_not_convert
@@ -125,7 +126,7 @@ def set_loop_options(
     parallel_iterations: int | None = None,
     swap_memory: Any = None,
     maximum_iterations: Any = None,
-    shape_invariants: Any = None,
+    shape_invariants: Nested = None,
 ) -> None:
     """Say, at the start of a loop's body, how a loop in the graph is to run. A loop in Python does not mind."""
 
@@ -146,6 +147,8 @@ def convert_v1(
     return decorate
 
 
-def tf_convert(f: Any, ctx: Any = None, convert_by_default: bool = True, user_requested: bool = False) -> Any:
+def tf_convert(
+    f: Callable[..., Any], ctx: Any = None, convert_by_default: bool = True, user_requested: bool = False
+) -> Any:
     """Return `f` converted where conversion is on: what functions of the library do with functions they are given."""
     return status.converted_where_on(f, convert_by_default, user_requested, getattr(ctx, "status", None))

@@ -12,6 +12,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested
 from ebbflow.functions.control_flow.branch_op import choose_node
 from ebbflow.functions.control_flow.cond import check_alike, cond_v1, handed_out, packed
 from ebbflow.functions.func_graph import build
@@ -25,7 +26,7 @@ def case(
     exclusive: bool = False,
     strict: bool = False,
     name: str | None = "case",
-) -> Any:
+) -> Nested:
     """Return what the function of the first condition that holds gives, or `default` where none does.
 
     >>> x = convert(3)
@@ -114,7 +115,7 @@ def _assert_few(conditions: Sequence[Any], most: int, what: str) -> Any:
 
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = "switch_case"
-) -> Any:
+) -> Nested:
     """Return what the function at `branch_index` gives; an index without a function gets `default`, or the last one.
 
     >>> int(switch_case(convert(1), [lambda: convert(10), lambda: convert(20)]))

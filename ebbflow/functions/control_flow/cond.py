@@ -12,13 +12,19 @@ import numpy as np
 
 from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.branch_op import choose_node
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.declare import raw
 
 
-def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+def cond(
+    pred: TensorLike,
+    true_fn: Callable[..., Any] | None = None,
+    false_fn: Callable[..., Any] | None = None,
+    name: str | None = None,
+) -> Nested:
     """Return what `true_fn` gives where `pred` holds, else what `false_fn` gives.
 
     >>> float(cond(convert(2) < 3, lambda: convert(1.0), lambda: convert(0.0)))
@@ -28,14 +34,14 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
 
 def cond_v1(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
     strict: bool = False,
     name: str | None = None,
     fn1: Callable[[], Any] | None = None,
     fn2: Callable[[], Any] | None = None,
-) -> Any:
+) -> Nested:
     """Return what `true_fn` (or `fn1`) gives where `pred` holds, else what `false_fn` (or `fn2`) gives.
 
     A list of one is given as its one, unless `strict`.

@@ -13,7 +13,7 @@ from ebbflow.core import nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import Nested
+from ebbflow.core.typing import InitializerLike, Nested
 from ebbflow.functions.control_flow import row_access
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.functions.control_flow.while_loop import tensor_of_variable, while_loop
@@ -21,15 +21,15 @@ from ebbflow.functions.control_flow.while_loop import tensor_of_variable, while_
 
 def map_fn(
     fn: Callable[[Any], Any],
-    elems: Any,
+    elems: Nested,
     dtype: Nested = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,
     infer_shape: bool = True,
     name: str | None = None,
-    fn_output_signature: Any = None,
-) -> Any:
+    fn_output_signature: Nested = None,
+) -> Nested:
     """Return what `fn` gives for each row of `elems`, stacked. Say what it gives where that is not like `elems`.
 
     >>> map_fn(lambda x: x * x, convert([1, 2, 3])).numpy().tolist()
@@ -125,13 +125,13 @@ def _tensors(elems: Any, like: str) -> tuple[Any, Any, Any]:
 
 def foldl(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: Nested,
+    initializer: InitializerLike | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return `fn(... fn(fn(initializer, first), second) ..., last)` over the rows of `elems`.
 
     >>> int(foldl(lambda total, x: total * 10 + x, convert([1, 2, 3])))
@@ -142,13 +142,13 @@ def foldl(
 
 def foldr(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: Nested,
+    initializer: InitializerLike | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return `fn(... fn(fn(initializer, last), last but one) ..., first)` over the rows of `elems`.
 
     >>> int(foldr(lambda total, x: total * 10 + x, convert([1, 2, 3])))
@@ -181,15 +181,15 @@ def _fold(fn: Any, elems: Any, initializer: Any, reverse: bool, name: Any, optio
 
 def scan(
     fn: Callable[[Any, Any], Any],
-    elems: Any,
-    initializer: Any = None,
+    elems: Nested,
+    initializer: InitializerLike | None = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     infer_shape: bool = True,
     reverse: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return all that `fn(what came before, row)` gives along the rows of `elems`, stacked.
 
     >>> scan(lambda total, x: total + x, convert([1, 2, 3])).numpy().tolist()

@@ -20,6 +20,7 @@ from ebbflow.core.shape import Dims, TensorShape, as_dims, dims_str, from_dims, 
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import DTypeLike, Effect, Nested, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 
 
@@ -35,14 +36,14 @@ class TensorArray(CompositeTensor):
     def __init__(
         self,
         dtype: Any,
-        size: Any = None,
+        size: TensorLike | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
-        handle: Any = None,
+        handle: TensorLike | None = None,
         flow: Any = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: ShapeLike | None = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ):
@@ -89,50 +90,50 @@ class TensorArray(CompositeTensor):
         """Return an array with the same content."""
         return self._elements.identity()
 
-    def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
+    def grad(self, source: Nested, flow: TensorLike | None = None, name: str | None = None) -> Any:
         """Arrays are differentiated like any other value: there is no array of gradients to ask for."""
         raise NotImplementedError(
             "TensorArray.grad is not supported: gradients pass through an array's tensors by themselves; use "
             "tf.gradients or tf.GradientTape"
         )
 
-    def read(self, index: Any, name: str | None = None) -> Any:
+    def read(self, index: Any, name: str | None = None) -> Tensor:
         """Return the element at `index`."""
         return self._elements.read(index, name)
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """Return the array with `value` at `index`."""
         return self._elements.write(index, value, name)
 
-    def stack(self, name: str | None = None) -> Any:
+    def stack(self, name: str | None = None) -> Tensor:
         """Return the elements, which have one shape, as the rows of a tensor."""
         return self._elements.stack(name)
 
-    def gather(self, indices: Any, name: str | None = None) -> Any:
+    def gather(self, indices: TensorLike, name: str | None = None) -> Any:
         """Return some elements, which have one shape, as the rows of a tensor."""
         return self._elements.gather(indices, name)
 
-    def concat(self, name: str | None = None) -> Any:
+    def concat(self, name: str | None = None) -> Tensor:
         """Return the elements joined along their first axis."""
         return self._elements.concat(name)
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
         """Return the array with the rows of `value` as its elements."""
         return self._elements.unstack(value, name)
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """Return the array with the rows of `value` at `indices`."""
         return self._elements.scatter(indices, value, name)
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """Return the array with pieces of `value`, of these lengths, as its elements."""
         return self._elements.split(value, lengths, name)
 
-    def size(self, name: str | None = None) -> Any:
+    def size(self, name: str | None = None) -> Tensor:
         """Return the number of elements."""
         return self._elements.size(name)
 
-    def close(self, name: str | None = None) -> Any:
+    def close(self, name: str | None = None) -> Effect:
         """Let go of the elements."""
         return self._elements.close(name)
 
@@ -155,8 +156,8 @@ class TensorArraySpec(TypeSpec):
 
     def __init__(
         self,
-        element_shape: Any = None,
-        dtype: Any = dtypes.float32,
+        element_shape: ShapeLike | None = None,
+        dtype: DTypeLike = dtypes.float32,
         dynamic_size: bool = False,
         infer_shape: bool = True,
     ):
@@ -184,7 +185,7 @@ class TensorArraySpec(TypeSpec):
         return array
 
     @classmethod
-    def from_value(cls, value: Any) -> TensorArraySpec:
+    def from_value(cls, value: TensorLike) -> TensorArraySpec:
         """Return the spec of a TensorArray."""
         if not isinstance(value, TensorArray):
             raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`")

@@ -16,6 +16,7 @@ from ebbflow.core.shape import Dims, TensorShape, dims_str, from_dims, is_compat
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import Nested
 from ebbflow.functions.control_flow.while_op import loop_node
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.ops.declare import raw
@@ -26,14 +27,14 @@ from ebbflow.ops.ragged.tensor import RaggedTensor
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
-    shape_invariants: Any = None,
+    loop_vars: Nested,
+    shape_invariants: Nested = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     maximum_iterations: Any = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return the loop variables after `body` was applied to them for as long as `cond` holds, in their structure.
 
     >>> [int(x) for x in while_loop(lambda i, total: i < 5, lambda i, total: (i + 1, total + i), (0, 0))]
@@ -81,15 +82,15 @@ def functional_while(
 def while_loop_v1(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
-    shape_invariants: Any = None,
+    loop_vars: Nested,
+    shape_invariants: Nested = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
     maximum_iterations: Any = None,
     return_same_structure: bool = False,
-) -> Any:
+) -> Nested:
     """Return the loop variables after the loop; without `return_same_structure` a single one comes bare."""
     if not callable(cond):
         raise TypeError("'cond' must be callable.")

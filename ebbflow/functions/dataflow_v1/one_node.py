@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
+from ebbflow.core.typing import Message
 from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
+
+if TYPE_CHECKING:
+    from ebbflow.graph.graph import Graph
 
 
 def create_c_op(
-    graph: Any, node_def: Any, inputs: Sequence[Any], control_inputs: Sequence[Any] = (), op_def: Any = None,
+    graph: Graph, node_def: Message, inputs: Sequence[Any], control_inputs: Sequence[Any] = (),
+    op_def: Message | None = None,
     extract_traceback: bool = True,
 ) -> Any:  # fmt: skip
     """Add the node that a NodeDef describes to a graph, with these inputs in place of those it names; return it."""

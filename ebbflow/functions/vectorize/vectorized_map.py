@@ -15,6 +15,7 @@ from typing import Any
 from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import Nested
 from ebbflow.functions.control_flow.loops import map_fn
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.functions.vectorize.bodies import obstacle, run_body
@@ -23,7 +24,9 @@ from ebbflow.graph.gradients import gradients
 from ebbflow.ops.declare import raw
 
 
-def vectorized_map(fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
+def vectorized_map(
+    fn: Callable[[Any], Any], elems: Nested, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Nested:
     """Return what `fn` gives for each row of `elems`, stacked, computed for all rows at once where that can be.
 
     >>> vectorized_map(lambda x: x * x + 1, convert([1, 2, 3])).numpy().tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core import nest
+from ebbflow.core.typing import Nested
 from ebbflow.layers.rnn.cell_base import RNNCell, assert_like_rnncell
 from ebbflow.layers.rnn.cells import warn_of_one_state
 from ebbflow.layers.rnn.projections import Linear
@@ -23,7 +24,7 @@ class AttentionCellWrapper(RNNCell):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         attn_length: int,
         attn_size: int | None = None,
         attn_vec_size: int | None = None,
@@ -62,7 +63,7 @@ class AttentionCellWrapper(RNNCell):
             self._linears[which] = Linear(args, width, True)
         return self._linears[which](args)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step, and attend."""
         state, attended, kept = state if self._state_is_tuple else self._parts_of(state)
         kept = reshape(kept, [-1, self._attn_length, self._attn_size])

@@ -10,6 +10,7 @@ from typing import Any
 
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.layers.base import InputSpec, Layer, read
 from ebbflow.layers.rnn.cell_base import LayerRNNCell
 from ebbflow.layers.rnn.cells import LSTMStateTuple
@@ -86,7 +87,7 @@ class LSTMBlockCell(LayerRNNCell, _Peepholed):
         self._make_variables(depth)
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         if len(state) != 2:
             raise ValueError("Expecting state to be a tuple with length 2.")
@@ -116,7 +117,13 @@ class LSTMBlockWrapper(Layer):
     ) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must define _call_cell: memories and outputs of all steps")
 
-    def call(self, inputs: Any, initial_state: Any = None, dtype: Any = None, sequence_length: Any = None) -> Any:
+    def call(
+        self,
+        inputs: Nested,
+        initial_state: Nested = None,
+        dtype: DTypeLike | None = None,
+        sequence_length: TensorLike | None = None,
+    ) -> Any:
         """Return the outputs of all steps, and the state after each example's last."""
         is_list = isinstance(inputs, list)
         inputs = stack(inputs) if is_list else inputs
@@ -160,7 +167,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper, _Peepholed):
 
     num_units = property(lambda self: self._num_units, doc="The number of units.")
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make kernel, bias and peepholes."""
         self._make_variables(TensorShape(input_shape).as_list()[2])
         self.built = True
@@ -207,7 +214,7 @@ class GRUBlockCell(LayerRNNCell):
     state_size = property(lambda self: self._cell_size, doc="The number of units.")
     output_size = property(lambda self: self._cell_size, doc="The number of units.")
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make the weights of the gates and of the candidate."""
         depth, units = TensorShape(input_shape).as_list()[1], self._cell_size
         if depth is None:
@@ -219,7 +226,7 @@ class GRUBlockCell(LayerRNNCell):
         self._candidate_bias = self.add_variable(candidate_bias, [units], initializer=Constant(0.0))
         self.built = True
 
-    def call(self, inputs: Any, h_prev: Any) -> Any:
+    def call(self, inputs: Nested, h_prev: Any) -> Any:
         """Take one step."""
         size = h_prev.shape.with_rank(2).as_list()[1]
         if size != self._cell_size:

@@ -15,7 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike
+from ebbflow.core.typing import DTypeLike, Nested
 from ebbflow.layers.base import Layer, is_trained
 from ebbflow.ops.arrays.creation import constant, zeros
 from ebbflow.ops.arrays.joining import concat
@@ -33,7 +33,7 @@ class RNNCell(Layer):
     _is_tf_rnn_cell = True
     _settings: tuple[str, ...] = ()
 
-    def __init__(self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any):
+    def __init__(self, trainable: bool = True, name: Any = None, dtype: DTypeLike | None = None, **kwargs: Any):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
 
     @property
@@ -68,7 +68,7 @@ class RNNCell(Layer):
 
     # --- the state to start from --------------------------------------------------------------------------------------
 
-    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+    def get_initial_state(self, inputs: Nested = None, batch_size: Any = None, dtype: Any = None) -> Any:
         """Return a state of zeros, for the batch size and dtype of `inputs` or for those given."""
         if inputs is not None:
             batch_size, dtype = _like_inputs(convert(inputs, name="inputs"), batch_size, dtype)

@@ -6,10 +6,12 @@ Names of scopes, variables and nodes are TensorFlow 1.15's (`basic_lstm_cell/ker
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ebbflow.core import context, dtypes, nest
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.layers.arguments import activation_named, initializer_named
 from ebbflow.layers.base import InputSpec, Layer, read
 from ebbflow.layers.rnn.cell_base import BIAS, KERNEL, LayerRNNCell, RNNCell, check_dtype, check_inputs
@@ -55,14 +57,14 @@ class BasicRNNCell(LayerRNNCell):
     state_size = property(lambda self: self._num_units, doc="The number of units.")
     output_size = property(lambda self: self._num_units, doc="The number of units.")
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make kernel and bias."""
         depth, units = self._depth_of(inputs_shape), self._num_units
         self._kernel = self.add_variable(KERNEL, shape=[depth + units, units])
         self._bias = self.add_variable(BIAS, shape=[units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         check_inputs(inputs, state)
         gates = matmul(concat([inputs, state], 1), read(self._kernel))
@@ -97,7 +99,7 @@ class GRUCell(LayerRNNCell):
     state_size = property(lambda self: self._num_units, doc="The number of units.")
     output_size = property(lambda self: self._num_units, doc="The number of units.")
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make kernels and biases of the gates and of the candidate."""
         depth, units = self._depth_of(inputs_shape), self._num_units
         self._gate_kernel, self._gate_bias = self._weights("gates", depth, 2 * units, Constant(1.0))
@@ -110,7 +112,7 @@ class GRUCell(LayerRNNCell):
         initializer = bias if self._bias_initializer is None else self._bias_initializer
         return kernel, self.add_variable(f"{part}/{BIAS}", shape=[width], initializer=initializer)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         check_inputs(inputs, state)
         gates = matmul(concat([inputs, state], 1), read(self._gate_kernel))
@@ -177,14 +179,14 @@ class BasicLSTMCell(LayerRNNCell):
 
     output_size = property(lambda self: self._num_units, doc="The number of units.")
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make kernel and bias: one matrix for input gate, new input, forget gate and output gate."""
         depth, units = self._depth_of(inputs_shape), self._num_units
         self._kernel = self.add_variable(KERNEL, shape=[depth + units, 4 * units])
         self._bias = self.add_variable(BIAS, shape=[4 * units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         check_inputs(inputs, state)
         plus = add_tf1 if context.switches.tf1 else add
@@ -269,7 +271,7 @@ class LSTMCell(LayerRNNCell):
 
     output_size = property(lambda self: self._num_proj or self._num_units, doc="The size of the projection, or units.")
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make kernel and bias, and the weights of peepholes and of the projection where there are such."""
         depth, units = self._depth_of(inputs_shape), self._num_units
         outputs = units if self._num_proj is None else self._num_proj
@@ -287,7 +289,7 @@ class LSTMCell(LayerRNNCell):
         partitioner = None if shards is None else fixed_size_partitioner(shards)
         return self.add_variable(name, shape=shape, initializer=self._initializer, partitioner=partitioner)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         check_inputs(inputs, state)
         c_prev, m_prev = state if self._state_is_tuple else self._parts_of(state)
@@ -316,7 +318,7 @@ class LSTMCell(LayerRNNCell):
 class MultiRNNCell(RNNCell):
     """Cells one upon the other: each takes the output of the one below as its input."""
 
-    def __init__(self, cells: Any, state_is_tuple: bool = True):
+    def __init__(self, cells: Sequence[RNNCell], state_is_tuple: bool = True):
         super().__init__()
         if not cells:
             raise ValueError("Must specify at least one cell for MultiRNNCell.")
@@ -347,7 +349,7 @@ class MultiRNNCell(RNNCell):
         """The size of the last cell's output."""
         return self._cells[-1].output_size
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         """Return a state of zeros for each cell."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             if self._state_is_tuple:
@@ -371,7 +373,7 @@ class MultiRNNCell(RNNCell):
     trainable_variables = trainable_weights
     non_trainable_variables = non_trainable_weights
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step with each cell."""
         if self._state_is_tuple and not nest.is_sequence(state):
             raise ValueError(f"Expected state to be a tuple of length {len(self.state_size)}, but received: {state}")

@@ -11,6 +11,7 @@ from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import Activation, InitializerLike, Nested, ShapeLike, TensorLike
 from ebbflow.graph.collections import GraphKeys, add_to_collection, get_collection
 from ebbflow.layers.base import read
 from ebbflow.layers.rnn.cell_base import LayerRNNCell, RNNCell
@@ -119,11 +120,11 @@ class LayerNormBasicLSTMCell(_Gated):
         num_units: int,
         forget_bias: float = 1.0,
         input_size: Any = None,
-        activation: Any = tanh,
+        activation: Activation = tanh,
         layer_norm: bool = True,
         norm_gain: float = 1.0,
         norm_shift: float = 0.0,
-        dropout_keep_prob: Any = 1.0,
+        dropout_keep_prob: TensorLike = 1.0,
         dropout_prob_seed: int | None = None,
         reuse: bool | None = None,
     ):
@@ -142,7 +143,7 @@ class LayerNormBasicLSTMCell(_Gated):
     def _norm(self, x: Any, scope: str, dtype: Any) -> Any:
         return normalized(x, scope, self._norm_gain, self._norm_shift, dtype) if self._layer_norm else x
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         c, h = state
         joined = concat([inputs, h], 1)
@@ -225,14 +226,14 @@ class CoupledInputForgetGateLSTMCell(_Gated):
         self,
         num_units: int,
         use_peepholes: bool = False,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         num_proj: int | None = None,
         proj_clip: Any = None,
         num_unit_shards: int = 1,
         num_proj_shards: int = 1,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = tanh,
+        activation: Activation = tanh,
         reuse: bool | None = None,
         layer_norm: bool = False,
         norm_gain: float = 1.0,
@@ -256,7 +257,7 @@ class CoupledInputForgetGateLSTMCell(_Gated):
 
     _norm: Any = LayerNormLSTMCell._norm
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         units, outputs, dtype = self._num_units, self.output_size, inputs.dtype
         if self._state_is_tuple:
@@ -285,11 +286,11 @@ class GLSTMCell(_Gated):
     def __init__(
         self,
         num_units: int,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         num_proj: int | None = None,
         number_of_groups: int = 1,
         forget_bias: float = 1.0,
-        activation: Any = tanh,
+        activation: Activation = tanh,
         reuse: bool | None = None,
     ):
         super().__init__(_reuse=reuse)
@@ -305,7 +306,7 @@ class GLSTMCell(_Gated):
         self._linears: list[Any] = [None] * number_of_groups
         self._projection: Any = None
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         c_prev, m_prev = state
         size, groups, dtype = inputs.shape.as_list()[1], self._number_of_groups, inputs.dtype
@@ -421,7 +422,7 @@ class PhasedLSTMCell(_Gated):
                 self._linears[scope] = Linear(args, width, True)
             return self._linears[scope](args)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         (c_prev, h_prev), (time, x), units = state, inputs, self._num_units
         peep = self._use_peepholes
@@ -478,7 +479,7 @@ class NASCell(LayerRNNCell):
     output_size: Any = _Gated.output_size
     _state_is_tuple = True
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make the weights of inputs and outputs, the bias, and the projection."""
         depth = TensorShape(inputs_shape).with_rank(2).as_list()[1]
         if depth is None:
@@ -492,7 +493,7 @@ class NASCell(LayerRNNCell):
             self.projection_weights = self.add_variable("projection_weights", [self._num_units, self._num_proj])
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         c_prev, m_prev = state
         own = matmul(m_prev, read(self.recurrent_kernel))

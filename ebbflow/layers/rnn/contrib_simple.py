@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core import context, dtypes
+from ebbflow.core.typing import DTypeLike, InitializerLike, Nested, ShapeLike
 from ebbflow.layers.arguments import activation_named, initializer_named
 from ebbflow.layers.base import InputSpec, read
 from ebbflow.layers.rnn.cell_base import BIAS, KERNEL, LayerRNNCell, RNNCell
@@ -40,7 +41,7 @@ class UGRNNCell(_OneSize, RNNCell):
     def __init__(
         self,
         num_units: int,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         forget_bias: float = 1.0,
         activation: Any = tanh,
         reuse: bool | None = None,
@@ -72,7 +73,7 @@ class IntersectionRNNCell(_OneSize, RNNCell):
         self,
         num_units: int,
         num_in_proj: int | None = None,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         forget_bias: float = 1.0,
         y_activation: Any = relu,
         reuse: bool | None = None,
@@ -133,14 +134,14 @@ class _Independent(_OneSize, LayerRNNCell):
 class SRUCell(_Independent):
     """The simple recurrent unit: what it multiplies does not depend on the step before."""
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make kernel and bias."""
         depth, units = self._depth_of(inputs_shape), self._num_units
         self._kernel = self.add_variable(KERNEL, shape=[depth, 4 * units])
         self._bias = self.add_variable(BIAS, shape=[2 * units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         new, f, r, through = split(matmul(inputs, read(self._kernel)), 4, axis=1)
         f, r = split(sigmoid(bias_add(concat([f, r], 1), read(self._bias))), 2, axis=1)
@@ -151,7 +152,7 @@ class SRUCell(_Independent):
 class IndRNNCell(_Independent):
     """A plain cell whose units see only themselves."""
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make the weights of inputs and of the units' own states, and the bias."""
         depth, units = self._depth_of(inputs_shape), self._num_units
         self._kernel_w = self.add_variable(f"{KERNEL}_w", shape=[depth, units])
@@ -159,7 +160,7 @@ class IndRNNCell(_Independent):
         self._bias = self.add_variable(BIAS, shape=[units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         gates = matmul(inputs, read(self._kernel_w)) + state * read(self._kernel_u)
         output = self._activation(bias_add(gates, read(self._bias)))
@@ -174,16 +175,16 @@ class IndyGRUCell(_Independent):
         num_units: int,
         activation: Any = None,
         reuse: bool | None = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ):
         super().__init__(num_units, activation, reuse, name, dtype)
         self._kernel_initializer = kernel_initializer
         self._bias_initializer = bias_initializer
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make the weights of the gates and of the candidate."""
         depth, units = self._depth_of(inputs_shape), self._num_units
         self._gates = self._weights("gates", f"{KERNEL}_w", depth, 2 * units, Constant(1.0))
@@ -197,7 +198,7 @@ class IndyGRUCell(_Independent):
         bias = bias if self._bias_initializer is None else self._bias_initializer
         return of_inputs, own, self.add_variable(f"{part}/{BIAS}", shape=[width], initializer=bias)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         kernel, own, bias = map(read, self._gates)
         gates = matmul(inputs, kernel) + raw.Tile(state, [1, 2]) * own
@@ -217,10 +218,10 @@ class IndyLSTMCell(_Independent):
         forget_bias: float = 1.0,
         activation: Any = None,
         reuse: bool | None = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ):
         super().__init__(num_units, activation, reuse, name, dtype)
         self._forget_bias = forget_bias
@@ -229,7 +230,7 @@ class IndyLSTMCell(_Independent):
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units), doc="Units, twice.")
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: ShapeLike) -> None:
         """Make the weights of inputs and of the units' own states, and the bias."""
         depth, width = self._depth_of(inputs_shape), 4 * self._num_units
         self._kernel_w = self.add_variable(f"{KERNEL}_w", shape=[depth, width], initializer=self._kernel_initializer)
@@ -238,7 +239,7 @@ class IndyLSTMCell(_Independent):
         self._bias = self.add_variable(BIAS, shape=[width], initializer=bias)
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step."""
         plus = add_tf1 if context.switches.tf1 else add
         one = constant(1, dtypes.int32)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import Nested
 from ebbflow.layers.rnn.cell_base import RNNCell
 from ebbflow.layers.rnn.cells import LSTMStateTuple
 from ebbflow.ops.arrays.joining import concat, split
@@ -12,6 +13,10 @@ from ebbflow.ops.elementwise.unary import sigmoid, tanh
 from ebbflow.ops.nn.conv import conv1d_v1, conv2d_v1, conv3d_v1
 from ebbflow.state.initializers import Constant
 from ebbflow.state.variable_scope import get_variable
+
+if TYPE_CHECKING:
+    from ebbflow.state.variable_scope import VariableScope
+
 
 _CONVOLUTIONS: dict[int, Any] = {3: conv1d_v1, 4: conv2d_v1, 5: conv3d_v1}
 
@@ -55,7 +60,7 @@ class ConvLSTMCell(RNNCell):
         more = self._input_shape[-1] if self._skip_connection else 0
         return TensorShape([*self._input_shape[:-1], self._output_channels + more])
 
-    def call(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def call(self, inputs: Nested, state: Nested, scope: str | VariableScope | None = None) -> Any:
         """Take one step."""
         memory, hidden = state
         gates = _convolved([inputs, hidden], self._kernel_shape, 4 * self._output_channels, self._use_bias)

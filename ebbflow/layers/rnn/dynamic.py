@@ -6,13 +6,14 @@ needs neither (`rnn_whole`). Knows cells by what they do; knows none in particul
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Nested, TensorLike
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.functions.control_flow.while_loop import while_loop
 from ebbflow.graph.scopes import control_dependencies
@@ -40,17 +41,21 @@ from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.reduce.reductions import reduce_all, reduce_max
 from ebbflow.state.variable_scope import variable_scope
 
+if TYPE_CHECKING:
+    from ebbflow.layers.rnn.cell_base import RNNCell
+    from ebbflow.state.variable_scope import VariableScope
+
 
 def dynamic_rnn(
     cell: Any,
-    inputs: Any,
-    sequence_length: Any = None,
-    initial_state: Any = None,
+    inputs: Nested,
+    sequence_length: TensorLike | None = None,
+    initial_state: Nested = None,
     dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, Any]:
     """Return the outputs of a cell for all steps of its inputs, and the state after the last (of each row).
 
@@ -250,11 +255,11 @@ def bidirectional_dynamic_rnn(
 
 
 def raw_rnn(
-    cell: Any,
-    loop_fn: Any,
+    cell: RNNCell,
+    loop_fn: Callable[..., Any],
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, Any, Any]:
     """Return what a loop emitted, the last state, and the last loop state; `loop_fn` says what each step is given."""
     assert_like_rnncell("cell", cell)
@@ -323,16 +328,16 @@ def _emits(cell: Any, emitted: Any, dtype: Any) -> tuple[Any, list[Any], list[An
 
 
 def stack_bidirectional_dynamic_rnn(
-    cells_fw: Any,
-    cells_bw: Any,
-    inputs: Any,
-    initial_states_fw: Any = None,
-    initial_states_bw: Any = None,
+    cells_fw: Sequence[RNNCell],
+    cells_bw: Sequence[RNNCell],
+    inputs: Nested,
+    initial_states_fw: Nested = None,
+    initial_states_bw: Nested = None,
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
     parallel_iterations: int | None = None,
     time_major: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     swap_memory: bool = False,
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
     """Return the outputs of layers of two cells each, one upon the other, and the states of all."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from ebbflow.core.typing import InitializerLike, Nested
 from ebbflow.layers.rnn.cell_base import RNNCell
 from ebbflow.layers.rnn.cells import warn_of_one_state
 from ebbflow.layers.rnn.contrib import sharded_variable
@@ -49,7 +50,7 @@ class TimeFreqLSTMCell(RNNCell):
         num_units: int,
         use_peepholes: bool = False,
         cell_clip: Any = None,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         num_unit_shards: int = 1,
         forget_bias: float = 1.0,
         feature_size: int | None = None,
@@ -69,7 +70,7 @@ class TimeFreqLSTMCell(RNNCell):
     state_size = property(lambda self: 2 * self._num_units, doc="Memory and output of one block.")
     output_size = property(lambda self: self._num_units, doc="The number of units.")
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step: the LSTM goes through the blocks."""
         units, dtype, size = self._num_units, inputs.dtype, self._feature_size
         count = int((_depth(inputs) - size) / self._frequency_skip) + 1
@@ -108,7 +109,7 @@ class GridLSTMCell(RNNCell):
         use_peepholes: bool = False,
         share_time_frequency_weights: bool = False,
         cell_clip: Any = None,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         num_unit_shards: int = 1,
         forget_bias: float = 1.0,
         feature_size: int | None = None,
@@ -161,7 +162,7 @@ class GridLSTMCell(RNNCell):
 
     state_tuple_type = property(lambda self: self._state_tuple_type, doc="The class of the state.")
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step: both LSTMs go through the blocks."""
         outputs, states = self._through(self._blocks_of(inputs), state, _rows(inputs), "state")
         packed = self._state_tuple_type(*states) if self._state_is_tuple else concat(states, 1)
@@ -279,7 +280,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
         use_peepholes: bool = False,
         share_time_frequency_weights: bool = False,
         cell_clip: Any = None,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         num_unit_shards: int = 1,
         forget_bias: float = 1.0,
         feature_size: int | None = None,
@@ -314,7 +315,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
 
     output_size = property(lambda self: 2 * self._num_units * len(self._fields("state")), doc="Both directions.")
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Take one step in both directions."""
         rows, up = _rows(inputs), self._blocks_of(inputs)
         moved = self._backward_slice_offset

@@ -11,6 +11,7 @@ from typing import Any
 
 from ebbflow.core import dtypes, nest
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.typing import InitializerLike, Nested
 from ebbflow.graph.scopes import device_scope
 from ebbflow.layers.rnn.cell_base import BIAS, KERNEL, RNNCell, assert_like_rnncell
 from ebbflow.ops.arrays.creation import constant
@@ -55,7 +56,11 @@ class Linear:
 
 
 def linear(
-    args: Any, output_size: int, bias: bool, bias_initializer: Any = None, kernel_initializer: Any = None
+    args: Nested,
+    output_size: int,
+    bias: bool,
+    bias_initializer: InitializerLike | None = None,
+    kernel_initializer: InitializerLike | None = None,
 ) -> Any:
     """Return args · kernel + bias, with the variables of the scope that is open."""
     return Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)
@@ -97,10 +102,10 @@ class EmbeddingWrapper(_Around):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         embedding_classes: int,
         embedding_size: int,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         reuse: bool | None = None,
     ):
         super().__init__(cell, reuse)
@@ -112,7 +117,7 @@ class EmbeddingWrapper(_Around):
         self._embedding_size = embedding_size
         self._initializer = initializer
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Any:
         """Look up, and take one step."""
         edge = math.sqrt(3)  # a uniform distribution this wide has variance 1
         start = self._initializer or get_variable_scope().initializer or RandomUniform(-edge, edge)
@@ -128,7 +133,7 @@ class InputProjectionWrapper(_Around):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         num_proj: int,
         activation: Any = None,
         input_size: Any = None,
@@ -152,7 +157,7 @@ class InputProjectionWrapper(_Around):
 class OutputProjectionWrapper(_Around):
     """Maps the cell's outputs to `output_size` columns."""
 
-    def __init__(self, cell: Any, output_size: int, activation: Any = None, reuse: bool | None = None):
+    def __init__(self, cell: RNNCell, output_size: int, activation: Any = None, reuse: bool | None = None):
         super().__init__(cell, reuse)
         if output_size < 1:
             raise ValueError(f"Parameter output_size must be > 0: {output_size}.")

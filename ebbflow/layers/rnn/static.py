@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Nested, TensorLike
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.layers.rnn.cell_base import assert_like_rnncell
 from ebbflow.layers.rnn.steps import (
@@ -24,14 +25,18 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.state.variable_scope import variable_scope
 
+if TYPE_CHECKING:
+    from ebbflow.layers.rnn.cell_base import RNNCell
+    from ebbflow.state.variable_scope import VariableScope
+
 
 def static_rnn(
-    cell: Any,
-    inputs: Any,
-    initial_state: Any = None,
+    cell: RNNCell,
+    inputs: Nested,
+    initial_state: Nested = None,
     dtype: DTypeLike | None = None,
-    sequence_length: Any = None,
-    scope: Any = None,
+    sequence_length: TensorLike | None = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Return the outputs of a cell for a list of inputs, one per step, and the state after the last."""
     assert_like_rnncell("cell", cell)
@@ -106,12 +111,12 @@ def _batch_size(inputs: Any) -> Any:
 
 
 def static_state_saving_rnn(
-    cell: Any,
-    inputs: Any,
+    cell: RNNCell,
+    inputs: Nested,
     state_saver: Any,
     state_name: Any,
     sequence_length: TensorLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Return `static_rnn` from the state that `state_saver.state(name)` gives; the state after goes to its
     `save_state(name, state)`.
@@ -133,14 +138,14 @@ def static_state_saving_rnn(
 
 
 def static_bidirectional_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
-    inputs: Any,
-    initial_state_fw: Any = None,
-    initial_state_bw: Any = None,
+    cell_fw: RNNCell,
+    cell_bw: RNNCell,
+    inputs: Nested,
+    initial_state_fw: Nested = None,
+    initial_state_bw: Nested = None,
     dtype: DTypeLike | None = None,
-    sequence_length: Any = None,
-    scope: Any = None,
+    sequence_length: TensorLike | None = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, Any, Any]:
     """Return the outputs of two cells, of which one goes through the inputs backwards, joined; and the states."""
     assert_like_rnncell("cell_fw", cell_fw)
@@ -159,14 +164,14 @@ def static_bidirectional_rnn(
 
 
 def stack_bidirectional_rnn(
-    cells_fw: Any,
-    cells_bw: Any,
-    inputs: Any,
-    initial_states_fw: Any = None,
-    initial_states_bw: Any = None,
+    cells_fw: Sequence[RNNCell],
+    cells_bw: Sequence[RNNCell],
+    inputs: Nested,
+    initial_states_fw: Nested = None,
+    initial_states_bw: Nested = None,
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
     """Return the outputs of layers of two cells each, one upon the other, and the states of all."""
     layers = layers_of_two(cells_fw, cells_bw, initial_states_fw, initial_states_bw)

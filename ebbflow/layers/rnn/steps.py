@@ -29,7 +29,7 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.compare import where_v1
 
 
-def transpose_batch_time(x: Tensor) -> Any:
+def transpose_batch_time(x: Tensor) -> Tensor:
     """Return `x` with its first two axes exchanged (itself, where it has fewer)."""
     dims = x._dims
     if dims is not None and len(dims) < 2:

@@ -15,6 +15,7 @@ from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.graph.scopes import device_scope
 from ebbflow.layers.rnn.cell_base import RNNCell, assert_like_rnncell
@@ -86,13 +87,13 @@ class DropoutWrapper(CellWrapper):
 
     def __init__(
         self,
-        cell: Any,
-        input_keep_prob: Any = 1.0,
-        output_keep_prob: Any = 1.0,
-        state_keep_prob: Any = 1.0,
+        cell: RNNCell,
+        input_keep_prob: TensorLike = 1.0,
+        output_keep_prob: TensorLike = 1.0,
+        state_keep_prob: TensorLike = 1.0,
         variational_recurrent: bool = False,
         input_size: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         seed: int | None = None,
         dropout_state_filter_visitor: Callable[[Any], Any] | None = None,
         **kwargs: Any,
@@ -205,7 +206,7 @@ class ResidualWrapper(CellWrapper):
 
     _settings = ("residual_fn",)
 
-    def __init__(self, cell: Any, residual_fn: Callable[[Any, Any], Any] | None = None, **kwargs: Any):
+    def __init__(self, cell: RNNCell, residual_fn: Callable[[Any, Any], Any] | None = None, **kwargs: Any):
         super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn
 
@@ -229,11 +230,11 @@ class DeviceWrapper(CellWrapper):
 
     _settings = ("device",)
 
-    def __init__(self, cell: Any, device: Any, **kwargs: Any):
+    def __init__(self, cell: RNNCell, device: Any, **kwargs: Any):
         super().__init__(cell, **kwargs)
         self._device = device
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         """Return a state of zeros, on the device."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]), device_scope(self._device):
             return self.cell.zero_state(batch_size, dtype)
@@ -248,7 +249,7 @@ class HighwayWrapper(RNNCell):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         couple_carry_transform_gates: bool = True,
         carry_bias_init: float = 1.0,
     ):
@@ -260,7 +261,7 @@ class HighwayWrapper(RNNCell):
     state_size = property(lambda self: self._cell.state_size, doc="The size of the cell's state.")
     output_size = property(lambda self: self._cell.output_size, doc="The size of the cell's output.")
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         """Return a state of zeros."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             return self._cell.zero_state(batch_size, dtype)
@@ -287,6 +288,6 @@ class HighwayWrapper(RNNCell):
 class CompiledWrapper(CellWrapper):
     """A cell that TensorFlow would have compiled; here the graph it is in is compiled as a whole."""
 
-    def __init__(self, cell: Any, compile_stateful: bool = False):
+    def __init__(self, cell: RNNCell, compile_stateful: bool = False):
         super().__init__(cell)
         self._compile_stateful = compile_stateful

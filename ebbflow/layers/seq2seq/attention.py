@@ -16,7 +16,7 @@ import numpy as np
 from ebbflow.core import dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.functions.control_flow.loops import scan
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.layers.base import Layer
@@ -226,13 +226,13 @@ class LuongAttention(_Luong):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         scale: bool = False,
-        probability_fn: Any = None,
-        score_mask_value: Any = None,
-        dtype: Any = None,
-        custom_key_value_fn: Any = None,
+        probability_fn: Callable[..., Any] | None = None,
+        score_mask_value: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
+        custom_key_value_fn: Callable[..., Any] | None = None,
         name: str = "LuongAttention",
     ):
         super().__init__(
@@ -258,13 +258,13 @@ class BahdanauAttention(_Bahdanau):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         normalize: bool = False,
-        probability_fn: Any = None,
-        score_mask_value: Any = None,
-        dtype: Any = None,
-        custom_key_value_fn: Any = None,
+        probability_fn: Callable[..., Any] | None = None,
+        score_mask_value: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
+        custom_key_value_fn: Callable[..., Any] | None = None,
         name: str = "BahdanauAttention",
     ):
         super().__init__(
@@ -293,7 +293,7 @@ def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Any:
         return exp(cumsum(log(clip_by_value(x, tiny, 1)), *args, **kwargs))
 
 
-def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> Any:
+def monotonic_attention(p_choose_i: TensorLike, previous_attention: TensorLike, mode: str) -> Any:
     """Return weights that only move on along the memory, from the probabilities of stopping at each place."""
     p, before = convert(p_choose_i, name="p_choose_i"), convert(previous_attention, name="previous_attention")
     if mode == "recursive":
@@ -315,7 +315,7 @@ def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> 
 
 
 def monotonic_probability_fn(
-    score: Any, previous_alignments: Any, sigmoid_noise: float, mode: str, seed: int | None = None
+    score: Any, previous_alignments: TensorLike, sigmoid_noise: float, mode: str, seed: int | None = None
 ) -> Any:
     """Return monotonic weights from scores, to which noise may be added."""
     if sigmoid_noise > 0:
@@ -342,15 +342,15 @@ class BahdanauMonotonicAttention(_Monotonic, _Bahdanau):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         normalize: bool = False,
-        score_mask_value: Any = None,
+        score_mask_value: TensorLike | None = None,
         sigmoid_noise: float = 0.0,
         sigmoid_noise_seed: int | None = None,
         score_bias_init: float = 0.0,
         mode: str = "parallel",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str = "BahdanauMonotonicAttention",
     ):
         super().__init__(
@@ -378,15 +378,15 @@ class LuongMonotonicAttention(_Monotonic, _Luong):
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         scale: bool = False,
-        score_mask_value: Any = None,
+        score_mask_value: TensorLike | None = None,
         sigmoid_noise: float = 0.0,
         sigmoid_noise_seed: int | None = None,
         score_bias_init: float = 0.0,
         mode: str = "parallel",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str = "LuongMonotonicAttention",
     ):
         super().__init__(

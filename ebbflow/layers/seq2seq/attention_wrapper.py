@@ -6,12 +6,14 @@ Knows mechanisms by what they do, and cells.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ebbflow.core import context, dtypes, nest
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, Nested
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.layers.rnn.cell_base import RNNCell, assert_like_rnncell, zero_state_tensors
@@ -86,17 +88,17 @@ class AttentionWrapper(RNNCell):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         attention_mechanism: Any,
         attention_layer_size: Any = None,
         alignment_history: bool = False,
-        cell_input_fn: Any = None,
+        cell_input_fn: Callable[..., Any] | None = None,
         output_attention: bool = True,
-        initial_cell_state: Any = None,
+        initial_cell_state: Nested = None,
         name: str | None = None,
         attention_layer: Any = None,
-        attention_fn: Any = None,
-        dtype: Any = None,
+        attention_fn: Callable[..., Any] | None = None,
+        dtype: DTypeLike | None = None,
     ):
         super().__init__(name=name, dtype=dtype)
         assert_like_rnncell("cell", cell)
@@ -210,7 +212,7 @@ class AttentionWrapper(RNNCell):
                 ),
             )
 
-    def call(self, inputs: Any, state: Any) -> tuple[Any, Any]:
+    def call(self, inputs: Nested, state: Nested) -> tuple[Any, Any]:
         """Take one step with the cell, and attend."""
         if not isinstance(state, AttentionWrapperState):
             raise TypeError(

@@ -6,7 +6,7 @@ step back to the first, from each beam to its parent. Knows decoders and attenti
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.functions.control_flow.while_loop import while_loop
@@ -43,6 +44,9 @@ from ebbflow.ops.nn.bias_softmax import log_softmax
 from ebbflow.ops.reduce.reductions import reduce_all, reduce_max, reduce_mean, reduce_sum
 from ebbflow.ops.reduce.scan import cumsum
 from ebbflow.platform import logging
+
+if TYPE_CHECKING:
+    from ebbflow.layers.rnn.cell_base import RNNCell
 
 
 class BeamSearchDecoderState(NamedTuple):
@@ -92,7 +96,11 @@ def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
 
 
 def gather_tree(
-    step_ids: Any, parent_ids: Any, max_sequence_lengths: Any, end_token: Any, name: str | None = None
+    step_ids: TensorLike,
+    parent_ids: TensorLike,
+    max_sequence_lengths: TensorLike,
+    end_token: TensorLike,
+    name: str | None = None,
 ) -> Any:
     """Return the sequences [time, batch, beam] whose last steps are `step_ids`'s, following each step's parent back.
 
@@ -155,11 +163,11 @@ class BeamSearchDecoder(Decoder):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         embedding: Any,
-        start_tokens: Any,
-        end_token: Any,
-        initial_state: Any,
+        start_tokens: TensorLike,
+        end_token: TensorLike,
+        initial_state: Nested,
         beam_width: int,
         output_layer: Any = None,
         length_penalty_weight: float = 0.0,
@@ -255,7 +263,9 @@ class BeamSearchDecoder(Decoder):
 
     # --- a step -------------------------------------------------------------------------------------------------------
 
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> tuple[Any, Any, Any, Any]:
+    def step(
+        self, time: TensorLike, inputs: Nested, state: Nested, name: str | None = None
+    ) -> tuple[Any, Any, Any, Any]:
         """Let every beam go on with every symbol, and keep the best."""
         with name_scope(name, "BeamSearchDecoderStep", (time, inputs, state)):
             merged = nest.map_structure(lambda x: self._merge(x, x.shape[2:]), inputs)
@@ -323,7 +333,7 @@ class BeamSearchDecoder(Decoder):
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
-    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> tuple[Any, Any]:
+    def finalize(self, outputs: Nested, final_state: Nested, sequence_lengths: TensorLike) -> tuple[Any, Any]:
         """Return whole sequences, and what the cell kept in TensorArrays in their order."""
         longest = cast(reduce_max(final_state.lengths, axis=1), dtypes.int32)
         ids = gather_tree(outputs.predicted_ids, outputs.parent_ids, longest, self._end_token)

@@ -7,13 +7,14 @@ of steps. Knows cells and helpers by what they do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.functions.control_flow.while_loop import while_loop
 from ebbflow.layers.base import Layer
@@ -27,6 +28,10 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.compare import where_v1
 from ebbflow.ops.reduce.reductions import reduce_all
 from ebbflow.state.variable_scope import variable_scope
+
+if TYPE_CHECKING:
+    from ebbflow.layers.rnn.cell_base import RNNCell
+    from ebbflow.state.variable_scope import VariableScope
 
 
 class Decoder:
@@ -51,11 +56,13 @@ class Decoder:
         """Return which rows have finished before they began, the first inputs, and the first state."""
         raise NotImplementedError(f"{type(self).__name__} must define initialize()")
 
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> tuple[Any, Any, Any, Any]:
+    def step(
+        self, time: TensorLike, inputs: Nested, state: Nested, name: str | None = None
+    ) -> tuple[Any, Any, Any, Any]:
         """Return a step's outputs, the next state, the next inputs, and which rows have finished."""
         raise NotImplementedError(f"{type(self).__name__} must define step()")
 
-    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> tuple[Any, Any]:
+    def finalize(self, outputs: Nested, final_state: Nested, sequence_lengths: TensorLike) -> tuple[Any, Any]:
         """Return what is made of the outputs and the state in the end; a decoder may do without."""
         raise NotImplementedError(f"{type(self).__name__} has no finalize(), which is as well")
 
@@ -75,7 +82,7 @@ class BasicDecoderOutput(NamedTuple):
 class BasicDecoder(Decoder):
     """A cell whose inputs a helper chooses, by the outputs before."""
 
-    def __init__(self, cell: Any, helper: Any, initial_state: Any, output_layer: Any = None):
+    def __init__(self, cell: RNNCell, helper: Any, initial_state: Nested, output_layer: Any = None):
         assert_like_rnncell("cell", cell)
         if not isinstance(helper, Helper):
             raise TypeError(f"helper must be a Helper, received: {type(helper)}")
@@ -111,7 +118,9 @@ class BasicDecoder(Decoder):
         """Return what the helper starts with, and the first state."""
         return (*self._helper.initialize(), self._initial_state)
 
-    def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> tuple[Any, Any, Any, Any]:
+    def step(
+        self, time: TensorLike, inputs: Nested, state: Nested, name: str | None = None
+    ) -> tuple[Any, Any, Any, Any]:
         """Take one step with the cell, and let the helper choose."""
         with name_scope(name, "BasicDecoderStep", (time, inputs, state)):
             outputs, cell_state = self._cell(inputs, state)
@@ -142,7 +151,7 @@ def dynamic_decode(
     maximum_iterations: Any = None,
     parallel_iterations: int = 32,
     swap_memory: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     **kwargs: Any,
 ) -> tuple[Any, Any, Any]:
     """Return a decoder's outputs of all steps, its last state, and how long each row became."""

@@ -6,6 +6,7 @@ now one, now the other. Knows tensors; knows no cell and no decoder.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import dtypes, nest
@@ -13,7 +14,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.layers.rnn.steps import transpose_batch_time
@@ -54,7 +55,7 @@ class Helper:
         """Return which rows have finished before they began, and the first inputs."""
         raise NotImplementedError(f"{type(self).__name__} must define initialize()")
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
         """Return what is chosen by a step's outputs."""
         raise NotImplementedError(f"{type(self).__name__} must define sample()")
 
@@ -70,11 +71,11 @@ class CustomHelper(Helper):
 
     def __init__(
         self,
-        initialize_fn: Any,
-        sample_fn: Any,
+        initialize_fn: Callable[..., Any],
+        sample_fn: Callable[..., Any],
         next_inputs_fn: Any,
-        sample_ids_shape: Any = None,
-        sample_ids_dtype: Any = None,
+        sample_ids_shape: Nested = None,
+        sample_ids_dtype: DTypeLike | None = None,
     ):
         self._initialize_fn = initialize_fn
         self._sample_fn = sample_fn
@@ -101,7 +102,7 @@ class CustomHelper(Helper):
                 self._batch_size = size_of(finished)
         return finished, inputs
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
         """Return what the function gives."""
         with name_scope(name, f"{type(self).__name__}Sample", (time, outputs, state)):
             return self._sample_fn(time=time, outputs=outputs, state=state)
@@ -126,7 +127,7 @@ class _ChoosesNumbers(Helper):
 class TrainingHelper(_ChoosesNumbers):
     """Reads the inputs from data, each row as long as it is."""
 
-    def __init__(self, inputs: Any, sequence_length: Any, time_major: bool = False, name: str | None = None):
+    def __init__(self, inputs: Nested, sequence_length: TensorLike, time_major: bool = False, name: str | None = None):
         with name_scope(name, "TrainingHelper", [inputs, sequence_length]):
             inputs = nest.map_structure(lambda x: convert(x, name="inputs"), inputs)
             self._inputs = inputs
@@ -158,7 +159,7 @@ class TrainingHelper(_ChoosesNumbers):
             lambda: nest.map_structure(lambda array: array.read(time), self._input_tas),
         )
 
-    def sample(self, time: Any, outputs: Any, name: str | None = None, **unused: Any) -> Any:  # type: ignore[override]
+    def sample(self, time: TensorLike, outputs: Nested, name: str | None = None, **unused: Any) -> Any:  # type: ignore[override]
         """Return the likeliest symbols."""
         with name_scope(name, "TrainingHelperSample", [time, outputs]):
             return cast(argmax(outputs, axis=-1), dtypes.int32)
@@ -201,10 +202,10 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
     def __init__(
         self,
-        inputs: Any,
-        sequence_length: Any,
+        inputs: Nested,
+        sequence_length: TensorLike,
         embedding: Any,
-        sampling_probability: Any,
+        sampling_probability: TensorLike,
         time_major: bool = False,
         seed: int | None = None,
         scheduling_seed: int | None = None,
@@ -217,7 +218,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             self._scheduling_seed = scheduling_seed
             super().__init__(inputs, sequence_length, time_major=time_major, name=name)
 
-    def sample(self, time: Any, outputs: Any, state: Any = None, name: str | None = None) -> Any:  # type: ignore[override]
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested = None, name: str | None = None) -> Any:  # type: ignore[override]
         """Return symbols that are drawn, and -1 for rows that are to read from data."""
         with name_scope(name, "ScheduledEmbeddingTrainingHelperSample", [time, outputs, state]):
             chosen = _drawn(self._sampling_probability, self.batch_size, dtypes.bool, self._scheduling_seed)
@@ -242,13 +243,13 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def __init__(
         self,
-        inputs: Any,
-        sequence_length: Any,
-        sampling_probability: Any,
+        inputs: Nested,
+        sequence_length: TensorLike,
+        sampling_probability: TensorLike,
         time_major: bool = False,
         seed: int | None = None,
         next_inputs_fn: Any = None,
-        auxiliary_inputs: Any = None,
+        auxiliary_inputs: Nested = None,
         name: str | None = None,
     ):
         with name_scope(name, "ScheduledOutputTrainingHelper", [inputs, auxiliary_inputs, sampling_probability]):
@@ -262,7 +263,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                 self._auxiliary_input_tas = _unstacked(more if time_major else transpose_batch_time(more))
             super().__init__(inputs, sequence_length, time_major=time_major, name=name)
 
-    def sample(self, time: Any, outputs: Any, state: Any = None, name: str | None = None) -> Any:  # type: ignore[override]
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested = None, name: str | None = None) -> Any:  # type: ignore[override]
         """Return 1 for rows that are to be fed back, 0 for the others."""
         with name_scope(name, "ScheduledOutputTrainingHelperSample", [time, outputs, state]):
             return _drawn(self._sampling_probability, self.batch_size, dtypes.int32, self._seed)
@@ -317,7 +318,7 @@ def categorical_sample(
 class GreedyEmbeddingHelper(_ChoosesNumbers):
     """Feeds back the likeliest symbol, embedded, until it is the end."""
 
-    def __init__(self, embedding: Any, start_tokens: Any, end_token: Any):
+    def __init__(self, embedding: Any, start_tokens: TensorLike, end_token: TensorLike):
         self._embedding_fn = embedding_function(embedding)
         self._start_tokens = convert(start_tokens, dtypes.int32, name="start_tokens")
         self._end_token = convert(end_token, dtypes.int32, name="end_token")
@@ -332,7 +333,7 @@ class GreedyEmbeddingHelper(_ChoosesNumbers):
         """Return the embedding of the start."""
         return fill(reshape(self._batch_size, [1]), False), self._start_inputs
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
         """Return the likeliest symbols."""
         _check_tensor(outputs)
         return argmax(outputs, axis=-1, output_type=dtypes.int32)
@@ -355,16 +356,16 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
     def __init__(
         self,
         embedding: Any,
-        start_tokens: Any,
-        end_token: Any,
-        softmax_temperature: Any = None,
+        start_tokens: TensorLike,
+        end_token: TensorLike,
+        softmax_temperature: TensorLike | None = None,
         seed: int | None = None,
     ):
         super().__init__(embedding, start_tokens, end_token)
         self._softmax_temperature = softmax_temperature
         self._seed = seed
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
         """Return symbols that are drawn."""
         _check_tensor(outputs)
         logits = outputs if self._softmax_temperature is None else outputs / self._softmax_temperature
@@ -376,11 +377,11 @@ class InferenceHelper(Helper):
 
     def __init__(
         self,
-        sample_fn: Any,
-        sample_shape: Any,
-        sample_dtype: Any,
-        start_inputs: Any,
-        end_fn: Any,
+        sample_fn: Callable[..., Any],
+        sample_shape: ShapeLike,
+        sample_dtype: DTypeLike,
+        start_inputs: Nested,
+        end_fn: Callable[..., Any],
         next_inputs_fn: Any = None,
     ):
         self._sample_fn = sample_fn
@@ -399,7 +400,7 @@ class InferenceHelper(Helper):
         """Return the first inputs."""
         return fill(reshape(self._batch_size, [1]), False), self._start_inputs
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
         """Return what the function makes of the outputs."""
         return self._sample_fn(outputs)
 

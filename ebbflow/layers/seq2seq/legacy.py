@@ -9,12 +9,12 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import DTypeLike
+from ebbflow.core.typing import DTypeLike, Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.layers.rnn.cell_base import RNNCell
 from ebbflow.layers.rnn.projections import EmbeddingWrapper, Linear, OutputProjectionWrapper
@@ -34,6 +34,10 @@ from ebbflow.ops.nn.embedding import embedding_lookup_v1
 from ebbflow.ops.reduce.reductions import reduce_sum
 from ebbflow.state.variable_scope import get_variable, get_variable_scope, variable_scope
 
+if TYPE_CHECKING:
+    from ebbflow.state.variable_scope import VariableScope
+
+
 # --- decoders ---------------------------------------------------------------------------------------------------------
 
 
@@ -50,7 +54,11 @@ def extract_argmax_and_embed(embedding: Any, output_projection: Any = None, upda
 
 
 def rnn_decoder(
-    decoder_inputs: Iterable[Any], initial_state: Any, cell: Any, loop_function: Any = None, scope: Any = None
+    decoder_inputs: Iterable[Any],
+    initial_state: Nested,
+    cell: RNNCell,
+    loop_function: Callable[..., Any] | None = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Return the outputs of a cell for a list of inputs, and the last state."""
     with variable_scope(scope or "rnn_decoder"):
@@ -69,14 +77,14 @@ def rnn_decoder(
 
 def embedding_rnn_decoder(
     decoder_inputs: Sequence[Any],
-    initial_state: Any,
-    cell: Any,
+    initial_state: Nested,
+    cell: RNNCell,
     num_symbols: int,
     embedding_size: int,
     output_projection: Any = None,
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Return `rnn_decoder` of symbols, embedded; with `feed_previous`, only the first of them is looked at."""
     with variable_scope(scope or "embedding_rnn_decoder") as opened:
@@ -99,14 +107,14 @@ def _check_projection(projection: Any, num_symbols: int, dtype: Any) -> None:
 
 def attention_decoder(
     decoder_inputs: Sequence[Any],
-    initial_state: Any,
+    initial_state: Nested,
     attention_states: Any,
-    cell: Any,
+    cell: RNNCell,
     output_size: int | None = None,
     num_heads: int = 1,
-    loop_function: Any = None,
+    loop_function: Callable[..., Any] | None = None,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Any], Any]:
     """Return the outputs of a cell that attends, before each step, to `attention_states`; and the last state."""
@@ -184,9 +192,9 @@ class _Heads:
 
 def embedding_attention_decoder(
     decoder_inputs: Sequence[Any],
-    initial_state: Any,
-    attention_states: Any,
-    cell: Any,
+    initial_state: Nested,
+    attention_states: TensorLike,
+    cell: RNNCell,
     num_symbols: int,
     embedding_size: int,
     num_heads: int = 1,
@@ -195,7 +203,7 @@ def embedding_attention_decoder(
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Any], Any]:
     """Return `attention_decoder` of symbols, embedded; with `feed_previous`, only the first of them is looked at."""
@@ -223,9 +231,9 @@ def embedding_attention_decoder(
 def basic_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: RNNCell,
     dtype: DTypeLike = dtypes.float32,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Return what a cell decodes from the state another like it has read the inputs into."""
     with variable_scope(scope or "basic_rnn_seq2seq"):
@@ -236,10 +244,10 @@ def basic_rnn_seq2seq(
 def tied_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
-    loop_function: Any = None,
+    cell: RNNCell,
+    loop_function: Callable[..., Any] | None = None,
     dtype: DTypeLike = dtypes.float32,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Return what a cell decodes from the state it has read the inputs into itself."""
     with variable_scope("combined_tied_rnn_seq2seq"):
@@ -270,14 +278,14 @@ def _either_way(feed_previous: Any, decode: Callable[..., tuple[list[Any], Any]]
 def embedding_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: RNNCell,
     num_encoder_symbols: int,
     num_decoder_symbols: int,
     embedding_size: int,
     output_projection: Any = None,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Return the symbols (as outputs of `num_decoder_symbols` columns) that are decoded from symbols."""
     with variable_scope(scope or "embedding_rnn_seq2seq") as opened:
@@ -307,14 +315,14 @@ def embedding_rnn_seq2seq(
 def embedding_tied_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: RNNCell,
     num_symbols: int,
     embedding_size: int,
     num_decoder_symbols: int | None = None,
     output_projection: Any = None,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Return `embedding_rnn_seq2seq` with one embedding and one cell for both sides."""
     with variable_scope(scope or "embedding_tied_rnn_seq2seq", dtype=dtype) as opened:
@@ -341,7 +349,7 @@ def embedding_tied_rnn_seq2seq(
 def embedding_attention_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs: Sequence[Any],
-    cell: Any,
+    cell: RNNCell,
     num_encoder_symbols: int,
     num_decoder_symbols: int,
     embedding_size: int,
@@ -349,7 +357,7 @@ def embedding_attention_seq2seq(
     output_projection: Any = None,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Any], Any]:
     """Return `embedding_rnn_seq2seq` with a decoder that attends to the encoder's outputs."""
@@ -383,14 +391,14 @@ def embedding_attention_seq2seq(
 def one2many_rnn_seq2seq(
     encoder_inputs: Sequence[Any],
     decoder_inputs_dict: dict[str, Sequence[Any]],
-    enc_cell: Any,
+    enc_cell: RNNCell,
     dec_cells_dict: dict[str, Any],
     num_encoder_symbols: int,
     num_decoder_symbols_dict: dict[str, int],
     embedding_size: int,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[dict[str, list[Any]], dict[str, Any]]:
     """Return what several decoders give from one encoder, by their names."""
     if not isinstance(enc_cell, RNNCell):
@@ -424,7 +432,7 @@ def sequence_loss_by_example(
     targets: list[Any],
     weights: list[Any],
     average_across_timesteps: bool = True,
-    softmax_loss_function: Any = None,
+    softmax_loss_function: Callable[..., Any] | None = None,
     name: str | None = None,
 ) -> Any:
     """Return the weighted cross-entropy of each example, over all steps."""
@@ -460,7 +468,7 @@ def sequence_loss(
     weights: list[Any],
     average_across_timesteps: bool = True,
     average_across_batch: bool = True,
-    softmax_loss_function: Any = None,
+    softmax_loss_function: Callable[..., Any] | None = None,
     name: str | None = None,
 ) -> Any:
     """Return the weighted cross-entropy over all steps and examples."""
@@ -483,7 +491,7 @@ def model_with_buckets(
     weights: list[Any],
     buckets: Sequence[tuple[int, int]],
     seq2seq: Callable[..., Any],
-    softmax_loss_function: Any = None,
+    softmax_loss_function: Callable[..., Any] | None = None,
     per_example_loss: bool = False,
     name: str | None = None,
 ) -> tuple[list[Any], list[Any]]:

@@ -10,7 +10,7 @@ from ebbflow.ops.arrays.creation import ones_like
 from ebbflow.ops.declare import raw
 
 
-def dynamic_update_slice(x: TensorLike, updates: Any, starts: Any) -> Any:
+def dynamic_update_slice(x: TensorLike, updates: TensorLike, starts: TensorLike) -> Any:
     """Return `x` with `updates` in place of the block that begins at `starts`, moved so that it lies inside.
 
     >>> dynamic_update_slice([1, 2, 3, 4], [8, 9], [3]).numpy().tolist()

@@ -11,6 +11,7 @@ from typing import Any
 
 from ebbflow.core import nest
 from ebbflow.core.composite import BatchableTypeSpec, TypeSpec
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.extension.types import ExtensionType, ExtensionTypeSpec, new_of
 
 
@@ -25,7 +26,7 @@ class ExtensionTypeBatchEncoder:
         """Return the type of one row of values of a type."""
         return _mapped(spec, lambda part: part._unbatch())
 
-    def encode(self, spec: Any, value: Any, minimum_rank: int = 0) -> Any:
+    def encode(self, spec: Any, value: TensorLike, minimum_rank: int = 0) -> Any:
         """Return the tensors, or what is made of tensors, that stand for a value; each has `minimum_rank` at least."""
         return spec._to_components(value)
 

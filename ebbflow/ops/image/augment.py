@@ -98,7 +98,7 @@ def random_contrast(image: TensorLike, lower: Any, upper: Any, seed: Any = None)
     return colour.adjust_contrast(image, random_uniform([], lower, upper, seed=seed))
 
 
-def stateless_random_contrast(image: TensorLike, lower: Any, upper: Any, seed: TensorLike) -> Any:
+def stateless_random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike) -> Any:
     """Return images with a contrast between `lower` and `upper` times their own, as the seeds decide."""
     _check_range(lower, upper)
     return colour.adjust_contrast(image, stateless_random_uniform([], seed, lower, upper))

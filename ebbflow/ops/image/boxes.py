@@ -18,9 +18,9 @@ NO_LEAST = float("-inf")
 def non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = NO_LEAST,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = NO_LEAST,
     name: str | None = None,
 ) -> Any:
     """Return the places of the boxes that stay when those that overlap a better one are dropped, best first.
@@ -35,10 +35,10 @@ def non_max_suppression(
 def non_max_suppression_with_scores(
     boxes: TensorLike,
     scores: TensorLike,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = NO_LEAST,
-    soft_nms_sigma: Any = 0.0,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = NO_LEAST,
+    soft_nms_sigma: TensorLike = 0.0,
     name: str | None = None,
 ) -> tuple[Any, Any]:
     """Return the places and scores of the boxes that stay; with a sigma, overlap lowers scores."""
@@ -50,9 +50,9 @@ def non_max_suppression_with_scores(
 def non_max_suppression_padded(
     boxes: TensorLike,
     scores: TensorLike,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = NO_LEAST,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = NO_LEAST,
     pad_to_max_output_size: bool = False,
     name: str | None = None,
     sorted_input: bool = False,
@@ -81,9 +81,9 @@ def non_max_suppression_padded(
 def non_max_suppression_overlaps(
     overlaps: TensorLike,
     scores: TensorLike,
-    max_output_size: Any,
-    overlap_threshold: Any = 0.5,
-    score_threshold: Any = NO_LEAST,
+    max_output_size: TensorLike,
+    overlap_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = NO_LEAST,
     name: str | None = None,
 ) -> Any:
     """Return the places of what stays, by a matrix of how much each overlaps each."""
@@ -94,10 +94,10 @@ def non_max_suppression_overlaps(
 def combined_non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,
-    max_output_size_per_class: Any,
-    max_total_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = NO_LEAST,
+    max_output_size_per_class: TensorLike,
+    max_total_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = NO_LEAST,
     pad_per_class: bool = False,
     clip_boxes: bool = True,
     name: str | None = None,
@@ -112,7 +112,7 @@ def combined_non_max_suppression(
 # --- drawing ----------------------------------------------------------------------------------------------------------
 
 
-def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name: str | None = None) -> Any:
+def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: TensorLike, name: str | None = None) -> Any:
     """Return images with the outlines of boxes [batch, boxes, 4]."""
     if colors is None:
         return raw.DrawBoundingBoxes(images, boxes, name=name)
@@ -145,9 +145,9 @@ def sample_distorted_bounding_box(
     image_size: TensorLike,
     bounding_boxes: TensorLike,
     seed: int = 0,
-    min_object_covered: Any = 0.1,
-    aspect_ratio_range: Any = None,
-    area_range: Any = None,
+    min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: TensorLike | None = None,
+    area_range: TensorLike | None = None,
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
@@ -163,9 +163,9 @@ def sample_distorted_bounding_box_v1(
     bounding_boxes: TensorLike,
     seed: int | None = None,
     seed2: int | None = None,
-    min_object_covered: Any = 0.1,
-    aspect_ratio_range: Any = None,
-    area_range: Any = None,
+    min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: TensorLike | None = None,
+    area_range: TensorLike | None = None,
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
@@ -186,9 +186,9 @@ def stateless_sample_distorted_bounding_box(
     image_size: TensorLike,
     bounding_boxes: TensorLike,
     seed: TensorLike,
-    min_object_covered: Any = 0.1,
-    aspect_ratio_range: Any = None,
-    area_range: Any = None,
+    min_object_covered: TensorLike = 0.1,
+    aspect_ratio_range: TensorLike | None = None,
+    area_range: TensorLike | None = None,
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,

@@ -20,7 +20,7 @@ from ebbflow.ops.elementwise.casts import cast, saturate_cast
 from ebbflow.ops.lengths import lengths_of, packed
 
 
-def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Any:
+def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Tensor:
     """Return images in another dtype, scaled so that the largest integer is 1.
 
     >>> convert_image_dtype(np.array([[[255, 0]]], np.uint8), dtypes.float32).numpy().tolist()
@@ -61,14 +61,14 @@ def _in_float(image: Any) -> tuple[Any, Any]:
     return (image if own in (dtypes.float16, dtypes.float32) else convert_image_dtype(image, dtypes.float32)), own
 
 
-def adjust_brightness(image: TensorLike, delta: Any) -> Any:
+def adjust_brightness(image: TensorLike, delta: TensorLike) -> Any:
     """Return images with `delta` added to every pixel (of those that are numbers from 0 to 1)."""
     with name_scope(None, "adjust_brightness", [image, delta]):
         floats, own = _in_float(image)
         return convert_image_dtype(floats + cast(delta, floats.dtype), own, saturate=True)
 
 
-def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Any:
+def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Any:
     """Return images with every pixel's distance to its channel's mean multiplied."""
     with name_scope(None, "adjust_contrast", [images, contrast_factor]):
         floats, own = _in_float(images)
@@ -76,7 +76,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Any:
         return convert_image_dtype(adjusted, own, saturate=True)
 
 
-def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Any:
+def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Any:
     """Return `gain * image ** gamma`."""
     with name_scope(None, "adjust_gamma", [image, gamma, gain]):
         floats, own = _in_float(image)
@@ -95,7 +95,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Any:
         return convert_image_dtype(raw.AdjustHue(floats, convert(delta, dtypes.float32)), own)
 
 
-def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | None = None) -> Any:
+def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: str | None = None) -> Any:
     """Return images with every saturation multiplied."""
     with name_scope(name, "adjust_saturation", [image]):
         floats, own = _in_float(image)

@@ -7,6 +7,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.image.colour import convert_image_dtype
@@ -21,7 +22,7 @@ def decode_jpeg(
     acceptable_fraction: float = 1,
     dct_method: str = "",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the pixels of a JPEG file [height, width, channels]; chroma is always upscaled smoothly."""
     return raw.DecodeJpeg(
         contents, channels=channels, ratio=ratio, fancy_upscaling=fancy_upscaling,
@@ -32,7 +33,7 @@ def decode_jpeg(
 
 def decode_and_crop_jpeg(
     contents: TensorLike,
-    crop_window: Any,
+    crop_window: TensorLike,
     channels: int = 0,
     ratio: int = 1,
     fancy_upscaling: bool = True,
@@ -40,7 +41,7 @@ def decode_and_crop_jpeg(
     acceptable_fraction: float = 1,
     dct_method: str = "",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return a part [top, left, height, width] of the pixels of a JPEG file."""
     return raw.DecodeAndCropJpeg(
         contents, crop_window, channels=channels, ratio=ratio, fancy_upscaling=fancy_upscaling,
@@ -51,17 +52,17 @@ def decode_and_crop_jpeg(
 
 def decode_png(
     contents: TensorLike, channels: int = 0, dtype: DTypeLike = dtypes.uint8, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the pixels of a PNG file, of 8 or 16 bits."""
     return raw.DecodePng(contents, channels=channels, dtype=dtype, name=name)
 
 
-def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None) -> Any:
+def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
     """Return the pixels of a BMP file."""
     return raw.DecodeBmp(contents, channels=channels, name=name)
 
 
-def decode_gif(contents: TensorLike, name: str | None = None) -> Any:
+def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
     """Return the frames of a GIF file [frames, height, width, 3]."""
     return raw.DecodeGif(contents, name=name)
 
@@ -79,7 +80,7 @@ def decode_image(
     dtype: DTypeLike = dtypes.uint8,
     name: str | None = None,
     expand_animations: bool = True,
-) -> Any:
+) -> Tensor:
     """Return the pixels of a JPEG, PNG, GIF, BMP or WebP file; GIFs have an axis for frames in front."""
     with name_scope(name, "decode_image"):
         channels = 0 if channels is None else channels
@@ -88,12 +89,12 @@ def decode_image(
         return raw.DecodeImage(contents, channels=channels, dtype=dtype, expand_animations=expand_animations)
 
 
-def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = dtypes.int32, name: str | None = None) -> Tensor:
     """Return [height, width, channels] of a JPEG file without decoding it."""
     return raw.ExtractJpegShape(contents, output_type=output_type, name=name)
 
 
-def is_jpeg(contents: TensorLike, name: str | None = None) -> Any:
+def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
     """Return whether bytes begin as a JPEG file does."""
     with name_scope(name, "is_jpeg"):
         return raw.Equal(raw.Substr(contents, 0, 3), b"\xff\xd8\xff")
@@ -111,7 +112,7 @@ def encode_jpeg(
     y_density: int = 300,
     xmp_metadata: str = "",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the JPEG file of pixels [height, width, 1 or 3] of bytes."""
     return raw.EncodeJpeg(
         image, format=format, quality=quality, progressive=progressive, optimize_size=optimize_size,
@@ -120,7 +121,9 @@ def encode_jpeg(
     )  # fmt: skip
 
 
-def adjust_jpeg_quality(image: TensorLike, jpeg_quality: Any, dct_method: str = "", name: str | None = None) -> Any:
+def adjust_jpeg_quality(
+    image: TensorLike, jpeg_quality: TensorLike, dct_method: str = "", name: str | None = None
+) -> Tensor:
     """Return an image as it looks after it was a JPEG file of this quality."""
     with name_scope(name, "adjust_jpeg_quality", [image]):
         image = convert(image, name="image")

@@ -12,6 +12,7 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import Op, op
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.random import unseeded
@@ -134,7 +135,7 @@ def extract_glimpse(
     normalized: bool = True,
     noise: str = "uniform",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return a window of each image, `size` high and wide, where `offsets` (row, column) say.
 
     >>> import numpy as np
@@ -155,7 +156,7 @@ def extract_glimpse_v1(
     normalized: bool = True,
     uniform_noise: bool = True,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return a window of each image whose middle lies where `offsets` (row, column) say."""
     return ExtractGlimpse(
         input, size, offsets, centered=centered, normalized=normalized, uniform_noise=uniform_noise, name=name

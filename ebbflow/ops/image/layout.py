@@ -72,7 +72,7 @@ def transpose(image: TensorLike, name: str | None = None) -> Any:
         return raw.Transpose(image, np.array([1, 0, 2] if rank == 3 else [0, 2, 1, 3], np.int32))
 
 
-def rot90(image: TensorLike, k: Any = 1, name: str | None = None) -> Any:
+def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Any:
     """Return images turned against the clock by 90 degrees, `k` times.
 
     >>> rot90([[[1], [2]]]).numpy().tolist()
@@ -119,7 +119,11 @@ def _require(truths: list[tuple[Any, str]], image: Any) -> Any:
 
 
 def crop_to_bounding_box(
-    image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+    image: TensorLike,
+    offset_height: TensorLike,
+    offset_width: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
 ) -> Any:
     """Return the part of images that starts at the offsets and has the target size."""
     with name_scope(None, "crop_to_bounding_box", [image]):
@@ -142,7 +146,11 @@ def crop_to_bounding_box(
 
 
 def pad_to_bounding_box(
-    image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+    image: TensorLike,
+    offset_height: TensorLike,
+    offset_width: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
 ) -> Any:
     """Return images with zeros around them, so that they start at the offsets and the whole has the target size."""
     with name_scope(None, "pad_to_bounding_box", [image]):
@@ -188,7 +196,7 @@ def _margin(length: Any, fraction: Any) -> Any:
     return raw.Cast((wide - wide * part) / np.float64(2), DstT=dtypes.int32)
 
 
-def resize_with_crop_or_pad(image: TensorLike, target_height: Any, target_width: Any) -> Any:
+def resize_with_crop_or_pad(image: TensorLike, target_height: TensorLike, target_width: TensorLike) -> Any:
     """Return images cut in the middle, or with zeros all around, to the size asked for."""
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
         image, rank = batched(image)

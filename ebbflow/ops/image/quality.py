@@ -60,7 +60,7 @@ def sobel_edges(image: TensorLike) -> Any:
     return raw.Reshape(found, packed([batch, height, width, depth, 2]))
 
 
-def psnr(a: TensorLike, b: TensorLike, max_val: Any, name: str | None = None) -> Any:
+def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Any:
     """Return the ratio of the largest value to the noise between images, in decibels."""
     with name_scope(name, "PSNR", [a, b]):
         first, second, largest = _as_floats(a, b, max_val)
@@ -116,7 +116,7 @@ def _compared(a: Any, b: Any, largest: Any, size: int, sigma: float, k1: float, 
 def ssim(
     img1: TensorLike,
     img2: TensorLike,
-    max_val: Any,
+    max_val: TensorLike,
     filter_size: int = 11,
     filter_sigma: float = 1.5,
     k1: float = 0.01,
@@ -142,7 +142,7 @@ def _as_floats(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
 def ssim_multiscale(
     img1: TensorLike,
     img2: TensorLike,
-    max_val: Any,
+    max_val: TensorLike,
     power_factors: Sequence[float] = POWERS,
     filter_size: int = 11,
     filter_sigma: float = 1.5,

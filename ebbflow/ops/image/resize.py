@@ -50,7 +50,7 @@ _OLD_NUMBERS = {0: "bilinear", 1: "nearest", 2: "bicubic", 3: "area"}
 
 def resize_bilinear(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -63,7 +63,7 @@ def resize_bilinear(
 
 def resize_bicubic(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -76,7 +76,7 @@ def resize_bicubic(
 
 def resize_nearest_neighbor(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -87,7 +87,7 @@ def resize_nearest_neighbor(
     )
 
 
-def resize_area(images: TensorLike, size: Any, align_corners: bool = False, name: str | None = None) -> Any:
+def resize_area(images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None) -> Any:
     """Return a batch of images resized, each pixel the mean of what it covers."""
     return raw.ResizeArea(images, size, align_corners=align_corners, name=name)
 
@@ -97,7 +97,7 @@ def resize_area(images: TensorLike, size: Any, align_corners: bool = False, name
 
 def resize(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     method: str = ResizeMethod.BILINEAR,
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
@@ -142,7 +142,7 @@ def _by_kernel(images: Any, size: Any, kernel: str, antialias: bool) -> Any:
 
 def resize_images_v1(
     images: TensorLike,
-    size: Any,
+    size: TensorLike,
     method: Any = ResizeMethodV1.BILINEAR,
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
@@ -217,14 +217,18 @@ def _kept_ratio(size: Any, height: Any, width: Any, images: Any) -> Any:
 
 
 def resize_with_pad(
-    image: TensorLike, target_height: Any, target_width: Any, method: str = "bilinear", antialias: bool = False
+    image: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
+    method: str = "bilinear",
+    antialias: bool = False,
 ) -> Any:
     """Return images resized with their proportions kept, and padded with zeros to the size asked for."""
     return _padded(image, target_height, target_width, lambda x, size: resize(x, size, method, antialias=antialias))
 
 
 def resize_image_with_pad_v1(
-    image: TensorLike, target_height: Any, target_width: Any, method: Any = 0, align_corners: bool = False
+    image: TensorLike, target_height: TensorLike, target_width: TensorLike, method: Any = 0, align_corners: bool = False
 ) -> Any:
     """Return images resized with their proportions kept, and padded with zeros, as TF 1 does it."""
     change = lambda x, size: resize_images_v1(x, size, method, align_corners)

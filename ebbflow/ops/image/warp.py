@@ -9,16 +9,16 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import lengths_of, packed
 
 
 def crop_and_resize(
     image: TensorLike,
-    boxes: Any,
-    box_indices: Any,
-    crop_size: Any,
+    boxes: TensorLike,
+    box_indices: TensorLike,
+    crop_size: TensorLike,
     method: str = "bilinear",
     extrapolation_value: float = 0.0,
     name: str | None = None,
@@ -55,9 +55,9 @@ def crop_and_resize_v1(
 
 def transform(
     images: TensorLike,
-    transforms: Any,
+    transforms: TensorLike,
     interpolation: str = "NEAREST",
-    output_shape: Any = None,
+    output_shape: ShapeLike | None = None,
     name: str | None = None,
 ) -> Any:
     """Return images seen through projections [a0, a1, a2, b0, b1, b2, c0, c1]: where each new pixel comes from."""
@@ -79,7 +79,7 @@ def transform(
         return warped if rank == 4 else warped[0] if rank == 3 else warped[0, :, :, 0]
 
 
-def translations_to_projective_transforms(translations: Any, name: str | None = None) -> Any:
+def translations_to_projective_transforms(translations: TensorLike, name: str | None = None) -> Any:
     """Return the projections that move images by [dx, dy]."""
     with name_scope(name, "translations_to_projective_transforms"):
         moves = convert(translations, dtypes.float32)
@@ -93,13 +93,17 @@ def translations_to_projective_transforms(translations: Any, name: str | None = 
         return raw.ConcatV2(parts, np.array(1, np.int32))
 
 
-def translate(images: TensorLike, translations: Any, interpolation: str = "NEAREST", name: str | None = None) -> Any:
+def translate(
+    images: TensorLike, translations: TensorLike, interpolation: str = "NEAREST", name: str | None = None
+) -> Any:
     """Return images moved by [dx, dy]; what comes in is zero."""
     with name_scope(name, "translate"):
         return transform(images, translations_to_projective_transforms(translations), interpolation)
 
 
-def angles_to_projective_transforms(angles: Any, image_height: Any, image_width: Any, name: str | None = None) -> Any:
+def angles_to_projective_transforms(
+    angles: TensorLike, image_height: TensorLike, image_width: TensorLike, name: str | None = None
+) -> Any:
     """Return the projections that turn images of this size around their middle, by angles against the clock."""
     with name_scope(name, "angles_to_projective_transforms"):
         turns = convert(angles, dtypes.float32, name="angles")
@@ -114,7 +118,7 @@ def angles_to_projective_transforms(angles: Any, image_height: Any, image_width:
         return raw.Pack([cosine, -sine, x, sine, cosine, y, zero, zero], axis=1)
 
 
-def rotate(images: TensorLike, angles: Any, interpolation: str = "NEAREST", name: str | None = None) -> Any:
+def rotate(images: TensorLike, angles: TensorLike, interpolation: str = "NEAREST", name: str | None = None) -> Any:
     """Return images turned around their middle by angles (in radians, against the clock)."""
     with name_scope(name, "rotate"):
         images = convert(images, name="images")

@@ -10,7 +10,8 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
-from ebbflow.core.typing import Axis, DTypeLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, DTypeLike, Nested, TensorLike
 from ebbflow.ops.arrays import indexing, joining, padding, reversing, shaping
 from ebbflow.ops.arrays import sorting as order_of
 from ebbflow.ops.arrays.broadcasting import broadcast_to as spread
@@ -303,7 +304,7 @@ def flatten(a: ArrayLike, order: str = "C") -> Any:
     return reshape(a, -1, order)
 
 
-def transpose(a: ArrayLike, axes: Any = None) -> Any:
+def transpose(a: ArrayLike, axes: Any = None) -> Tensor:
     """Return the axes in another order, or backwards."""
     return shaping.transpose(tensor(a), axes)
 
@@ -316,7 +317,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
     return shaping.transpose(x, order)
 
 
-def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Any:
+def moveaxis(a: ArrayLike, source: Nested, destination: Any) -> Any:
     """Return axes moved to other places."""
     x = tensor(a)
     rank = x.shape.rank
@@ -482,13 +483,13 @@ def tile(a: ArrayLike, reps: Any) -> Any:
     return padding.tile(x, [1] * (rank - len(counts)) + counts)
 
 
-def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Any:
+def repeat(a: ArrayLike, repeats: TensorLike, axis: int | None = None) -> Any:
     """Return each entry repeated."""
     x = tensor(a)
     return padding.repeat(x, repeats, axis)
 
 
-def pad(array: ArrayLike, pad_width: Any, mode: str, **kwargs: Any) -> Any:
+def pad(array: ArrayLike, pad_width: TensorLike, mode: str, **kwargs: Any) -> Any:
     """Return `array` with a border: of a constant, or of its own entries reflected."""
     if mode not in ("constant", "reflect", "symmetric"):
         raise ValueError(f"Unsupported padding mode: {mode}")
@@ -565,7 +566,7 @@ def argsort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order:
     return cast(places, dtypes.int64)
 
 
-def isscalar(num: Any) -> bool:
+def isscalar(num: TensorLike) -> bool:
     """Return whether it is a single number."""
     if hasattr(num, "shape") and not isinstance(num, np.generic):
         return num.shape.rank == 0 if hasattr(num.shape, "rank") else False

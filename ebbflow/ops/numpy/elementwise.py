@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from ebbflow.core import dtypes
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.arrays.creation import ones_like, zeros_like
 from ebbflow.ops.control.script import numpy_function
@@ -303,7 +304,7 @@ def where(condition: ArrayLike, x: ArrayLike | None = None, y: TensorLike | None
     return choose(condition, first, second)
 
 
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     """Return, entry by entry, the choice of the first condition that holds."""
     if len(condlist) != len(choicelist):
         raise ValueError(f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})")

@@ -13,6 +13,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
+from ebbflow.core.typing import DTypeLike
 from ebbflow.ops.elementwise.casts import cast
 
 ArrayLike: TypeAlias = Any
@@ -78,7 +79,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     return met
 
 
-def promote_types(type1: Any, type2: Any) -> DType:
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> DType:
     """Return the smallest dtype to which both can go without loss."""
     return dtypes.as_dtype(
         np.promote_types(dtypes.as_dtype(type1).as_numpy_dtype, dtypes.as_dtype(type2).as_numpy_dtype)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.typing import DTypeLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.numpy.promotion import ArrayLike, default_float, inexact_together, tensor
 from ebbflow.ops.random import seeds, stateful
@@ -22,17 +23,17 @@ def seed(s: int) -> None:
     seeds.set_seed(s)
 
 
-def randn(*args: int) -> Any:
+def randn(*args: int) -> Tensor:
     """Return standard normals in a shape given axis by axis."""
     return standard_normal(args or None)
 
 
-def standard_normal(size: Any = None) -> Any:
+def standard_normal(size: TensorLike | None = None) -> Tensor:
     """Return standard normals."""
     return stateful.random_normal(_dims(size), dtype=default_float())
 
 
-def random(size: Any = None) -> Any:
+def random(size: TensorLike | None = None) -> Any:
     """Return numbers in [0, 1)."""
     return stateful.random_uniform(_dims(size), dtype=default_float())
 
@@ -42,7 +43,7 @@ def rand(*size: int) -> Any:
     return random(size or None)
 
 
-def uniform(low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: Any = None) -> Any:
+def uniform(low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: TensorLike | None = None) -> Any:
     """Return numbers in [low, high)."""
     first, last = inexact_together(low, high)
     dims = np.broadcast_shapes(tuple(first.shape.as_list()), tuple(last.shape.as_list())) if size is None else size
@@ -50,13 +51,13 @@ def uniform(low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: Any = None) -> An
     return cast(first, share.dtype) + share * cast(last - first, share.dtype)
 
 
-def poisson(lam: ArrayLike = 1.0, size: Any = None) -> Any:
+def poisson(lam: ArrayLike = 1.0, size: TensorLike | None = None) -> Any:
     """Return counts of events of which `lam` are expected."""
     rate = tensor(lam)
     return stateful.random_poisson(_dims(size), rate, dtype=dtypes.int64)
 
 
-def randint(low: int, high: int | None = None, size: Any = None, dtype: DTypeLike = np.int64) -> Any:
+def randint(low: int, high: int | None = None, size: TensorLike | None = None, dtype: DTypeLike = np.int64) -> Tensor:
     """Return whole numbers in [low, high), or in [0, low)."""
     low, high = (0, low) if high is None else (low, high)
     wanted = dtypes.as_dtype(dtype)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike
 from ebbflow.ops.arrays import argmax as places
 from ebbflow.ops.arrays import shaping
@@ -36,7 +37,7 @@ def _wide(a: Any, dtype: Any) -> Any:
 
 def sum(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool | None = None
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return the sum along some axes, or of all."""
     return reductions.reduce_sum(_wide(a, dtype), axis, bool(keepdims))
 
@@ -50,7 +51,7 @@ def prod(
 
 def mean(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool | None = None
-) -> Any:
+) -> Tensor:
     """Return the mean along some axes, or of all."""
     if out is not None:
         raise ValueError("Setting out is not supported.")
@@ -209,7 +210,7 @@ def diff(a: ArrayLike, n: int = 1, axis: int = -1) -> Any:
 # --- of two -----------------------------------------------------------------------------------------------------------
 
 
-def matmul(x1: ArrayLike, x2: ArrayLike) -> Any:
+def matmul(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     """Return the product of matrices; of vectors and matrices too."""
     x, y = together(x1, x2)
     if 0 in (x.shape.rank, y.shape.rank):

@@ -6,6 +6,7 @@ from typing import Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 
@@ -14,9 +15,9 @@ def decode_raw(
     input_bytes: TensorLike,
     out_type: DTypeLike,
     little_endian: bool = True,
-    fixed_length: Any = None,
+    fixed_length: TensorLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the numbers whose bytes texts are; with a fixed length, texts are cut or filled up to it.
 
     >>> decode_raw(b"abcd", dtypes.uint8).numpy().tolist()
@@ -30,7 +31,7 @@ def decode_raw(
 
 
 def decode_raw_v1(
-    input_bytes: Any = None,
+    input_bytes: TensorLike | None = None,
     out_type: DTypeLike | None = None,
     little_endian: bool = True,
     name: str | None = None,
@@ -82,22 +83,22 @@ def decode_csv_v1(
     return decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, name)
 
 
-def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Any:
+def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
     """Return what texts say that ZLIB or GZIP compressed."""
     return raw.DecodeCompressed(bytes, compression_type=compression_type, name=name)
 
 
-def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Any:
+def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
     """Return examples written as JSON in the wire format."""
     return raw.DecodeJSONExample(json_examples, name=name)
 
 
-def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Any:
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Return a tensor as the bytes of a TensorProto."""
     return raw.SerializeTensor(tensor, name=name)
 
 
-def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Any:
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """Return the tensor that the bytes of a TensorProto hold.
 
     >>> parse_tensor(serialize_tensor([1, 2]), dtypes.int32).numpy().tolist()

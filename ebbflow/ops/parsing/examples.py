@@ -35,7 +35,10 @@ def _keys(keys: Any) -> np.ndarray:
 
 
 def parse_example(
-    serialized: TensorLike, features: Mapping[str, Any], example_names: Any = None, name: str | None = None
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    example_names: TensorLike | None = None,
+    name: str | None = None,
 ) -> dict[str, Any]:
     """Return the features of serialized `tf.train.Example`s, a vector of them (or one), by name.
 
@@ -67,14 +70,20 @@ def parse_example(
 
 
 def parse_example_v1(
-    serialized: TensorLike, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    name: str | None = None,
+    example_names: TensorLike | None = None,
 ) -> dict[str, Any]:
     """Return the features of serialized examples by name, as TF 1 orders the arguments."""
     return parse_example(serialized, features, example_names, name)
 
 
 def parse_single_example(
-    serialized: TensorLike, features: Mapping[str, Any], example_names: Any = None, name: str | None = None
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    example_names: TensorLike | None = None,
+    name: str | None = None,
 ) -> dict[str, Any]:
     """Return the features of one serialized `tf.train.Example` by name."""
     if not features:
@@ -89,7 +98,10 @@ def parse_single_example(
 
 
 def parse_single_example_v1(
-    serialized: TensorLike, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    name: str | None = None,
+    example_names: TensorLike | None = None,
 ) -> dict[str, Any]:
     """Return the features of one serialized example by name, as TF 1 orders the arguments."""
     return parse_single_example(serialized, features, example_names, name)
@@ -102,7 +114,7 @@ def parse_sequence_example(
     serialized: TensorLike,
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
-    example_names: Any = None,
+    example_names: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Return the context, the feature lists and their lengths of serialized `tf.train.SequenceExample`s."""
@@ -123,7 +135,7 @@ def parse_single_sequence_example(
     serialized: TensorLike,
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
-    example_name: Any = None,
+    example_name: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the context and the feature lists of one serialized `tf.train.SequenceExample`."""

@@ -17,6 +17,7 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.core.varint import to_varint, varint
 from ebbflow.ops.declare import FLAT
@@ -359,7 +360,7 @@ def encode_proto(
     message_type: str,
     descriptor_source: str = "local://",
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return serialized messages with these values in their fields."""
     return EncodeProto(
         sizes, list(values), field_names=list(field_names), message_type=message_type,

@@ -14,6 +14,7 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw, same, show
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
@@ -347,7 +348,7 @@ def _(xp, gradients, input, input_min, input_max, *, axis):
 
 def fake_quant_with_min_max_args(
     inputs: Sequence[TensorLike],
-    min: Any = -6,
+    min: TensorLike = -6,
     max: int = 6,
     num_bits: int = 8,
     narrow_range: bool = False,
@@ -362,9 +363,9 @@ def fake_quant_with_min_max_args(
 
 
 def fake_quant_with_min_max_args_gradient(
-    gradients: Any,
+    gradients: TensorLike,
     inputs: Sequence[TensorLike],
-    min: Any = -6,
+    min: TensorLike = -6,
     max: int = 6,
     num_bits: int = 8,
     narrow_range: bool = False,
@@ -378,21 +379,21 @@ def fake_quant_with_min_max_args_gradient(
 
 def fake_quant_with_min_max_vars(
     inputs: Sequence[TensorLike],
-    min: Any,
-    max: Any,
+    min: TensorLike,
+    max: TensorLike,
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return numbers as after rounding to `num_bits` bits; the range may be learnt."""
     return FakeQuantWithMinMaxVars(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
 
 
 def fake_quant_with_min_max_vars_gradient(
-    gradients: Any,
+    gradients: TensorLike,
     inputs: Sequence[TensorLike],
-    min: Any,
-    max: Any,
+    min: TensorLike,
+    max: TensorLike,
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
@@ -405,8 +406,8 @@ def fake_quant_with_min_max_vars_gradient(
 
 def fake_quant_with_min_max_vars_per_channel(
     inputs: Sequence[TensorLike],
-    min: Any,
-    max: Any,
+    min: TensorLike,
+    max: TensorLike,
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
@@ -416,10 +417,10 @@ def fake_quant_with_min_max_vars_per_channel(
 
 
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients: Any,
+    gradients: TensorLike,
     inputs: Sequence[TensorLike],
-    min: Any,
-    max: Any,
+    min: TensorLike,
+    max: TensorLike,
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
@@ -432,8 +433,8 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
 
 def quantize_and_dequantize(
     input: TensorLike,
-    input_min: Any,
-    input_max: Any,
+    input_min: TensorLike,
+    input_max: TensorLike,
     signed_input: bool = True,
     num_bits: int = 8,
     range_given: bool = False,
@@ -451,8 +452,8 @@ def quantize_and_dequantize(
 
 def quantize_and_dequantize_v2(
     input: TensorLike,
-    input_min: Any,
-    input_max: Any,
+    input_min: TensorLike,
+    input_max: TensorLike,
     signed_input: bool = True,
     num_bits: int = 8,
     range_given: bool = False,

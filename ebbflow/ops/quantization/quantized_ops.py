@@ -15,6 +15,7 @@ from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, Op, op
 from ebbflow.core.registry import registry
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike, Padding, Sizes, TensorLike
 from ebbflow.ops.declare import UNDEFINED, broadcast, same, show
 from ebbflow.ops.kernels import computed
@@ -431,9 +432,9 @@ def _(xp, values, axis, input_mins, input_maxes, *, T):
 
 def quantize(
     input: TensorLike,
-    min_range: Any,
-    max_range: Any,
-    T: Any,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: DTypeLike,
     mode: str = "MIN_COMBINED",
     round_mode: str = "HALF_AWAY_FROM_ZERO",
     name: str | None = None,
@@ -455,9 +456,9 @@ def quantize(
 
 def quantize_v2(
     input: TensorLike,
-    min_range: Any,
-    max_range: Any,
-    T: Any,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: DTypeLike,
     mode: str = "MIN_COMBINED",
     name: str | None = None,
     round_mode: str = "HALF_AWAY_FROM_ZERO",
@@ -471,14 +472,14 @@ def quantize_v2(
 
 def dequantize(
     input: TensorLike,
-    min_range: Any,
-    max_range: Any,
+    min_range: TensorLike,
+    max_range: TensorLike,
     mode: str = "MIN_COMBINED",
     name: str | None = None,
     axis: int | None = None,
     narrow_range: bool = False,
     dtype: DTypeLike = dtypes.float32,
-) -> Any:
+) -> Tensor:
     """Return what integers of few bits mean, given their range."""
     input = convert(input)
     if axis is not None and axis < 0:
@@ -492,7 +493,7 @@ def dequantize(
 
 
 def quantized_concat(
-    concat_dim: Axis, values: TensorLike, input_mins: Any, input_maxes: Any, name: str | None = None
+    concat_dim: Axis, values: TensorLike, input_mins: TensorLike, input_maxes: TensorLike, name: str | None = None
 ) -> Any:
     """Return quantised tensors joined along an axis, brought to one range."""
     return QuantizedConcat(concat_dim, values, input_mins, input_maxes, name=name)
@@ -500,8 +501,8 @@ def quantized_concat(
 
 def quantized_avg_pool(
     input: TensorLike,
-    min_input: Any,
-    max_input: Any,
+    min_input: TensorLike,
+    max_input: TensorLike,
     ksize: Sizes,
     strides: Sizes,
     padding: Padding,
@@ -513,8 +514,8 @@ def quantized_avg_pool(
 
 def quantized_max_pool(
     input: TensorLike,
-    min_input: Any,
-    max_input: Any,
+    min_input: TensorLike,
+    max_input: TensorLike,
     ksize: Sizes,
     strides: Sizes,
     padding: Padding,
@@ -527,10 +528,10 @@ def quantized_max_pool(
 def quantized_conv2d(
     input: TensorLike,
     filter: TensorLike,
-    min_input: Any,
-    max_input: Any,
-    min_filter: Any,
-    max_filter: Any,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    min_filter: TensorLike,
+    max_filter: TensorLike,
     strides: Sizes,
     padding: Padding,
     out_type: DTypeLike = dtypes.qint32,
@@ -547,8 +548,8 @@ def quantized_conv2d(
 def quantized_relu_x(
     features: TensorLike,
     max_value: TensorLike,
-    min_features: Any,
-    max_features: Any,
+    min_features: TensorLike,
+    max_features: TensorLike,
     out_type: DTypeLike = dtypes.quint8,
     name: str | None = None,
 ) -> Any:

@@ -26,7 +26,7 @@ def cross(inputs: Sequence[TensorLike], name: str | None = None) -> Any:
 
 
 def cross_hashed(
-    inputs: Sequence[TensorLike], num_buckets: int = 0, hash_key: Any = None, name: str | None = None
+    inputs: Sequence[TensorLike], num_buckets: int = 0, hash_key: TensorLike | None = None, name: str | None = None
 ) -> Any:
     """Return the buckets of all combinations of features of each row, as a ragged tensor."""
     return _crossed(inputs, True, num_buckets, hash_key, name)

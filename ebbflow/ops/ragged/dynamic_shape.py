@@ -11,6 +11,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import DTypeLike, ShapeLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.partition import RowPartition
 from ebbflow.ops.ragged.tensor import RaggedTensor
@@ -19,14 +20,14 @@ from ebbflow.ops.ragged.tensor import RaggedTensor
 class DynamicRaggedShape:
     """The shape of a tensor whose inner axes may have rows of different lengths."""
 
-    def __init__(self, row_partitions: Sequence[RowPartition], inner_shape: Any, dtype: Any = None):
+    def __init__(self, row_partitions: Sequence[RowPartition], inner_shape: ShapeLike, dtype: DTypeLike | None = None):
         self._partitions = tuple(row_partitions)
         kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.int64
         self._inner = raw.Cast(convert(inner_shape), DstT=kind)
         self._kind = kind
 
     @classmethod
-    def from_tensor(cls, t: Any, dtype: Any = None) -> DynamicRaggedShape:
+    def from_tensor(cls, t: Any, dtype: DTypeLike | None = None) -> DynamicRaggedShape:
         """Return the shape of a tensor, ragged or not."""
         partitions = []
         while isinstance(t, RaggedTensor):

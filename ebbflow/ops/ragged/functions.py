@@ -40,8 +40,8 @@ def constant_value(
     pylist: Any,
     dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
-    inner_shape: Any = None,
-    row_splits_dtype: Any = "int64",
+    inner_shape: ShapeLike | None = None,
+    row_splits_dtype: DTypeLike = "int64",
 ) -> Any:
     """Return nested lists as what may be fed for a ragged tensor (as an array, if they are not nested).
 
@@ -92,12 +92,12 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def ragged_range(
-    starts: Any,
-    limits: Any = None,
-    deltas: Any = 1,
+    starts: TensorLike,
+    limits: TensorLike | None = None,
+    deltas: TensorLike = 1,
     dtype: DTypeLike | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = dtypes.int64,
+    row_splits_dtype: DTypeLike = dtypes.int64,
 ) -> Any:
     """Return a row of numbers for each start, limit and step.
 

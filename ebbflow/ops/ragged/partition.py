@@ -20,6 +20,7 @@ from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.checks.asserts import assert_equal
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.checks import check_rowids_fit, checked, must_have_rank
@@ -72,7 +73,11 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_row_splits(
-        cls, row_splits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls,
+        row_splits: TensorLike,
+        validate: bool = True,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Return rows that begin and end at `row_splits`."""
         if isinstance(row_splits, (list, tuple)) and not row_splits:
@@ -87,7 +92,11 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_row_lengths(
-        cls, row_lengths: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls,
+        row_lengths: TensorLike,
+        validate: bool = True,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Return rows of these lengths."""
         with name_scope(None, "RowPartitionFromRowLengths"):
@@ -98,7 +107,12 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_value_rowids(
-        cls, value_rowids: Any, nrows: Any = None, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls,
+        value_rowids: TensorLike,
+        nrows: TensorLike | None = None,
+        validate: bool = True,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Return rows made of the values with the same number; the numbers do not decrease."""
         with name_scope(None, "RowPartitionFromValueRowIds"):
@@ -115,7 +129,12 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_row_starts(
-        cls, row_starts: Any, nvals: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls,
+        row_starts: TensorLike,
+        nvals: TensorLike,
+        validate: bool = True,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Return rows that begin here, of `nvals` values in all."""
         with name_scope(None, "RowPartitionFromRowStarts"):
@@ -129,7 +148,11 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_row_limits(
-        cls, row_limits: Any, validate: bool = True, dtype: Any = None, dtype_hint: Any = None
+        cls,
+        row_limits: TensorLike,
+        validate: bool = True,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Return rows that end here."""
         with name_scope(None, "RowPartitionFromRowLimits"):
@@ -142,12 +165,12 @@ class RowPartition(CompositeTensor):
     @classmethod
     def from_uniform_row_length(
         cls,
-        uniform_row_length: Any,
-        nvals: Any = None,
-        nrows: Any = None,
+        uniform_row_length: TensorLike,
+        nvals: TensorLike | None = None,
+        nrows: TensorLike | None = None,
         validate: bool = True,
-        dtype: Any = None,
-        dtype_hint: Any = None,
+        dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ) -> RowPartition:
         """Return rows of one length, of `nvals` values or `nrows` rows in all."""
         if nvals is None and nrows is None:
@@ -172,25 +195,25 @@ class RowPartition(CompositeTensor):
         """The type of the numbers: int32 or int64."""
         return self._row_splits.dtype
 
-    def row_splits(self) -> Any:
+    def row_splits(self) -> Tensor:
         """Return where rows begin, and where the last one ends."""
         return self._row_splits
 
-    def row_lengths(self) -> Any:
+    def row_lengths(self) -> Tensor:
         """Return the length of each row."""
         if self._row_lengths is None:
             return self._row_splits[1:] - self._row_splits[:-1]
         return self._row_lengths
 
-    def row_starts(self) -> Any:
+    def row_starts(self) -> Tensor:
         """Return where each row begins."""
         return self._row_splits[:-1]
 
-    def row_limits(self) -> Any:
+    def row_limits(self) -> Tensor:
         """Return where each row ends."""
         return self._row_splits[1:]
 
-    def value_rowids(self) -> Any:
+    def value_rowids(self) -> Tensor:
         """Return the row of each value."""
         if self._value_rowids is not None:
             return self._value_rowids
@@ -199,16 +222,16 @@ class RowPartition(CompositeTensor):
         )
         return raw.Squeeze(after, squeeze_dims=[0]) - np.array(1, self.dtype.np)
 
-    def places(self) -> Any:
+    def places(self) -> Tensor:
         """Return the number of each value."""
         kind = self.dtype.np
         return raw.Range(np.array(0, kind), self.nvals(), np.array(1, kind))
 
-    def offsets_in_rows(self) -> Any:
+    def offsets_in_rows(self) -> Tensor:
         """Return the place of each value in its row."""
         return self.places() - raw.GatherV2(self._row_splits, self.value_rowids(), 0)
 
-    def nrows(self) -> Any:
+    def nrows(self) -> Tensor:
         """Return how many rows there are."""
         if self._nrows is not None:
             return self._nrows
@@ -217,7 +240,7 @@ class RowPartition(CompositeTensor):
             return convert(known, self.dtype)
         return raw.Size(self._row_splits, out_type=self.dtype) - np.array(1, self.dtype.np)
 
-    def nvals(self) -> Any:
+    def nvals(self) -> Tensor:
         """Return how many values there are."""
         return self._row_splits[-1] if self._nvals is None else self._nvals
 
@@ -256,7 +279,7 @@ class RowPartition(CompositeTensor):
 
     # --- others like it -----------------------------------------------------------------------------------------------
 
-    def with_dtype(self, dtype: Any) -> RowPartition:
+    def with_dtype(self, dtype: DTypeLike) -> RowPartition:
         """Return the same rows, counted in another integer type."""
         kind = dtypes.as_dtype(dtype)
         if kind not in (dtypes.int32, dtypes.int64):

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core.typing import TensorLike
+
 
 class RaggedTensorValue:
     """Rows of different lengths as an array of all their values and one of where each begins.
@@ -16,7 +18,7 @@ class RaggedTensorValue:
     [[3, 1], [], [4]]
     """
 
-    def __init__(self, values: Any, row_splits: Any):
+    def __init__(self, values: TensorLike, row_splits: TensorLike):
         self._values = values if isinstance(values, RaggedTensorValue) else np.asarray(values)
         self._splits = np.asarray(row_splits)
         if self._splits.dtype not in (np.int32, np.int64):

@@ -14,6 +14,7 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.random import distributions
@@ -60,7 +61,7 @@ def _(xp, dim, num_results, skip, *, dtype):
 
 
 def sobol_sample(
-    dim: Axis, num_results: Any, skip: int = 0, dtype: DTypeLike = dtypes.float32, name: str | None = None
+    dim: Axis, num_results: TensorLike, skip: int = 0, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Any:
     """Return points that fill the unit cube of `dim` dimensions evenly, after skipping some."""
     return SobolSample(dim, num_results, skip, dtype=dtypes.as_dtype(dtype), name=name)
@@ -137,7 +138,7 @@ def _(xp, index, seed, max_index, *, rounds):
     return result if counts else result[0]
 
 
-def index_shuffle(index: Any, seed: TensorLike, max_index: Any) -> Any:
+def index_shuffle(index: TensorLike, seed: TensorLike, max_index: TensorLike) -> Tensor:
     """Return where `index` goes when the numbers up to `max_index` are shuffled; each goes to one place of its own."""
     seed = convert(seed)
     if seed.shape.rank is not None and seed.shape[-1] == 2:  # a stateless seed: two words and none

@@ -16,10 +16,10 @@ from ebbflow.ops.lengths import known_number, larger, lengths_of, packed, packed
 
 def frame(
     signal: TensorLike,
-    frame_length: Any,
-    frame_step: Any,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
     pad_end: bool = False,
-    pad_value: Any = 0,
+    pad_value: TensorLike = 0,
     axis: int = -1,
     name: str | None = None,
 ) -> Any:
@@ -67,7 +67,7 @@ def _scalar(value: Any, what: str) -> Any:
     return known_number(raw.Cast(tensor, DstT=dtypes.int32) if tensor.dtype is not dtypes.int32 else tensor)
 
 
-def overlap_and_add(signal: TensorLike, frame_step: Any, name: str | None = None) -> Any:
+def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Any:
     """Return the signal that frames [..., frames, frame_length] add up to when each starts `frame_step` after the last.
 
     >>> overlap_and_add([[1, 2, 3], [10, 20, 30]], 2).numpy().tolist()

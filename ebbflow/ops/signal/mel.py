@@ -22,10 +22,10 @@ HIGH_Q = 1127.0
 
 def linear_to_mel_weight_matrix(
     num_mel_bins: Any = 20,
-    num_spectrogram_bins: Any = 129,
+    num_spectrogram_bins: TensorLike = 129,
     sample_rate: Any = 8000,
-    lower_edge_hertz: Any = 125.0,
-    upper_edge_hertz: Any = 3800.0,
+    lower_edge_hertz: TensorLike = 125.0,
+    upper_edge_hertz: TensorLike = 3800.0,
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Any:

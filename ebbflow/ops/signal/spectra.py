@@ -26,9 +26,9 @@ from ebbflow.ops.signal.windows import hann_window, vorbis_window
 
 def stft(
     signals: TensorLike,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Callable[..., Any] | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
@@ -59,7 +59,7 @@ def _enclosing_power_of_two(value: Any) -> Any:
 
 
 def inverse_stft_window_fn(
-    frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
+    frame_step: TensorLike, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
 ) -> Callable[..., Any]:
     """Return the function that makes the window which undoes another's, where frames overlap by this step."""
 
@@ -79,9 +79,9 @@ def inverse_stft_window_fn(
 
 def inverse_stft(
     stfts: TensorLike,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Callable[..., Any] | None = hann_window,
     name: str | None = None,
 ) -> Any:
@@ -111,7 +111,7 @@ def inverse_stft(
 
 def mdct(
     signals: TensorLike,
-    frame_length: Any,
+    frame_length: TensorLike,
     window_fn: Callable[..., Any] | None = vorbis_window,
     pad_end: bool = False,
     norm: Any = None,

@@ -10,12 +10,13 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import DTypeLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 
 
 def hann_window(
-    window_length: Any, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
+    window_length: TensorLike, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Any:
     """Return the raised cosine that falls to zero at both ends.
 
@@ -26,7 +27,7 @@ def hann_window(
 
 
 def hamming_window(
-    window_length: Any, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
+    window_length: TensorLike, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Any:
     """Return the raised cosine that falls to 0.08 at both ends."""
     return _raised_cosine(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
@@ -63,8 +64,8 @@ def _raised_cosine(name: Any, default: str, length: Any, periodic: bool, dtype: 
 
 
 def kaiser_window(
-    window_length: Any, beta: Any = 12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None
-) -> Any:
+    window_length: TensorLike, beta: TensorLike = 12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None
+) -> Tensor:
     """Return the Kaiser window, whose side lobes `beta` keeps low."""
     kind = _checked_dtype(dtype, "kaiser_window")
     with name_scope(name, "kaiser_window"):
@@ -79,7 +80,7 @@ def kaiser_window(
 
 
 def kaiser_bessel_derived_window(
-    window_length: Any, beta: Any = 12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None
+    window_length: TensorLike, beta: TensorLike = 12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Any:
     """Return the window made of the running sums of a Kaiser window; its halves add up to one in squares."""
     with name_scope(name, "kaiser_bessel_derived_window"):
@@ -91,7 +92,7 @@ def kaiser_bessel_derived_window(
         return raw.ConcatV2([first, raw.ReverseV2(first, np.array([0], np.int32))], np.array(0, np.int32))
 
 
-def vorbis_window(window_length: Any, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
+def vorbis_window(window_length: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
     """Return the window of the Vorbis codec: sin(pi/2 sin²)."""
     kind = _checked_dtype(dtype, "vorbis_window")
     with name_scope(name, "vorbis_window"):

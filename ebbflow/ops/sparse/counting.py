@@ -15,7 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue
-from ebbflow.core.typing import Axis
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
 from ebbflow.ops.sizes import invalid, room_for
@@ -216,8 +216,8 @@ def sparse_bincount(
     values: Any,
     weights: Any = None,
     axis: Axis = 0,
-    minlength: Any = None,
-    maxlength: Any = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
     binary_output: bool = False,
     name: str | None = None,
 ) -> Any:

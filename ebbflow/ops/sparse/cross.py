@@ -215,7 +215,7 @@ def sparse_cross(inputs: Sequence[TensorLike], name: str | None = None, separato
 
 
 def sparse_cross_hashed(
-    inputs: Sequence[TensorLike], num_buckets: int = 0, hash_key: Any = None, name: str | None = None
+    inputs: Sequence[TensorLike], num_buckets: int = 0, hash_key: TensorLike | None = None, name: str | None = None
 ) -> Any:
     """Return the buckets of all combinations of features of a row, as a sparse tensor."""
     with name_scope(name, "sparse_cross_hashed"):

@@ -11,7 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.rows import expand_dims
@@ -38,7 +38,7 @@ def _rows_of(input: Any, cut: Callable[[Any], RaggedTensor]) -> Any:
 # --- split ------------------------------------------------------------------------------------------------------------
 
 
-def split(input: TensorLike, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
+def split(input: TensorLike, sep: TensorLike | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """Return the parts of each text between separators (white space where none is given), a row for each text.
 
     >>> split(["a b", "c"]).to_list()
@@ -58,11 +58,11 @@ def _ragged(parts: Any) -> RaggedTensor:
 
 
 def split_v1(
-    input: Any = None,
-    sep: Any = None,
+    input: TensorLike | None = None,
+    sep: TensorLike | None = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
-    source: Any = None,
+    source: Nested = None,
     name: str | None = None,
 ) -> Any:
     """Return the parts of each text between separators, as a sparse (or ragged) tensor."""
@@ -89,9 +89,9 @@ def string_split_v2(source: TensorLike, sep: Any = None, maxsplit: int = -1) -> 
 
 def string_split(
     source: TensorLike,
-    sep: Any = None,
+    sep: TensorLike | None = None,
     skip_empty: bool = True,
-    delimiter: Any = None,
+    delimiter: TensorLike | None = None,
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> Any:
@@ -128,10 +128,10 @@ def string_bytes_split(input: TensorLike, name: str | None = None) -> Any:
 
 
 def ngrams(
-    data: Any,
+    data: TensorLike,
     ngram_width: Any,
     separator: str = " ",
-    pad_values: Any = None,
+    pad_values: TensorLike | None = None,
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
     name: str | None = None,
@@ -214,7 +214,7 @@ def unicode_decode(
     input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
-    replacement_char: Any = 65533,
+    replacement_char: TensorLike = 65533,
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:
@@ -232,7 +232,7 @@ def unicode_decode_with_offsets(
     input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
-    replacement_char: Any = 65533,
+    replacement_char: TensorLike = 65533,
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> tuple[Any, Any]:
@@ -246,7 +246,11 @@ def unicode_decode_with_offsets(
 
 
 def unicode_encode(
-    input: Any, output_encoding: str, errors: str = "replace", replacement_char: Any = 65533, name: str | None = None
+    input: TensorLike,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: TensorLike = 65533,
+    name: str | None = None,
 ) -> Any:
     """Return the texts that rows of code points spell.
 
@@ -293,7 +297,7 @@ def unicode_split(
     input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
-    replacement_char: Any = 65533,
+    replacement_char: TensorLike = 65533,
     name: str | None = None,
 ) -> Any:
     """Return the characters of each text, a row for each text.
@@ -310,7 +314,7 @@ def unicode_split_with_offsets(
     input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
-    replacement_char: Any = 65533,
+    replacement_char: TensorLike = 65533,
     name: str | None = None,
 ) -> tuple[Any, Any]:
     """Return the characters of each text, and at which byte each starts."""
@@ -327,7 +331,7 @@ def unicode_transcode(
     input_encoding: str,
     output_encoding: str,
     errors: str = "replace",
-    replacement_char: Any = 65533,
+    replacement_char: TensorLike = 65533,
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:

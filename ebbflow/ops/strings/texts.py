@@ -11,6 +11,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.rows import expand_dims
@@ -26,7 +27,7 @@ def string_lower(input: TensorLike, encoding: str = "", name: str | None = None)
     return raw.StringLower(input, encoding=encoding, name=name)
 
 
-def string_upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Any:
+def string_upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Return texts in capital letters; without an encoding, those of ASCII."""
     return raw.StringUpper(input, encoding=encoding, name=name)
 
@@ -50,7 +51,7 @@ def string_length_v1(input: TensorLike, name: str | None = None, unit: str = "BY
     return raw.StringLength(input, unit=unit, name=name)
 
 
-def substr(input: TensorLike, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Any:
+def substr(input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None) -> Any:
     """Return `len` bytes (or characters) of each text from `pos` on, which counts from the end where negative.
 
     >>> substr("hello", 1, 3).numpy()
@@ -59,12 +60,12 @@ def substr(input: TensorLike, pos: Any, len: Any, unit: str = "BYTE", name: str 
     return raw.Substr(input, pos, len, unit=unit, name=name)
 
 
-def substr_v1(input: TensorLike, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Any:
+def substr_v1(input: TensorLike, pos: TensorLike, len: TensorLike, name: str | None = None, unit: str = "BYTE") -> Any:
     """Return `len` bytes (or characters) of each text from `pos` on, as TF 1 orders the arguments."""
     return raw.Substr(input, pos, len, unit=unit, name=name)
 
 
-def string_to_number(input: TensorLike, out_type: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
+def string_to_number(input: TensorLike, out_type: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Return the numbers that texts spell.
 
     >>> string_to_number(["1.5", "2"]).numpy().tolist()
@@ -74,7 +75,10 @@ def string_to_number(input: TensorLike, out_type: DTypeLike = dtypes.float32, na
 
 
 def string_to_number_v1(
-    string_tensor: Any = None, out_type: DTypeLike = dtypes.float32, name: str | None = None, input: Any = None
+    string_tensor: TensorLike | None = None,
+    out_type: DTypeLike = dtypes.float32,
+    name: str | None = None,
+    input: TensorLike | None = None,
 ) -> Any:
     """Return the numbers that texts spell, as TF 1 names the arguments."""
     return raw.StringToNumber(_either(string_tensor, input), out_type=out_type, name=name)
@@ -89,7 +93,7 @@ def _either(old: Any, new: Any) -> Any:
 # --- patterns ---------------------------------------------------------------------------------------------------------
 
 
-def regex_full_match(input: TensorLike, pattern: Any, name: str | None = None) -> Any:
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Any:
     """Return whether the whole of each text matches a pattern (RE2's language)."""
     if isinstance(pattern, (str, bytes)):
         return raw.StaticRegexFullMatch(input, pattern=pattern, name=name)
@@ -97,7 +101,7 @@ def regex_full_match(input: TensorLike, pattern: Any, name: str | None = None) -
 
 
 def regex_replace(
-    input: TensorLike, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+    input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replace_global: bool = True, name: str | None = None
 ) -> Any:
     r"""Return texts with what matches a pattern (RE2's language) replaced; `\1` is the first group.
 
@@ -114,7 +118,7 @@ def regex_replace(
 # --- hashes -----------------------------------------------------------------------------------------------------------
 
 
-def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Any:
+def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """Return a number below `num_buckets` for each text, the same in every version (FarmHash)."""
     return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
 
@@ -130,7 +134,10 @@ def string_to_hash_bucket(input: TensorLike, num_buckets: int, name: str | None 
 
 
 def string_to_hash_bucket_v1(
-    string_tensor: Any = None, num_buckets: Any = None, name: str | None = None, input: Any = None
+    string_tensor: TensorLike | None = None,
+    num_buckets: TensorLike | None = None,
+    name: str | None = None,
+    input: TensorLike | None = None,
 ) -> Any:
     """Return a number below `num_buckets` for each text, as TF 1 names the arguments."""
     return raw.StringToHashBucket(_either(string_tensor, input), num_buckets=num_buckets, name=name)
@@ -218,7 +225,7 @@ def reduce_join_v1(
 
 
 def unsorted_segment_join(
-    inputs: TensorLike, segment_ids: TensorLike, num_segments: Any, separator: str = "", name: str | None = None
+    inputs: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, separator: str = "", name: str | None = None
 ) -> Any:
     """Return the texts of each segment joined."""
     return raw.UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator=separator, name=name)

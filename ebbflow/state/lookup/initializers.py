@@ -9,6 +9,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import DTypeLike, Effect, PathLike, TensorLike
 from ebbflow.functions.trackable_resource import Asset
 from ebbflow.graph import collections
 from ebbflow.graph.collections import GraphKeys
@@ -22,7 +23,7 @@ from ebbflow.trackable.base import Trackable
 class TableInitializerBase(Trackable):
     """Fills a table of given dtypes."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any):
+    def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike):
         self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
 
     @property
@@ -51,7 +52,14 @@ class TableInitializerBase(Trackable):
 class KeyValueTensorInitializer(TableInitializerBase):
     """Fills a table with keys and values that are given one beside the other."""
 
-    def __init__(self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: str | None = None):
+    def __init__(
+        self,
+        keys: TensorLike,
+        values: TensorLike,
+        key_dtype: DTypeLike | None = None,
+        value_dtype: DTypeLike | None = None,
+        name: str | None = None,
+    ):
         if not context.executing_eagerly() and getattr(context.current_graph(), "building_function", False):
             with init_scope():
                 self._keys, self._values = _pair(keys, values, key_dtype, value_dtype)
@@ -60,7 +68,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
         self._name = name if name is not None else "key_value_init"
         super().__init__(self._keys.dtype, self._values.dtype)
 
-    def initialize(self, table: Any) -> Any:
+    def initialize(self, table: Any) -> Effect:
         """Return the operation that fills a table."""
         check_table_dtypes(table, self._keys.dtype, self._values.dtype)
         with name_scope(self._name, None, (table.resource_handle, self._keys, self._values)):
@@ -115,7 +123,7 @@ class TextFileInitializer(TableInitializerBase):
                 if not context.executing_eagerly():
                     collections.add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename.asset_path)
 
-    def initialize(self, table: Any) -> Any:
+    def initialize(self, table: Any) -> Effect:
         """Return the operation that fills a table from the file."""
         check_table_dtypes(table, self.key_dtype, self.value_dtype)
         with name_scope(self._name, None, (table.resource_handle,)):
@@ -161,7 +169,7 @@ class TextFileStringTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: PathLike,
         key_column_index: int = files.LINE_NUMBER,
         value_column_index: int = files.WHOLE_LINE,
         vocab_size: int | None = None,
@@ -178,13 +186,13 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: PathLike,
         key_column_index: int = files.WHOLE_LINE,
         value_column_index: int = files.LINE_NUMBER,
         vocab_size: int | None = None,
         delimiter: str = "\t",
         name: str = "text_file_id_table_init",
-        key_dtype: Any = dtypes.string,
+        key_dtype: DTypeLike = dtypes.string,
     ):
         super().__init__(
             filename, key_dtype, key_column_index, dtypes.int64, value_column_index, vocab_size, delimiter, name

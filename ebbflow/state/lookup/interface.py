@@ -13,7 +13,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import DTypeLike
+from ebbflow.core.typing import DTypeLike, Effect, TensorLike
 from ebbflow.functions.trackable_resource import TrackableResource
 from ebbflow.graph import collections, scopes
 from ebbflow.graph.collections import GraphKeys
@@ -23,7 +23,7 @@ from ebbflow.ops.ragged.tensor import RaggedTensor
 class LookupInterface(TrackableResource):
     """A table that can be looked up: from keys of one dtype to values of one dtype."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any):
+    def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike):
         super().__init__()
         self._key_dtype, self._value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
 
@@ -52,7 +52,7 @@ class LookupInterface(TrackableResource):
         """Return the number of keys, as an int64 scalar."""
         raise self._left_out("size")
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
         """Return the values of keys."""
         raise self._left_out("lookup")
 
@@ -98,7 +98,7 @@ def remember_initializer(operation: Any) -> Any:
     return operation
 
 
-def tables_initializer(name: str = "init_all_tables") -> Any:
+def tables_initializer(name: str = "init_all_tables") -> Effect:
     """Return the operation that fills all tables of the graph."""
     listed = collections.get_collection(GraphKeys.TABLE_INITIALIZERS)
     return scopes.group(*listed, name=name) if listed else scopes.no_op(name=name)

@@ -11,6 +11,7 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, Effect, TensorLike
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.tensor import RaggedTensor
@@ -98,9 +99,9 @@ class MutableHashTable(ChangingTable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
         name: str = "MutableHashTable",
         checkpoint: bool = True,
         experimental_is_anonymous: bool = False,
@@ -123,8 +124,8 @@ class MutableHashTable(ChangingTable):
         return raw.MutableHashTableOfTensorsV2(**types, **self._naming())
 
     def lookup(  # type: ignore[override]
-        self, keys: Any, dynamic_default_values: Any = None, name: str | None = None
-    ) -> Any:
+        self, keys: TensorLike, dynamic_default_values: TensorLike | None = None, name: str | None = None
+    ) -> Tensor:
         """Return the values of keys; of those that are not there, the default, or one of `dynamic_default_values`."""
         if isinstance(dynamic_default_values, str):  # TF 1 had `name` in this place
             dynamic_default_values, name = None, dynamic_default_values
@@ -144,11 +145,11 @@ class DenseHashTable(ChangingTable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
-        empty_key: Any,
-        deleted_key: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
+        empty_key: TensorLike,
+        deleted_key: TensorLike,
         initial_num_buckets: int | None = None,
         name: str = "MutableDenseHashTable",
         checkpoint: bool = True,
@@ -174,16 +175,16 @@ class DenseHashTable(ChangingTable):
             return raw.AnonymousMutableDenseHashTable(empty, deleted, **attrs, name=self._name)
         return raw.MutableDenseHashTableV2(empty, deleted, **attrs, **self._naming())
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor:
         """Return the values of keys, or the default."""
         with name_scope(name, f"{self.name}_lookup_table_find", [self.resource_handle]):
             keys = convert(keys, self._key_dtype, name="keys")
             return raw.LookupTableFindV2(self.resource_handle, keys, self._default_value)
 
-    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Any:
+    def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Any:
         """Give keys new values; return the operation that does."""
         return self.insert(keys, values, name)
 
-    def erase(self, keys: Any, name: str | None = None) -> Any:
+    def erase(self, keys: TensorLike, name: str | None = None) -> Effect:
         """Forget keys; return the operation that does."""
         return self.remove(keys, name)

@@ -11,6 +11,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, InitializerLike, TensorLike
 from ebbflow.graph import scopes
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
@@ -21,7 +22,7 @@ from ebbflow.state.lookup.interface import LookupInterface, as_keys, name_of, on
 class InitializableLookupTableBase(LookupInterface):
     """A table with an initializer and a value for keys that it does not have."""
 
-    def __init__(self, default_value: Any, initializer: TableInitializerBase):
+    def __init__(self, default_value: TensorLike, initializer: TableInitializerBase):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._default_value = convert(default_value, self._value_dtype)
         if not self._default_value.shape.is_compatible_with([]):
@@ -45,7 +46,7 @@ class InitializableLookupTableBase(LookupInterface):
         with name_scope(name, f"{self.name}_Size", (self.resource_handle,)):
             return raw.LookupTableSizeV2(self.resource_handle)
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
         """Return the values of keys, which may be sparse or ragged."""
         keys = as_keys(keys, self._key_dtype)
         with name_scope(name, f"{self.name}_Lookup", (self.resource_handle,)):
@@ -107,7 +108,13 @@ class StaticHashTableV1(StaticHashTable):
 class HashTable(StaticHashTableV1):
     """`tf.contrib.lookup.HashTable`, and what Estimators' inner code calls so."""
 
-    def __init__(self, initializer: Any, default_value: Any, shared_name: str | None = None, name: str | None = None):
+    def __init__(
+        self,
+        initializer: InitializerLike,
+        default_value: TensorLike,
+        shared_name: str | None = None,
+        name: str | None = None,
+    ):
         self._given_name = shared_name
         super().__init__(initializer, default_value, name)
 
@@ -157,7 +164,7 @@ class IdTableWithHashBuckets(LookupInterface):
         num_oov_buckets: int,
         hasher_spec: Any = FastHashSpec,
         name: str | None = None,
-        key_dtype: Any = None,
+        key_dtype: DTypeLike | None = None,
     ):
         if name:
             name = name.rstrip("/")
@@ -213,7 +220,7 @@ class IdTableWithHashBuckets(LookupInterface):
             inside = self._table.size() if self._table is not None else convert(0, dtypes.int64)
             return inside + self._num_oov_buckets
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
         """Return the ids of keys, which may be sparse or ragged."""
         keys = as_keys(keys, self._key_dtype)
         if self._num_oov_buckets == 0 and self._table is not None:

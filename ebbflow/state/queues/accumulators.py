@@ -10,13 +10,14 @@ from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.shape import as_shape
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import DTypeLike, Effect, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 
 
 class ConditionalAccumulatorBase:
     """What both kinds can do."""
 
-    def __init__(self, dtype: Any, shape: Any, accumulator_ref: Any):
+    def __init__(self, dtype: DTypeLike, shape: ShapeLike, accumulator_ref: Any):
         self._dtype, self._shape, self._accumulator_ref = as_dtype(dtype), as_shape(shape), accumulator_ref
         eager = getattr(accumulator_ref, "_array", None) is not None
         self._name = "accumulator" if eager else accumulator_ref.op.name.split("/")[-1]
@@ -43,7 +44,7 @@ class ConditionalAccumulatorBase:
         count = getattr(raw, f"{self._PREFIX}AccumulatorNumAccumulated")
         return count(self._accumulator_ref, name=name or f"{self._name}_NumAccumulated")
 
-    def set_global_step(self, new_global_step: Any, name: str | None = None) -> Any:
+    def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Effect:
         """Return the operation that goes on to a step: gradients of earlier ones are dropped."""
         step = raw.Cast(new_global_step, DstT=dtypes.int64)
         set_step = getattr(raw, f"{self._PREFIX}AccumulatorSetGlobalStep")
@@ -55,8 +56,8 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
     def __init__(
         self,
-        dtype: Any,
-        shape: Any = None,
+        dtype: DTypeLike,
+        shape: ShapeLike | None = None,
         shared_name: str | None = None,
         name: str = "conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -66,14 +67,14 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         )
         super().__init__(dtype, shape, reference)
 
-    def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Any:
+    def apply_grad(self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None) -> Effect:
         """Return the operation that adds a gradient, unless its step has passed."""
         grad = convert(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
         step = raw.Cast(local_step, DstT=dtypes.int64)
         return raw.ResourceAccumulatorApplyGradient(self._accumulator_ref, step, grad, name=name)
 
-    def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> Tensor:
         """Return the mean of the gradients, waiting until at least `num_required` have come."""
         mean = raw.ResourceAccumulatorTakeGradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
         if getattr(mean, "_array", None) is None:
@@ -88,8 +89,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     def __init__(
         self,
-        dtype: Any,
-        shape: Any = None,
+        dtype: DTypeLike,
+        shape: ShapeLike | None = None,
         shared_name: str | None = None,
         name: str = "sparse_conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -99,13 +100,18 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         )
         super().__init__(dtype, shape, reference)
 
-    def apply_indexed_slices_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Any:
+    def apply_indexed_slices_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Effect:
         """Return the operation that adds a gradient given as IndexedSlices."""
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
 
     def apply_grad(
-        self, grad_indices: Any, grad_values: Any, grad_shape: Any = None, local_step: Any = 0, name: str | None = None
-    ) -> Any:
+        self,
+        grad_indices: TensorLike,
+        grad_values: TensorLike,
+        grad_shape: ShapeLike | None = None,
+        local_step: TensorLike = 0,
+        name: str | None = None,
+    ) -> Effect:
         """Return the operation that adds rows, unless their step has passed."""
         return raw.SparseAccumulatorApplyGradient(
             self._accumulator_ref,
@@ -117,11 +123,11 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             name=name,
         )
 
-    def take_grad(self, num_required: Any, name: str | None = None) -> Any:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> Any:
         """Return indices, values and shape of the mean, waiting until at least `num_required` gradients have come."""
         return raw.SparseAccumulatorTakeGradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
 
-    def take_indexed_slices_grad(self, num_required: Any, name: str | None = None) -> IndexedSlices:
+    def take_indexed_slices_grad(self, num_required: TensorLike, name: str | None = None) -> IndexedSlices:
         """Return the mean as IndexedSlices."""
         taken = self.take_grad(num_required, name)
         return IndexedSlices(indices=taken.indices, values=taken.values, dense_shape=taken.shape)

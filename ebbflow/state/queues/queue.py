@@ -15,6 +15,7 @@ from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, Nested, TensorLike
 from ebbflow.ops.arrays.joining import stack
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random.seeds import get_seed
@@ -38,7 +39,7 @@ class QueueBase:
         self._name = "queue" if self._eager else queue_ref.op.name.split("/")[-1]
 
     @staticmethod
-    def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
+    def from_list(index: TensorLike, queues: Sequence[QueueBase]) -> QueueBase:
         """Return one queue that stands for the one of `queues` that `index`, a tensor, names at each run."""
         if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
             raise TypeError("A list of queues expected")
@@ -52,7 +53,7 @@ class QueueBase:
         return QueueBase(first.dtypes, common, first.names, reference)
 
     @property
-    def queue_ref(self) -> Any:
+    def queue_ref(self) -> Tensor:
         """The tensor that stands for the queue: a handle."""
         return self._queue_ref
 
@@ -98,7 +99,7 @@ class QueueBase:
         pairs = zip(vals, self._dtypes, strict=True)
         return [convert(val, dtype, name=f"component_{i}") for i, (val, dtype) in enumerate(pairs)]
 
-    def enqueue(self, vals: Any, name: str | None = None) -> Any:
+    def enqueue(self, vals: TensorLike, name: str | None = None) -> Effect:
         """Return the operation that puts one row into the queue, waiting while it is full."""
         with name_scope(name, f"{self._name}_enqueue", _values(vals)) as scope:
             row = self._components(vals)
@@ -106,7 +107,7 @@ class QueueBase:
                 val.shape.assert_is_compatible_with(shape)
             return raw.QueueEnqueueV2(self._queue_ref, row, name=scope or None)
 
-    def enqueue_many(self, vals: Any, name: str | None = None) -> Any:
+    def enqueue_many(self, vals: TensorLike, name: str | None = None) -> Effect:
         """Return the operation that puts the rows of a batch into the queue, one after the other."""
         with name_scope(name, f"{self._name}_EnqueueMany", _values(vals)) as scope:
             batch = self._components(vals)
@@ -134,13 +135,13 @@ class QueueBase:
         name = f"{self._name}_Dequeue" if name is None else name
         return self._shaped(raw.QueueDequeueV2(self._queue_ref, component_types=self._dtypes, name=name), ())
 
-    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_many(self, n: TensorLike, name: str | None = None) -> Any:
         """Return the next `n` rows as a batch, waiting until there are that many."""
         name = f"{self._name}_DequeueMany" if name is None else name
         tensors = raw.QueueDequeueManyV2(self._queue_ref, n=n, component_types=self._dtypes, name=name)
         return self._shaped(tensors, (_constant(n),))
 
-    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> Any:
         """Return the next `n` rows as a batch; of a closed queue those that are left, if there are any."""
         name = f"{self._name}_DequeueUpTo" if name is None else name
         tensors = raw.QueueDequeueUpToV2(self._queue_ref, n=n, component_types=self._dtypes, name=name)
@@ -148,7 +149,7 @@ class QueueBase:
 
     # --- state -------------------------------------------------------------------------------------------------------
 
-    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Effect:
         """Return the operation that closes the queue: nothing more is put, what it holds can be taken."""
         name = f"{self._name}_Close" if name is None else name
         return raw.QueueCloseV2(self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name)
@@ -247,8 +248,8 @@ class FIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any = None,
+        dtypes: Nested,
+        shapes: Nested = None,
         names: Any = None,
         shared_name: str | None = None,
         name: str = "fifo_queue",
@@ -273,8 +274,8 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any,
+        dtypes: Nested,
+        shapes: Nested,
         names: Any = None,
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
@@ -300,8 +301,8 @@ class RandomShuffleQueue(QueueBase):
         self,
         capacity: int,
         min_after_dequeue: int,
-        dtypes: Any,
-        shapes: Any = None,
+        dtypes: Nested,
+        shapes: Nested = None,
         names: Any = None,
         seed: int | None = None,
         shared_name: str | None = None,
@@ -336,8 +337,8 @@ class PriorityQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        types: Any,
-        shapes: Any = None,
+        types: Nested,
+        shapes: Nested = None,
         names: Any = None,
         shared_name: str | None = None,
         name: str = "priority_queue",

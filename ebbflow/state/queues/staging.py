@@ -14,6 +14,7 @@ from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.ops.declare import raw
 
 _numbers = itertools.count()
@@ -121,7 +122,7 @@ class BaseStagingArea:
 class StagingArea(BaseStagingArea):
     """A first-in, first-out area."""
 
-    def put(self, values: Any, name: str | None = None) -> Any:
+    def put(self, values: Any, name: str | None = None) -> Effect:
         """Return the operation that puts a tuple, waiting while the area is full."""
         with name_scope(name, f"{self._name}_put") as scope:
             if not isinstance(values, (list, tuple, dict)):
@@ -134,7 +135,7 @@ class StagingArea(BaseStagingArea):
         tensors = raw.Unstage(dtypes=self._dtypes, **self._room(name, "get"))
         return self._returned(list(tensors), list(range(len(self._dtypes))))
 
-    def peek(self, index: Any, name: str | None = None) -> Any:
+    def peek(self, index: TensorLike, name: str | None = None) -> Any:
         """Return the tuple at a place; it stays in the area."""
         tensors = raw.StagePeek(index, dtypes=self._dtypes, **self._room(name, "peek"))
         return self._returned(list(tensors), list(range(len(self._dtypes))))
@@ -143,7 +144,7 @@ class StagingArea(BaseStagingArea):
         """Return how many tuples there are."""
         return raw.StageSize(dtypes=self._dtypes, **self._room(name, "size"))
 
-    def clear(self, name: str | None = None) -> Any:
+    def clear(self, name: str | None = None) -> Effect:
         """Return the operation that empties the area."""
         return raw.StageClear(dtypes=self._dtypes, **self._room(name, "clear"))
 
