@@ -15,6 +15,7 @@ from typing import Any
 
 from ebbflow.core import context, nest
 from ebbflow.core.call import Call
+from ebbflow.core.composite_gradient import flat_tensors, gradients_like
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
@@ -54,9 +55,10 @@ def gradients(
     if aggregation_method not in (None, 0, 1, 2):
         raise ValueError(f"Invalid `aggregation_method` specified {aggregation_method}.")
     unconnected_gradients = UnconnectedGradients(unconnected_gradients)  # ValueError for anything else
-    flat_ys, flat_xs = _as_list(ys), _as_list(xs)
+    flat_ys, values = flat_tensors(_as_list(ys)), _as_list(xs)
+    flat_xs = flat_tensors(values)
     flat_stops = [] if stop_gradients is None else _as_list(stop_gradients)
-    given = [None] * len(flat_ys) if grad_ys is None else _as_list(grad_ys)
+    given = [None] * len(flat_ys) if grad_ys is None else flat_tensors(_as_list(grad_ys))
     if len(given) != len(flat_ys):
         raise ValueError(f"Passed {len(given)} grad_ys for {len(flat_ys)} ys")
     graph = context.current_graph()
@@ -70,9 +72,9 @@ def gradients(
         walk = _Walk(graph, targets, sources, stops, sums)
         walk.run(gate_gradients, colocate_gradients_with_ops, aggregation_method)
         found = [sums.get(s) for s in sources]
-        return [
-            g if g is not None else unconnected(x, unconnected_gradients) for g, x in zip(found, flat_xs, strict=True)
-        ]
+        pairs = zip(found, flat_xs, strict=True)
+        filled = [g if g is not None else unconnected(x, unconnected_gradients) for g, x in pairs]
+        return gradients_like(values, filled)
 
 
 def _as_list(value: Any) -> list[Any]:

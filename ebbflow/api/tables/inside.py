@@ -30,6 +30,8 @@ dispatched_functions as python.util.dispatch.apis_with_type_based_dispatch
 python.types.core.TensorLike
 [core.composite_gradient]
 python.framework.composite_tensor_gradient.: CompositeTensorGradient WithValuesCompositeTensorGradient
+[ops.nn.conv]
+padding_of as python.ops.nn_ops.convert_padding
 [core.immutable_dict]
 python.framework.immutable_dict.ImmutableDict
 [ops.extension.types]

@@ -14,6 +14,7 @@ from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.image import colour
 from ebbflow.ops.image.files import adjust_jpeg_quality
+from ebbflow.ops.image.layout import of_any_rank
 from ebbflow.ops.lengths import lengths_of, packed
 from ebbflow.ops.random.stateful import random_uniform
 from ebbflow.ops.random.stateless import stateless_random_uniform
@@ -24,6 +25,8 @@ def _flipped(image: Any, axis: int, scope: str, draw: Any) -> Any:
     with name_scope(None, scope, [image]):
         image = convert(image, name="image")
         rank = image.shape.rank
+        if rank is None:
+            return of_any_rank(image, lambda batch: _flipped(batch, axis, scope, draw))
         if rank == 3:
             turned = raw.ReverseV2(image, np.array([axis], np.int32))
             return raw.SelectV2(raw.Less(draw([]), np.float32(0.5)), turned, image)

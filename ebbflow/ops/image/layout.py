@@ -6,6 +6,7 @@ call is made, else an InvalidArgumentError when it runs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,10 @@ def batched(image: Any) -> tuple[Any, int]:
     """Return an image as a batch, and the rank it had."""
     image = convert(image, name="image")
     rank = image.shape.rank
+    if rank is None:  # taken for one image, as TensorFlow takes it
+        image = raw.ExpandDims(image, np.array(0, np.int32))
+        image.set_shape([None] * 4)
+        return image, 3
     if rank not in (3, 4):
         raise ValueError(f"'image' (shape {image.shape}) must have either 3 or 4 dimensions.")
     return (raw.ExpandDims(image, np.array(0, np.int32)) if rank == 3 else image), rank
@@ -40,6 +45,20 @@ def _ranked(image: Any) -> tuple[Any, int]:
     if rank not in (3, 4):
         raise ValueError(f"'image' (shape {image.shape}) must have either 3 or 4 dimensions.")
     return image, rank
+
+
+def of_any_rank(image: Any, turned: Callable[[Any], Any]) -> Any:
+    """Return what a function of a batch gives for images whose rank only the run knows: 3, or 4."""
+    lengths = raw.Shape(image)
+    rank = raw.Rank(image)
+    good = raw.LogicalOr(raw.Equal(rank, np.int32(3)), raw.Equal(rank, np.int32(4)))
+    with context.default_graph().control_dependencies(
+        [Assert(good, ["'image' must have 3 or 4 dimensions:", lengths])]
+    ):
+        batch = raw.Reshape(image, raw.ConcatV2([np.array([-1], np.int32), lengths[-3:]], np.array(0, np.int32)))
+    batch.set_shape([None] * 4)
+    result = turned(batch)
+    return raw.Reshape(result, raw.ConcatV2([lengths[:-3], raw.Shape(result)[1:]], np.array(0, np.int32)))
 
 
 # --- flips and turns --------------------------------------------------------------------------------------------------
@@ -61,6 +80,9 @@ def flip_up_down(image: TensorLike) -> Any:
 
 def _flipped(image: Any, axis: int, scope: str) -> Any:
     with name_scope(None, scope, [image]):
+        image = convert(image, name="image")
+        if image.shape.rank is None:
+            return of_any_rank(image, lambda batch: _flipped(batch, axis, scope))
         image, rank = _ranked(image)
         return raw.ReverseV2(image, np.array([axis + rank - 3], np.int32))
 
@@ -68,6 +90,9 @@ def _flipped(image: Any, axis: int, scope: str) -> Any:
 def transpose(image: TensorLike, name: str | None = None) -> Any:
     """Return images with height and width exchanged."""
     with name_scope(name, "transpose", [image]):
+        image = convert(image, name="image")
+        if image.shape.rank is None:
+            return of_any_rank(image, transpose)
         image, rank = _ranked(image)
         return raw.Transpose(image, np.array([1, 0, 2] if rank == 3 else [0, 2, 1, 3], np.int32))
 
@@ -79,6 +104,9 @@ def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Any:
     [[[2]], [[1]]]
     """
     with name_scope(name, "rot90", [image, k]):
+        image = convert(image, name="image")
+        if image.shape.rank is None:
+            return of_any_rank(image, lambda batch: rot90(batch, k))
         image, rank = _ranked(image)
         k = convert(k, dtypes.int32)
         if k.shape.rank not in (None, 0):

@@ -306,3 +306,14 @@ def test_fields_that_are_variables():
     assert again.count.numpy() == 3 and again.step == 2
     with pytest.raises(TypeError, match="count: expected 'Variable', got 'int'"):
         Counter(1, 2)
+
+
+def test_gradients_of_ragged_tensors_in_graphs():
+    @tf.function
+    def both():
+        ragged = tf.RaggedTensor.from_row_lengths(tf.constant([1.0, 2.0, 3.0]), [2, 1])
+        square = ragged * ragged
+        return tf.gradients(square, ragged)[0], tf.gradients([square], [ragged.values], grad_ys=[ragged])[0]
+
+    whole, weighted = both()
+    assert whole.to_list() == [[2.0, 4.0], [6.0]] and weighted.numpy().tolist() == [2.0, 8.0, 18.0]
