@@ -354,4 +354,5 @@ def _ragged(leaf: Any, splits: Any) -> Any:
         return leaf
     if leaf.shape.rank is None:
         raise ValueError(f"Unable to make ragged batches of components of unknown rank: {leaf}")
-    return RaggedTensorSpec(leaf.shape, leaf.dtype, 0, splits)
+    last = max(axis for axis, length in enumerate(leaf.shape.as_list()) if length is None)
+    return RaggedTensorSpec(leaf.shape, leaf.dtype, last, splits)

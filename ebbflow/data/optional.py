@@ -21,6 +21,10 @@ class Optional(CompositeTensor):
         self._variant_tensor_attr, self._element_spec = variant_tensor, value_structure
 
     @property
+    def _variant_tensor(self) -> Any:
+        return self._variant_tensor_attr
+
+    @property
     def element_spec(self) -> Any:
         """The type of the value."""
         return self._element_spec

@@ -66,6 +66,8 @@ by_class[SparseTensor] = SparseTensorSpec
 
 
 def _pack_ragged(spec: RaggedTensorSpec, value: Any, rows: bool = False) -> Any:
+    if not isinstance(value, RaggedTensor) and spec.ragged_rank:
+        value = RaggedTensor.from_tensor(value, ragged_rank=spec.ragged_rank, row_splits_dtype=spec.row_splits_dtype)
     if not isinstance(value, RaggedTensor):
         return RaggedTensorToVariant([], value, batched_input=rows, Tsplits=spec.row_splits_dtype)
     return RaggedTensorToVariant(list(value.nested_row_splits), value.flat_values, batched_input=rows)

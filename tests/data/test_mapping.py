@@ -75,6 +75,16 @@ def test_rows_without_values_are_batched_with_others():
     assert [len(r) for r in batch.to_list()] == [1, 1, 1, 1] and batch.to_list()[3] == [[[1.0, 1.0]] * 3]
 
 
+def test_ragged_batches_of_rows_that_differ_in_any_axis():
+    shapes = {"a": lambda i: [i], "b": lambda i: [i, 2], "c": lambda i: [2, i], "d": lambda i: [2, i, 3, 2 * i, 1]}
+    rows = Dataset.range(5).map(lambda i: {k: tf.fill(shape(i), i) for k, shape in shapes.items()})
+    expected = [{k: np.full(shape(i), i).tolist() for k, shape in shapes.items()} for i in range(5)]
+    found = [{k: v.to_list() for k, v in batch.items()} for batch in rows.ragged_batch(2)]
+    assert found == [{k: [row[k] for row in expected[i : i + 2]] for k in shapes} for i in (0, 2, 4)]
+    ranks = {k: spec.ragged_rank for k, spec in rows.ragged_batch(2).element_spec.items()}
+    assert ranks == {"a": 1, "b": 1, "c": 2, "d": 4}
+
+
 def test_values_of_ragged_and_sparse_tensors_are_elements():
     value = tf.compat.v1.ragged.constant_value([[1, 2], [], [3]])
     assert next(iter(Dataset.from_tensors(value))).to_list() == [[1, 2], [], [3]]

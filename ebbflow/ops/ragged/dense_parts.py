@@ -14,7 +14,8 @@ from ebbflow.ops.declare import raw
 def with_first_axes_merged(tensor: Any, times: int) -> Any:
     """Return a tensor with its first axes made one."""
     sizes = raw.Shape(tensor)
-    return raw.Reshape(tensor, raw.ConcatV2([[-1], sizes[times + 1 :]], 0))
+    first = raw.Prod(sizes[: times + 1], 0, keep_dims=True)  # -1 would mean nothing beside lengths of 0
+    return raw.Reshape(tensor, raw.ConcatV2([first, sizes[times + 1 :]], 0))
 
 
 def lengths_before(tensor: Any, padding: Any, kind: Any) -> Any:
