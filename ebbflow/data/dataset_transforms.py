@@ -164,15 +164,16 @@ class Transforms:
         shapes = _padded_shapes(spec, padded_shapes)
         values = _padding_values(spec, padding_values)
         size, drop = as_int64(batch_size, "batch_size"), convert(drop_remainder, dtypes.bool, name="drop_remainder")
-        lengths = [shape.constant_dims() if isinstance(shape, Tensor) else as_dims(shape) for shape in shapes]
+        lengths = [_known_lengths(shape) for shape in shapes]
         count = whole_size(batch_size, drop)
-        made = [
+        made = iter(
             TensorSpec(None if dims is None else [count, *dims], leaf.dtype)
             for leaf, dims in zip(flat, lengths, strict=True)
-        ]
+        )
+        padded = structure.map_structure(lambda s: s if isinstance(s, structure.NoneTensorSpec) else next(made), spec)
         return self._then(
             batching.PaddedBatchDatasetV2, size, [_as_vector(s) for s in shapes], values, drop,
-            spec=structure.pack_as(spec, made), kind="_PaddedBatchDataset", name=name,
+            spec=padded, kind="_PaddedBatchDataset", name=name,
         )  # fmt: skip
 
     def unbatch(self, name: str | None = None) -> Any:
@@ -266,6 +267,18 @@ def _as_vector(shape: Any) -> Any:
     return np.array([-1 if n is None else n for n in as_dims(shape)], np.int64)  # type: ignore[union-attr]
 
 
+def _known_lengths(shape: Any) -> Any:
+    """Return what is known of the lengths that a component is padded to."""
+    if not isinstance(shape, Tensor):
+        return as_dims(shape)
+    if shape.dtype is not dtypes.int64:
+        raise TypeError(f"Padded shape {shape} must be a `tf.int64` vector tensor, but it is of {shape.dtype.name}.")
+    if shape.shape.rank not in (1, None):
+        raise ValueError(f"Padded shape {shape} must be a `tf.int64` vector tensor, but its shape was {shape.shape}.")
+    value = shape.constant_value()
+    return shape.constant_dims() if value is None else tuple(None if n < 0 else int(n) for n in value)
+
+
 def _padded_shapes(spec: Any, given: Any) -> list[Any]:
     """Return the shape that each component is padded to: -1 (None) for the longest of a batch."""
     flat = structure.flat_specs(spec)
@@ -278,7 +291,7 @@ def _padded_shapes(spec: Any, given: Any) -> list[Any]:
         return [leaf.shape for leaf in flat]
     shapes = _beside(spec, given)
     for leaf, shape in zip(flat, shapes, strict=True):
-        dims = shape.constant_dims() if isinstance(shape, Tensor) else as_dims(shape)
+        dims = _known_lengths(shape)
         own = leaf.shape._dims
         if dims is None or own is None:
             continue
@@ -299,6 +312,8 @@ def _padded_shapes(spec: Any, given: Any) -> list[Any]:
 def _beside(spec: Any, given: Any) -> list[Any]:
     """Return the shapes in `given`, which has the structure of `spec`; tuples of numbers in it are shapes."""
     kind = structure.kind_of(spec)
+    if isinstance(spec, structure.NoneTensorSpec):
+        return []
     if kind is None:
         return [given if isinstance(given, Tensor) else TensorShape(_dims(given))]
     inside = structure.kind_of(given)
@@ -310,6 +325,8 @@ def _beside(spec: Any, given: Any) -> list[Any]:
 
 def _dims(shape: Any) -> Any:
     if isinstance(shape, (list, tuple, np.ndarray)):
+        if np.ndim(np.array(shape, object)) != 1:
+            raise ValueError(f"Padded shape {shape!r} must be a vector of lengths")
         return [None if n is None or int(n) == -1 else int(n) for n in shape]
     return shape
 
@@ -324,7 +341,8 @@ def _padding_values(spec: Any, given: Any) -> list[Any]:
         structure.assert_same(
             structure.map_structure(lambda s: None, spec), structure.map_structure(lambda s: None, given)
         )
-        values = structure.flatten(given)
+        pairs = zip(structure.flatten(spec), structure.flatten(given), strict=True)
+        values = [value for leaf, value in pairs if not isinstance(leaf, structure.NoneTensorSpec)]
     return [_filler(value, leaf.dtype) for value, leaf in zip(values, flat, strict=True)]
 
 
