@@ -45,7 +45,10 @@ LARGEST = 1 << 22
 """Bytes of planned memory beyond which a Program is not kept: there the arithmetic costs more than the walk."""
 
 KEPT = 64
-"""Signatures that are remembered; the oldest is forgotten."""
+"""Signatures that are remembered. The one that came by longest ago is forgotten, but no Program that is in use."""
+
+STALE = 20 * KEPT
+"""Tapes after which a Program that none of them used is not in use any more."""
 
 PATIENCE = 256
 """Tapes read in vain after which only every sixteenth is read: where shapes never repeat that costs nearly nothing."""
@@ -54,7 +57,7 @@ SHORT = 32
 """Elements up to which an axis, a shape or the like is part of the signature, and known while the pass is traced."""
 
 _INTEGERS = frozenset((dtypes.int32, dtypes.int64))
-_LOOKED_UP = 4096  # attrs, by identity and by content
+_HELD, _ALIKE = 256, 4096  # attrs that are known by identity, and by content
 
 
 class Reading(NamedTuple):
@@ -69,10 +72,11 @@ class Reading(NamedTuple):
 class Plan:
     """What is known of one signature: how often it was met, and later what runs in its place."""
 
-    __slots__ = ("fed", "met", "places", "refused", "runner", "trials", "types")
+    __slots__ = ("fed", "last", "met", "places", "refused", "runner", "trials", "types")
 
     def __init__(self) -> None:
         self.met = 0
+        self.last = 0  # the number of the tape that it came by with last
         self.trials = 0
         self.refused = False
         self.runner: Runner | None = None
@@ -102,6 +106,7 @@ class Replays:
         self.plans: dict[Any, Plan] = {}
         self._lock = threading.RLock()
         self._in_vain = 0
+        self._tapes = 0
         self._attrs: dict[int, tuple[Any, int]] = {}  # by identity: the attrs (held: it stays theirs), their number
         self._alike: dict[Any, int] = {}
         self._numbers = itertools.count()
@@ -119,6 +124,7 @@ class Replays:
         plan = self.plans.get(reading.signature)
         if plan is None:
             plan = self._remember(reading.signature)
+        self._tapes = plan.last = self._tapes + 1
         if plan.trials >= TRIALS:
             self._in_vain = 0
             try:
@@ -131,9 +137,13 @@ class Replays:
         return plain
 
     def _remember(self, signature: Any) -> Plan:
+        """Return a plan for a signature that is new: one to keep, or one for now where all Programs kept are in use."""
         with self._lock:
             if len(self.plans) >= KEPT:
-                del self.plans[next(iter(self.plans))]
+                oldest, plan = min(self.plans.items(), key=_age)
+                if plan.runner is not None and self._tapes - plan.last < STALE:
+                    return Plan()
+                del self.plans[oldest]
             return self.plans.setdefault(signature, Plan())
 
     # --- reading a tape -----------------------------------------------------------------------------------------------
@@ -187,11 +197,12 @@ class Replays:
         except TypeError:  # an attr that is no key
             return None
         with self._lock:
-            if len(self._attrs) >= _LOOKED_UP or len(self._alike) >= _LOOKED_UP:
+            if len(self._attrs) >= _HELD:  # some are made anew for every call: what they are is known by content
                 self._attrs.clear()
-                self._alike.clear()
-                number = None
             if number is None:
+                if len(self._alike) >= _ALIKE:  # numbers are never used again: their plans are forgotten in time
+                    self._attrs.clear()
+                    self._alike.clear()
                 number = self._alike.setdefault(alike, next(self._numbers))
             self._attrs[id(attrs)] = attrs, number
         return number
@@ -219,6 +230,11 @@ class Replays:
             else:
                 plan.trials += 1
             self._lock.release()
+
+
+def _age(item: tuple[Any, Plan]) -> tuple[bool, int]:
+    """Return what plans are forgotten by: those without a Program first, then by when they came by last."""
+    return item[1].runner is not None, item[1].last
 
 
 def _is_known(op: Any, x: Any, entry: Any) -> bool:

@@ -233,6 +233,27 @@ def test_few_signatures_are_remembered(replays):
     assert len(replays.plans) <= KEPT
 
 
+def test_programs_in_use_are_not_forgotten_for_what_comes_by_once(replays, monkeypatch):
+    x = tf.Variable(numbers(4 * KEPT))
+
+    def step(n):
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(x[:n] ** 2)
+        tape.gradient(y, x)
+
+    for _ in range(STEPS):
+        step(3)
+    used = next(plan for plan in replays.plans.values() if plan.trials == TRIALS)
+    for n in range(4, 4 * KEPT):
+        step(n)
+    assert used in replays.plans.values() and len(replays.plans) <= KEPT
+    monkeypatch.setattr(replayed_tapes, "STALE", 8)
+    for plan in replays.plans.values():
+        plan.runner = used.runner  # as if all had Programs
+    step(4 * KEPT)
+    assert used not in replays.plans.values()
+
+
 def test_what_differs_is_walked_for_good(replays, monkeypatch):
     monkeypatch.setattr(replayed_tapes, "_same", lambda a, b: False)
     for step in range(STEPS):
