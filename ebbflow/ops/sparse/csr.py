@@ -292,6 +292,7 @@ def _(xp, a, b, *, transpose_a, transpose_b, adjoint_a, adjoint_b):
         if left.shape[1] != right.shape[0]:
             raise invalid(f"Matrices do not fit: {left.shape} and {right.shape}")
         products.append((left @ right).tocsr())
+        products[-1].sort_indices()  # scipy leaves the columns of a product's rows in the order they come about
     shape = products[0].shape if products else first.shape
     return first.like(products, shape)
 

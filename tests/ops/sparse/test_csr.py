@@ -39,6 +39,16 @@ def test_arithmetic():
     assert not dense(RAW.SparseMatrixZeros(dense_shape=np.array([2, 3]), type=tf.float64)).any()
 
 
+def test_a_product_is_in_order():
+    left = np.random.RandomState(0).randint(0, 3, (6, 7)).astype(np.float32)
+    pair = [tf.sparse.from_dense(m) for m in (left, left.T)]
+    a, b = (tf.raw_ops.SparseTensorToCSRSparseMatrix(indices=m.indices, values=m.values, dense_shape=m.dense_shape)
+            for m in pair)  # fmt: skip
+    product = tf.raw_ops.SparseMatrixSparseMatMul(a=a, b=b, type=tf.float32)
+    found = tf.SparseTensor(*tf.raw_ops.CSRSparseMatrixToSparseTensor(sparse_matrix=product, type=tf.float32))
+    np.testing.assert_array_equal(tf.sparse.to_dense(found), left @ left.T)
+
+
 def test_softmax_is_over_what_is_there():
     soft = RAW.SparseMatrixSoftmax(logits=csr(A), type=tf.float64)
     e = np.where(A != 0, np.exp(A), 0)
