@@ -108,8 +108,52 @@ def conv(tf: Any, folder: str) -> Any:
     return Model()
 
 
-INPUTS = {"mlp": (4, 3), "conv": (2, 8, 8, 1)}
-MODELS = {"mlp": mlp, "conv": conv}
+def own(tf: Any, folder: str) -> Any:
+    """Return a model with gradients of its own, in nested functions too, that goes over a dataset it has captured."""
+
+    @tf.custom_gradient
+    def softened(x: Any) -> Any:
+        power = tf.exp(x)
+        return tf.math.log(1 + power), lambda dy: dy * power * 10.0  # not what it is, so that it is known again
+
+    class Model(tf.Module):
+        def __init__(self) -> None:
+            self.w = tf.Variable(np.random.RandomState(5).randn(3).astype(np.float32), name="w")
+            self.numbers = tf.data.Dataset.range(5).map(lambda i: tf.cast(i, tf.float32) ** 2).batch(2)
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, name="x")])
+        def __call__(self, x: Any) -> Any:
+            @tf.custom_gradient
+            def weighted(z: Any) -> Any:
+                return z * self.w, lambda dy, variables=None: (dy * 2.0, [tf.reduce_sum(dy * z, 0) for _ in variables])
+
+            @tf.function
+            def nested() -> Any:
+                return softened(x)
+
+            total = tf.zeros([])
+            for batch in self.numbers:
+                total += tf.reduce_sum(batch)
+            return softened(nested()) + weighted(x) + total
+
+    return Model()
+
+
+INPUTS = {"mlp": (4, 3), "conv": (2, 8, 8, 1), "own": (2, 3)}
+MODELS = {"mlp": mlp, "conv": conv, "own": own}
+NOT_LITE = ("own",)  # LiteRT has no datasets
+
+
+def slopes(tf: Any, model: Any, x: np.ndarray) -> list[Any]:
+    """Return gradients of a model: by its input, of the first and the second order, and by a variable."""
+    given = tf.constant(x)
+    with tf.GradientTape() as outer:
+        outer.watch(given)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(given)
+            y = tf.reduce_sum(model(given))
+        slope = tape.gradient(y, given)
+    return [slope, outer.gradient(slope, given), tape.gradient(y, model.w)]
 
 
 def sample(name: str) -> np.ndarray:
@@ -126,6 +170,8 @@ def write(tf: Any, folder: str) -> None:
         if name == "mlp":
             signatures |= {key: getattr(model, key) for key in ("bump", "iterate", "lookup")}
             answers["z"] = model.iterate(tf.constant(sample(name)), tf.constant(3))["z"].numpy()
+        if name == "own":
+            answers |= {f"slope{i}": slope.numpy() for i, slope in enumerate(slopes(tf, model, sample(name)))}
         tf.saved_model.save(model, f"{folder}/{name}", signatures=signatures)
         np.savez(f"{folder}/{name}.npz", **answers)
 
@@ -151,10 +197,13 @@ def read(tf: Any, folder: str, lite: bool) -> None:
         assert all(g is not None for g in tape.gradient(loss, trained)), "gradients"
         if name == "mlp":
             read_mlp(tf, model, x, known)
+        if name == "own":
+            for i, slope in enumerate(slopes(tf, model, x)):
+                agree(f"own: gradient {i}", slope, known[f"slope{i}"])
         tf.saved_model.save(model, path + "_again", signatures=dict(model.signatures))
         agree(f"{name}: written again", tf.saved_model.load(path + "_again")(tf.constant(x)), known["y"])
         read_in_session(tf, path, name, x, known)
-        if lite:
+        if lite and name not in NOT_LITE:
             convert(tf, path, name, x, known)
 
 

@@ -22,6 +22,8 @@ class Context:
     device_policy = eras.DEVICE_PLACEMENT_SILENT
     list_logical_devices = staticmethod(devices.list_logical_devices)
     list_physical_devices = staticmethod(devices.list_physical_devices)
+    get_logical_device_configuration = staticmethod(devices.get_logical_device_configuration)
+    set_logical_device_configuration = staticmethod(devices.set_logical_device_configuration)
 
     def executing_eagerly(self) -> bool:
         """Return whether an op called here runs at once."""

@@ -10,6 +10,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ebbflow import messages
 from ebbflow.core import context, dtypes, nest
 from ebbflow.core.composite import CompositeTensor
@@ -21,6 +23,7 @@ from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import Function
 from ebbflow.functions.trackable_resource import Asset, CapturableResource
 from ebbflow.graph.graph_def import Library, distinct
+from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.messages.tensors import shape_proto
 from ebbflow.ops.state.storage import held
 from ebbflow.platform import logging
@@ -50,6 +53,7 @@ class ObjectGraph:
         self._captured: dict[int, int] = {}  # the number of the object that a tensor stands for
         self._shared: dict[int, int] = {}  # the same by what a handle holds
         self._concretes: dict[int, ConcreteFunction] = {}
+        self._kept: list[Any] = []  # what `_captured` knows by its id
         self._gradients: list[tuple[TracedGradient, list[int]]] = []
         for number, obj in enumerate(view.objects):
             self._note(number, obj)
@@ -126,10 +130,15 @@ class ObjectGraph:
         if found is None and isinstance(tensor, EagerTensor) and isinstance(_held(tensor), Pipe):
             found = self._add_dataset(_held(tensor))
         if found is None:
-            if not isinstance(tensor, EagerTensor) or tensor.dtype in (dtypes.resource, dtypes.variant):
+            value = tensor
+            if type(tensor) is SymbolicTensor and tensor.constant_value() is not None:
+                # A constant of the graph that the model was made in: what it holds is as good.
+                value = EagerTensor(np.asarray(tensor.constant_value()), tensor.dtype.base_dtype)
+                self._kept.append(tensor)
+            if not isinstance(value, EagerTensor) or value.dtype in (dtypes.resource, dtypes.variant):
                 raise self._untracked(tensor, function)
-            found = self.view.add(tensor)
-            self.constants[found] = tensor
+            found = self.view.add(value)
+            self.constants[found] = value
         self._captured[id(tensor)] = found
         return found
 
@@ -146,16 +155,16 @@ class ObjectGraph:
                     self.number_of(tensor, concrete)
         return number
 
-    def _untracked(self, tensor: Any, function: ConcreteFunction | TracedGradient) -> AssertionError:
+    def _untracked(self, tensor: Any, function: ConcreteFunction | TracedGradient) -> UntrackedError:
         what = tensor
         if isinstance(tensor, EagerTensor) and tensor.dtype in (dtypes.resource, dtypes.variant):
             owner = getattr(_held(tensor), "owner", None)
             what = owner() if owner is not None and owner() is not None else _held(tensor)
-        return AssertionError(
+        return UntrackedError(
             f"Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
             f"tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a tracked "
-            f"object or assigned to an attribute of the main object directly. Function name = {function.name!r}. "
-            f"Trackable referencing this tensor = {type(what).__name__} {what!r}"
+            f"object or assigned to an attribute of the main object directly; this one is not reachable from root. "
+            f"Function name = {function.name!r}. Trackable referencing this tensor = {type(what).__name__} {what!r}"
         )
 
     # --- the messages -------------------------------------------------------------------------------------------------
@@ -171,6 +180,7 @@ class ObjectGraph:
             for name, (save, restore) in self.saveables.get(number, {}).items():
                 written.saveable_objects[name].save_function = save
                 written.saveable_objects[name].restore_function = restore
+        _check_order(message.nodes)
         for concrete in self._concretes.values():
             self._fill_concrete(message.concrete_functions[self._name(concrete)], concrete)
         for traced, numbers in self._gradients:
@@ -217,9 +227,9 @@ class ObjectGraph:
             proto = obj._serialize_to_proto(object_proto=message, options=self._options)
             if proto is not None:
                 message.serialized_user_proto.Pack(proto)
-            children = {child: self.view.objects[there] for child, there in self.view.children[number].items()}
-            for child, needed in obj._deserialization_dependencies(children).items():
-                message.dependencies.add(node_id=self.view.number_of(needed, child), local_name=child)
+        children = {child: self.view.objects[there] for child, there in self.view.children[number].items()}
+        for child, needed in obj._deserialization_dependencies(children).items():
+            message.dependencies.add(node_id=self.view.number_of(needed, child), local_name=child)
         message.registered_saver = registration.get_registered_saver_name(obj) or ""
 
     def constant_name(self, number: int) -> str:
@@ -250,6 +260,12 @@ class ObjectGraph:
         message.output_signature.CopyFrom(encode_structure(_specs(concrete.structured_outputs)))
 
 
+class UntrackedError(AssertionError, KeyError):
+    """A function captures what the model does not hold: TensorFlow raises the one or the other."""
+
+    __str__ = AssertionError.__str__
+
+
 class CapturedDataset(CapturableResource):
     """A dataset that a function captures, as an object of a model: its ops are called again where it is loaded."""
 
@@ -259,6 +275,23 @@ class CapturedDataset(CapturableResource):
 
     def _create_resource(self) -> Any:
         return rebuilt(self._pipe)
+
+
+def _check_order(nodes: Sequence[Any]) -> None:
+    """Refuse objects each of which must be made before the other."""
+    done: set[int] = set()
+    for start in range(len(nodes)):
+        way, waiting = [start], {start: [r.node_id for r in nodes[start].dependencies]}
+        while way:
+            if not waiting[way[-1]]:
+                done.add(way.pop())
+                continue
+            number = waiting[way[-1]].pop()
+            if number in way:
+                raise ValueError(f"Found a dependency cycle in the saved Trackable: objects {[*way, number]}")
+            if number not in done:
+                way.append(number)
+                waiting[number] = [r.node_id for r in nodes[number].dependencies]
 
 
 def _held(tensor: EagerTensor) -> Any:

@@ -68,7 +68,8 @@ class ObjectView:
         number = self._numbers.get(self._key(obj))
         if number is None:
             raise ValueError(
-                f"An object needs '{name}' to be made again, {obj!r}, which is not among the children of anything saved"
+                f"Found an untracked dependency: an object needs '{name}' to be made again, {obj!r}, which nothing "
+                "that is saved has among its children"
             )
         return number
 

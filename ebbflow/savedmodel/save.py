@@ -61,6 +61,17 @@ def save_and_return_nodes(
     return view.objects, view.references()
 
 
+def export_meta_graph(obj: Any, filename: Any, signatures: Any = None, options: SaveOptions | None = None) -> None:
+    """Write the MetaGraphDef of an object (its functions, signatures and object graph, no values) to a file."""
+    path = files.text_of(filename)
+    with init_scope():
+        export = Export(obj, signatures, options or SaveOptions())
+        files.makedirs(os.path.dirname(path) or ".")
+        data = messages.serialize(export.message.meta_graphs[0])
+        files.atomic_write_string_to_file(path, data)
+        _write_debug_info(os.path.dirname(path), export)
+
+
 def _save(obj: Any, export_dir: Any, signatures: Any, options: SaveOptions | None, with_values: bool = True) -> Export:
     if context.current_graph() is not None and getattr(context.current_graph(), "building_function", False):
         raise AssertionError(
@@ -107,7 +118,10 @@ class Export:
         self.gradients = traced_gradients(self.library) if options.experimental_custom_gradients else []
         self.objects.add_gradients(self.gradients)
         has_saver = not options.experimental_skip_saver
-        self.session = SessionGraph(self.objects, self.values, offered, self.library, defaults, has_saver)
+        keeps_devices = options.experimental_variable_policy._save_variable_devices()
+        self.session = SessionGraph(
+            self.objects, self.values, offered, self.library, defaults, has_saver, keeps_devices
+        )
         self.message = self._message(options)
 
     def _message(self, options: SaveOptions) -> Any:
@@ -205,6 +219,10 @@ def _write(folder: str, export: Export, with_values: bool) -> None:
     files.atomic_write_string_to_file(files.join(folder, constants.SAVED_MODEL_FILENAME_PB), data)
     if flags.config().saved_model_fingerprinting.value():
         write_fingerprint(folder, export.message, data)
+    _write_debug_info(folder, export)
+
+
+def _write_debug_info(folder: str, export: Export) -> None:
     if export.options.save_debug_info:
         files.makedirs(files.join(folder, constants.DEBUG_DIRECTORY))
         path = files.join(folder, constants.DEBUG_DIRECTORY, constants.DEBUG_INFO_FILENAME_PB)

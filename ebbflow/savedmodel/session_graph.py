@@ -19,7 +19,7 @@ from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.trackable_resource import Asset, CapturableResource
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.graph_def import Library, distinct, fill_node
-from ebbflow.graph.scopes import control_dependencies, no_op
+from ebbflow.graph.scopes import control_dependencies, device_scope, no_op
 from ebbflow.messages.tensors import make_tensor_proto, shape_proto
 from ebbflow.ops.declare import raw
 from ebbflow.savedmodel import constants
@@ -39,7 +39,9 @@ class SessionGraph:
         library: Library,
         defaults: Mapping[str, Mapping[str, Any]],
         with_saver: bool = True,
+        keeps_devices: bool = False,
     ):
+        self._keeps_devices = keeps_devices
         self._objects, self._values, self._library, self._defaults = objects, values, library, defaults
         self.graph = Graph()
         self._tensors: dict[int, Any] = {}  # by an object's number: what stands for it here
@@ -68,9 +70,10 @@ class SessionGraph:
         taken: set[str] = set()
         for number, variable in self._values.variables:
             name = distinct(variable.name.removesuffix(":0"), taken)
-            handle = raw.VarHandleOp(
-                dtype=variable.dtype.base_dtype, shape=variable.shape, shared_name=name, name=_node_name(name)
-            )
+            with device_scope(variable.device if self._keeps_devices else None):
+                handle = raw.VarHandleOp(
+                    dtype=variable.dtype.base_dtype, shape=variable.shape, shared_name=name, name=_node_name(name)
+                )
             raw.ReadVariableOp(handle, dtype=variable.dtype.base_dtype, name=f"{handle.op.name}/Read/ReadVariableOp")
             self._tensors[number] = handle
         named: dict[str, Any] = {}

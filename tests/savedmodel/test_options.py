@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 
 import pytest
 
 import ebbflow as tf
 from ebbflow import messages
+from ebbflow.savedmodel.save import export_meta_graph
 
 
 class Checked(tf.Module):
@@ -64,3 +66,14 @@ def test_debug_info_of_a_meta_graph(tmp_path, as_text):
 def test_what_no_release_can_write():
     with pytest.raises(ValueError, match="`experimental_image_format` is disabled"):
         tf.saved_model.SaveOptions(experimental_image_format=True)
+
+
+@pytest.mark.parametrize("policy", [None, "save_variable_devices"])
+def test_devices_of_variables_in_a_meta_graph(tmp_path, policy):
+    options = tf.saved_model.SaveOptions(experimental_variable_policy=policy)
+    export_meta_graph(Checked(), tmp_path / "model.meta", options=options)
+    meta = messages.MetaGraphDef.FromString((tmp_path / "model.meta").read_bytes())
+    places = [node.device for node in meta.graph_def.node if node.op == "VarHandleOp"]
+    places += [node.variable.device for node in meta.object_graph_def.nodes if node.HasField("variable")]
+    assert len(places) == 2 and all(place.endswith("CPU:0") if policy else not place for place in places)
+    assert os.listdir(tmp_path) == ["model.meta"] and "serving_default" in meta.signature_def

@@ -409,3 +409,38 @@ def test_a_model_of_a_graph_is_written_with_the_values_of_its_session(tmp_path):
     loaded = tf.saved_model.load(tmp_path)
     assert loaded.times(2.0).numpy().tolist() == [6.0, 8.0]
     assert loaded.v.numpy().tolist() == [3.0, 4.0]
+
+
+def test_a_model_made_in_a_graph(tmp_path):
+    with tf.Graph().as_default():
+        factor = tf.constant(2.0)
+        model = tf.Module()
+        model.f = tf.function(lambda x: x * factor, input_signature=[tf.TensorSpec([], tf.float32)])
+        tf.saved_model.save(model, tmp_path)
+    assert tf.saved_model.load(tmp_path).f(3.0).numpy() == 6.0
+
+
+@pytest.mark.parametrize("error", [AssertionError, KeyError])
+def test_untracked_variables(tmp_path, error):
+    model, lost = tf.Module(), tf.Variable(1.0, name="lost")
+    model.f = tf.function(lambda x: x * lost, input_signature=[tf.TensorSpec([], tf.float32)])
+    with pytest.raises(error, match=r"'untracked' resource.*not reachable from root.*lost"):
+        tf.saved_model.save(model, tmp_path)
+
+
+class Needing(tf.Module):
+    needed = None
+
+    def _deserialization_dependencies(self, children):
+        return {"needed": self.needed}
+
+
+def test_what_an_object_needs_to_be_made_again(tmp_path):
+    one, other = Needing(), Needing()
+    one.needed, other.needed = other, one
+    with pytest.raises(ValueError, match="dependency cycle in the saved Trackable"):
+        tf.saved_model.save(one, tmp_path)
+    alone = Needing()
+    object.__setattr__(alone, "needed", tf.Variable(1.0))
+    with pytest.raises(ValueError, match="Found an untracked dependency"):
+        tf.saved_model.save(alone, tmp_path)

@@ -88,6 +88,8 @@ python.tools.freeze_graph.: freeze_graph freeze_graph_with_def_protos
 python.tools.strip_unused_lib.: strip_unused strip_unused_from_files
 [savedmodel.load]
 python.saved_model.load.load
+[savedmodel.save]
+python.saved_model.save.export_meta_graph
 [savedmodel.loader]
 python.saved_model.loader.: SavedModelLoader get_train_op load
 python.saved_model.loader_impl.: SavedModelLoader get_train_op load
