@@ -33,14 +33,14 @@ def convert_to_tensor_v2(
 
 
 def gradients_v2(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
+    ys: Nested,
+    xs: Nested,
+    grad_ys: Nested = None,
     name: str = "gradients",
     gate_gradients: bool = False,
-    aggregation_method: Any = None,
-    stop_gradients: Any = None,
-    unconnected_gradients: Any = UnconnectedGradients.NONE,
+    aggregation_method: int | None = None,
+    stop_gradients: Nested = None,
+    unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
 ) -> Any:
     """Add nodes for the gradients of `ys` by each of `xs` to a graph.
 
@@ -57,13 +57,13 @@ def gradients_v2(
 
 
 def hessians_v2(
-    ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: Any = None, name: str = "hessians"
+    ys: Nested, xs: Nested, gate_gradients: bool = False, aggregation_method: int | None = None, name: str = "hessians"
 ) -> list[Tensor]:
     """Add nodes for the second derivatives of `ys` by each of `xs` to a graph."""
     return graph_gradients.hessians(ys, xs, name, True, gate_gradients, aggregation_method)
 
 
-def tuple_v2(tensors: Nested, control_inputs: Any = None, name: str | None = None) -> list[Tensor]:
+def tuple_v2(tensors: Nested, control_inputs: Nested = None, name: str | None = None) -> list[Tensor]:
     """Return tensors that are there only when all of them are."""
     return scopes.tuple(tensors, name=name, control_inputs=control_inputs)
 

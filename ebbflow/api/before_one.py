@@ -83,7 +83,7 @@ def unpack(value: TensorLike, num: int | None = None, axis: int = 0, name: str =
     return unstack(value, num=num, axis=axis, name=name)
 
 
-def select(condition: Any, t: Any, e: Any, name: str | None = None) -> Any:
+def select(condition: Any, t: TensorLike, e: Any, name: str | None = None) -> Any:
     """Take elements from `t` where the condition holds and from `e` elsewhere: `tf.where`."""
     return where_v1(condition, t, e, name=name)
 

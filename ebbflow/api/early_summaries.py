@@ -6,7 +6,7 @@ functions over the ops of `summary`, shown at the TF 1 door only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ebbflow.core.scopes import name_scope
@@ -22,7 +22,10 @@ def _collected(value: Any, collections: Any) -> Any:
 
 
 def scalar_summary(
-    tags: Any, values: TensorLike, collections: Sequence[str] | str | None = None, name: str | None = None
+    tags: Iterable[str] | str,
+    values: TensorLike,
+    collections: Sequence[str] | str | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Return the summary of numbers, each under its tag."""
     with name_scope(name, "ScalarSummary", [tags, values]) as scope:

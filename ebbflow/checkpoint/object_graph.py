@@ -58,7 +58,7 @@ class ObjectGraphView(TrackableView):
             children = [c for c in children if c.name not in taken] + list(self._attached_dependencies)
         return children
 
-    def children(self, obj: Any, save_type: SaveType = SaveType.CHECKPOINT, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
+    def children(self, obj: object, save_type: SaveType = SaveType.CHECKPOINT, **kwargs: Any) -> dict[str, Any]:  # type: ignore[override]
         """Return the children of an object by name."""
         return {reference.name: reference.ref for reference in self.list_children(obj, save_type, **kwargs)}
 

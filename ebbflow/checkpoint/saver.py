@@ -17,7 +17,7 @@ from ebbflow import messages
 from ebbflow.checkpoint import management, saveables
 from ebbflow.checkpoint.builders import V2, BulkSaverBuilder
 from ebbflow.core import context, errors
-from ebbflow.core.typing import Message, PathLike
+from ebbflow.core.typing import Message, PathLike, TensorLike
 from ebbflow.functions.meta_graph_import import import_scoped_meta_graph_with_return_elements
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.meta_graph import add_collection_def, export_scoped_meta_graph, read_meta_graph_file
@@ -29,6 +29,7 @@ from ebbflow.trackable.constants import OBJECT_GRAPH_PROTO_KEY
 
 if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph
+    from ebbflow.state.base import Variable
 
 
 _FIELDS = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
@@ -238,7 +239,7 @@ class Saver:
         self,
         sess: Any,
         save_path: Any,
-        global_step: Any = None,
+        global_step: Variable | TensorLike | None = None,
         latest_filename: str | None = None,
         meta_graph_suffix: str = "meta",
         write_meta_graph: bool = True,

@@ -48,7 +48,7 @@ class CheckpointView:
                     waiting.append(child)
         return paths
 
-    def match(self, obj: Any) -> dict[int, Any]:
+    def match(self, obj: object) -> dict[int, Any]:
         """Return the objects below `obj` that stand where nodes of the checkpoint do, by the nodes' numbers."""
         if not isinstance(obj, Trackable):
             raise ValueError(f"Expected a trackable object to match a checkpoint with, got {obj!r}")
@@ -74,7 +74,7 @@ class CheckpointView:
                     )  # fmt: skip
         return matched
 
-    def diff(self, obj: Any) -> tuple[dict[int, Any], list[int], list[Any]]:
+    def diff(self, obj: object) -> tuple[dict[int, Any], list[int], list[Any]]:
         """Return what matches, the nodes that no object stands for, and the objects that the checkpoint has not."""
         matched = self.match(obj)
         known = ObjectIdentitySet(matched.values())

@@ -63,14 +63,14 @@ class TypeSpec:
 
     # --- compared with others -----------------------------------------------------------------------------------------
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: object) -> bool:
         """Whether a value of the other type can stand where this one is asked for."""
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else _spec_or_none(spec_or_value)
         if type(other) is not type(self) or not _told(self):
             return type(other) is type(self)
         return spec_parts.compatible(self._serialize(), other._serialize())
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Whether every value of this type is of the other type too."""
         if type(other) is not type(self) or self == other:
             return self == other
@@ -87,7 +87,7 @@ class TypeSpec:
         except spec_parts.Unlike:
             return None
 
-    def most_specific_compatible_type(self, other: Any) -> TypeSpec:
+    def most_specific_compatible_type(self, other: object) -> TypeSpec:
         """The narrowest type that this and the other belong to; ValueError where there is none."""
         wider = self.most_specific_common_supertype([other])
         if wider is None:

@@ -116,7 +116,7 @@ class DType(TensorFree):
         other = as_dtype(other)
         return self is other or self is other.base_dtype
 
-    def is_subtype_of(self, other: Any) -> builtins.bool:
+    def is_subtype_of(self, other: object) -> builtins.bool:
         """Whether each value of this type is one of `other`; types of different name share none."""
         return self is other
 

@@ -58,17 +58,17 @@ class Dimension:
         """The length, or None if unknown."""
         return self._value
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Whether the two lengths could be the same: equal, or one of them unknown."""
         other = as_dimension(other)
         return self._value is None or other._value is None or self._value == other._value
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: object) -> None:
         """Raise ValueError unless `is_compatible_with(other)`."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
-    def merge_with(self, other: Any) -> Dimension:
+    def merge_with(self, other: object) -> Dimension:
         """The better known of the two lengths; ValueError if both are known and differ."""
         other = as_dimension(other)
         self.assert_is_compatible_with(other)
@@ -237,11 +237,11 @@ class TensorShape(TensorFree):
         """Whether every length is known."""
         return is_static(self._dims)
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Whether one tensor could have both shapes."""
         return is_compatible(self._dims, as_dims(other))
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Whether every tensor of this shape is also of the shape `other`."""
         if not isinstance(other, TensorShape):
             return False
@@ -252,11 +252,11 @@ class TensorShape(TensorFree):
             return False
         return all(t is None or m == t for m, t in zip(mine, theirs, strict=True))
 
-    def merge_with(self, other: Any) -> TensorShape:
+    def merge_with(self, other: object) -> TensorShape:
         """The shape that says all that either says; ValueError if they contradict each other."""
         return from_dims(merge_dims(self._dims, as_dims(other)))
 
-    def concatenate(self, other: Any) -> TensorShape:
+    def concatenate(self, other: object) -> TensorShape:
         """The axes of this shape, then those of `other`; unknown if either rank is."""
         theirs = as_dims(other)
         return from_dims(None if self._dims is None or theirs is None else self._dims + theirs)
@@ -266,7 +266,7 @@ class TensorShape(TensorFree):
     def __radd__(self, other: Any) -> TensorShape:
         return as_shape(other).concatenate(self)
 
-    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+    def most_specific_compatible_shape(self, other: object) -> TensorShape:
         """The shape that says what both say: lengths that differ become unknown."""
         mine, theirs = self._dims, as_dims(other)
         if mine is None or theirs is None or len(mine) != len(theirs):
@@ -312,7 +312,7 @@ class TensorShape(TensorFree):
         if self._dims is not None and other._dims is not None and len(self._dims) != len(other._dims):
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: object) -> None:
         """Raise ValueError unless `is_compatible_with(other)`."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are incompatible")

@@ -68,7 +68,7 @@ class TensorSpec(BatchableTypeSpec):
             return False
         return self._dtype.is_compatible_with(other) and self._shape.is_compatible_with(spec_or_tensor.shape)
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Return whether every tensor of this type is of the other type too."""
         return (
             isinstance(other, TensorSpec)

@@ -19,7 +19,7 @@ from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor, wrap
-from ebbflow.core.typing import Nested
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.data import selecting, structure
 from ebbflow.data import spec as _composites  # noqa: F401  (says how composite elements travel)
 from ebbflow.data.dataset_files import Files
@@ -46,7 +46,9 @@ _KEEPING_BATCHES = frozenset(
 class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
     """A sequence of elements that are made when somebody iterates over them."""
 
-    def __init__(self, variant_tensor: Any, element_spec: Nested = None, kind: str = "Dataset", options: Any = None):
+    def __init__(
+        self, variant_tensor: TensorLike, element_spec: Nested = None, kind: str = "Dataset", options: Any = None
+    ):
         self._variant_tensor_attr = convert(variant_tensor, dtypes.variant)
         self._spec = element_spec
         self._kind = kind
@@ -259,14 +261,14 @@ class DatasetSpec(TypeSpec):
     def _serialize(self) -> tuple[Any, ...]:
         return self._element_spec, self._dataset_shape
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Return whether a dataset of the other type can stand where this one is asked for."""
         spec = other if isinstance(other, DatasetSpec) else getattr(other, "_type_spec", None)
         return isinstance(spec, DatasetSpec) and _alike(
             self._element_spec, spec._element_spec, lambda a, b: a.is_compatible_with(b)
         )
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Return whether every dataset of this type is of the other type too."""
         return isinstance(other, DatasetSpec) and _alike(
             self._element_spec, other._element_spec, lambda a, b: a.is_subtype_of(b)

@@ -8,6 +8,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.sparse import SparseTensor, SparseTensorSpec
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.typing import TensorLike
 from ebbflow.data import iterator_v1, sources, structure
 from ebbflow.data.dataset import DatasetV2
 
@@ -58,7 +59,10 @@ class DatasetV1(DatasetV2):
         return cls._make(sources.SparseTensorSliceDataset, *parts, spec=spec, kind="_SparseTensorSliceDataset")
 
     def map_with_legacy_function(
-        self, map_func: Callable[..., Any], num_parallel_calls: Any = None, deterministic: bool | None = None
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: TensorLike | None = None,
+        deterministic: bool | None = None,
     ) -> Any:
         """Return what a function gives for each element."""
         return self.map(map_func, num_parallel_calls, deterministic)

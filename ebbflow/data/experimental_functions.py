@@ -141,7 +141,7 @@ def to_variant(dataset: DatasetV2) -> Any:
     return dataset._variant_tensor
 
 
-def get_next_as_optional(iterator: Any) -> Optional:
+def get_next_as_optional(iterator: IteratorBase) -> Optional:
     """Return an iterator's next element as an optional."""
     return iterator.get_next_as_optional()
 
@@ -335,7 +335,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
 
 
 def parse_example_dataset(
-    features: Mapping[str, Any], num_parallel_calls: Any = 1, deterministic: bool | None = None
+    features: Mapping[str, Any], num_parallel_calls: TensorLike = 1, deterministic: bool | None = None
 ) -> Transformation:
     """Return the transformation of vectors of serialized examples into their features."""
     if not features:
@@ -437,7 +437,7 @@ def _(xp: Any, input_dataset: Any, filename: Any, compression_type: Any) -> Any:
 class TFRecordWriter:
     """Writes a dataset of strings to a TFRecord file."""
 
-    def __init__(self, filename: Any, compression_type: Any = None):
+    def __init__(self, filename: Any, compression_type: str | None = None):
         self._filename = convert(filename, dtypes.string, name="filename")
         self._compression = convert(compression_type or "", dtypes.string, name="compression_type")
 

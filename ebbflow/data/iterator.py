@@ -170,7 +170,7 @@ class IteratorSpec(TypeSpec):
     def _from_components(self, components: Any) -> Any:
         return OwnedIterator(None, components, self._element_spec)
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: object) -> bool:
         """Return whether an iterator of the other type can stand where this one is asked for."""
         spec = other if isinstance(other, IteratorSpec) else getattr(other, "_type_spec", None)
         return (

@@ -8,7 +8,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Nested
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.data import structure
 from ebbflow.ops.state import optional as ops
 
@@ -16,7 +16,7 @@ from ebbflow.ops.state import optional as ops
 class Optional(CompositeTensor):
     """A value, or none."""
 
-    def __init__(self, variant_tensor: Any, value_structure: Nested):
+    def __init__(self, variant_tensor: TensorLike, value_structure: Nested):
         # Keras sets `_element_spec` later, while it traces a loop that begins with an empty optional.
         self._variant_tensor_attr, self._element_spec = variant_tensor, value_structure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,11 @@ from ebbflow.ops.sizes import invalid
 from ebbflow.state.lookup.initializers import TableInitializerBase
 from ebbflow.state.lookup.interface import check_table_dtypes, remember_initializer
 from ebbflow.state.lookup.static import StaticHashTableV1, StaticVocabularyTable
+
+if TYPE_CHECKING:
+    from ebbflow.state.lookup.interface import LookupInterface
+    from ebbflow.state.lookup.static import HasherSpec
+
 
 InitializeTableFromDataset = op(
     "InitializeTableFromDataset(table_handle:resource, dataset:variant) -> () | stateful",
@@ -59,7 +64,7 @@ class DatasetInitializer(TableInitializerBase):
             raise ValueError(f"Unexpected `dataset` value. Keys and values must be scalars, got {spec}")
         super().__init__(spec[0].dtype, spec[1].dtype)
 
-    def initialize(self, table: Any) -> Effect:
+    def initialize(self, table: LookupInterface) -> Effect:
         """Return the operation that fills a table."""
         check_table_dtypes(table, self._key_dtype, self._value_dtype)
         return remember_initializer(InitializeTableFromDataset(table.resource_handle, self.dataset._variant_tensor))
@@ -70,7 +75,7 @@ def table_from_dataset(
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: TensorLike | None = None,
-    hasher_spec: Any = None,
+    hasher_spec: HasherSpec | None = None,
     key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
 ) -> Any:
@@ -98,7 +103,7 @@ def index_table_from_dataset(
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: TensorLike = -1,
-    hasher_spec: Any = None,
+    hasher_spec: HasherSpec | None = None,
     key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
 ) -> Any:

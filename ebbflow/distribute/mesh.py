@@ -64,7 +64,7 @@ class DTensorDataset:
         raise errors.UnimplementedError(None, None, "DTensorDataset: tensors here lie on one device; use the dataset")
 
 
-def copy_to_mesh(tensor: TensorLike, layout: Any, source_layout: Any = None) -> Any:
+def copy_to_mesh(tensor: TensorLike, layout: Layout, source_layout: Any = None) -> Any:
     """Return the tensor: it lies on one device whatever its layout says."""
     return tensor
 

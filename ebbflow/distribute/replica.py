@@ -64,7 +64,7 @@ class ReplicaContext:
         with current.entered(Place(self._strategy)):
             return merge_fn(self._strategy, *args, **kwargs)
 
-    def all_reduce(self, reduce_op: Any, value: Any, options: Message | None = None) -> Any:
+    def all_reduce(self, reduce_op: ReduceOp | str, value: Any, options: Message | None = None) -> Any:
         """Return the sum or mean over replicas of each tensor of a structure."""
         op = reduce_op_named(reduce_op)
         return nest.pack_sequence_as(value, self._all_reduce(op, nest.flatten(value)))

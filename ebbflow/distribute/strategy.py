@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import nest
 from ebbflow.core.convert import convert
@@ -24,6 +24,9 @@ from ebbflow.functions.autograph.status import converted_where_on
 from ebbflow.graph.scopes import device_scope
 from ebbflow.ops.reduce import reductions
 from ebbflow.state import variables
+
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
 
 
 class RunOptions:
@@ -77,7 +80,7 @@ class Strategy:
         with current.entered(Place(self)):
             return self._extended.call_for_each_replica(converted_where_on(fn), args, kwargs or {})
 
-    def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Tensor:
+    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: Any) -> Tensor:
         """Return the sum or mean of a value over replicas, and along an axis of each where one is given."""
         op = reduce_op_named(reduce_op)
         return nest.map_structure(lambda leaf: self._extended._reduce(op, leaf, axis), value)
@@ -228,7 +231,7 @@ class Extended:
 
     def update(
         self,
-        var: Any,
+        var: Variable,
         fn: Callable[..., Any],
         args: Nested = (),
         kwargs: Mapping[str, Any] | None = None,
@@ -286,11 +289,15 @@ class Extended:
         """Return the sums or means that the one replica of this process gets: of one replica alone, the tensors."""
         return tensors
 
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Message | None = None) -> Tensor:
+    def reduce_to(
+        self, reduce_op: ReduceOp | str, value: Any, destinations: Any, options: Message | None = None
+    ) -> Tensor:
         """Return the sum or mean of a value over replicas, where `destinations` is."""
         return self._reduce_to(reduce_op_named(reduce_op), value)
 
-    def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Any, options: Any = None) -> list[Any]:
+    def batch_reduce_to(
+        self, reduce_op: ReduceOp | str, value_destination_pairs: Any, options: Any = None
+    ) -> list[Any]:
         """Do so for several values."""
         return self._reduce_all(reduce_op_named(reduce_op), [value for value, _ in value_destination_pairs])
 

@@ -85,7 +85,9 @@ class ForwardAccumulator(Recorder):
             if product is not None:
                 self._set(outputs[i], product)
 
-    def jvp(self, primals: Nested, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Tensor:
+    def jvp(
+        self, primals: Nested, unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE
+    ) -> Tensor:
         """Return the derivative of each primal along the tangents (None, or zeros, where there is none)."""
 
         def one(tensor: Any) -> Any:

@@ -209,7 +209,7 @@ class GradientTape(Recorder):
         target: Nested,
         sources: Nested,
         output_gradients: Nested = None,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> Any:
         """Return the gradient of the (summed) target for each source, in the structure of `sources`."""
         if self._used and not self._persistent:
@@ -268,7 +268,7 @@ class GradientTape(Recorder):
         self,
         target: Nested,
         sources: Nested,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Tensor:
@@ -279,7 +279,7 @@ class GradientTape(Recorder):
         self,
         target: Nested,
         source: Nested,
-        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Tensor:

@@ -12,11 +12,12 @@ import abc
 import collections
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.shaping import expand_dims, rank
@@ -26,6 +27,9 @@ from ebbflow.ops.elementwise.compare import equal
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.sparse.functions import convert_to_tensor_or_sparse_tensor
 from ebbflow.ops.sparse.functions import reshape as reshape_sparse
+
+if TYPE_CHECKING:
+    from ebbflow.feature_column.state import StateManager
 
 
 class IdWeightPair(NamedTuple):
@@ -120,7 +124,7 @@ class FeatureColumn(abc.ABC):
         return str(self) > str(other)
 
     @abc.abstractmethod
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def transform_feature(self, transformation_cache: Any, state_manager: StateManager) -> Any:
         """Return what follows from the features that the cache gives."""
 
     @property
@@ -128,7 +132,7 @@ class FeatureColumn(abc.ABC):
     def parse_example_spec(self) -> dict[str, Any]:
         """How to read the column's features from an Example."""
 
-    def create_state(self, state_manager: Any) -> None:  # noqa: B027  (most need none)
+    def create_state(self, state_manager: StateManager) -> None:  # noqa: B027  (most need none)
         """Have the state manager make the variables this column needs; most need none."""
 
     @property
@@ -321,7 +325,7 @@ class FeatureTransformationCache:
         self._features = features.copy() if hasattr(features, "copy") else dict(features)
         self._feature_tensors: dict[Any, Any] = {}
 
-    def get(self, key: Any, state_manager: Any = None, training: Any = None) -> Any:
+    def get(self, key: Any, state_manager: StateManager | None = None, training: TensorLike | None = None) -> Any:
         """Return the feature of that key, or what the column makes of its features."""
         if key in self._feature_tensors:
             return self._feature_tensors[key]

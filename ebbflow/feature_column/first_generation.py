@@ -57,7 +57,7 @@ def _flat(tensor: Any, shape: TensorShape) -> Any:
 
 def input_layer(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[Any],
     weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
     cols_to_vars: dict[Any, Any] | None = None,
@@ -267,7 +267,7 @@ def _parts(variable: Any) -> list[Any]:
 
 def linear_model(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[Any],
     units: int = 1,
     sparse_combiner: str = "sum",
     weight_collections: Iterable[Any] | None = None,
@@ -282,12 +282,12 @@ def linear_model(
     return total
 
 
-def make_parse_example_spec_v1(feature_columns: Any) -> dict[str, Any]:
+def make_parse_example_spec_v1(feature_columns: Iterable[Any]) -> dict[str, Any]:
     """Return how to read all features that columns need from an Example (TF 1)."""
     return _spec(feature_columns, OldFeatureColumn, "_FeatureColumn")
 
 
-def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
+def make_parse_example_spec(feature_columns: Iterable[Any]) -> dict[str, Any]:
     """Return how to read all features that columns need from an Example: the `features` of `tf.io.parse_example`."""
     return _spec(feature_columns, FeatureColumn, "FeatureColumn")
 

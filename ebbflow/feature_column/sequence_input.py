@@ -19,7 +19,7 @@ from ebbflow.state.variable_scope import variable_scope
 
 def sequence_input_layer(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[Any],
     weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
 ) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.op import eager_run, record
 from ebbflow.core.tensor import EagerTensor
-from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.eager.backprop import GradientFn
 from ebbflow.eager.custom_gradient import stop_recording_ops
 from ebbflow.eager.placing import default_device
@@ -105,7 +105,7 @@ class FuncGraph(Graph):
             record(_CAPTURED, (tensor,), (found[1],), {})
         return found[1]
 
-    def control_dependencies(self, control_inputs: Any) -> Any:
+    def control_dependencies(self, control_inputs: Nested) -> Any:
         """Have nodes made inside the block run after `control_inputs`; for those outside, the whole function waits."""
         if control_inputs is None:
             return super().control_dependencies(None)

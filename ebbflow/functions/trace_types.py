@@ -28,7 +28,7 @@ class TraceType(abc.ABC):
     """The type of a value that is given to a traced function. Values of equal types share a trace."""
 
     @abc.abstractmethod
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Return whether a trace for `other` serves values of this type."""
 
     @abc.abstractmethod

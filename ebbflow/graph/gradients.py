@@ -19,6 +19,7 @@ from ebbflow.core.composite_gradient import flat_tensors, gradients_like
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested
 from ebbflow.eager.backprop import Sums, add_up, ask, differentiable, rule_of, takes_none, unconnected
 from ebbflow.eager.tape import UnconnectedGradients
 from ebbflow.graph.scopes import tuple as gated
@@ -37,15 +38,15 @@ class AggregationMethod:
 
 
 def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
+    ys: Nested,
+    xs: Nested,
+    grad_ys: Nested = None,
     name: str = "gradients",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
-    aggregation_method: Any = None,
-    stop_gradients: Any = None,
-    unconnected_gradients: Any = UnconnectedGradients.NONE,
+    aggregation_method: int | None = None,
+    stop_gradients: Nested = None,
+    unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
 ) -> list[Any]:
     """Return sum(dy/dx) for each x in `xs`: symbolic tensors (None where no y depends on x)."""
     if context.executing_eagerly():

@@ -220,7 +220,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
 
-    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+    def as_graph_element(self, obj: object, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """Return the node or tensor of this graph that `obj` is or names."""
         if not allow_tensor and not allow_operation:
             raise ValueError("allow_tensor and allow_operation can't both be False.")

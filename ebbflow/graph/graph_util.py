@@ -95,7 +95,7 @@ def reached(by_name: dict[str, Any], ends: Iterable[str]) -> set[str]:
     return found
 
 
-def remove_training_nodes(input_graph: Any, protected_nodes: Iterable[str] | None = None) -> Any:
+def remove_training_nodes(input_graph: Message, protected_nodes: Iterable[str] | None = None) -> Any:
     """Return a GraphDef without nodes that inference does not need: checks of numbers, and identities between nodes.
 
     An identity stays where it is protected, has (or is the target of) a control edge, or joins two devices.

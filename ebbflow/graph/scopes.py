@@ -58,7 +58,7 @@ class name_scope_v1:  # noqa: N801
 
     def __init__(
         self,
-        name: Any = None,
+        name: str | None = None,
         default_name: str | None = None,
         values: TensorLike | None = None,
         skip_on_eager: bool = True,
@@ -116,7 +116,7 @@ def device_scope(device_name: Any) -> Iterator[None]:
         yield
 
 
-def control_dependencies(control_inputs: Any) -> Any:
+def control_dependencies(control_inputs: Nested) -> Any:
     """Have ops called inside the block run after `control_inputs`. (Eagerly they do anyway.)
 
     >>> import ebbflow as tf
@@ -241,7 +241,7 @@ def _no_op_on(graph: Any, device_name: str, nodes: list[Any], name: str | None) 
         return raw.NoOp(name=name)
 
 
-def tuple(tensors: Nested, name: str | None = None, control_inputs: Any = None) -> list[Any]:
+def tuple(tensors: Nested, name: str | None = None, control_inputs: Nested = None) -> list[Any]:
     """Return `tensors`, none of which is there before all of them are."""
     if context.executing_eagerly():
         return tensors

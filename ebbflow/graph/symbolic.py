@@ -209,7 +209,7 @@ class Operation:
     )
 
     def __init__(
-        self, node_def: Any, g: Any, inputs: Nested = None, output_types: Nested = None, control_inputs: Any = None,
+        self, node_def: Any, g: Any, inputs: Nested = None, output_types: Nested = None, control_inputs: Nested = None,
         input_types: Any = None, original_op: Any = None, op_def: Message | None = None,
     ):  # fmt: skip
         """Add the node that a NodeDef describes to the graph `g`. (Ops make their nodes by `make`.)"""

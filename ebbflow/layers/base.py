@@ -39,7 +39,7 @@ class Layer:
 
     _use_resource_variables = False
 
-    def __init__(self, trainable: bool = True, name: Any = None, dtype: DTypeLike | None = None, **kwargs: Any):
+    def __init__(self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any):
         scope = kwargs.pop("_scope", None)
         self._reuse = kwargs.pop("_reuse", None)
         self._activity_regularizer = checked_function(kwargs.pop("activity_regularizer", None), "regularizer")
@@ -218,8 +218,8 @@ class Layer:
         trainable: bool | None = None,
         constraint: Callable[[Any], Any] | None = None,
         use_resource: bool | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
         partitioner: Callable[..., Any] | None = None,
         **kwargs: Any,
     ) -> Any:
@@ -271,7 +271,7 @@ class Layer:
         for part in [variable] if isinstance(variable, Variable) else variable:
             self.add_loss(lambda part=part: loss_of(part))
 
-    def add_loss(self, losses: Any, inputs: Nested = None) -> None:
+    def add_loss(self, losses: Nested, inputs: Nested = None) -> None:
         """Add to the losses that the layer brings (in a graph: to the collection REGULARIZATION_LOSSES too).
 
         A function is called for the loss: at once in a graph, eagerly whenever the losses are asked for.

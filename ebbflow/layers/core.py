@@ -118,7 +118,7 @@ class Dropout(Layer):
         self.seed = seed
         self.supports_masking = True
 
-    def call(self, inputs: Any, training: Any = False) -> Tensor:
+    def call(self, inputs: Any, training: TensorLike = False) -> Tensor:
         """Drop, while training."""
 
         def dropped() -> Any:
@@ -217,7 +217,7 @@ def dropout(
     rate: TensorLike = 0.5,
     noise_shape: ShapeLike = None,
     seed: int | None = None,
-    training: Any = False,
+    training: TensorLike = False,
     name: str | None = None,
 ) -> Tensor:
     """Return the inputs with a fraction `rate` set to zero while `training`."""

@@ -15,7 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Axis, InitializerLike, Nested, ShapeLike
+from ebbflow.core.typing import Axis, InitializerLike, Nested, ShapeLike, TensorLike
 from ebbflow.graph.scopes import colocate_with, control_dependencies
 from ebbflow.layers.arguments import checked_function, initializer_named
 from ebbflow.layers.base import InputSpec, Layer, read
@@ -185,7 +185,7 @@ class BatchNormalization(Layer):
 
     # --- calling ------------------------------------------------------------------------------------------------------
 
-    def call(self, inputs: Nested, training: Any = False) -> Tensor:
+    def call(self, inputs: Nested, training: TensorLike = False) -> Tensor:
         """Normalize."""
         if self.fused:
             return self._fused(inputs, training)
@@ -377,7 +377,7 @@ def batch_normalization(
     gamma_regularizer: Callable[[Any], Any] | None = None,
     beta_constraint: Callable[[Any], Any] | None = None,
     gamma_constraint: Callable[[Any], Any] | None = None,
-    training: Any = False,
+    training: TensorLike = False,
     trainable: bool = True,
     name: str | None = None,
     reuse: bool | None = None,

@@ -23,6 +23,8 @@ from ebbflow.summary.writer import FileWriterCache
 from ebbflow.train.step_counter import get_global_step
 
 if TYPE_CHECKING:
+    from ebbflow.monitored.session_run_hook import SessionRunContext, SessionRunValues
+    from ebbflow.summary.writer import FileWriter
     from ebbflow.train.coordinator import Coordinator
 
 
@@ -40,7 +42,7 @@ def basic_train_loop(
 
 
 def train(
-    train_op: Any,
+    train_op: Nested,
     logdir: str | None,
     master: str = "",
     is_chief: bool = True,
@@ -94,11 +96,11 @@ class StopAfterNEvalsHook(SessionRunHook):
     def _set_evals_completed_tensor(self, updated_eval_step: Any) -> None:
         self._evals_completed = updated_eval_step
 
-    def before_run(self, run_context: Any) -> SessionRunArgs:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Have the count fetched."""
         return SessionRunArgs({"evals_completed": self._evals_completed})
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Stop where it is reached."""
         done = run_values.results["evals_completed"]
         if self._log_progress and (self._num_evals == done or done % self._log_frequency == 0):
@@ -113,8 +115,8 @@ class SummaryAtEndHook(SessionRunHook):
     def __init__(
         self,
         log_dir: str | None = None,
-        summary_writer: Any = None,
-        summary_op: Any = None,
+        summary_writer: FileWriter | None = None,
+        summary_op: Nested = None,
         feed_dict: Feeds | None = None,
     ):
         if log_dir is None and summary_writer is None:

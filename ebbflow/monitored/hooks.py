@@ -27,6 +27,7 @@ from ebbflow.train.step_counter import get_global_step
 
 if TYPE_CHECKING:
     from ebbflow.checkpoint.saver import Saver
+    from ebbflow.summary.writer import FileWriter
     from ebbflow.train.coordinator import Coordinator
 
 
@@ -431,7 +432,7 @@ class StepCounterHook(SessionRunHook):
         every_n_steps: int | None = 100,
         every_n_secs: float | None = None,
         output_dir: str | None = None,
-        summary_writer: Any = None,
+        summary_writer: FileWriter | None = None,
     ):
         if (every_n_steps is None) == (every_n_secs is None):
             raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
@@ -489,9 +490,9 @@ class SummarySaverHook(SessionRunHook):
         save_steps: int | None = None,
         save_secs: float | None = None,
         output_dir: str | None = None,
-        summary_writer: Any = None,
+        summary_writer: FileWriter | None = None,
         scaffold: Any = None,
-        summary_op: Any = None,
+        summary_op: Nested = None,
     ):
         if (scaffold is None) == (summary_op is None):
             raise ValueError("Exactly one of scaffold or summary_op must be provided.")

@@ -20,6 +20,7 @@ from ebbflow.monitored.session_run_hook import SessionRunHook
 from ebbflow.platform import logging
 
 if TYPE_CHECKING:
+    from ebbflow.monitored.session_run_hook import SessionRunContext, SessionRunValues
     from ebbflow.train.coordinator import Coordinator
 
 
@@ -66,14 +67,14 @@ class CheckpointInputPipelineHook(SessionRunHook):
         """Note that the iterators of this session are at their beginning."""
         self._first_run = True
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         """Before the first run, set the iterators where they were; then have the step fetched."""
         if self._first_run:
             self._restore_or_save(run_context.session)
             self._first_run = False
         return self._hook.before_run(run_context)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Save where it is due."""
         self._hook.after_run(run_context, run_values)
 

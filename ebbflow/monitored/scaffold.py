@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ebbflow.checkpoint.saver import get_saver_or_default
 from ebbflow.core import context
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, Feeds
+from ebbflow.core.typing import Effect, Feeds, Nested
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.ops.arrays.joining import concat
@@ -33,13 +33,13 @@ class Scaffold:
 
     def __init__(
         self,
-        init_op: Any = None,
+        init_op: Nested = None,
         init_feed_dict: Feeds | None = None,
         init_fn: Callable[..., Any] | None = None,
-        ready_op: Any = None,
-        ready_for_local_init_op: Any = None,
-        local_init_op: Any = None,
-        summary_op: Any = None,
+        ready_op: Nested = None,
+        ready_for_local_init_op: Nested = None,
+        local_init_op: Nested = None,
+        summary_op: Nested = None,
         saver: Saver | None = None,
         copy_from_scaffold: Any = None,
         local_init_feed_dict: Feeds | None = None,

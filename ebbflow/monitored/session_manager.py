@@ -14,7 +14,7 @@ import numpy as np
 
 from ebbflow.checkpoint import management
 from ebbflow.core import context, errors
-from ebbflow.core.typing import Feeds, Message
+from ebbflow.core.typing import Feeds, Message, Nested
 from ebbflow.platform import logging
 from ebbflow.runtime.session import Session
 
@@ -32,9 +32,9 @@ class SessionManager:
 
     def __init__(
         self,
-        local_init_op: Any = None,
-        ready_op: Any = None,
-        ready_for_local_init_op: Any = None,
+        local_init_op: Nested = None,
+        ready_op: Nested = None,
+        ready_for_local_init_op: Nested = None,
         graph: Graph | None = None,
         recovery_wait_secs: float = 30,
         local_init_run_options: Message | None = None,
@@ -57,7 +57,7 @@ class SessionManager:
     def prepare_session(
         self,
         master: str,
-        init_op: Any = None,
+        init_op: Nested = None,
         saver: Saver | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,

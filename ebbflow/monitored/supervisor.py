@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import context, dtypes
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Feeds, Message, SessionLike
+from ebbflow.core.typing import Feeds, Message, Nested, SessionLike, TensorLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph_def import write_graph
 from ebbflow.graph.meta_graph import create_meta_graph_def
@@ -31,6 +31,7 @@ from ebbflow.train.step_counter import get_global_step
 
 if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph
+    from ebbflow.state.base import Variable
 
 
 class Supervisor:
@@ -42,16 +43,16 @@ class Supervisor:
     def __init__(
         self,
         graph: Graph | None = None,
-        ready_op: Any = USE_DEFAULT,
-        ready_for_local_init_op: Any = USE_DEFAULT,
+        ready_op: Nested = USE_DEFAULT,
+        ready_for_local_init_op: Nested = USE_DEFAULT,
         is_chief: bool = True,
-        init_op: Any = USE_DEFAULT,
+        init_op: Nested = USE_DEFAULT,
         init_feed_dict: Feeds | None = None,
-        local_init_op: Any = USE_DEFAULT,
+        local_init_op: Nested = USE_DEFAULT,
         logdir: str | None = None,
-        summary_op: Any = USE_DEFAULT,
+        summary_op: Nested = USE_DEFAULT,
         saver: Any = USE_DEFAULT,
-        global_step: Any = USE_DEFAULT,
+        global_step: Variable | TensorLike = USE_DEFAULT,
         save_summaries_secs: float = 120,
         save_model_secs: float = 600,
         recovery_wait_secs: float = 30,
@@ -344,7 +345,9 @@ class Supervisor:
         """Wait until threads are asked to stop."""
         self._coord.wait_for_stop()
 
-    def summary_computed(self, sess: SessionLike, summary: Any, global_step: Any = None) -> None:
+    def summary_computed(
+        self, sess: SessionLike, summary: Any, global_step: Variable | TensorLike | None = None
+    ) -> None:
         """Write a summary that was computed elsewhere."""
         if not self._summary_writer:
             raise RuntimeError("Writing a summary requires a summary writer.")

@@ -28,12 +28,12 @@ def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return sum_of(x, y, name=name)
 
 
-def eq(self: TensorLike, other: Any) -> Any:
+def eq(self: TensorLike, other: object) -> Any:
     """Return by element whether two tensors are equal; False for nothing."""
     return False if other is None else raw.Equal(self, other, incompatible_shape_error=False)
 
 
-def ne(self: TensorLike, other: Any) -> Any:
+def ne(self: TensorLike, other: object) -> Any:
     """Return by element whether two tensors differ; True for nothing."""
     return True if other is None else raw.NotEqual(self, other, incompatible_shape_error=False)
 

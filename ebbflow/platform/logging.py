@@ -45,22 +45,22 @@ def _make_logger() -> logging.Logger:
     return logger
 
 
-def log(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+def log(level: int, msg: object, *args: Any, **kwargs: Any) -> None:
     """Log `msg % args` at a level."""
     get_logger().log(level, msg, *args, **{"stacklevel": 2, **kwargs})
 
 
-def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
+def debug(msg: object, *args: Any, **kwargs: Any) -> None:
     """Log at level DEBUG."""
     log(DEBUG, msg, *args, **{"stacklevel": 3, **kwargs})
 
 
-def info(msg: Any, *args: Any, **kwargs: Any) -> None:
+def info(msg: object, *args: Any, **kwargs: Any) -> None:
     """Log at level INFO."""
     log(INFO, msg, *args, **{"stacklevel": 3, **kwargs})
 
 
-def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
+def warning(msg: object, *args: Any, **kwargs: Any) -> None:
     """Log at level WARN."""
     log(WARN, msg, *args, **{"stacklevel": 3, **kwargs})
 
@@ -68,39 +68,39 @@ def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
 warn = warning
 
 
-def error(msg: Any, *args: Any, **kwargs: Any) -> None:
+def error(msg: object, *args: Any, **kwargs: Any) -> None:
     """Log at level ERROR."""
     log(ERROR, msg, *args, **{"stacklevel": 3, **kwargs})
 
 
-def exception(msg: Any, *args: Any, **kwargs: Any) -> None:
+def exception(msg: object, *args: Any, **kwargs: Any) -> None:
     """Log at level ERROR, with the exception being handled."""
     log(ERROR, msg, *args, **{"stacklevel": 3, "exc_info": True, **kwargs})
 
 
-def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
+def fatal(msg: object, *args: Any, **kwargs: Any) -> None:
     """Log at level FATAL. The program goes on, as it did in TensorFlow."""
     log(FATAL, msg, *args, **{"stacklevel": 3, **kwargs})
 
 
-def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+def vlog(level: int, msg: object, *args: Any, **kwargs: Any) -> None:
     """Log at a level given as a number."""
     log(level, msg, *args, **{"stacklevel": 3, **kwargs})
 
 
-def log_if(level: int, msg: Any, condition: bool, *args: Any) -> None:
+def log_if(level: int, msg: object, condition: bool, *args: Any) -> None:
     """Log where a condition holds."""
     if condition:
         log(level, msg, *args, stacklevel=3)
 
 
-def log_every_n(level: int, msg: Any, n: int, *args: Any) -> None:
+def log_every_n(level: int, msg: object, n: int, *args: Any) -> None:
     """Log on the first and then every n-th call from this line."""
     if not _count() % n:
         log(level, msg, *args, stacklevel=3)
 
 
-def log_first_n(level: int, msg: Any, n: int, *args: Any) -> None:
+def log_first_n(level: int, msg: object, n: int, *args: Any) -> None:
     """Log on the first n calls from this line."""
     if _count() < n:
         log(level, msg, *args, stacklevel=3)
@@ -137,6 +137,6 @@ def flush() -> None:
         handler.flush()
 
 
-def TaskLevelStatusMessage(msg: Any) -> None:
+def TaskLevelStatusMessage(msg: object) -> None:
     """Log a message about the whole task, at level ERROR."""
     log(ERROR, msg, stacklevel=3)

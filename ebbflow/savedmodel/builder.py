@@ -13,7 +13,7 @@ from ebbflow import messages
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import PathLike, SessionLike
+from ebbflow.core.typing import Nested, PathLike, SessionLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.symbolic import Operation
@@ -50,13 +50,13 @@ class SavedModelBuilder:
         tags: Iterable[str],
         signature_def_map: Mapping[str, Any] | None = None,
         assets_collection: Any = None,
-        legacy_init_op: Any = None,
+        legacy_init_op: Nested = None,
         clear_devices: bool = False,
-        main_op: Any = None,
+        main_op: Nested = None,
         strip_default_attrs: bool = False,
         saver: Saver | None = None,
-        init_op: Any = None,
-        train_op: Any = None,
+        init_op: Nested = None,
+        train_op: Nested = None,
         assets_list: Any = None,
     ) -> None:
         """Add the default graph under these tags, and the session's variables for it and all that follow."""
@@ -80,13 +80,13 @@ class SavedModelBuilder:
         tags: Iterable[str],
         signature_def_map: Mapping[str, Any] | None = None,
         assets_collection: Any = None,
-        legacy_init_op: Any = None,
+        legacy_init_op: Nested = None,
         clear_devices: bool = False,
-        main_op: Any = None,
+        main_op: Nested = None,
         strip_default_attrs: bool = False,
         saver: Saver | None = None,
-        init_op: Any = None,
-        train_op: Any = None,
+        init_op: Nested = None,
+        train_op: Nested = None,
         assets_list: Any = None,
     ) -> None:
         """Add the default graph under these tags; its variables are those that were saved before."""
@@ -231,7 +231,7 @@ def simple_save(
     export_dir: PathLike,
     inputs: Mapping[str, Any],
     outputs: Mapping[str, Any],
-    legacy_init_op: Any = None,
+    legacy_init_op: Nested = None,
 ) -> None:
     """Write the session's graph with one signature, for serving."""
     signatures = {constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: predict_signature_def(inputs, outputs)}

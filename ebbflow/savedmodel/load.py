@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +49,12 @@ from ebbflow.trackable.registration import get_registered_class, validate_restor
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
-def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None, allow: Any = None) -> Any:
+def load(
+    export_dir: Any,
+    tags: Iterable[str] | str | None = None,
+    options: LoadOptions | None = None,
+    allow: Iterable[str] | str | None = None,
+) -> Any:
     """Return the root object of the SavedModel in a folder; its signatures are `.signatures`.
 
     A model that writes files, calls Python or uses the network is refused, unless `allow` names those ops.
@@ -71,7 +76,11 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None, 
 
 
 def load_partial(
-    export_dir: Any, filters: Mapping[str, Any], tags: Any = None, options: LoadOptions | None = None, allow: Any = None
+    export_dir: Any,
+    filters: Mapping[str, Any],
+    tags: Iterable[str] | str | None = None,
+    options: LoadOptions | None = None,
+    allow: Iterable[str] | str | None = None,
 ) -> dict[str, Any]:
     """Return objects of a SavedModel by their paths (`root.layers.0`).
 

@@ -19,7 +19,8 @@ from ebbflow.savedmodel.signature_defs import load_op_from_signature_def
 
 
 def load(
-    sess: SessionLike, tags: Iterable[str], export_dir: PathLike, import_scope: str | None = None, allow: Any = None,
+    sess: SessionLike, tags: Iterable[str], export_dir: PathLike, import_scope: str | None = None,
+    allow: Iterable[str] | str | None = None,
     **saver_kwargs: Any,
 ) -> Any:  # fmt: skip
     """Load the graph of these tags into a session, restore its variables, run its initialisation; return the message.

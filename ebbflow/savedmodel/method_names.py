@@ -18,7 +18,9 @@ class MethodNameUpdater:
         self._folder = os.fspath(export_dir)
         self._saved_model = reading.parse_saved_model(self._folder)
 
-    def replace_method_name(self, signature_key: str, method_name: str, tags: Any = None) -> None:
+    def replace_method_name(
+        self, signature_key: str, method_name: str, tags: Iterable[str] | str | None = None
+    ) -> None:
         """Give a signature another method name: in the graph of these tags, or in all that have it."""
         if not signature_key:
             raise ValueError("`signature_key` must be defined.")

@@ -23,7 +23,7 @@ class VariablePolicy(enum.Enum):
         return self is VariablePolicy.EXPAND_DISTRIBUTED_VARIABLES
 
     @staticmethod
-    def from_obj(obj: Any) -> VariablePolicy:
+    def from_obj(obj: object) -> VariablePolicy:
         """Return the policy that a name (or None) stands for.
 
         >>> VariablePolicy.from_obj("save_variable_devices")
@@ -46,7 +46,7 @@ class LoadOptions:
         allow_partial_checkpoint: bool = False,
         experimental_io_device: str | None = None,
         experimental_skip_checkpoint: bool = False,
-        experimental_variable_policy: Any = None,
+        experimental_variable_policy: str | None = None,
         experimental_load_function_aliases: bool = False,
     ):
         self.allow_partial_checkpoint = allow_partial_checkpoint
@@ -71,7 +71,7 @@ class SaveOptions:
         function_aliases: dict[str, Any] | None = None,
         experimental_debug_stripper: bool = False,
         experimental_io_device: str | None = None,
-        experimental_variable_policy: Any = None,
+        experimental_variable_policy: str | None = None,
         experimental_custom_gradients: bool = True,
         experimental_image_format: bool = False,
         experimental_skip_saver: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ebbflow.core.typing import Message, PathLike
@@ -111,7 +111,7 @@ def from_saved_model(
     tags: str | None = None,
     graph: Graph | None = None,
     config: Message | None = None,
-    allow: Any = None,
+    allow: Iterable[str] | str | None = None,
 ) -> SavedModelPredictor:
     """Return a predictor of a SavedModel: of a signature, or between named tensors."""
     return SavedModelPredictor(

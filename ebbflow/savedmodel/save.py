@@ -40,7 +40,7 @@ from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import SaveType
 
 
-def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None) -> None:
+def save(obj: object, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None) -> None:
     """Write an object (a `tf.Module`, say) and what belongs to it to a folder.
 
     `signatures` is a function, or a dict of them; without, the object's only function that has an `input_signature` is

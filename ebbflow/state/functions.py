@@ -118,7 +118,7 @@ def initialize_variables(var_list: Iterable[Any], name: str = "init") -> Any:
     return variables_initializer(var_list, name)
 
 
-def is_variable_initialized(variable: Any, name: str | None = None) -> Tensor:
+def is_variable_initialized(variable: Variable, name: str | None = None) -> Tensor:
     """Return whether a variable has a value, as a bool tensor."""
     if isinstance(variable, Variable):
         return variable.is_initialized(name)
@@ -162,7 +162,7 @@ def _reference(ref: Any) -> Any:
 
 
 def assign(
-    ref: Any,
+    ref: Variable,
     value: TensorLike,
     validate_shape: bool | None = None,
     use_locking: bool | None = None,
@@ -183,7 +183,7 @@ def assign(
     return ref.assign(value, name=name)
 
 
-def assign_add(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_add(ref: Variable, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Add to a variable; return what gives its new value.
 
     >>> import ebbflow as tf
@@ -198,14 +198,14 @@ def assign_add(ref: Any, value: TensorLike, use_locking: bool | None = None, nam
     return ref.assign_add(value)  # TensorFlow leaves the name out here
 
 
-def assign_sub(ref: Any, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_sub(ref: Variable, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Subtract from a variable; return what gives its new value."""
     if _is_ref(ref):
         return raw.AssignSub(_reference(ref), value, use_locking=bool(use_locking), name=name)
     return ref.assign_sub(value)
 
 
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+def count_up_to(ref: Variable, limit: int, name: str | None = None) -> Any:
     """Add one until `limit` is reached; return the value before."""
     if _is_ref(ref):
         return raw.CountUpTo(_reference(ref), limit=limit, name=name)
@@ -266,7 +266,7 @@ scatter_nd_sub = _scatter_nd("Sub", False)
 
 
 def batch_scatter_update(
-    ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
+    ref: Variable, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
 ) -> Any:
     """Set, in each batch entry, the rows that `indices` name."""
     slices = IndexedSlices(convert(updates, ref.dtype.base_dtype), convert(indices))

@@ -8,7 +8,7 @@ initializer of one part of a partitioned variable is told by `partition_info` wh
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from ebbflow.ops.arrays.slicing import slice_
 from ebbflow.ops.declare import raw
 from ebbflow.ops.linalg.diag import eye
 from ebbflow.ops.random import stateful
+
+if TYPE_CHECKING:
+    from ebbflow.state.partitioners import PartitionInfo
+
 
 TRUNCATED_STDDEV = 0.87962566103423978
 """The standard deviation of a standard normal cut off at two deviations."""
@@ -55,7 +59,7 @@ class Zeros(Initializer):
     def __init__(self, dtype: DTypeLike = dtypes.float32):
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Tensor:
         return zeros(shape, self.dtype if dtype is None else dtype)
 
     def get_config(self) -> dict[str, Any]:
@@ -65,7 +69,7 @@ class Zeros(Initializer):
 class Ones(Zeros):
     """Ones."""
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Tensor:
         return ones(shape, self.dtype if dtype is None else dtype)
 
 
@@ -87,7 +91,11 @@ class Constant(Initializer):
         self._verify_shape = verify_shape
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None, verify_shape: bool | None = None
+        self,
+        shape: Any,
+        dtype: Any = None,
+        partition_info: PartitionInfo | None = None,
+        verify_shape: bool | None = None,
     ) -> Tensor:
         if verify_shape is None:
             verify_shape = self._verify_shape
@@ -112,7 +120,7 @@ class RandomUniform(Initializer):
         self.seed = seed
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Tensor:
         dtype = self.dtype if dtype is None else dtype
         return stateful.random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
@@ -137,7 +145,7 @@ class RandomNormal(Initializer):
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Tensor:
         dtype = self.dtype if dtype is None else dtype
         return self._draw(shape, self.mean, self.stddev, dtype, seed=self.seed)
 
@@ -163,7 +171,7 @@ class UniformUnitScaling(Initializer):
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Any:
         dtype = self.dtype if dtype is None else dtype
         inputs = math.prod(float(n) for n in full_shape(shape, partition_info)[:-1])
         limit = math.sqrt(3 / max(inputs, 1.0)) * self.factor
@@ -188,7 +196,7 @@ class VarianceScaling(Initializer):
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Tensor:
         dtype = self.dtype if dtype is None else dtype
         variance = scaled_variance(self.scale, self.mode, full_shape(shape, partition_info))
         if self.distribution == "uniform":
@@ -254,7 +262,7 @@ class Orthogonal(Initializer):
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Any:
         dtype = self.dtype if dtype is None else dtype
         return orthogonal_matrix(
             shape, self.gain, lambda flat: stateful.random_normal(flat, dtype=dtype, seed=self.seed), raw.DiagPart
@@ -275,7 +283,7 @@ class Identity(Initializer):
         self.gain = gain
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Tensor:
         full = full_shape(shape, partition_info)
         if len(full) != 2:
             raise ValueError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
 from ebbflow.ops.arrays.shaping import matrix_transpose
@@ -16,6 +16,10 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.linalg.diag import eye
 from ebbflow.ops.random import stateful
 from ebbflow.state.initializers import Initializer, floating, orthonormal
+
+if TYPE_CHECKING:
+    from ebbflow.state.partitioners import PartitionInfo
+
 
 Kernel = dict[tuple[int, ...], Any]
 """A kernel by places: at each place of the window a matrix from inputs to outputs."""
@@ -37,7 +41,7 @@ class _Convolution(Initializer):
 class ConvolutionDeltaOrthogonal(_Convolution):
     """Zeros with an orthogonal matrix in the middle of the window."""
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Any:
         dtype = self.dtype if dtype is None else dtypes.as_dtype(dtype)
         if not 3 <= len(shape) <= 5:
             raise ValueError("The tensor to initialize must be at least three-dimensional and at most five-dimensional")

@@ -11,7 +11,7 @@ import functools
 import itertools
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,10 @@ from ebbflow.state.guard import guarded
 from ebbflow.state.variable_def import Elements
 from ebbflow.state.variable_spec import VariableSpec, provide_stand_in
 
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
+
+
 _numbers = itertools.count()
 
 
@@ -58,18 +62,18 @@ class ResourceVariable(VariableV1):
     def __init__(
         self,
         initial_value: InitializerLike | None = None,
-        trainable: Any = None,
+        trainable: bool | None = None,
         collections: Iterable[Any] | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: str | Callable[..., Any] | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
         variable_def: Message | None = None,
         import_scope: Any = None,
         constraint: Callable[[Any], Any] | None = None,
         distribute_strategy: Any = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
+        synchronization: VariableSynchronization | None = None,
+        aggregation: VariableAggregation | None = None,
         shape: ShapeLike | None = None,
     ):
         self._cached: Any = None
@@ -289,7 +293,7 @@ class ResourceVariable(VariableV1):
     # --- writing ------------------------------------------------------------------------------------------------------
 
     def assign(
-        self, value: TensorLike, use_locking: Any = None, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Set the value; return the variable (in a graph: an operation, or what gives the value once assigned)."""
         tensor = convert(value, self._dtype)
@@ -306,13 +310,13 @@ class ResourceVariable(VariableV1):
         return self._changed(raw.AssignVariableOp(self._handle, tensor, validate_shape=checked, name=name), read_value)
 
     def assign_add(
-        self, delta: TensorLike, use_locking: Any = None, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Add to the value."""
         return self._update(np.add, raw.AssignAddVariableOp, delta, name, read_value)
 
     def assign_sub(
-        self, delta: TensorLike, use_locking: Any = None, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtract from the value."""
         return self._update(np.subtract, raw.AssignSubVariableOp, delta, name, read_value)
@@ -552,7 +556,7 @@ def _beside(graph: Any, handle: Any) -> contextlib.ExitStack:
     return stack
 
 
-def is_resource_variable(var: Any) -> bool:
+def is_resource_variable(var: Variable) -> bool:
     """Return whether `var` is a variable that travels as a handle."""
     return isinstance(var, ResourceVariable)
 

@@ -59,7 +59,7 @@ class VariableScope:
         name: str = "",
         initializer: InitializerLike | None = None,
         regularizer: Callable[[Any], Any] | None = None,
-        caching_device: Any = None,
+        caching_device: str | Callable[..., Any] | None = None,
         partitioner: Callable[..., Any] | None = None,
         custom_getter: Callable[..., Any] | None = None,
         name_scope: str = "",
@@ -123,7 +123,7 @@ class VariableScope:
         """Set the default regularizer."""
         self._regularizer = regularizer
 
-    def set_caching_device(self, caching_device: Any) -> None:
+    def set_caching_device(self, caching_device: str | Callable[..., Any]) -> None:
         """Set the default caching device."""
         if context.executing_eagerly():
             raise NotImplementedError(
@@ -167,16 +167,16 @@ class VariableScope:
         initializer: InitializerLike | None = None,
         regularizer: Callable[[Any], Any] | None = None,
         reuse: Any = None,
-        trainable: Any = None,
+        trainable: bool | None = None,
         collections: Iterable[Any] | None = None,
-        caching_device: Any = None,
+        caching_device: str | Callable[..., Any] | None = None,
         partitioner: Callable[..., Any] | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
         custom_getter: Callable[..., Any] | None = None,
         constraint: Callable[[Any], Any] | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> Any:
         """Return a variable under this scope, found or made in `var_store`."""
         if context.executing_eagerly():
@@ -281,7 +281,7 @@ class variable_scope:  # noqa: N801  (TensorFlow's name)
         values: TensorLike | None = None,
         initializer: InitializerLike | None = None,
         regularizer: Callable[[Any], Any] | None = None,
-        caching_device: Any = None,
+        caching_device: str | Callable[..., Any] | None = None,
         partitioner: Callable[..., Any] | None = None,
         custom_getter: Callable[..., Any] | None = None,
         reuse: Any = None,
@@ -451,7 +451,7 @@ def variable_op_scope(
     default_name: str | None = None,
     initializer: InitializerLike | None = None,
     regularizer: Callable[[Any], Any] | None = None,
-    caching_device: Any = None,
+    caching_device: str | Callable[..., Any] | None = None,
     partitioner: Callable[..., Any] | None = None,
     custom_getter: Callable[..., Any] | None = None,
     reuse: Any = None,
@@ -491,14 +491,14 @@ def get_variable(
     regularizer: Callable[[Any], Any] | None = None,
     trainable: bool | None = None,
     collections: Sequence[str] | str | None = None,
-    caching_device: Any = None,
+    caching_device: str | Callable[..., Any] | None = None,
     partitioner: Callable[..., Any] | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
     custom_getter: Callable[..., Any] | None = None,
     constraint: Callable[[Any], Any] | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """Return the variable of this name in the open variable scope: found or made, as the scope's `reuse` says.
 
@@ -535,14 +535,14 @@ def get_local_variable(
     regularizer: Callable[[Any], Any] | None = None,
     trainable: bool = False,
     collections: Sequence[str] | str | None = None,
-    caching_device: Any = None,
+    caching_device: str | Callable[..., Any] | None = None,
     partitioner: Callable[..., Any] | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
     custom_getter: Callable[..., Any] | None = None,
     constraint: Callable[[Any], Any] | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """Return a local variable: one that is not trained and not saved."""
     return get_variable(

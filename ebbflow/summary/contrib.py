@@ -24,6 +24,7 @@ from ebbflow.train.step_counter import get_or_create_global_step
 
 if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph
+    from ebbflow.summary.writer import FileWriter
 
 
 def always_record_summaries() -> Any:
@@ -104,7 +105,7 @@ def all_summary_ops() -> list[Any] | None:
     return recording.all_v2_summary_ops()
 
 
-def flush(writer: Any = None, name: str | None = None) -> Effect:
+def flush(writer: FileWriter | None = None, name: str | None = None) -> Effect:
     """Have all summaries of a writer (the default one) on the disk."""
     return recording.flush(writer, name)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Benchmark:
         throughput: float | None = None,
         extras: dict[str, Any] | None = None,
         name: str | None = None,
-        metrics: Any = None,
+        metrics: Mapping[Any, Any] | None = None,
     ) -> None:
         """Print a result."""
         given = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}

@@ -15,7 +15,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Feeds, InitializerLike, Nested, TensorLike
+from ebbflow.core.typing import Feeds, InitializerLike, Nested, ShapeLike, TensorLike
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients
 from ebbflow.graph.gradients import gradients
 from ebbflow.ops.arrays.creation import constant
@@ -218,9 +218,9 @@ def _graph_jacobian(run: Any, out: np.ndarray, slope: Any, arrays: Sequence[np.n
 
 def compute_gradient_error(
     x: TensorLike,
-    x_shape: Any,
+    x_shape: ShapeLike,
     y: Tensor,
-    y_shape: Any,
+    y_shape: ShapeLike,
     x_init_value: InitializerLike | None = None,
     delta: float = 1e-3,
     init_targets: Any = None,

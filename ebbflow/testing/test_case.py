@@ -73,7 +73,7 @@ class TestCase(unittest.TestCase):
                     return types.MethodType(check, self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def fail(self, msg: Any = None, user_msg: Any = None) -> NoReturn:
+    def fail(self, msg: object | None = None, user_msg: Any = None) -> NoReturn:
         """Fail with a message, and a second one of the caller's where there is one, as absl's assertions give it."""
         super().fail(msg if user_msg is None else f"{msg} : {user_msg}")
 
@@ -422,7 +422,9 @@ class TestCase(unittest.TestCase):
         self.assertProtoEquals(expected, stripped, msg=msg)
 
     @contextlib.contextmanager
-    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:
+    def assertRaisesWithPredicateMatch(
+        self, exception_type: type[BaseException], expected_err_re_or_predicate: Any
+    ) -> Iterator[None]:
         """Fail unless the block raises an error that a pattern matches or a function accepts."""
         try:
             yield
@@ -442,7 +444,7 @@ class TestCase(unittest.TestCase):
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(
-        self, exception_type: Any = errors.InvalidArgumentError, msg: str = "Incompatible shapes"
+        self, exception_type: type[BaseException] = errors.InvalidArgumentError, msg: str = "Incompatible shapes"
     ) -> Any:
         """Fail unless the block raises an error about shapes."""
         return self.assertRaisesWithPredicateMatch(exception_type, msg)

@@ -13,7 +13,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.checkpoint.management import latest_checkpoint
 from ebbflow.checkpoint.reader import CheckpointReader
@@ -32,6 +32,10 @@ from ebbflow.state.variable_scope import (
 )
 from ebbflow.state.variable_store import home_graph
 from ebbflow.train.step_counter import get_global_step
+
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
+
 
 NETWORKS = "_tfe_networks"
 """The collection of the names of networks."""
@@ -53,7 +57,7 @@ _order = itertools.count()
 class Network(Layer):
     """Layers that are called, saved and listed as one. Subclasses track their layers, and say how to call them."""
 
-    def __init__(self, name: Any = None):
+    def __init__(self, name: str | None = None):
         if isinstance(name, VariableScope):
             raise ValueError("VariableScopes are not valid Network names.")
         if name is not None and "/" in name:
@@ -267,7 +271,7 @@ class Sequential(Network):
             raise TypeError(f"Sequential.add() takes only tf.layers.Layer objects or callables, not '{layer_func}'")
         self._functions.append(layer_func)
 
-    def call(self, inputs: Nested, mask: TensorLike | None = None, training: Any = None) -> Any:
+    def call(self, inputs: Nested, mask: TensorLike | None = None, training: TensorLike | None = None) -> Any:
         """Return what the last of them gives."""
         given = {"mask": mask, "training": training}
         for each in self._functions:
@@ -347,7 +351,7 @@ def _session(done: str) -> Any:
 
 
 def save_network_checkpoint(
-    network: Network, save_path: str, global_step: Any = None, map_func: MapFunc | None = None
+    network: Network, save_path: str, global_step: Variable | TensorLike | None = None, map_func: MapFunc | None = None
 ) -> str | None:
     """Write a network's variables into a checkpoint, and return its path; into a folder under the network's name."""
     if not network.built:

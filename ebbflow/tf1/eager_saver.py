@@ -10,10 +10,11 @@ from ebbflow.checkpoint.reader import CheckpointReader
 from ebbflow.checkpoint.saver import Saver as NameSaver
 from ebbflow.core import context
 from ebbflow.core.convert import convert
-from ebbflow.core.typing import PathLike
+from ebbflow.core.typing import PathLike, TensorLike
 from ebbflow.state.variables import variable_creator_scope
 
 if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
     from ebbflow.train.optimizer import Optimizer
 
 
@@ -27,7 +28,7 @@ class Saver:
             var_list = [var_list]
         self._saver = NameSaver(var_list)
 
-    def save(self, file_prefix: Any, global_step: Any = None) -> str | None:
+    def save(self, file_prefix: Any, global_step: Variable | TensorLike | None = None) -> str | None:
         """Write a checkpoint and return its prefix."""
         return self._saver.save(None, file_prefix, write_meta_graph=False, global_step=global_step)
 

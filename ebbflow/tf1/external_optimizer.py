@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core.convert import convert
-from ebbflow.core.typing import SessionLike
+from ebbflow.core.typing import SessionLike, TensorLike
 from ebbflow.graph.gradients import gradients
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.joining import concat
@@ -27,7 +27,7 @@ class ExternalOptimizerInterface:
 
     def __init__(
         self,
-        loss: Any,
+        loss: TensorLike | Callable[..., Any],
         var_list: Sequence[Any] | None = None,
         equalities: Sequence[Any] | None = None,
         inequalities: Sequence[Any] | None = None,

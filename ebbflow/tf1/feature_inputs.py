@@ -71,7 +71,7 @@ class Transformer:
         return self._features[feature_column]
 
 
-def transform_features(features: Mapping[Any, Any], feature_columns: Any) -> dict[Any, Any]:
+def transform_features(features: Mapping[Any, Any], feature_columns: Iterable[Any]) -> dict[Any, Any]:
     """Return what each column makes of the features, by column."""
     columns = _checked(feature_columns)
     transformer = Transformer(features)
@@ -84,7 +84,7 @@ def _checked(feature_columns: Any) -> list[Any]:
     return sorted(set(feature_columns), key=sort_key)
 
 
-def check_feature_columns(feature_columns: Any) -> None:
+def check_feature_columns(feature_columns: Iterable[Any]) -> None:
     """Raise ValueError unless these are columns whose names differ."""
     if isinstance(feature_columns, Mapping):
         raise ValueError("Expected feature_columns to be iterable, found dict.")
@@ -96,7 +96,7 @@ def check_feature_columns(feature_columns: Any) -> None:
             raise ValueError(f"Duplicate feature column key found for column: {column.name}.")
 
 
-def create_feature_spec_for_parsing(feature_columns: Any) -> dict[str, Any]:
+def create_feature_spec_for_parsing(feature_columns: Iterable[Any]) -> dict[str, Any]:
     """Return how to read all features that columns need from an Example."""
     return make_parse_example_spec_v1(list(feature_columns))
 
@@ -110,7 +110,7 @@ def _collections(weight_collections: Any) -> list[str]:
 
 def input_from_feature_columns(
     columns_to_tensors: Mapping[Any, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[Any],
     weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
     scope: str | VariableScope | None = None,
@@ -124,7 +124,7 @@ def input_from_feature_columns(
 
 def sequence_input_from_feature_columns(
     columns_to_tensors: Mapping[Any, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[Any],
     weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
     scope: str | VariableScope | None = None,
@@ -248,7 +248,7 @@ def _flat(tensor: Any, leading: int) -> Any:
 
 def weighted_sum_from_feature_columns(
     columns_to_tensors: Mapping[Any, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[Any],
     num_outputs: int,
     weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
@@ -307,7 +307,7 @@ def _weighted_sum(column: Any, builder: Any, outputs: int, weights: Callable[...
 
 def joint_weighted_sum_from_feature_columns(
     columns_to_tensors: Mapping[Any, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[Any],
     num_outputs: int,
     weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
@@ -347,7 +347,7 @@ def joint_weighted_sum_from_feature_columns(
 
 
 def parse_feature_columns_from_examples(
-    serialized: Any, feature_columns: Any, name: str | None = None, example_names: TensorLike | None = None
+    serialized: Any, feature_columns: Iterable[Any], name: str | None = None, example_names: TensorLike | None = None
 ) -> dict[Any, Any]:
     """Return what each column makes of the features in Examples, by column, and the features by their names."""
     check_feature_columns(feature_columns)

@@ -17,6 +17,7 @@ from ebbflow.graph.scopes import group
 from ebbflow.platform import logging
 
 if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
     from ebbflow.state.variable_scope import VariableScope
 
 
@@ -67,7 +68,7 @@ def get_unique_variable(var_op_name: str) -> Any:
     raise ValueError(f"Variable {var_op_name} does not uniquely identify a variable")
 
 
-def get_variable_full_name(var: Any) -> str:
+def get_variable_full_name(var: Variable) -> str:
     """Return the name a checkpoint has for a variable: that of the whole, where it is a part."""
     info = var._get_save_slice_info()
     return info.full_name if info is not None else var.op.name

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import nest
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, Effect, ShapeLike
+from ebbflow.core.typing import DTypeLike, Effect, Nested, ShapeLike, TensorLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph
 
 
-def placeholder_name(t: Any = None, scope: str | None = None, prefix: str = "geph") -> str:
+def placeholder_name(t: TensorLike | None = None, scope: str | None = None, prefix: str = "geph") -> str:
     """Return what a placeholder that stands for a tensor is called."""
     scope = "" if scope is None else f"{scope.rstrip('/')}/" if scope else ""
     if t is None:
@@ -53,7 +53,7 @@ def keep_t_if_possible_handler(info: Any, t: Any) -> Tensor:
     return t if info.graph is info.graph_ else replace_t_with_placeholder_handler(info, t)
 
 
-def replace_t_with_placeholder_handler(info: Any, t: Any) -> Tensor:
+def replace_t_with_placeholder_handler(info: Any, t: TensorLike) -> Tensor:
     """Return a placeholder for a tensor from outside."""
     with info.graph_.as_default():
         return make_placeholder_from_tensor(t, scope=info.scope_)
@@ -164,7 +164,7 @@ class Transformer:
         self.transform_original_op_handler: Any = transform_op_if_inside_handler
 
     def __call__(
-        self, sgv: Any, dst_graph: Any, dst_scope: str, src_scope: str = "", reuse_dst_scope: bool = False
+        self, sgv: Nested, dst_graph: Any, dst_scope: str, src_scope: str = "", reuse_dst_scope: bool = False
     ) -> tuple[SubGraphView, TransformerInfo]:
         """Return the view of the new nodes, and what became of what."""
         sgv = make_view(sgv)
@@ -204,7 +204,7 @@ class Transformer:
 
 
 def copy(
-    sgv: Any, dst_graph: Graph | None = None, dst_scope: str = "", src_scope: str = "", reuse_dst_scope: bool = False
+    sgv: Nested, dst_graph: Graph | None = None, dst_scope: str = "", src_scope: str = "", reuse_dst_scope: bool = False
 ) -> tuple[SubGraphView, TransformerInfo]:
     """Return a copy of a part of a graph, in the same or another one, and what became of what."""
     view = make_view(sgv)
@@ -212,7 +212,7 @@ def copy(
 
 
 def copy_with_input_replacements(
-    sgv: Any, replacement_ts: Mapping[Any, Any], dst_graph: Graph | None = None, dst_scope: str = "",
+    sgv: Nested, replacement_ts: Mapping[Any, Any], dst_graph: Graph | None = None, dst_scope: str = "",
     src_scope: str = "",
     reuse_dst_scope: bool = False,
 ) -> tuple[SubGraphView, TransformerInfo]:  # fmt: skip
@@ -228,7 +228,7 @@ def copy_with_input_replacements(
 
 
 def graph_replace(
-    target_ts: Any, replacement_ts: Mapping[Any, Any], dst_scope: str = "", src_scope: str = "",
+    target_ts: Nested, replacement_ts: Mapping[Any, Any], dst_scope: str = "", src_scope: str = "",
     reuse_dst_scope: bool = False,
 ) -> Any:  # fmt: skip
     """Return what tensors would be with others in place of some: what lies between is copied.
@@ -263,14 +263,14 @@ def _laid(old: Any, new: Any, can_modify: Any, cannot_modify: Any) -> list[tuple
     return found
 
 
-def reroute_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = None) -> int:
+def reroute_ts(ts0: Nested, ts1: Nested, can_modify: Nested = None, cannot_modify: Nested = None) -> int:
     """Have all that takes a tensor of `ts1` take the one of `ts0` instead; return how many edges changed."""
     pairs = list(zip(make_list_of_t(ts0), make_list_of_t(ts1), strict=True))
     edges = [edge for new, old in pairs if new is not old for edge in _laid(old, new, can_modify, cannot_modify)]
     return _change(edges)
 
 
-def swap_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = None) -> int:
+def swap_ts(ts0: Nested, ts1: Nested, can_modify: Nested = None, cannot_modify: Nested = None) -> int:
     """Have what takes a tensor of one list take the other's, and the other way round; return how many edges changed."""
     edges = []
     for a, b in zip(make_list_of_t(ts0), make_list_of_t(ts1), strict=True):
@@ -305,7 +305,7 @@ def _move_behind(node: Any) -> None:
         graph._move_to_end(other)
 
 
-def add_control_inputs(op: Any, cops: Any) -> None:
+def add_control_inputs(op: Any, cops: Nested) -> None:
     """Have a node run after others."""
     waits = [cops] if isinstance(cops, Operation) else list(cops)
     for other in waits:
@@ -314,7 +314,7 @@ def add_control_inputs(op: Any, cops: Any) -> None:
     op._add_control_inputs(waits)
 
 
-def remove_control_inputs(op: Any, cops: Any) -> None:
+def remove_control_inputs(op: Any, cops: Nested) -> None:
     """Have a node not wait for others any more."""
     waits = [cops] if isinstance(cops, Operation) else list(cops)
     for other in waits:

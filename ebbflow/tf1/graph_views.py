@@ -10,11 +10,14 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 
 
-def make_list_of_op(ops: Any, check_graph: bool = True, allow_graph: bool = True, ignore_ts: bool = False) -> list[Any]:
+def make_list_of_op(
+    ops: Nested, check_graph: bool = True, allow_graph: bool = True, ignore_ts: bool = False
+) -> list[Any]:
     """Return nodes as a list: one, several, or all of a graph (tensors left out where `ignore_ts`)."""
     if isinstance(ops, Graph):
         if not allow_graph:
@@ -26,7 +29,9 @@ def make_list_of_op(ops: Any, check_graph: bool = True, allow_graph: bool = True
     return _of_kind(listed, Operation, check_graph)
 
 
-def make_list_of_t(ts: Any, check_graph: bool = True, allow_graph: bool = True, ignore_ops: bool = False) -> list[Any]:
+def make_list_of_t(
+    ts: Nested, check_graph: bool = True, allow_graph: bool = True, ignore_ops: bool = False
+) -> list[Any]:
     """Return tensors as a list: one, several, or all of a graph (nodes left out where `ignore_ops`)."""
     if isinstance(ts, Graph):
         if not allow_graph:
@@ -54,17 +59,17 @@ def get_tensors(graph: Graph) -> list[Any]:
     return [t for node in graph.get_operations() for t in node.outputs]
 
 
-def get_generating_ops(ts: Any) -> list[Any]:
+def get_generating_ops(ts: Nested) -> list[Any]:
     """Return the nodes that give these tensors."""
     return [t.op for t in make_list_of_t(ts, allow_graph=False)]
 
 
-def get_consuming_ops(ts: Any) -> list[Any]:
+def get_consuming_ops(ts: Nested) -> list[Any]:
     """Return the nodes that take these tensors, each once."""
     return list(dict.fromkeys(op for t in make_list_of_t(ts, allow_graph=False) for op in t.consumers()))
 
 
-def can_be_regex(obj: Any) -> bool:
+def can_be_regex(obj: object) -> bool:
     """Return whether something is a regular expression: text, or a compiled one."""
     return isinstance(obj, (str, re.Pattern))
 
@@ -83,24 +88,24 @@ def make_regex(obj: Any) -> re.Pattern[str]:
 # --- choosing by name -------------------------------------------------------------------------------------------------
 
 
-def filter_ops(ops: Any, positive_filter: Any) -> list[Any]:
+def filter_ops(ops: Nested, positive_filter: Any) -> list[Any]:
     """Return the nodes of which `positive_filter` is true (all, where it is True)."""
     listed = make_list_of_op(ops)
     return listed if positive_filter is True else [op for op in listed if positive_filter(op)]
 
 
-def filter_ops_from_regex(ops: Any, regex: Any) -> list[Any]:
+def filter_ops_from_regex(ops: Nested, regex: str) -> list[Any]:
     """Return the nodes whose names have a match of a regular expression in them."""
     return filter_ops(ops, lambda op: re.search(regex, op.name) is not None)
 
 
-def filter_ts(ops: Any, positive_filter: Any) -> list[Any]:
+def filter_ts(ops: Nested, positive_filter: Any) -> list[Any]:
     """Return the outputs of nodes of which `positive_filter` is true (all, where it is True)."""
     tensors = [t for op in make_list_of_op(ops) for t in op.outputs]
     return tensors if positive_filter is True else [t for t in tensors if positive_filter(t)]
 
 
-def filter_ts_from_regex(ops: Any, regex: Any) -> list[Any]:
+def filter_ts_from_regex(ops: Nested, regex: str) -> list[Any]:
     """Return the outputs of nodes whose names have a match of a regular expression in them."""
     return filter_ts(ops, lambda t: re.search(regex, t.name) is not None)
 
@@ -138,7 +143,7 @@ def select_ts(*args: Any, **kwargs: Any) -> list[Any]:
     return _selected(args, kwargs, filter_ts_from_regex, make_list_of_t)
 
 
-def get_name_scope_ops(ops: Any, scope: str) -> list[Any]:
+def get_name_scope_ops(ops: Nested, scope: str) -> list[Any]:
     """Return the nodes below a name scope, and the one of that name."""
     scope = scope.rstrip("/")
     return [op for op in make_list_of_op(ops) if op.name == scope or op.name.startswith(f"{scope}/")]
@@ -167,8 +172,9 @@ def _walk(
 
 
 def get_forward_walk_ops(
-    seed_ops: Any, inclusive: bool = True, within_ops: Any = None, within_ops_fn: Callable[..., Any] | None = None,
-    stop_at_ts: Any = (),
+    seed_ops: Nested, inclusive: bool = True, within_ops: Nested = None,
+    within_ops_fn: Callable[..., Any] | None = None,
+    stop_at_ts: Nested = (),
     control_outputs: Any = None,
 ) -> list[Any]:  # fmt: skip
     """Return the nodes that depend on `seed_ops` (or on tensors: on what takes them)."""
@@ -189,8 +195,9 @@ def get_forward_walk_ops(
 
 
 def get_backward_walk_ops(
-    seed_ops: Any, inclusive: bool = True, within_ops: Any = None, within_ops_fn: Callable[..., Any] | None = None,
-    stop_at_ts: Any = (),
+    seed_ops: Nested, inclusive: bool = True, within_ops: Nested = None,
+    within_ops_fn: Callable[..., Any] | None = None,
+    stop_at_ts: Nested = (),
     control_inputs: bool = False,
 ) -> list[Any]:  # fmt: skip
     """Return the nodes that `seed_ops` (or the nodes that give these tensors) depend on."""
@@ -211,8 +218,9 @@ def get_backward_walk_ops(
 
 
 def get_walks_intersection_ops(
-    forward_seed_ops: Any, backward_seed_ops: Any, forward_inclusive: bool = True, backward_inclusive: bool = True,
-    within_ops: Any = None, within_ops_fn: Callable[..., Any] | None = None, control_inputs: bool = False,
+    forward_seed_ops: Nested, backward_seed_ops: Nested, forward_inclusive: bool = True,
+    backward_inclusive: bool = True,
+    within_ops: Nested = None, within_ops_fn: Callable[..., Any] | None = None, control_inputs: bool = False,
     control_outputs: Any = None,
     control_ios: Any = None,
 ) -> list[Any]:  # fmt: skip
@@ -228,8 +236,9 @@ def get_walks_intersection_ops(
 
 
 def get_walks_union_ops(
-    forward_seed_ops: Any, backward_seed_ops: Any, forward_inclusive: bool = True, backward_inclusive: bool = True,
-    within_ops: Any = None, within_ops_fn: Callable[..., Any] | None = None, control_inputs: bool = False,
+    forward_seed_ops: Nested, backward_seed_ops: Nested, forward_inclusive: bool = True,
+    backward_inclusive: bool = True,
+    within_ops: Nested = None, within_ops_fn: Callable[..., Any] | None = None, control_inputs: bool = False,
     control_outputs: Any = None,
     control_ios: Any = None,
 ) -> list[Any]:  # fmt: skip
@@ -246,7 +255,7 @@ def get_walks_union_ops(
 # --- views ------------------------------------------------------------------------------------------------------------
 
 
-def compute_boundary_ts(ops: Any) -> tuple[list[Any], list[Any], list[Any]]:
+def compute_boundary_ts(ops: Nested) -> tuple[list[Any], list[Any], list[Any]]:
     """Return the tensors that enter a set of nodes, that leave it, and that stay inside."""
     listed = make_list_of_op(ops)
     inside = frozenset(listed)
@@ -329,7 +338,7 @@ class SubGraphView:
         """Return the nodes outside that take an output."""
         return [op for op in get_consuming_ops(self._output_ts) if op not in self._ops]
 
-    def is_passthrough(self, t: Any) -> bool:
+    def is_passthrough(self, t: TensorLike) -> bool:
         return t in self._passthrough_ts
 
     def __len__(self) -> int:

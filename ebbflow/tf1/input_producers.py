@@ -12,7 +12,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import ShapeLike, TensorLike
+from ebbflow.core.typing import Nested, ShapeLike, TensorLike
 from ebbflow.data.file_ops import matching_files
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
@@ -71,7 +71,7 @@ def input_producer(
     shared_name: str | None = None,
     summary_name: str | None = None,
     name: str | None = None,
-    cancel_op: Any = None,
+    cancel_op: Nested = None,
 ) -> FIFOQueue:
     """Return a queue of the rows of a tensor, for a number of epochs (for ever, if None)."""
     _refuse_eager()
@@ -103,7 +103,7 @@ def string_input_producer(
     capacity: int = 32,
     shared_name: str | None = None,
     name: str | None = None,
-    cancel_op: Any = None,
+    cancel_op: Nested = None,
 ) -> FIFOQueue:
     """Return a queue of strings, such as names of files, for a number of epochs."""
     _refuse_eager()

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.typing import Effect, Rate, TensorLike
+from ebbflow.core.typing import Effect, Nested, Rate, TensorLike
 from ebbflow.functions.control_flow.cond import cond_v1
 from ebbflow.graph.scopes import control_dependencies, group
 from ebbflow.ops.arrays.creation import zeros_like
@@ -27,6 +27,9 @@ from ebbflow.state.functions import assign, assign_sub, global_variables, scatte
 from ebbflow.train.moving_averages import ExponentialMovingAverage
 from ebbflow.train.optimizer import Optimizer
 from ebbflow.train.optimizers import AdagradOptimizer, AdamOptimizer, MomentumOptimizer, Number, RuleOptimizer
+
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
 
 
 class _RowWise(AdamOptimizer):
@@ -262,7 +265,7 @@ class LARSOptimizer(Optimizer):
         for v in var_list:
             self._zeros_slot(v, "momentum", self._name)
 
-    def compute_lr(self, grad: TensorLike, var: Any) -> tuple[Any, Any]:
+    def compute_lr(self, grad: TensorLike, var: Variable) -> tuple[Any, Any]:
         """Return the rate of a variable, and its gradient with the weights' decay."""
         rate = cast(convert(self._call_if_callable(self._learning_rate)), var.dtype.base_dtype)
         if self._skip_list is not None and any(word in var.name for word in self._skip_list):
@@ -308,14 +311,14 @@ class DecoupledWeightDecayExtension:
 
     def minimize(
         self,
-        loss: Any,
-        global_step: Any = None,
+        loss: TensorLike | Callable[..., Any],
+        global_step: Variable | TensorLike | None = None,
         var_list: Iterable[Any] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
-        aggregation_method: Any = None,
+        aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
-        grad_loss: Any = None,
+        grad_loss: Nested = None,
         decay_var_list: Iterable[Any] | None = None,
     ) -> Any:
         """Take one step down, and let the variables of `decay_var_list` (None: all) decay."""
@@ -329,7 +332,7 @@ class DecoupledWeightDecayExtension:
     def apply_gradients(
         self,
         grads_and_vars: Iterable[tuple[Any, Any]],
-        global_step: Any = None,
+        global_step: Variable | TensorLike | None = None,
         name: str | None = None,
         decay_var_list: Iterable[Any] | None = None,
     ) -> Any:
@@ -444,7 +447,10 @@ class MovingAverageOptimizer(Optimizer):
         return self._optimizer.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: Variable | TensorLike | None = None,
+        name: str | None = None,
     ) -> Effect:
         """Take the other's step, then move the averages."""
         pairs = list(grads_and_vars)
@@ -475,7 +481,7 @@ class MovingAverageOptimizer(Optimizer):
             swapped[plain], swapped[average] = named[average], named[plain]
         return Saver(swapped, name=name, **kwargs)
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: Variable, name: str) -> Any:
         """Return the other's slot."""
         return self._optimizer.get_slot(var, name)
 
@@ -514,7 +520,10 @@ class VariableClippingOptimizer(Optimizer):
         return self._opt.get_slot_names()
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: Variable | TensorLike | None = None,
+        name: str | None = None,
     ) -> Effect:
         """Take the other's step, then clip."""
         pairs = list(grads_and_vars)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ebbflow import messages
 from ebbflow.core.typing import Message
 from ebbflow.platform import files
 
+if TYPE_CHECKING:
+    from ebbflow.summary.writer import FileWriter
+
+
 FILE = "projector_config.pbtxt"
 
 
-def visualize_embeddings(summary_writer: Any, config: Message) -> None:
+def visualize_embeddings(summary_writer: FileWriter, config: Message) -> None:
     """Have TensorBoard show the embeddings that a ProjectorConfig describes, with what `summary_writer` writes."""
     logdir = summary_writer.get_logdir()
     if logdir is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
 from ebbflow.core import dtypes
@@ -22,6 +22,9 @@ from ebbflow.graph.scopes import no_op
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.state.variable_scope import variable_scope
 from ebbflow.train.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
 
 
 class TpuContext:
@@ -71,12 +74,17 @@ class CrossShardOptimizer(Optimizer):
         super().__init__(False, name)
         self._opt = opt
 
-    def compute_gradients(self, loss: Any, var_list: Iterable[Any] | None = None, *args: Any, **kwargs: Any) -> Any:
+    def compute_gradients(
+        self, loss: TensorLike | Callable[..., Any], var_list: Iterable[Any] | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
         """Return what the inner optimizer computes."""
         return self._opt.compute_gradients(loss, var_list, *args, **kwargs)
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: Variable | TensorLike | None = None,
+        name: str | None = None,
     ) -> Effect:
         """Have the inner optimizer apply them."""
         return self._opt.apply_gradients(grads_and_vars, global_step, name)

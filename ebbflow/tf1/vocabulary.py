@@ -43,7 +43,7 @@ class CategoricalVocabulary:
         """Take no new categories from now on (or again)."""
         self._freeze = freeze
 
-    def get(self, category: Any) -> int:
+    def get(self, category: str) -> int:
         """Return the number of a category, a new one where it is new and there may be new ones."""
         if category not in self._mapping:
             if self._freeze:
@@ -53,7 +53,7 @@ class CategoricalVocabulary:
                 self._reverse_mapping.append(category)
         return self._mapping[category]
 
-    def add(self, category: Any, count: int = 1) -> None:
+    def add(self, category: str, count: int = 1) -> None:
         """Note that a category was met."""
         if self.get(category) > 0:
             self._freq[category] += count

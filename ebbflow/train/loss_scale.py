@@ -10,6 +10,7 @@ from typing import Any
 from ebbflow.core import dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.scopes import group, no_op
 from ebbflow.ops.declare import raw
@@ -28,7 +29,7 @@ class LossScale(Trackable, metaclass=abc.ABCMeta):
         """Return the scale as a scalar of float32."""
 
     @abc.abstractmethod
-    def update(self, grads: Any) -> tuple[Any, Any]:
+    def update(self, grads: Nested) -> tuple[Any, Any]:
         """Return an op that changes the scale, and whether these gradients may be applied."""
 
     def _add_weight(self, name: str, initial_value: Any, dtype: Any = None) -> Any:
@@ -60,7 +61,7 @@ class FixedLossScale(LossScale):
     def __call__(self) -> Tensor:
         return convert(self._value, dtypes.float32)
 
-    def update(self, grads: Any) -> tuple[Any, Any]:
+    def update(self, grads: Nested) -> tuple[Any, Any]:
         """Change nothing."""
         return no_op(), True
 
@@ -96,7 +97,7 @@ class DynamicLossScale(LossScale):
     def __call__(self) -> Tensor:
         return convert(self._scale)
 
-    def update(self, grads: Any) -> tuple[Any, Any]:
+    def update(self, grads: Nested) -> tuple[Any, Any]:
         """Return an op that changes the scale, and whether all gradients are finite."""
         finite = _all_finite(nest.flatten(grads))
         grown = raw.LogicalAnd(finite, raw.GreaterEqual(self._good_steps + 1, convert(self._period, dtypes.int64)))

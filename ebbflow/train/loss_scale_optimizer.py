@@ -7,15 +7,19 @@ precision on GPUs that are quick at it; elsewhere it only scales the loss, and s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.scopes import group, no_op
 from ebbflow.ops.declare import raw
 from ebbflow.platform import keras_hooks
 from ebbflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
 from ebbflow.train.optimizer import GradsAndVars, Optimizer
+
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
 
 
 class MixedPrecisionLossScaleOptimizer(Optimizer):
@@ -32,12 +36,12 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def compute_gradients(
         self,
-        loss: Any,
+        loss: TensorLike | Callable[..., Any],
         var_list: Iterable[Any] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
-        aggregation_method: Any = None,
+        aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
-        grad_loss: Any = None,
+        grad_loss: Nested = None,
     ) -> GradsAndVars:
         """Return (gradient, variable) pairs of the loss itself, computed by way of the scaled one."""
         pairs = self._optimizer.compute_gradients(
@@ -56,7 +60,9 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
             return lambda: self._scaled(loss())
         return loss * raw.Cast(self._loss_scale(), DstT=loss.dtype)
 
-    def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(
+        self, grads_and_vars: Iterable[Any], global_step: Variable | TensorLike | None = None, name: str | None = None
+    ) -> Any:
         """Change each variable by its gradient where all are finite; the scale learns of them either way."""
         pairs = tuple(grads_and_vars)
         change, should_apply = self._loss_scale.update([grad for grad, _ in pairs])
@@ -72,7 +78,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         """Return the names of the other optimizer's slots."""
         return self._optimizer.get_slot_names()
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: Variable, name: str) -> Any:
         """Return a slot of the other optimizer."""
         return self._optimizer.get_slot(var, name)
 

@@ -7,13 +7,14 @@ Knows ops and collections; knows nothing of layers or optimizers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.ranges import range as range_of
@@ -61,7 +62,7 @@ class Reduction:
 # --- collected losses -------------------------------------------------------------------------------------------------
 
 
-def add_loss(loss: Any, loss_collection: str | None = GraphKeys.LOSSES) -> None:
+def add_loss(loss: TensorLike | Callable[..., Any], loss_collection: str | None = GraphKeys.LOSSES) -> None:
     """Add a loss to a collection of the graph."""
     if loss_collection and not context.executing_eagerly():
         context.default_graph().add_to_collection(loss_collection, loss)
@@ -86,7 +87,7 @@ def get_total_loss(
 
 
 def compute_weighted_loss(
-    losses: Any,
+    losses: Nested,
     weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,

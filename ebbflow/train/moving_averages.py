@@ -37,7 +37,7 @@ _AVERAGED = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 
 
 def assign_moving_average(
-    variable: Any, value: TensorLike, decay: Any, zero_debias: bool = True, name: str | None = None
+    variable: Variable, value: TensorLike, decay: Any, zero_debias: bool = True, name: str | None = None
 ) -> Any:
     """Move `variable` towards `value`: variable ← decay · variable + (1 - decay) · value.
 
@@ -180,11 +180,11 @@ class ExponentialMovingAverage(Trackable):
             context.default_graph().add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, item)
             return shadow
 
-    def average(self, var: Any) -> Any:
+    def average(self, var: Variable | TensorLike) -> Any:
         """Return the variable that holds the average of `var`, or None."""
         return self._averages.get(_key(var))
 
-    def average_name(self, var: Any) -> str:
+    def average_name(self, var: Variable | TensorLike) -> str:
         """Return the name that the average of `var` has, or would have."""
         found = self.average(var)
         if found is not None:

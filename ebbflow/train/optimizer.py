@@ -17,7 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, TensorLike
+from ebbflow.core.typing import Effect, Nested, TensorLike
 from ebbflow.distribute import current
 from ebbflow.distribute.distributed_variable import DistributedVariable
 from ebbflow.eager.tape import GradientTape
@@ -65,13 +65,13 @@ class Optimizer(Trackable):
     def minimize(
         self,
         loss: Any,
-        global_step: Any = None,
+        global_step: Variable | TensorLike | None = None,
         var_list: Iterable[Any] | None = None,
         gate_gradients: int = GATE_OP,
-        aggregation_method: Any = None,
+        aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
-        grad_loss: Any = None,
+        grad_loss: Nested = None,
     ) -> Any:
         """Take one step down: in a graph return the operation that does it; eagerly do it (`loss` is a function)."""
         grads_and_vars = self.compute_gradients(
@@ -91,12 +91,12 @@ class Optimizer(Trackable):
 
     def compute_gradients(
         self,
-        loss: Any,
+        loss: TensorLike | Callable[..., Any],
         var_list: Iterable[Any] | None = None,
         gate_gradients: int = GATE_OP,
-        aggregation_method: Any = None,
+        aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
-        grad_loss: Any = None,
+        grad_loss: Nested = None,
     ) -> GradsAndVars:
         """Return (gradient, variable) pairs."""
         if callable(loss):
@@ -128,7 +128,7 @@ class Optimizer(Trackable):
         return pairs
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None
+        self, grads_and_vars: Iterable[Any], global_step: Variable | TensorLike | None = None, name: str | None = None
     ) -> Effect:
         """Change each variable by its gradient; return the operation that does it (eagerly None)."""
         pairs = tuple(grads_and_vars)

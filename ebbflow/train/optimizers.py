@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
@@ -24,6 +24,9 @@ from ebbflow.state.functions import assign, assign_sub, scatter_add
 from ebbflow.state.initializers import constant_initializer, ones_initializer
 from ebbflow.state.variables import ResourceVariable
 from ebbflow.train.optimizer import Optimizer
+
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
 
 
 class Number(NamedTuple):
@@ -252,7 +255,7 @@ class AdagradDAOptimizer(RuleOptimizer):
     def __init__(
         self,
         learning_rate: Rate,
-        global_step: Any,
+        global_step: Variable | TensorLike,
         initial_gradient_squared_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,

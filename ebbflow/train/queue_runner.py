@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
 from ebbflow.core import context, errors, stopping
-from ebbflow.core.typing import Effect, Message, SessionLike
+from ebbflow.core.typing import Effect, Message, Nested, SessionLike
 from ebbflow.graph import collections
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.proto_functions import register_proto_function
@@ -32,8 +32,8 @@ class QueueRunner:
         self,
         queue: QueueBase | None = None,
         enqueue_ops: Sequence[Any] | None = None,
-        close_op: Any = None,
-        cancel_op: Any = None,
+        close_op: Nested = None,
+        cancel_op: Nested = None,
         queue_closed_exception_types: tuple[type[BaseException], ...] | None = None,
         queue_runner_def: Message | None = None,
         import_scope: str | None = None,

@@ -150,8 +150,9 @@ class LinearClassifier(_Classifier):
     """Logistic regression."""
 
     def __init__(
-        self, feature_columns: Any, model_dir: str | None = None, n_classes: int = 2,
-        weight_column_name: str | None = None, optimizer: Optimizer | None = None, gradient_clip_norm: Any = None,
+        self, feature_columns: Iterable[Any], model_dir: str | None = None, n_classes: int = 2,
+        weight_column_name: str | None = None, optimizer: Optimizer | None = None,
+        gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False, _joint_weight: bool = False, config: Any = None,
         feature_engineering_fn: Callable[..., Any] | None = None, label_keys: Iterable[Any] | None = None,
     ):  # fmt: skip
@@ -167,8 +168,8 @@ class LinearRegressor(_Regressor):
     """Linear regression."""
 
     def __init__(
-        self, feature_columns: Any, model_dir: str | None = None, weight_column_name: str | None = None,
-        optimizer: Optimizer | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
+        self, feature_columns: Iterable[Any], model_dir: str | None = None, weight_column_name: str | None = None,
+        optimizer: Optimizer | None = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
         label_dimension: int = 1, _joint_weights: bool = False, config: Any = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
     ):  # fmt: skip
@@ -184,11 +185,12 @@ class DNNClassifier(_Classifier):
     """Layers of neurons, then a class."""
 
     def __init__(
-        self, hidden_units: Iterable[Any], feature_columns: Any, model_dir: str | None = None, n_classes: int = 2,
+        self, hidden_units: Iterable[Any], feature_columns: Iterable[Any], model_dir: str | None = None,
+        n_classes: int = 2,
         weight_column_name: str | None = None, optimizer: Optimizer | None = None, activation_fn: Activation = relu,
-        dropout: float | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
+        dropout: float | None = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
         config: Any = None, feature_engineering_fn: Callable[..., Any] | None = None,
-        embedding_lr_multipliers: Any = None,
+        embedding_lr_multipliers: Mapping[Any, Any] | None = None,
         input_layer_min_slice_size: Any = None, label_keys: Iterable[Any] | None = None,
     ):  # fmt: skip
         super().__init__(
@@ -204,11 +206,11 @@ class DNNRegressor(_Regressor):
     """Layers of neurons, then a number."""
 
     def __init__(
-        self, hidden_units: Iterable[Any], feature_columns: Any, model_dir: str | None = None,
+        self, hidden_units: Iterable[Any], feature_columns: Iterable[Any], model_dir: str | None = None,
         weight_column_name: str | None = None, optimizer: Optimizer | None = None, activation_fn: Activation = relu,
-        dropout: float | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
+        dropout: float | None = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
         config: Any = None, feature_engineering_fn: Callable[..., Any] | None = None, label_dimension: int = 1,
-        embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None,
+        embedding_lr_multipliers: Mapping[Any, Any] | None = None, input_layer_min_slice_size: Any = None,
     ):  # fmt: skip
         super().__init__(
             "DNNRegressor", model_dir, config, hidden_units=hidden_units, feature_columns=list(feature_columns),
@@ -224,12 +226,13 @@ class DNNLinearCombinedClassifier(_Classifier):
 
     def __init__(
         self, model_dir: str | None = None, n_classes: int = 2, weight_column_name: str | None = None,
-        linear_feature_columns: Any = None, linear_optimizer: Any = None, _joint_linear_weights: bool = False,
-        dnn_feature_columns: Any = None, dnn_optimizer: Any = None, dnn_hidden_units: Any = None,
-        dnn_activation_fn: Activation = relu, dnn_dropout: float | None = None, gradient_clip_norm: Any = None,
+        linear_feature_columns: Iterable[Any] | None = None, linear_optimizer: Any = None,
+        _joint_linear_weights: bool = False,
+        dnn_feature_columns: Iterable[Any] | None = None, dnn_optimizer: Any = None, dnn_hidden_units: Any = None,
+        dnn_activation_fn: Activation = relu, dnn_dropout: float | None = None, gradient_clip_norm: float | None = None,
         enable_centered_bias: bool = False, config: Any = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
-        embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None,
+        embedding_lr_multipliers: Mapping[Any, Any] | None = None, input_layer_min_slice_size: Any = None,
         label_keys: Iterable[Any] | None = None,
         fix_global_step_increment_bug: bool = False,
     ):  # fmt: skip
@@ -247,12 +250,14 @@ class DNNLinearCombinedRegressor(_Regressor):
     """A linear model and layers of neurons side by side, then a number."""
 
     def __init__(
-        self, model_dir: str | None = None, weight_column_name: str | None = None, linear_feature_columns: Any = None,
-        linear_optimizer: Any = None, _joint_linear_weights: bool = False, dnn_feature_columns: Any = None,
+        self, model_dir: str | None = None, weight_column_name: str | None = None,
+        linear_feature_columns: Iterable[Any] | None = None,
+        linear_optimizer: Any = None, _joint_linear_weights: bool = False,
+        dnn_feature_columns: Iterable[Any] | None = None,
         dnn_optimizer: Any = None, dnn_hidden_units: Any = None, dnn_activation_fn: Activation = relu,
-        dnn_dropout: float | None = None, gradient_clip_norm: Any = None, enable_centered_bias: bool = False,
+        dnn_dropout: float | None = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
         label_dimension: int = 1, config: Any = None, feature_engineering_fn: Callable[..., Any] | None = None,
-        embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None,
+        embedding_lr_multipliers: Mapping[Any, Any] | None = None, input_layer_min_slice_size: Any = None,
         fix_global_step_increment_bug: bool = False,
     ):  # fmt: skip
         super().__init__(

@@ -172,8 +172,8 @@ class BaseEstimator:
         self,
         export_dir_base: str,
         serving_input_fn: Callable[..., Any],
-        default_output_alternative_key: Any = None,
-        assets_extra: Any = None,
+        default_output_alternative_key: str | None = None,
+        assets_extra: Mapping[Any, Any] | None = None,
         as_text: bool = False,
         checkpoint_path: str | None = None,
         **kwargs: Any,
@@ -282,7 +282,8 @@ class SKCompat:
         return self
 
     def score(
-        self, x: TensorLike, y: TensorLike, batch_size: int = 128, steps: int | None = None, metrics: Any = None,
+        self, x: TensorLike, y: TensorLike, batch_size: int = 128, steps: int | None = None,
+        metrics: Mapping[Any, Any] | None = None,
         name: str | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         """Return the loss and the metrics over arrays."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ebbflow.checkpoint.management import latest_checkpoint
@@ -32,8 +32,8 @@ class ExportStrategy(NamedTuple("ExportStrategy", [("name", str), ("export_fn", 
 
 def make_export_strategy(
     serving_input_fn: Callable[[], Any],
-    default_output_alternative_key: Any = None,
-    assets_extra: Any = None,
+    default_output_alternative_key: str | None = None,
+    assets_extra: Mapping[Any, Any] | None = None,
     as_text: bool = False,
     exports_to_keep: int | None = 5,
     strip_default_attrs: Any = None,

@@ -6,7 +6,7 @@ that it can be evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.checkpoint.management import latest_checkpoint
@@ -18,6 +18,8 @@ from ebbflow.platform import logging
 from ebbflow.train.step_counter import get_global_step
 
 if TYPE_CHECKING:
+    from ebbflow.monitored.session_run_hook import SessionRunContext, SessionRunValues
+    from ebbflow.summary.writer import FileWriter
     from ebbflow.train.coordinator import Coordinator
 
 
@@ -123,7 +125,7 @@ class ValidationMonitor(EveryN):
         batch_size: int | None = None,
         eval_steps: int | None = None,
         every_n_steps: int = 100,
-        metrics: Any = None,
+        metrics: Mapping[Any, Any] | None = None,
         hooks: Iterable[Any] | None = None,
         early_stopping_rounds: int | None = None,
         early_stopping_metric: str = "loss",
@@ -174,7 +176,9 @@ class NanLoss(NanTensorHook):
 class StepCounter(StepCounterHook):
     """Writes how many steps a second are made."""
 
-    def __init__(self, every_n_steps: int = 100, output_dir: str | None = None, summary_writer: Any = None):
+    def __init__(
+        self, every_n_steps: int = 100, output_dir: str | None = None, summary_writer: FileWriter | None = None
+    ):
         super().__init__(every_n_steps, output_dir=output_dir, summary_writer=summary_writer)
 
 
@@ -196,7 +200,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
         """Know where training stands."""
         self._step = int(session.run(self._counter))
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         """Ask for the tensors the monitors want."""
         wanted: dict[Any, Any] = {}
         for monitor in self._monitors:
@@ -204,7 +208,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
                 wanted[tensor if isinstance(tensor, str) else tensor.name] = _in_graph(tensor)
         return SessionRunArgs([wanted, self._counter])
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Give them their values; stop where one says so."""
         values, self._step = run_values.results[0], int(run_values.results[1])
         stop = [monitor.step_end(self._step, values) for monitor in self._monitors]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from ebbflow.core.typing import Nested
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.autograph import status
 from ebbflow.functions.autograph.convert import OFF, converted, rewritten, template_of
 from ebbflow.functions.autograph.errors import ConversionError
@@ -53,13 +53,13 @@ class Feature(enum.Enum):
         return tuple(feature for feature in cls if feature not in left_out)
 
 
-def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
+def to_graph(entity: object, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
     """Return a function that does what `entity` does, and whose conditions and loops may be on tensors of a graph."""
     _function_of(entity, template_of)
     return converted(entity, asked=True)
 
 
-def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
+def to_code(entity: object, recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """Return the source of what conversion makes of a function; `ag` in it are AutoGraph's operators."""
     node, _ = _function_of(entity, rewritten)
     return ast.unparse(ast.fix_missing_locations(node)) + "\n"
@@ -85,7 +85,7 @@ def _function_of(entity: Any, use: Callable[[FunctionType], Any]) -> Any:
 
 
 def to_graph_v1(
-    entity: Any,
+    entity: object,
     recursive: bool = True,
     arg_values: Any = None,
     arg_types: Any = None,
@@ -96,7 +96,7 @@ def to_graph_v1(
 
 
 def to_code_v1(
-    entity: Any,
+    entity: object,
     recursive: bool = True,
     arg_values: Any = None,
     arg_types: Any = None,
@@ -125,7 +125,7 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
 def set_loop_options(
     parallel_iterations: int | None = None,
     swap_memory: Any = None,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     shape_invariants: Nested = None,
 ) -> None:
     """Say, at the start of a loop's body, how a loop in the graph is to run. A loop in Python does not mind."""

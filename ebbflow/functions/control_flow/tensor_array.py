@@ -194,7 +194,7 @@ class TensorArraySpec(TypeSpec):
     def _serialize(self) -> tuple[Any, ...]:
         return TensorShape(self._element.dims), self._dtype, self._dynamic_size, self._infer_shape
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Return whether every array of this type is of the other type too."""
         return (
             isinstance(other, TensorArraySpec)

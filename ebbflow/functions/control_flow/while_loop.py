@@ -16,7 +16,7 @@ from ebbflow.core.shape import Dims, TensorShape, dims_str, from_dims, is_compat
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import Nested
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.while_op import loop_node
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.ops.declare import raw
@@ -32,7 +32,7 @@ def while_loop(
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     name: str | None = None,
 ) -> Nested:
     """Return the loop variables after `body` was applied to them for as long as `cond` holds, in their structure.
@@ -88,7 +88,7 @@ def while_loop_v1(
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     return_same_structure: bool = False,
 ) -> Nested:
     """Return the loop variables after the loop; without `return_same_structure` a single one comes bare."""

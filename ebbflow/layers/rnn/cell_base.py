@@ -33,7 +33,7 @@ class RNNCell(Layer):
     _is_tf_rnn_cell = True
     _settings: tuple[str, ...] = ()
 
-    def __init__(self, trainable: bool = True, name: Any = None, dtype: DTypeLike | None = None, **kwargs: Any):
+    def __init__(self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
 
     @property

@@ -228,7 +228,7 @@ class CoupledInputForgetGateLSTMCell(_Gated):
         use_peepholes: bool = False,
         initializer: InitializerLike | None = None,
         num_proj: int | None = None,
-        proj_clip: Any = None,
+        proj_clip: float | None = None,
         num_unit_shards: int = 1,
         num_proj_shards: int = 1,
         forget_bias: float = 1.0,

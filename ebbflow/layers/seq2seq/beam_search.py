@@ -77,7 +77,7 @@ class FinalBeamSearchDecoderOutput(NamedTuple):
 # --- batches and beams ------------------------------------------------------------------------------------------------
 
 
-def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
+def tile_batch(t: TensorLike, multiplier: int, name: str | None = None) -> Any:
     """Return tensors with each row repeated, next to itself."""
 
     def tiled(x: Any) -> Any:
@@ -164,7 +164,7 @@ class BeamSearchDecoder(Decoder):
     def __init__(
         self,
         cell: RNNCell,
-        embedding: Any,
+        embedding: Nested,
         start_tokens: TensorLike,
         end_token: TensorLike,
         initial_state: Nested,

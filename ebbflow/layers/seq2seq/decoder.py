@@ -148,7 +148,7 @@ def dynamic_decode(
     decoder: Any,
     output_time_major: bool = False,
     impute_finished: bool = False,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     parallel_iterations: int = 32,
     swap_memory: bool = False,
     scope: str | VariableScope | None = None,

@@ -204,7 +204,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
         self,
         inputs: Nested,
         sequence_length: TensorLike,
-        embedding: Any,
+        embedding: Nested,
         sampling_probability: TensorLike,
         time_major: bool = False,
         seed: int | None = None,
@@ -318,7 +318,7 @@ def categorical_sample(
 class GreedyEmbeddingHelper(_ChoosesNumbers):
     """Feeds back the likeliest symbol, embedded, until it is the end."""
 
-    def __init__(self, embedding: Any, start_tokens: TensorLike, end_token: TensorLike):
+    def __init__(self, embedding: Nested, start_tokens: TensorLike, end_token: TensorLike):
         self._embedding_fn = embedding_function(embedding)
         self._start_tokens = convert(start_tokens, dtypes.int32, name="start_tokens")
         self._end_token = convert(end_token, dtypes.int32, name="end_token")
@@ -355,7 +355,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
 
     def __init__(
         self,
-        embedding: Any,
+        embedding: Nested,
         start_tokens: TensorLike,
         end_token: TensorLike,
         softmax_temperature: TensorLike | None = None,

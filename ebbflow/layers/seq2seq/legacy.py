@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # --- decoders ---------------------------------------------------------------------------------------------------------
 
 
-def extract_argmax_and_embed(embedding: Any, output_projection: Any = None, update_embedding: bool = True) -> Any:
+def extract_argmax_and_embed(embedding: Nested, output_projection: Nested = None, update_embedding: bool = True) -> Any:
     """Return a loop function: the likeliest symbol of the last output, embedded."""
 
     def loop_function(prev: Any, _: Any) -> Any:
@@ -81,7 +81,7 @@ def embedding_rnn_decoder(
     cell: RNNCell,
     num_symbols: int,
     embedding_size: int,
-    output_projection: Any = None,
+    output_projection: Nested = None,
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
     scope: str | VariableScope | None = None,
@@ -199,7 +199,7 @@ def embedding_attention_decoder(
     embedding_size: int,
     num_heads: int = 1,
     output_size: int | None = None,
-    output_projection: Any = None,
+    output_projection: Nested = None,
     feed_previous: bool = False,
     update_embedding_for_previous: bool = True,
     dtype: DTypeLike | None = None,
@@ -282,7 +282,7 @@ def embedding_rnn_seq2seq(
     num_encoder_symbols: int,
     num_decoder_symbols: int,
     embedding_size: int,
-    output_projection: Any = None,
+    output_projection: Nested = None,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
     scope: str | VariableScope | None = None,
@@ -319,7 +319,7 @@ def embedding_tied_rnn_seq2seq(
     num_symbols: int,
     embedding_size: int,
     num_decoder_symbols: int | None = None,
-    output_projection: Any = None,
+    output_projection: Nested = None,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
     scope: str | VariableScope | None = None,
@@ -354,7 +354,7 @@ def embedding_attention_seq2seq(
     num_decoder_symbols: int,
     embedding_size: int,
     num_heads: int = 1,
-    output_projection: Any = None,
+    output_projection: Nested = None,
     feed_previous: Any = False,
     dtype: DTypeLike | None = None,
     scope: str | VariableScope | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -418,29 +419,29 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Any:
 # --- joining, parting, repeating --------------------------------------------------------------------------------------
 
 
-def concatenate(arys: Any, axis: int | None = 0) -> Any:
+def concatenate(arys: Sequence[Any], axis: int | None = 0) -> Any:
     """Return arrays one after the other."""
     xs = together(*arys)
     return joining.concat([ravel(x) for x in xs], 0) if axis is None else joining.concat(xs, axis)
 
 
-def stack(arrays: Any, axis: int = 0) -> Any:
+def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     """Return arrays along a new axis."""
     return joining.stack(together(*arrays), axis)
 
 
-def vstack(tup: Any) -> Any:
+def vstack(tup: Sequence[Any]) -> Any:
     """Return arrays below each other."""
     return joining.concat([atleast_2d(x) for x in together(*tup)], 0)
 
 
-def hstack(tup: Any) -> Any:
+def hstack(tup: Sequence[Any]) -> Any:
     """Return arrays beside each other."""
     xs = [atleast_1d(x) for x in together(*tup)]
     return joining.concat(xs, 0 if xs[0].shape.rank == 1 else 1)
 
 
-def dstack(tup: Any) -> Any:
+def dstack(tup: Sequence[Any]) -> Any:
     """Return arrays behind each other."""
     return joining.concat([atleast_3d(x) for x in together(*tup)], 2)
 
@@ -450,7 +451,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Any:
     return concatenate([tensor(arr), tensor(values)], axis)
 
 
-def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> Any:
+def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> Any:
     """Return parts along an axis: so many of equal length, or cut before these indices."""
     x = tensor(ary)
     if isinstance(indices_or_sections, (int, np.integer)):
@@ -460,17 +461,17 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> Any:
     return joining.split(x, [builtins.max(b - a, 0) for a, b in itertools.pairwise(cuts)], axis)
 
 
-def vsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
+def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> Any:
     """Return parts of the first axis."""
     return split(ary, indices_or_sections, 0)
 
 
-def hsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
+def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> Any:
     """Return parts of the second axis, or of the only one."""
     return split(ary, indices_or_sections, 0 if tensor(ary).shape.rank == 1 else 1)
 
 
-def dsplit(ary: ArrayLike, indices_or_sections: Any) -> Any:
+def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> Any:
     """Return parts of the third axis."""
     return split(ary, indices_or_sections, 2)
 
@@ -546,7 +547,7 @@ def nonzero(a: ArrayLike) -> Any:
     return raw.Unpack(shaping.transpose(found), num=x.shape.rank)
 
 
-def sort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: Any = None) -> Any:
+def sort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: object | None = None) -> Any:
     """Return the entries in order along an axis."""
     if order is not None:
         raise ValueError("'order' argument to sort is not supported.")
@@ -554,7 +555,7 @@ def sort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: An
     return order_of.sort(ravel(x), 0) if axis is None else order_of.sort(x, axis)
 
 
-def argsort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: Any = None) -> Any:
+def argsort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: object | None = None) -> Any:
     """Return the indices that put the entries in order."""
     if kind not in ("quicksort", "stable"):
         raise ValueError(f"Invalid value for argument kind: {kind!r}; 'quicksort' or 'stable'")

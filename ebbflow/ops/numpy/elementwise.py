@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -304,7 +304,7 @@ def where(condition: ArrayLike, x: ArrayLike | None = None, y: TensorLike | None
     return choose(condition, first, second)
 
 
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: object = 0) -> Tensor:
     """Return, entry by entry, the choice of the first condition that holds."""
     if len(condlist) != len(choicelist):
         raise ValueError(f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core import dtypes
@@ -48,11 +49,11 @@ def decode_raw_v1(
 
 def decode_csv(
     records: TensorLike,
-    record_defaults: Any,
+    record_defaults: Sequence[Any],
     field_delim: str = ",",
     use_quote_delim: bool = True,
     na_value: str = "",
-    select_cols: Any = None,
+    select_cols: Sequence[Any] | None = None,
     name: str | None = None,
 ) -> list[Any]:
     """Return the columns of lines of CSV, of the types of their defaults; an empty default must not be needed.
@@ -72,12 +73,12 @@ def decode_csv(
 
 def decode_csv_v1(
     records: TensorLike,
-    record_defaults: Any,
+    record_defaults: Sequence[Any],
     field_delim: str = ",",
     use_quote_delim: bool = True,
     name: str | None = None,
     na_value: str = "",
-    select_cols: Any = None,
+    select_cols: Sequence[Any] | None = None,
 ) -> list[Any]:
     """Return the columns of lines of CSV, as TF 1 orders the arguments."""
     return decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, name)

@@ -11,7 +11,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import DTypeLike, ShapeLike
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.partition import RowPartition
 from ebbflow.ops.ragged.tensor import RaggedTensor
@@ -27,7 +27,7 @@ class DynamicRaggedShape:
         self._kind = kind
 
     @classmethod
-    def from_tensor(cls, t: Any, dtype: DTypeLike | None = None) -> DynamicRaggedShape:
+    def from_tensor(cls, t: TensorLike, dtype: DTypeLike | None = None) -> DynamicRaggedShape:
         """Return the shape of a tensor, ragged or not."""
         partitions = []
         while isinstance(t, RaggedTensor):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ebbflow.ops.ragged.value import RaggedTensorValue
 
 
 def constant(
-    pylist: Any,
+    pylist: Sequence[Any],
     dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
     inner_shape: ShapeLike = None,
@@ -37,7 +37,7 @@ def constant(
 
 
 def constant_value(
-    pylist: Any,
+    pylist: Sequence[Any],
     dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
     inner_shape: ShapeLike | None = None,

@@ -18,7 +18,12 @@ from ebbflow.ops.signal.fft_ops import fitted
 
 
 def dct(
-    input: TensorLike, type: int = 2, n: int | None = None, axis: int = -1, norm: Any = None, name: str | None = None
+    input: TensorLike,
+    type: int = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
 ) -> Any:
     """Return the discrete cosine transform along the last axis.
 
@@ -36,7 +41,12 @@ def dct(
 
 
 def idct(
-    input: TensorLike, type: int = 2, n: int | None = None, axis: int = -1, norm: Any = None, name: str | None = None
+    input: TensorLike,
+    type: int = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
 ) -> Any:
     """Return the inverse of the cosine transform of this type; without `norm="ortho"`, a multiple of it."""
     _check(type, axis, norm)

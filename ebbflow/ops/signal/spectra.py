@@ -114,7 +114,7 @@ def mdct(
     frame_length: TensorLike,
     window_fn: Callable[..., Any] | None = vorbis_window,
     pad_end: bool = False,
-    norm: Any = None,
+    norm: str | None = None,
     name: str | None = None,
 ) -> Any:
     """Return the modified cosine transform of frames that overlap by half: [..., frames, frame_length // 2]."""
@@ -134,7 +134,7 @@ def mdct(
 def inverse_mdct(
     mdcts: TensorLike,
     window_fn: Callable[..., Any] | None = vorbis_window,
-    norm: Any = None,
+    norm: str | None = None,
     name: str | None = None,
 ) -> Any:
     """Return the signal of which these are the modified cosine transforms."""

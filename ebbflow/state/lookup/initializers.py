@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
@@ -18,6 +18,9 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.lookup import files
 from ebbflow.state.lookup.interface import check_table_dtypes, remember_initializer
 from ebbflow.trackable.base import Trackable
+
+if TYPE_CHECKING:
+    from ebbflow.state.lookup.interface import LookupInterface
 
 
 class TableInitializerBase(Trackable):
@@ -36,7 +39,7 @@ class TableInitializerBase(Trackable):
         """The dtype of values."""
         return self._value_dtype
 
-    def initialize(self, table: Any) -> Any:
+    def initialize(self, table: LookupInterface) -> Any:
         """Return the operation that fills a table."""
         raise NotImplementedError(
             f"{type(self).__name__}.initialize: a class derived from TableInitializerBase says how it fills a table; "
@@ -68,7 +71,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
         self._name = name if name is not None else "key_value_init"
         super().__init__(self._keys.dtype, self._values.dtype)
 
-    def initialize(self, table: Any) -> Effect:
+    def initialize(self, table: LookupInterface) -> Effect:
         """Return the operation that fills a table."""
         check_table_dtypes(table, self._keys.dtype, self._values.dtype)
         with name_scope(self._name, None, (table.resource_handle, self._keys, self._values)):
@@ -123,7 +126,7 @@ class TextFileInitializer(TableInitializerBase):
                 if not context.executing_eagerly():
                     collections.add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename.asset_path)
 
-    def initialize(self, table: Any) -> Effect:
+    def initialize(self, table: LookupInterface) -> Effect:
         """Return the operation that fills a table from the file."""
         check_table_dtypes(table, self.key_dtype, self.value_dtype)
         with name_scope(self._name, None, (table.resource_handle,)):

@@ -162,7 +162,7 @@ class IdTableWithHashBuckets(LookupInterface):
         self,
         table: Any,
         num_oov_buckets: int,
-        hasher_spec: Any = FastHashSpec,
+        hasher_spec: HasherSpec = FastHashSpec,
         name: str | None = None,
         key_dtype: DTypeLike | None = None,
     ):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
@@ -21,13 +22,16 @@ from ebbflow.state.lookup.initializers import (
 )
 from ebbflow.state.lookup.static import FastHashSpec, IdTableWithHashBuckets, StaticHashTableV1
 
+if TYPE_CHECKING:
+    from ebbflow.state.lookup.static import HasherSpec
+
 
 def index_table_from_file(
     vocabulary_file: Any = None,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: int = -1,
-    hasher_spec: Any = FastHashSpec,
+    hasher_spec: HasherSpec = FastHashSpec,
     key_dtype: Any = dtypes.string,
     name: str | None = None,
     key_column_index: int = WHOLE_LINE,
@@ -152,10 +156,10 @@ def index_to_string_table_from_tensor(
 
 
 def contrib_index_table_from_tensor(
-    mapping: Any,
+    mapping: Sequence[Any],
     num_oov_buckets: int = 0,
     default_value: int = -1,
-    hasher_spec: Any = FastHashSpec,
+    hasher_spec: HasherSpec = FastHashSpec,
     dtype: DTypeLike = dtypes.string,
     name: str | None = None,
 ) -> Any:
@@ -166,7 +170,7 @@ def contrib_index_table_from_tensor(
 
 
 def contrib_index_to_string_table_from_tensor(
-    mapping: Any, default_value: TensorLike = "UNK", name: str | None = None
+    mapping: Sequence[Any], default_value: TensorLike = "UNK", name: str | None = None
 ) -> Any:
     """Return the table from places in `mapping` to its words."""
     if mapping is None:
@@ -179,7 +183,7 @@ def string_to_index_table_from_file(
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: int = -1,
-    hasher_spec: Any = FastHashSpec,
+    hasher_spec: HasherSpec = FastHashSpec,
     name: str | None = None,
 ) -> Any:
     """Return the table from the lines of a file to their numbers; the first name of `index_table_from_file`."""
@@ -189,24 +193,26 @@ def string_to_index_table_from_file(
 
 
 def string_to_index_table_from_tensor(
-    mapping: Any,
+    mapping: Sequence[Any],
     num_oov_buckets: int = 0,
     default_value: int = -1,
-    hasher_spec: Any = FastHashSpec,
+    hasher_spec: HasherSpec = FastHashSpec,
     name: str | None = None,
 ) -> Any:
     """Return the table from words to their places; the first name of `index_table_from_tensor`."""
     return contrib_index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, dtypes.string, name)
 
 
-def string_to_index(tensor: TensorLike, mapping: Any, default_value: int = -1, name: str | None = None) -> Any:
+def string_to_index(
+    tensor: TensorLike, mapping: Sequence[Any], default_value: int = -1, name: str | None = None
+) -> Any:
     """Return the places of words in `mapping`."""
     table = contrib_index_table_from_tensor(mapping, default_value=default_value, name=name)
     return table.lookup(convert(tensor, dtypes.string))
 
 
 def index_to_string(
-    tensor: TensorLike, mapping: Any, default_value: TensorLike = "UNK", name: str | None = None
+    tensor: TensorLike, mapping: Sequence[Any], default_value: TensorLike = "UNK", name: str | None = None
 ) -> Any:
     """Return the words at places of `mapping`."""
     table = contrib_index_to_string_table_from_tensor(mapping, default_value, name)

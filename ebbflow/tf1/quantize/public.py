@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core.registry import homes
+from ebbflow.core.typing import Message
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.ops.state import optimizer_updates
@@ -19,18 +20,18 @@ from ebbflow.tf1.quantize.unfused import fold_unfused
 _UPDATES = optimizer_updates.__name__.partition(".")[2]
 
 
-def create_training_graph(input_graph: Any = None, quant_delay: int | None = 0) -> None:
+def create_training_graph(input_graph: Message | None = None, quant_delay: int | None = 0) -> None:
     """Change a graph so that it trains with quantisation, from step `quant_delay` on."""
     _create(input_graph, Quantisation(is_training=True, quant_delay=quant_delay))
 
 
-def create_eval_graph(input_graph: Any = None) -> None:
+def create_eval_graph(input_graph: Message | None = None) -> None:
     """Change a graph so that it evaluates what was trained with quantisation."""
     _create(input_graph, Quantisation(is_training=False))
 
 
 def experimental_create_training_graph(
-    input_graph: Any = None,
+    input_graph: Message | None = None,
     weight_bits: int = 8,
     activation_bits: int = 8,
     symmetric: bool = False,
@@ -47,7 +48,7 @@ def experimental_create_training_graph(
 
 
 def experimental_create_eval_graph(
-    input_graph: Any = None,
+    input_graph: Message | None = None,
     weight_bits: int = 8,
     activation_bits: int = 8,
     symmetric: bool = False,
