@@ -87,7 +87,12 @@ def device_v2(device_name: Any) -> AbstractContextManager[None]:
 
 
 def is_tensor(x: TensorLike) -> bool:
-    """Return whether `x` is a tensor, or stands for one as a variable does."""
+    """Return whether `x` is a tensor, or stands for one as a variable does.
+
+    >>> import ebbflow as tf
+    >>> is_tensor(tf.constant(1)), is_tensor(tf.Variable(1)), is_tensor(1)
+    (True, True, False)
+    """
     return is_tensor_now(x)
 
 

@@ -175,7 +175,11 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """Return the devices nodes can be placed on, all or of one type."""
+    """Return the devices nodes can be placed on, all or of one type.
+
+    >>> list_logical_devices("CPU")[0].name
+    '/device:CPU:0'
+    """
     return [LogicalDevice(_short(d), d.device_type) for d in _of_type(table.logical(), device_type)]
 
 

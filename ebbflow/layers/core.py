@@ -220,12 +220,21 @@ def dropout(
     training: TensorLike = False,
     name: str | None = None,
 ) -> Tensor:
-    """Return the inputs with a fraction `rate` set to zero while `training`."""
+    """Return the inputs with a fraction `rate` set to zero while `training`.
+
+    >>> dropout([[1.0, 2.0]]).numpy().tolist()  # not training
+    [[1.0, 2.0]]
+    """
     return Dropout(rate, noise_shape=noise_shape, seed=seed, name=name).apply(inputs, training=training)
 
 
 def flatten(inputs: Nested, name: str | None = None, data_format: str = "channels_last") -> Any:
-    """Return each example of the batch as one vector."""
+    """Return each example of the batch as one vector.
+
+    >>> import numpy as np
+    >>> flatten(np.zeros([2, 3, 4])).shape
+    TensorShape([2, 12])
+    """
     return Flatten(name=name, data_format=data_format).apply(inputs)
 
 

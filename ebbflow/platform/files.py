@@ -185,7 +185,11 @@ class FileStatistics:
 
 
 def exists(path: Path) -> bool:
-    """Return whether there is a file or directory at `path`."""
+    """Return whether there is a file or directory at `path`.
+
+    >>> exists("no such file")
+    False
+    """
     system, text = system_of(path)
     return system.exists(text)
 
@@ -197,7 +201,13 @@ def isdir(path: Path) -> bool:
 
 
 def listdir(path: Path) -> list[str]:
-    """Return the names in a directory."""
+    """Return the names in a directory.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     listdir(folder)
+    []
+    """
     if not isdir(path):
         raise errors.NotFoundError(None, None, f"Could not find directory {os.fsdecode(path)}")
     return _asked(path, "listdir")
@@ -214,7 +224,14 @@ def mkdir(path: Path) -> None:
 
 
 def makedirs(path: Path) -> None:
-    """Make a directory and what is missing above it; one that exists is no error, and no name is the one we are in."""
+    """Make a directory and what is missing above it; one that exists is no error, and no name is the one we are in.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     makedirs(f"{folder}/a/b")
+    ...     listdir(folder)
+    ['a']
+    """
     if path:
         _asked(path, "makedirs")
 
@@ -265,7 +282,11 @@ def _refuse_existing(path: Path, overwrite: bool) -> None:
 
 
 def glob(pattern: Path | Sequence[Path]) -> list[str]:
-    """Return the paths that fit a pattern with `*`, `?` and `[...]`, or any of several patterns."""
+    """Return the paths that fit a pattern with `*`, `?` and `[...]`, or any of several patterns.
+
+    >>> glob("no such file*")
+    []
+    """
     patterns = [pattern] if isinstance(pattern, (str, bytes, os.PathLike)) else pattern
     systems = [system_of(one) for one in patterns]
     return [path for system, text in systems for path in system.glob(text)]

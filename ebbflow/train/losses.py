@@ -318,7 +318,11 @@ def softmax_cross_entropy(
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """Return the mean cross entropy of softmax(logits) with labels, which are evened out by `label_smoothing`."""
+    """Return the mean cross entropy of softmax(logits) with labels, which are evened out by `label_smoothing`.
+
+    >>> float(softmax_cross_entropy([[0.0, 1.0]], [[0.0, 0.0]])).__round__(3)
+    0.693
+    """
     _given(onehot_labels=onehot_labels, logits=logits)
     with name_scope(scope, "softmax_cross_entropy_loss", [logits, onehot_labels, weights]) as scope:
         labels, logits = _like_logits(onehot_labels, logits)

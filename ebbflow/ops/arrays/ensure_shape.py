@@ -38,5 +38,9 @@ def _(xp, input, *, shape):
 
 
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
-    """Return `x`, whose shape is checked against `shape` when it is known."""
+    """Return `x`, whose shape is checked against `shape` when it is known.
+
+    >>> ensure_shape([[1, 2]], [None, 2]).shape
+    TensorShape([1, 2])
+    """
     return EnsureShape(x, shape=as_dims(shape), name=name)

@@ -186,12 +186,20 @@ def to_double(x: TensorLike, name: str = "ToDouble") -> Tensor:
 
 
 def to_int32(x: TensorLike, name: str = "ToInt32") -> Tensor:
-    """Return `x` as int32."""
+    """Return `x` as int32.
+
+    >>> to_int32([1.9, -1.9]).numpy().tolist()
+    [1, -1]
+    """
     return cast(x, dtypes.int32, name=name)
 
 
 def to_int64(x: TensorLike, name: str = "ToInt64") -> Tensor:
-    """Return `x` as int64."""
+    """Return `x` as int64.
+
+    >>> to_int64([1.9, -1.9]).dtype.name
+    'int64'
+    """
     return cast(x, dtypes.int64, name=name)
 
 

@@ -39,7 +39,11 @@ def _flipped(image: Any, axis: int, scope: str, draw: Any) -> Any:
 
 
 def random_flip_left_right(image: TensorLike, seed: Any = None) -> Any:
-    """Return images, half of them with left and right exchanged."""
+    """Return images, half of them with left and right exchanged.
+
+    >>> sorted(random_flip_left_right([[[1.0], [2.0]]]).numpy().ravel().tolist())
+    [1.0, 2.0]
+    """
     return _flipped(image, 1, "random_flip_left_right", lambda shape: random_uniform(shape, 0, 1.0, seed=seed))
 
 
@@ -84,7 +88,11 @@ def _check_range(lower: Any, upper: Any) -> None:
 
 
 def random_brightness(image: TensorLike, max_delta: Any, seed: Any = None) -> Any:
-    """Return images brighter or darker by up to `max_delta`."""
+    """Return images brighter or darker by up to `max_delta`.
+
+    >>> bool(abs(random_brightness([[[0.5]]], 0.1) - 0.5) <= 0.1)
+    True
+    """
     _check_delta(max_delta)
     return colour.adjust_brightness(image, random_uniform([], -max_delta, max_delta, seed=seed))
 
@@ -96,7 +104,11 @@ def stateless_random_brightness(image: TensorLike, max_delta: Any, seed: TensorL
 
 
 def random_contrast(image: TensorLike, lower: Any, upper: Any, seed: Any = None) -> Any:
-    """Return images with a contrast between `lower` and `upper` times their own."""
+    """Return images with a contrast between `lower` and `upper` times their own.
+
+    >>> random_contrast([[[0.0], [1.0]]], 0.5, 0.6).numpy().mean().round(2)
+    np.float32(0.5)
+    """
     _check_range(lower, upper)
     return colour.adjust_contrast(image, random_uniform([], lower, upper, seed=seed))
 

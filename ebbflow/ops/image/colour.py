@@ -153,7 +153,11 @@ def yuv_to_rgb(images: TensorLike) -> Any:
 
 
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Any:
-    """Return images as shades of grey, with one channel."""
+    """Return images as shades of grey, with one channel.
+
+    >>> rgb_to_grayscale([[[1.0, 1.0, 1.0]]]).numpy().round(3).tolist()
+    [[[1.0]]]
+    """
     with name_scope(name, "rgb_to_grayscale", [images]):
         images = convert(images, name="images")
         last = images.shape.rank is not None and images._dims[-1]

@@ -153,7 +153,11 @@ def crop_to_bounding_box(
     target_height: TensorLike,
     target_width: TensorLike,
 ) -> Any:
-    """Return the part of images that starts at the offsets and has the target size."""
+    """Return the part of images that starts at the offsets and has the target size.
+
+    >>> crop_to_bounding_box([[[1], [2]], [[3], [4]]], 0, 1, 2, 1).numpy().ravel().tolist()
+    [2, 4]
+    """
     with name_scope(None, "crop_to_bounding_box", [image]):
         image, rank = batched(image)
         top, left, high, wide = map(known_number, (offset_height, offset_width, target_height, target_width))
@@ -225,7 +229,11 @@ def _margin(length: Any, fraction: Any) -> Any:
 
 
 def resize_with_crop_or_pad(image: TensorLike, target_height: TensorLike, target_width: TensorLike) -> Any:
-    """Return images cut in the middle, or with zeros all around, to the size asked for."""
+    """Return images cut in the middle, or with zeros all around, to the size asked for.
+
+    >>> resize_with_crop_or_pad([[[1], [2], [3]]], 1, 1).numpy().ravel().tolist()
+    [2]
+    """
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
         image, rank = batched(image)
         high, wide = known_number(target_height), known_number(target_width)

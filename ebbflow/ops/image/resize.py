@@ -55,7 +55,11 @@ def resize_bilinear(
     name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Any:
-    """Return a batch of images resized, each pixel between four."""
+    """Return a batch of images resized, each pixel between four.
+
+    >>> resize_bilinear([[[[1.0], [3.0]]]], [1, 4]).numpy().ravel().tolist()
+    [1.0, 2.0, 3.0, 3.0]
+    """
     return raw.ResizeBilinear(
         images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
     )
@@ -81,7 +85,11 @@ def resize_nearest_neighbor(
     name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Any:
-    """Return a batch of images resized, each pixel the nearest one."""
+    """Return a batch of images resized, each pixel the nearest one.
+
+    >>> resize_nearest_neighbor([[[[1.0], [3.0]]]], [1, 4]).numpy().ravel().tolist()
+    [1.0, 1.0, 3.0, 3.0]
+    """
     return raw.ResizeNearestNeighbor(
         images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
     )

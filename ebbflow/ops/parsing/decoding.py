@@ -38,7 +38,12 @@ def decode_raw_v1(
     name: str | None = None,
     bytes: Any = None,
 ) -> Any:
-    """Return the numbers whose bytes texts are, as TF 1 names the arguments."""
+    r"""Return the numbers whose bytes texts are, as TF 1 names the arguments.
+
+    >>> from ebbflow.core import dtypes
+    >>> decode_raw_v1(b"\x01\x00\x02\x00", dtypes.int16).numpy().tolist()
+    [1, 2]
+    """
     if (input_bytes is None) == (bytes is None):
         raise ValueError("give either 'input_bytes' or 'bytes', its old name")
     if out_type is None:

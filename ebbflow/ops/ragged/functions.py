@@ -26,7 +26,11 @@ def constant(
     name: str | None = None,
     row_splits_dtype: DTypeLike = dtypes.int64,
 ) -> Any:
-    """Return nested lists as a ragged tensor (as a tensor, if they are not nested)."""
+    """Return nested lists as a ragged tensor (as a tensor, if they are not nested).
+
+    >>> constant([[1, 2], [], [3]]).to_list()
+    [[1, 2], [], [3]]
+    """
     splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
     with name_scope(name, "RaggedConstant", []):
         if not values and (rest or dtype is None):

@@ -184,7 +184,11 @@ def parameterized_truncated_normal(
 
 
 def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
-    """Return the rows of `value` (its entries along the first axis) in random order."""
+    """Return the rows of `value` (its entries along the first axis) in random order.
+
+    >>> sorted(random_shuffle([3, 1, 2]).numpy().tolist())
+    [1, 2, 3]
+    """
     return RandomShuffle(value, name=name, **seed_attrs(seed))
 
 
@@ -195,7 +199,11 @@ def categorical(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Return for each row of unnormalised log-chances `num_samples` categories drawn by them."""
+    """Return for each row of unnormalised log-chances `num_samples` categories drawn by them.
+
+    >>> categorical([[-1000.0, 0.0]], 3).numpy().tolist()
+    [[1, 1, 1]]
+    """
     with name_scope(name, "categorical", [logits]):
         return _categories(logits, num_samples, dtype, seed)
 
