@@ -53,6 +53,11 @@ ANYTHING_BUT_ANY = set(
     """
     y labels logits learning_rate decay_steps input_tensor features segment_ids
     dtype out_type output_type axis name keepdims padding data_format
+    a b x indices updates images image boxes batch_size num_segments params mean stddev rate size min max tensors elems
+    kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer kernel_constraint
+    initializer regularizer activation strides dilation_rate kernel_size pool_size ksize filters feature_columns
+    fn func map_func body pred default_value filename file_pattern checkpoint_dir var_list global_step trainable
+    shared_name capacity num_threads datasets tags msg description sequence_lengths output_shape noise_shape
     """.split()  # noqa: SIM905
 )
 """Names of arguments that mean the same everywhere, so that `Any` says less than is known."""

@@ -9,6 +9,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import lengths_of, packed
@@ -35,18 +36,20 @@ def crop_and_resize(
 
 def crop_and_resize_v1(
     image: TensorLike,
-    boxes: Any,
-    box_ind: Any = None,
-    crop_size: Any = None,
+    boxes: TensorLike,
+    box_ind: TensorLike | None = None,
+    crop_size: TensorLike | None = None,
     method: str = "bilinear",
     extrapolation_value: float = 0,
     name: str | None = None,
-    box_indices: Any = None,
-) -> Any:
+    box_indices: TensorLike | None = None,
+) -> Tensor:
     """Return the parts of images that boxes cut out, as TF 1 names the arguments."""
     if (box_ind is None) == (box_indices is None):
         raise ValueError("give either 'box_indices' or 'box_ind', its old name")
-    numbers = box_indices if box_ind is None else box_ind
+    if crop_size is None:
+        raise ValueError("crop_and_resize needs 'crop_size': the height and width of what is cut out")
+    numbers: Any = box_indices if box_ind is None else box_ind
     return crop_and_resize(image, boxes, numbers, crop_size, method, extrapolation_value, name)
 
 
