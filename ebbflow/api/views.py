@@ -40,6 +40,7 @@ OTHER_PACKAGES = (
     "doors.keras_package:",
     "doors.learn.",
     "doors.slim_package:",
+    "doors.tpu_estimator:",
 )
 """How targets begin that another package provides: importing it makes Ebbflow answer to `tensorflow`."""
 

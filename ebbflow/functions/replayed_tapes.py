@@ -189,7 +189,7 @@ class Replays:
 
     def _number(self, op: Any, attrs: dict[str, Any]) -> Any:
         """Return the number of an op's attrs: that of the same ones before, or a new one; None for what is unfit."""
-        if op.__class__ is not Op or "_gradient_op_type" in attrs:
+        if op.__class__ is not Op or "_gradient_op_type" in attrs or any(map(_is_function, attrs.values())):
             return None
         try:
             alike = (op, *attrs.items())
@@ -230,6 +230,13 @@ class Replays:
             else:
                 plan.trials += 1
             self._lock.release()
+
+
+def _is_function(value: Any) -> bool:
+    """Return whether an attr is a function: a signature would keep it, and all that it holds, from dying."""
+    if value.__class__ is tuple:
+        return any(map(_is_function, value))
+    return isinstance(value, FuncGraph) or callable(value)
 
 
 def _age(item: tuple[Any, Plan]) -> tuple[bool, int]:

@@ -70,6 +70,10 @@ def _nearest(points: np.ndarray, centers: np.ndarray, k: int) -> tuple[np.ndarra
     return order, np.float32(2) * (norms + np.take_along_axis(partly, order, 1))
 
 
+MOST_RETRIES = 100_000
+MOST_DRAWS = 1000
+"""Draws of a point that is no center yet: where only centers seem to be away from centers, that is rounding."""
+
 KmeansPlusPlusInitialization = op(
     "KmeansPlusPlusInitialization(points:float, num_to_sample:int64, seed:int64, num_retries_per_sample:int64) -> "
     "(samples:float)",
@@ -93,6 +97,10 @@ def _(xp, points, num_to_sample, seed, num_retries_per_sample):
         raise invalid(f"points must be a matrix with rows, got shape {points.shape}")
     if not 0 < wanted <= len(points):
         raise invalid(f"num_to_sample = {wanted} is not in [1, {len(points)}]: there are that many points")
+    if retries > MOST_RETRIES:
+        raise invalid(
+            f"num_retries_per_sample = {retries} is more than {MOST_RETRIES}, and each draw looks at all points"
+        )
     if retries < 0:
         retries = 2 + int(math.log(wanted))
     return points[_spread(points, wanted, retries, Words(Source(int(seed) & _M64, 0)))]
@@ -122,12 +130,11 @@ def _spread(points: np.ndarray, wanted: int, retries: int, words: Words) -> list
 
 
 def _by_distance(sums: np.ndarray, chosen: list[int], words: Words) -> int:
-    if not sums[-1] > 0:  # every point lies on a center: any that is not chosen will do
-        return next(i for i in range(len(sums)) if i not in chosen)
-    while True:
+    for _ in range(MOST_DRAWS if sums[-1] > 0 else 0):
         index = int(np.searchsorted(sums, np.float32(words.unit_float()) * sums[-1], side="right"))
         if index not in chosen:
             return index
+    return next(i for i in range(len(sums)) if i not in chosen)  # every point lies on a center: any other will do
 
 
 KMC2ChainInitialization = op(
