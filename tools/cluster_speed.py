@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import time
@@ -92,12 +91,9 @@ def sums() -> None:
 
 def measured(what: str, command: list[str]) -> dict[str, float]:
     """Run two processes of this file, and return what the one that measures found."""
-    sockets = [socket.socket() for _ in range(2)]
-    for one in sockets:
-        one.bind(("localhost", 0))
-    places = [f"localhost:{one.getsockname()[1]}" for one in sockets]
-    for one in sockets:
-        one.close()
+    from ebbflow.doors.launch import free_ports  # the processes measured may have TensorFlow alone
+
+    places = [f"localhost:{port}" for port in free_ports(2)]
     jobs = {"ps": places[:1], "worker": places[1:]} if what == "ps" else {"worker": places}
     tasks = [("ps", 0), ("worker", 0)] if what == "ps" else [("worker", 1), ("worker", 0)]
     running = []

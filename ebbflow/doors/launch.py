@@ -92,7 +92,7 @@ class Supervisor:
     ):  # fmt: skip
         self._command, self._restarts_left, self.restarts = list(command), restarts, 0
         self._together, self._frozen, self._chaos = together, frozen, chaos
-        ports = iter(_free_ports(sum(counts.values())))
+        ports = iter(free_ports(sum(counts.values())))
         self._cluster = {job: [f"localhost:{next(ports)}" for _ in range(n)] for job, n in counts.items() if n}
         self._token = os.environ.get(TOKEN) or secrets.token_hex(32)
         self._folder = tempfile.mkdtemp(prefix="ebbflow-launch-")
@@ -195,7 +195,7 @@ def _interrupted(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Return ports that nobody has now; held together so that they differ."""
     sockets = [socket.socket() for _ in range(count)]
     try:

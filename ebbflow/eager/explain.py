@@ -6,7 +6,6 @@ stop_gradient, an op without a gradient), each with the user's line, and the tra
 
 from __future__ import annotations
 
-import logging
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,12 +13,12 @@ from typing import Any
 from ebbflow.core import nest
 from ebbflow.core.call import Call
 
-_logger = logging.getLogger("ebbflow")
-
 
 def warn_not_differentiable(item: Any) -> None:
     """Say, through logging, that watching an integer tensor leads nowhere."""
-    _logger.warning(
+    import logging  # takes longer to load than the rest of a first tape
+
+    logging.getLogger("ebbflow").warning(
         "The dtype of the watched tensor must be floating (e.g. tf.float32), got tf.%s", item.dtype.base_dtype.name
     )
 

@@ -50,8 +50,8 @@ def freeze_graph(
     The names of nodes and variables are joined by commas, and so are the tags of a SavedModel.
     """
     graph_def = meta = saver = None
+    tags = saved_model_tags.replace(" ", "").split(",") if saved_model_tags else []
     if input_saved_model_dir:
-        tags = saved_model_tags.replace(" ", "").split(",") if saved_model_tags else []
         meta = reading.get_meta_graph_def(reading.parse_saved_model(str(input_saved_model_dir)), tags)
         graph_def = meta.graph_def
     elif input_graph:
@@ -63,8 +63,7 @@ def freeze_graph(
     return freeze_graph_with_def_protos(
         graph_def, saver, input_checkpoint, output_node_names, restore_op_name, filename_tensor_name, output_graph,
         clear_devices, initializer_nodes, variable_names_whitelist, variable_names_denylist, meta,
-        input_saved_model_dir, saved_model_tags.replace(" ", "").split(",") if saved_model_tags else [],
-        checkpoint_version, variable_names_blacklist,
+        input_saved_model_dir, tags, checkpoint_version, variable_names_blacklist,
     )  # fmt: skip
 
 

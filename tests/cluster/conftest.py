@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 
 import pytest
+
+from ebbflow.doors.launch import free_ports
 
 SERVE = """
 import json, os, sys, threading
@@ -17,18 +18,6 @@ print("serving", flush=True)
 sys.stdin.read()  # ends with the test
 os._exit(0)
 """
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports that nobody has, all at once so that they differ."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("localhost", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
 
 
 class Processes:
