@@ -1,4 +1,4 @@
-"""Which costly functions of large arrays are machine code in single calls, and from which size on.
+"""Which costly functions of large arrays (from `declare.LARGE` elements on) are machine code in single calls.
 
 NumPy computes `tanh` and its kin on one core, an element in a few nanoseconds. From a size on that pays for it, an
 eager call is given to a loop over vectors instead (`native.large_loops`). Numbers agree to a few ulps. Small arrays
@@ -19,9 +19,6 @@ from ebbflow.core.op import Op
 from ebbflow.core.registry import registry
 from ebbflow.engines import enabled
 
-LARGE = 1 << 16
-"""Elements from which on a call is worth waking other threads: NumPy takes some hundred microseconds for them."""
-
 FUNCTIONS = {
     "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan", "Atanh": "atanh",
     "Cos": "cos", "Cosh": "cosh", "Erf": "erf", "Erfc": "erfc", "Exp": "exp", "Expm1": "expm1", "Log": "log",
@@ -31,15 +28,13 @@ FUNCTIONS = {
 """Ops, and the function of ours (`arithmetic.functions`) that computes them."""
 
 
-def large_form(name: str, dtype: Any, plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a kernel of one array that does large ones by the function `name`, and others by `plain`."""
+def large_form(name: str, dtype: Any, plain: Callable[[Any], Any]) -> Callable[[Any], Any] | None:
+    """Return a kernel of one large array by the function `name`, and by `plain` until that is made."""
     if (dtype is not dtypes.float32 and dtype is not dtypes.float64) or not enabled.allowed("native"):
-        return plain
+        return None
     loop: Any = None
 
     def kernel(x: Any) -> Any:
-        if x.size < LARGE:
-            return plain(x)
         nonlocal loop
         if loop is None:
             from ebbflow.engines.native.large_loops import Loop  # loads threads, and in time LLVM

@@ -413,6 +413,9 @@ def axes_tensor(axes: tuple[int, ...]) -> EagerTensor:
 # On eager tensors the kernel is called straight away when nothing unusual is going on. Which dtypes the op takes, and
 # what it gives, is learnt from the first call with each dtype, which goes the long way (or is refused there).
 
+LARGE = 1 << 16
+"""Elements from which on a call is worth waking other threads: NumPy takes some hundred microseconds for them."""
+
 
 def quick_unary(op: Op, name: str, doc: str, arg: str = "x", scope: str | None = None) -> Callable[..., Any]:
     """Return the public function of a one-input op, which costs little more than its kernel on eager tensors.
@@ -420,15 +423,18 @@ def quick_unary(op: Op, name: str, doc: str, arg: str = "x", scope: str | None =
     The node in a graph has the op's name; where TensorFlow has it in a scope, `scope` says which.
     """
     long_way, label, engines = _scoped(op, scope), scope or op.name, op.engines
-    learnt: dict[DType, tuple[DType, Callable[..., Any]]] = {}
+    learnt: dict[DType, tuple[DType, Callable[..., Any], Callable[..., Any] | None]] = {}
 
     def function(x: TensorLike, name: str | None = None) -> Tensor:
         if x.__class__ is EagerTensor and not context.graph_scopes and not engines:
-            found = learnt.get(x._dtype)
-            if found is not None:
-                out, kernel = found
+            try:
+                out, kernel, large = learnt[x._dtype]
+            except KeyError:
+                pass
+            else:
+                array = x._array
                 try:
-                    value = kernel(x._array)
+                    value = kernel(array) if large is None or array.size < LARGE else large(array)
                 except Exception:  # the long way explains it
                     return op(x)
                 result = _new(EagerTensor)
@@ -444,7 +450,7 @@ def quick_unary(op: Op, name: str, doc: str, arg: str = "x", scope: str | None =
                 return function(now, name)
         result = long_way(x, name=name or label)
         if result.__class__ is EagerTensor is x.__class__:
-            learnt[x._dtype] = result._dtype, array_kernel(op, x._dtype)
+            learnt[x._dtype] = result._dtype, array_kernel(op, x._dtype), large_kernel(op, x._dtype)
         return result
 
     return public(function, name, doc, op, arg)
@@ -504,13 +510,16 @@ def _scoped(op: Op, scope: str | None) -> Callable[..., Any]:
 def array_kernel(op: Op, dtype: DType) -> Callable[..., Any]:
     """Return an op's kernel (one without attrs) as a function of NumPy arrays of one dtype.
 
-    A kernel may have a quicker form for a dtype: `kernel.for_dtype(dtype)` gives it, or None. An engine may have one
-    for large arrays: `op.large_fn(dtype, kernel)` gives the kernel that tells them apart.
+    A kernel may have a quicker form for a dtype: `kernel.for_dtype(dtype)` gives it, or None.
     """
     kernel: Any = op.kernel_fn
     found = getattr(kernel, "ufunc", None) or getattr(kernel, "for_dtype", lambda dtype: None)(dtype)
-    kernel = functools.partial(kernel, np) if found is None else found
-    return kernel if op.large_fn is None else op.large_fn(dtype, kernel)
+    return functools.partial(kernel, np) if found is None else found
+
+
+def large_kernel(op: Op, dtype: DType) -> Callable[..., Any] | None:
+    """Return what an engine has in place of `array_kernel` for arrays of at least `LARGE` elements, or None."""
+    return None if op.large_fn is None else op.large_fn(dtype, array_kernel(op, dtype))
 
 
 def public(function: Any, name: str, doc: str, op: Op, args: str) -> Callable[..., Any]:

@@ -128,12 +128,12 @@ def _quick(op: Op, general: Callable[..., Any], learnt: Learnt) -> Callable[...,
             except KeyError:
                 return _learn(op, general(x, y), x, learnt)
             kind = y.__class__
-            if kind is float or kind is int:
-                kept = scalars[kind].get(y)
-                y = _scalar(y, dtype, scalars) if kept is None else kept
-                kind = y.__class__
-            elif kind in instant:
-                y = at_hand(y)
+            if kind is not EagerTensor:
+                if kind is float or kind is int:
+                    kept = scalars[kind].get(y)
+                    y = _scalar(y, dtype, scalars) if kept is None else kept
+                elif kind in instant:
+                    y = at_hand(y)
                 kind = y.__class__
             if kind is EagerTensor and y._dtype is dtype and not engines:
                 try:
