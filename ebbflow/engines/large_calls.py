@@ -1,8 +1,9 @@
 """Which costly functions of large arrays (from `declare.LARGE` elements on) are machine code in single calls.
 
 NumPy computes `tanh` and its kin on one core, an element in a few nanoseconds. From a size on that pays for it, an
-eager call is given to a loop over vectors instead (`native.large_loops`). Numbers agree to a few ulps. Small arrays
-stay with NumPy, which also answers until the code is made.
+eager call is given to a loop over vectors instead (`native.large_loops`). Numbers agree to a few ulps. Images are
+resized by code (`native.resize`) in eager calls and in Programs, to the same bits. Small arrays stay with NumPy, which
+also answers until the code is made.
 
 Importing this gives the ops their large form (`Op.large_fn`). It is part of every start, so what makes and runs code is
 loaded by the first large array.
@@ -50,5 +51,32 @@ def _attach(name: str, op: Op) -> None:
     op.large_fn = partial(large_form, name)
 
 
+IMAGES = 1 << 11
+"""Numbers of a resized batch of images from which on machine code makes it."""
+
+_resizes: dict[Any, Any] = {}
+
+
+def resized(images: Any, down: Any, across: Any) -> Any:
+    """Return images resized by machine code; None where that would not pay, or is not there."""
+    if len(images) * len(down.places) * len(across.places) * images.shape[3] < IMAGES or not enabled.allowed("native"):
+        return None
+    from ebbflow.engines.native.resize import KINDS, Resize  # loads threads, and in time LLVM
+
+    kind = images.dtype
+    if kind not in KINDS:
+        return None
+    if kind not in _resizes:
+        _resizes[kind] = Resize(kind)
+    return _resizes[kind](images, down, across)
+
+
+def _attach_resize(op: Op) -> None:
+    from ebbflow.ops.image.resize_ops import offer_bilinear  # loaded already: it has declared the op
+
+    offer_bilinear(resized)
+
+
+registry.when_declared("ResizeBilinear", _attach_resize)
 for _op, _function in FUNCTIONS.items():
     registry.when_declared(_op, partial(_attach, _function))

@@ -8,11 +8,13 @@ made on the host even where XLA applies them).
 from __future__ import annotations
 
 import functools
-import os
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ebbflow.platform import threads
 
 F = np.float32
 TABLE = 1024  # steps of the table that cubic weights are looked up in
@@ -271,19 +273,14 @@ ENOUGH = 1 << 18
 
 def each_image(work: Callable[[int], None], count: int, numbers: int) -> None:
     """Do `work` for each image, on several threads where there is much to do."""
-    if numbers < ENOUGH or count < 2:
-        for i in range(count):
+    parts = threads.count() if numbers >= ENOUGH else 1
+    bounds = [count * k // parts for k in range(parts + 1)]
+
+    def some(begin: int, end: int) -> None:
+        for i in range(begin, end):
             work(i)
-        return
-    for done in _threads().map(work, range(count)):
-        del done
 
-
-@functools.cache
-def _threads() -> Any:
-    from concurrent.futures import ThreadPoolExecutor  # slow to load, and seldom needed
-
-    return ThreadPoolExecutor(os.cpu_count() or 1, "resize")
+    threads.spread(some, [part for part in itertools.pairwise(bounds) if part[0] < part[1]] or [(0, 0)])
 
 
 def scattered(xp: Any, x: Any, taps: Taps, axis: int) -> Any:
