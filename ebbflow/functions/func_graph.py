@@ -57,6 +57,7 @@ class FuncGraph(Graph):
         self.structured_outputs: Any = None
         self.control_outputs: list[Operation] = []
         self.effects: list[Operation] | None = None  # what runs besides the results; None: all that must
+        self.first_values: Sequence[Any] = ()  # of the turn of a TF 1 loop: what its variables start with
         self.outer_controls: list[Operation] = []  # nodes outside that something inside waits for: so does the caller
         self.base = self  # of a body with other results: the one it was made from
         self.jit_compile: bool | str | None = None

@@ -3,7 +3,8 @@
 Finds the nodes between xs and ys, walks them backwards and asks each one's gradient rule; what the rules call is added
 to the same graph, under the names and in the order in which TensorFlow adds it: `gradients/NODE_grad/…`, sums as
 `gradients/AddN`. TensorFlow asks rules for the gradients of all inputs, and so does this walk where names matter (not
-in the bodies of functions); sessions run only those that lead somewhere.
+in the bodies of functions); sessions run only those that lead somewhere. In a body the walk goes on through what is
+captured to the nodes around it, whose rules then are asked inside.
 """
 
 from __future__ import annotations
@@ -91,27 +92,18 @@ def _tensor(value: Any, name: str) -> Any:
 def _source(value: Any, inside: bool) -> Any:
     """Return the tensor a gradient is taken by: a variable's handle (or reference), or the tensor itself.
 
-    In the body of a function that is what carries it in, unless what is differentiated is not `inside` either.
+    For an eager one that is, in the body of a function, what carries it in, unless what is differentiated is not
+    `inside` either.
     """
     found = getattr(value, "_tape_handle", None)
     if found is None:
         found = value.values if isinstance(value, IndexedSlices) else value
     if not isinstance(found, Tensor):
         return convert(found, name="x")
-    return _inside(found) if inside and not isinstance(value, IndexedSlices) else found
-
-
-def _inside(tensor: Any) -> Any:
-    """Return what stands in the body of a function for a tensor from around it."""
     graph: Any = context.current_graph()
-    outer = graph._around if graph.building_function else None
-    if graph.building_function and type(tensor) is not SymbolicTensor:
-        return graph.take(tensor)
-    while outer is not None:
-        if tensor.graph is outer:
-            return graph.take(tensor)
-        outer = getattr(outer, "_around", None)
-    return tensor
+    if type(found) is SymbolicTensor or not inside or isinstance(value, IndexedSlices):
+        return found
+    return graph.take(found) if graph.building_function else found
 
 
 def _seed(graph: Any, targets: Sequence[Any], given: Sequence[Any], sums: Sums, colocate: bool) -> None:
@@ -157,27 +149,28 @@ class _Walk:
         self._graph = graph
         self._sums = sums
         self._keep = {id(s) for s in sources}
-        self._reached = _from_sources(sources)
+        self._borders = _Borders(graph, sources)
+        self._reached = _from_sources(sources, self._borders)
         self._between = self._from_targets(targets, stops)
         self._stops = stops
         self._pending = Counter(
-            x.op._id for node in self._between.values() for x in node._inputs if x.op._id in self._between
+            x.op for node in self._between for x in self._borders.inputs(node) if x.op in self._between
         )
-        first = dict.fromkeys(t.op for t in targets if t.op._id in self._between and not self._pending[t.op._id])
-        self._ready = deque(first)
+        self._ready = deque(dict.fromkeys(t.op for t in targets if t.op in self._between and not self._pending[t.op]))
 
-    def _from_targets(self, targets: Sequence[Any], stops: set[int]) -> dict[int, Operation]:
-        """Return the nodes through which a target depends on a source, by number."""
-        found: dict[int, Operation] = {}
+    def _from_targets(self, targets: Sequence[Any], stops: set[int]) -> dict[Operation, None]:
+        """Return the nodes through which a target depends on a source."""
+        found: dict[Operation, None] = {}
         stack = [t for t in targets if id(t) in self._reached]
         while stack:
             tensor = stack.pop()
             node = tensor.op
-            if node._id in found:
+            if node in found:
                 continue
-            found[node._id] = node
+            found[node] = None
+            self._borders.check(tensor, self._reached, self._keep)
             if id(tensor) not in stops:
-                stack.extend(x for x in node._inputs if id(x) in self._reached)
+                stack.extend(x for x in self._borders.inputs(node) if id(x) in self._reached)
         return found
 
     def run(self, gate: bool, colocate: bool, aggregation_method: Any) -> None:
@@ -188,12 +181,12 @@ class _Walk:
                 grads = [self._sum_of(tensor, aggregation_method) for tensor in node._outputs]
                 if grads.count(None) != len(grads) and not any(id(t) in self._stops for t in node._outputs):
                     self._push(node, grads, gate)
-            for tensor in node._inputs:
-                number = tensor.op._id
-                if number in self._between:
-                    self._pending[number] -= 1
-                    if not self._pending[number]:
-                        self._ready.append(tensor.op)
+            for tensor in self._borders.inputs(node):
+                before = tensor.op
+                if before in self._between:
+                    self._pending[before] -= 1
+                    if not self._pending[before]:
+                        self._ready.append(before)
 
     def _sum_of(self, tensor: Any, aggregation_method: Any) -> Any:
         """Return the whole gradient of a tensor; that of a source is kept for the end."""
@@ -204,6 +197,10 @@ class _Walk:
 
     def _push(self, node: Operation, grads: list[Any], gate: bool) -> None:
         """Ask a node's rule, and add what it gives to the sums of the inputs."""
+        outside = self._borders.outside(node)
+        if outside is not None:
+            self._sums.add(outside, grads[0])
+            return
         call = Call(node._op, node._inputs, node._outputs, node._attrs, node.line, node)
         rule = rule_of(call) if any(self._needs(x) for x in node._inputs) else FLAT
         if rule is FLAT:
@@ -240,16 +237,63 @@ def _beside(graph: Any, node: Operation, colocate: bool) -> contextlib.AbstractC
     return graph.colocate_with(node) if colocate else contextlib.nullcontext()
 
 
-def _from_sources(sources: Sequence[Any]) -> set[int]:
+class _Borders:
+    """What is captured on the way from the sources into the body in which gradients are wanted; elsewhere nothing."""
+
+    def __init__(self, graph: Any, sources: Sequence[Any]):
+        self._outside: dict[Any, Any] = {}  # the node that carries a tensor in, and that tensor
+        self._inside: dict[int, list[Any]] = {}
+        self._first_values: dict[int, Any] = {}
+        if graph.building_function and any(type(s) is SymbolicTensor and s.graph is not graph for s in sources):
+            while graph is not None and graph.building_function:
+                self._add(graph)
+                graph = graph._around
+
+    def _add(self, graph: Any) -> None:
+        for outside, inside in graph.captures:
+            if type(outside) is SymbolicTensor:
+                self._outside[inside.op] = outside
+                self._inside.setdefault(id(outside), []).append(inside)
+        for first, inside in zip(graph.first_values, graph.inputs, strict=False):
+            self._inside.setdefault(id(first), []).append(inside)
+            self._first_values[id(inside)] = first
+
+    def outside(self, node: Operation) -> Any:
+        """Return the tensor that a node carries into a body, or None."""
+        return self._outside.get(node) if self._outside else None
+
+    def inputs(self, node: Operation) -> list[Any]:
+        """Return what a node depends on; for one that carries a tensor into a body, this tensor."""
+        return node._inputs if self.outside(node) is None else [self._outside[node]]
+
+    def inside(self, tensor: Any) -> list[Any]:
+        """Return the tensors of bodies that carry in a tensor from around them."""
+        return self._inside.get(id(tensor), []) if self._inside else []
+
+    def check(self, tensor: Any, reached: set[int], sources: set[int]) -> None:
+        """Refuse to go on from the variable of a loop to the value it starts with: that is for the loop's gradient."""
+        origin = self._first_values.get(id(tensor))
+        if origin is None or id(origin) not in reached:
+            return
+        while id(origin) not in sources:
+            origin = next(x for x in self.inputs(origin.op) if id(x) in reached)
+        raise ValueError(
+            f"Cannot compute gradient inside while loop with respect to op '{origin.op.name}'. We do not support "
+            "taking the gradient wrt or through the initial value of a loop variable. Gradients can be computed "
+            "through loop invariants or wrt the input parameters to the loop body."
+        )
+
+
+def _from_sources(sources: Sequence[Any], borders: _Borders) -> set[int]:
     """Return the ids of all tensors through which a source could be felt."""
     reached = {id(s) for s in sources}
     stack = [s for s in sources if type(s) is SymbolicTensor]
     while stack:
-        for node in stack.pop()._consumers:
-            for output in node._outputs:
-                if id(output) not in reached and differentiable(output.dtype.base_dtype):
-                    reached.add(id(output))
-                    stack.append(output)
+        tensor = stack.pop()
+        for output in [*[y for node in tensor._consumers for y in node._outputs], *borders.inside(tensor)]:
+            if id(output) not in reached and differentiable(output.dtype.base_dtype):
+                reached.add(id(output))
+                stack.append(output)
     return reached
 
 

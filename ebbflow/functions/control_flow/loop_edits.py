@@ -28,11 +28,14 @@ MAX_COPIED = 32
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-def dependencies(body: FuncGraph) -> list[set[int]]:
-    """Return for each result of a body the numbers of the arguments whose gradient it can have a part in."""
+def dependencies(body: FuncGraph, through_flat: bool = False) -> list[set[int]]:
+    """Return for each result of a body the numbers of the arguments whose gradient it can have a part in.
+
+    With `through_flat` also those it depends on only by ops that let no gradient through.
+    """
     felt: dict[int, int] = {id(t): 1 << i for i, t in enumerate(body.inputs)}  # a bit for each argument
     for node in body._nodes:
-        if node._op.gradient_fn is FLAT or not node._inputs:
+        if (node._op.gradient_fn is FLAT and not through_flat) or not node._inputs:
             continue
         bits = 0
         for tensor in node._inputs:

@@ -37,7 +37,10 @@ def gradient(call: Any, *grads: Any) -> list[Any]:
     found = backward.build() if backward.varying else {}
     if call.wanted is not None:  # the lists that were added to the node have no gradients of interest
         call.wanted = [*call.wanted, *[False] * (len(node._inputs) - len(call.wanted))]
-    return [found.get(i, backward.passed.get(i)) for i in range(len(node._inputs))]
+    results = {**backward.passed, **found}
+    if not context.switches.control_flow_v2:
+        results = {**{i: _zeros(context.current_graph(), node._inputs[i]) for i in backward.unfelt()}, **results}
+    return [results.get(i) for i in range(len(node._inputs))]
 
 
 gradient.takes_none = True  # type: ignore[attr-defined]
@@ -52,14 +55,22 @@ class _LoopGradient:
         self.node = node
         self.body: FuncGraph = node._attrs["body"]
         self.grads = [None if g is None else convert(g) for g in grads]
+        self.wanted = {i for i, w in enumerate(wanted) if w}
         felt = loop_edits.dependencies(self.body)
         carried = _closure({i for i, g in enumerate(self.grads) if g is not None}, felt)
-        useful = _closure({i for i, w in enumerate(wanted) if w}, _transposed(felt))
+        useful = _closure(self.wanted, _transposed(felt))
         keep = sorted(i for i in carried & useful if differentiable(self.body.inputs[i].dtype))
         fixed = loop_edits.invariants(self.body)
         self.varying = [i for i in keep if i not in fixed]
         self.summed = [i for i in keep if i in fixed]
         self.passed = {i: self.grads[i] for i in self.summed}
+
+    def unfelt(self) -> list[int]:
+        """Return the variables that no gradient comes to though results use them: TF 1 says zeros, not None."""
+        used = loop_edits.dependencies(self.body, through_flat=True)
+        touched = _closure({i for i, g in enumerate(self.grads) if g is not None}, used)
+        fixed = loop_edits.invariants(self.body)
+        return [i for i in touched & self.wanted if i not in fixed and self.body.inputs[i].dtype.is_floating]
 
     def build(self) -> dict[int, Any]:
         """Add the backward loop; return the gradients it gives, by number of input."""

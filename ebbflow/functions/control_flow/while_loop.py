@@ -182,6 +182,7 @@ class _WhileBuilder:
         self.invariants = shape_invariants
         self.limit = maximum_iterations
         self.body_structure: Any = None
+        self.first_values: Sequence[Any] = ()
 
     def add(self, graph: Any, name: str, parallel_iterations: int, back_prop: bool) -> list[Any]:
         """Add the node; return the loop variables after the loop, flat."""
@@ -192,6 +193,7 @@ class _WhileBuilder:
             limit = convert(-1) if self.limit is None else _limit(self.limit)
             counter = convert(0, limit.dtype.base_dtype, name="loop_counter")
             given = [counter, limit, *flat]
+            self.first_values = () if context.switches.control_flow_v2 else given
             dims = [(), (), *self._argument_dims(flat)]
             arguments = [(t.dtype.base_dtype, d, t.op.name) for t, d in zip(given, dims, strict=True)]
             prefix = scope.replace("/", "_")
@@ -226,6 +228,7 @@ class _WhileBuilder:
         return pred if self.limit is None else raw.LogicalAnd(counter < limit, pred)
 
     def _step(self, counter: Any, limit: Any, *flat: Any) -> Any:
+        context.current_graph().first_values = self.first_values
         result = self.body(*self._pack(flat))
         if not nest.is_nested(result):
             result = [result]
