@@ -160,6 +160,19 @@ def families() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.jsonl"))
 
 
+def check_counts(case: dict) -> dict[str, int]:
+    """Return what replaying a case in every mode compares: values, gradients of both orders, refusals."""
+    modes = [mode for mode in MODES if mode not in case.get("skip", ())]
+    refused = [mode for mode in modes if mode in case.get("error", ())]
+    answered = [mode for mode in modes if mode not in refused] if "outputs" in case else []
+    differentiated = [mode for mode in answered if f"{mode}.grads" not in case.get("skip", ())]
+    return {
+        "values": len(answered),
+        "gradients": len(differentiated) * (("grads" in case) + ("grads2" in case) + ("grad_error" in case)),
+        "refusals": len(refused),
+    }
+
+
 # ---------------------------------------------------------------------------------------------- running a case
 
 

@@ -5,6 +5,8 @@ The answers are in `tests/golden/ops/` (recorded by `tools/record/ops.py`, forma
 one mode; it runs all the op's cases and reports every failing one.
 """
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -67,11 +69,35 @@ def test_answers_as_recorded_when_compiled_by_xla(part):
 
 def test_the_record_is_broad():
     counts = {op: len(golden.load(family)[op]) for family, op in OPS}
-    answered = sum("outputs" in case for family, op in OPS for case in golden.load(family)[op])
-    assert len(counts) >= 297
+    assert len(counts) >= 355
     assert min(counts.values()) >= 3
-    assert answered >= 4000
-    assert sum(path.stat().st_size for path in golden.FOLDER.glob("*.jsonl")) < 20_000_000
+    assert sum(path.stat().st_size for path in golden.FOLDER.parent.rglob("*") if path.is_file()) < 30_000_000
+
+
+def test_the_record_asks_much():
+    """A check is one case in one mode: its value, its gradient, the gradient's gradient, or that it is refused."""
+    checks = Counter()
+    bad_calls = 0
+    for family, op in OPS:
+        for case in golden.load(family)[op]:
+            checks.update(golden.check_counts(case))
+            bad_calls += "error" in case or "grad_error" in case
+    assert checks.total() >= 38_000, checks
+    assert checks["gradients"] >= 13_000
+    assert bad_calls >= 1_390
+
+
+@pytest.mark.parametrize(
+    "case, expected",
+    [
+        ({"outputs": [], "grads": {}}, (3, 3, 0)),
+        ({"outputs": [], "grads": {}, "grads2": {}, "skip": ["late.grads"]}, (3, 4, 0)),
+        ({"error": {"eager": [], "graph": []}, "skip": ["late"]}, (0, 0, 2)),
+        ({"error": {"graph": []}, "outputs": []}, (2, 0, 1)),
+    ],
+)
+def test_checks_are_counted(case, expected):
+    assert tuple(golden.check_counts(case).values()) == expected
 
 
 # ---------------------------------------------------------------------------------------------- the judge is judged
