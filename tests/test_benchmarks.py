@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import check, reference
+import ebbflow
+from benchmarks import check, op_calls, ops, reference
 from benchmarks.problems import PROBLEMS, Pipeline
 from benchmarks.table import Row, markdown, show
 from benchmarks.work import tf_data, tf_work
@@ -129,3 +130,21 @@ def test_keras_models_learn(name):
     x, y = tf_keras.data_for(model, 32)
     losses = model.fit(x, y, batch_size=16, epochs=4, verbose=0).history["loss"]
     assert np.isfinite(losses).all() and losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("group", op_calls.GROUPS)
+def test_calls_of_ops_run(group):
+    for call in op_calls.GROUPS[group].split():
+        op_calls.ready(ebbflow, call, 12)()
+
+
+def test_ops_that_are_far_behind_come_first():
+    times = {
+        ("a", 10): {"ebbflow": 2.0, "tensorflow": 1.0},
+        ("b", 1_000_000): {"ebbflow": 2.5, "tensorflow": 1.0},
+        ("c", 10): {"ebbflow": 3.0},
+    }
+    assert [(round(value, 2), call) for value, call, _ in ops.excess(times)] == [(2.0, "a"), (1.67, "b")]
+    page = ops.markdown(times, ["c of 10 on tensorflow: it failed"])
+    assert "10 elements: 1 calls, median ratio 2.00, 1 above 1.0" in page
+    assert "Not run: c of 10 on tensorflow: it failed" in page
