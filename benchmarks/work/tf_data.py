@@ -41,8 +41,8 @@ def data_numbers():
     return _epoch(numbers.filter(lambda x: x % 2 == 0).batch(PIPELINE.batch))
 
 
-def data_records():
-    """50k examples in a TFRecord file: parsed, shuffled, in batches."""
+def _examples() -> str:
+    """Write a TFRecord file of examples, and return its name."""
     path = os.path.join(_folder(), "examples")
     random = np.random.RandomState(0)
     with tf.io.TFRecordWriter(path) as writer:
@@ -53,15 +53,48 @@ def data_records():
                 "name": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"item%d" % i])),
             }
             writer.write(tf.train.Example(features=tf.train.Features(feature=lists)).SerializeToString())
-    asked = {
+    return path
+
+
+def _asked() -> dict:
+    return {
         "x": tf.io.FixedLenFeature([16], tf.float32),
         "label": tf.io.FixedLenFeature([], tf.int64),
         "name": tf.io.FixedLenFeature([], tf.string),
     }
-    parsed = tf.data.TFRecordDataset(path).map(
+
+
+def data_records():
+    """50k examples in a TFRecord file: parsed, shuffled, in batches."""
+    asked = _asked()
+    parsed = tf.data.TFRecordDataset(_examples()).map(
         lambda record: tf.io.parse_single_example(record, asked), num_parallel_calls=tf.data.AUTOTUNE
     )
     return _epoch(parsed.shuffle(PIPELINE.buffer).batch(PIPELINE.batch).prefetch(2))
+
+
+def data_queues():
+    """The same file through TF 1's queues, an example each: a reader, a thread that parses, a queue that shuffles."""
+    v1, path = tf.compat.v1, _examples()
+    with tf.Graph().as_default():
+        _, record = v1.TFRecordReader().read(v1.train.string_input_producer([path]))
+        parsed = v1.parse_single_example(record, _asked())
+        columns = [parsed[name] for name in sorted(parsed)]
+        batch = v1.train.shuffle_batch(columns, PIPELINE.batch, capacity=4000, min_after_dequeue=2000)
+        session, coordinator = v1.Session(), v1.train.Coordinator()
+        threads = v1.train.start_queue_runners(session, coordinator)
+
+    def end():
+        coordinator.request_stop()
+        coordinator.join(threads, stop_grace_period_secs=20)
+        session.close()
+
+    def run():
+        for _ in range(10):
+            session.run(batch)
+
+    atexit.register(end)
+    return Work(run, units=10 * PIPELINE.batch)
 
 
 def data_pictures():
@@ -79,4 +112,4 @@ def data_pictures():
     return _epoch(files.map(decoded, num_parallel_calls=2).batch(16).prefetch(2))
 
 
-WORKLOADS = {f.__name__: f for f in (data_arrays, data_numbers, data_records, data_pictures)}
+WORKLOADS = {f.__name__: f for f in (data_arrays, data_numbers, data_records, data_queues, data_pictures)}

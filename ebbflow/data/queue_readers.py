@@ -7,6 +7,7 @@ the session. Knows files and queues, not graphs; the classes of the API are in `
 
 from __future__ import annotations
 
+import collections
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -18,14 +19,18 @@ from ebbflow import messages
 from ebbflow.core import errors, stopping
 from ebbflow.core.op import Op, op
 from ebbflow.data.file_ops import chunks, lines, text_of
-from ebbflow.io.records import RecordReader, TFRecordOptions
+from ebbflow.io.records import FRAME, RecordReader, TFRecordOptions
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.queues.queue import Queue
 from ebbflow.ops.queues.queue_ops import HANDLE, NAMED, REFERENCE, queue_of, shared
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import held
 
-Records = Iterator[tuple[bytes, bytes]]
+Record = tuple[bytes, bytes]
+Records = Iterator[Record]
+
+AHEAD = 64
+"""Records that are taken from a file at once: reading them singly is a dozen calls each."""
 
 
 class Reader:
@@ -40,32 +45,61 @@ class Reader:
     def reset(self) -> None:
         """Start anew, as if nothing had been read."""
         self._records: Records | None = None
-        self.started = self.finished = self.produced = 0
+        self._given_back: collections.deque[Record] = collections.deque()
+        self._error: BaseException | None = None  # met behind records that were still to be handed out
+        self.started = self.finished = self._read = 0
         self._work = b""
 
-    def read(self, queue: Queue, stop: stopping.Stop) -> tuple[bytes, bytes]:
+    def read(self, queue: Queue, stop: stopping.Stop) -> Record:
         """Return the next record, from the next file where one is at its end."""
         return self.read_up_to(queue, 1, stop)[0]
 
-    def read_up_to(self, queue: Queue, count: int, stop: stopping.Stop) -> list[tuple[bytes, bytes]]:
-        """Return the next records, at most `count`, fewer at the end of a file; at least one."""
+    def read_up_to(self, queue: Queue, count: int, stop: stopping.Stop) -> list[Record]:
+        """Return the next records, at most `count`, fewer at the end of a file; at least one.
+
+        An error comes after all records before it were given.
+        """
         if count <= 0:
             raise invalid(f"num_records must be greater than 0, got {count}")
         with self._lock:
-            records: list[tuple[bytes, bytes]] = []
+            records = [self._given_back.popleft() for _ in range(min(count, len(self._given_back)))]
             while not records:
-                if self._records is None:
+                if self._records is None and self._error is None:
                     self._begin(queue, stop)
-                while self._records is not None and len(records) < count:
-                    record = self._next()
-                    if record is not None:
-                        records.append(record)
-                    if record is None or self.single:
-                        self._records, self.finished = None, self.finished + 1
-            self.produced += len(records)
+                self._read_on(records, count)
+                self._read += len(records)
             return records
 
-    def _next(self) -> tuple[bytes, bytes] | None:
+    def give_back(self, records: list[Record]) -> None:
+        """Have the last records that were read be the next ones again; without the lock, which a reader that waits for
+        its next file holds.
+        """
+        self._given_back.extendleft(reversed(records))
+
+    @property
+    def produced(self) -> int:
+        """How many records were handed out."""
+        return self._read - len(self._given_back)
+
+    def _read_on(self, records: list[Record], count: int) -> None:
+        """Add records of the work that is being read, until there are `count` or it ends."""
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        while self._records is not None and len(records) < count:
+            try:
+                record = self._next()
+            except Exception as error:
+                if not records:
+                    raise
+                self._error = error
+                return
+            if record is not None:
+                records.append(record)
+            if record is None or self.single:
+                self._records, self.finished = None, self.finished + 1
+
+    def _next(self) -> Record | None:
         try:
             return next(self._records, None)  # type: ignore[arg-type]
         except BaseException:  # the next call goes on with other work, or tries the one piece again
@@ -113,7 +147,7 @@ class Reader:
             )
         with self._lock:
             self.started, self.finished = started, finished
-            self.produced, self._work = message.num_records_produced, message.current_work
+            self._read, self._work = message.num_records_produced, message.current_work
             self._records = self._open(self._work) if started > finished else None
 
 
@@ -138,10 +172,12 @@ def _records(compression: str) -> Callable[[bytes], Records]:
         with RecordReader(os.fsdecode(work), TFRecordOptions(compression)) as reader:
             while True:
                 offset = reader.offset
-                record = reader.read()
-                if record is None:
+                records = reader.some(AHEAD)
+                if not records:
                     return
-                yield b"%b:%d" % (work, offset), record
+                for record in records:
+                    yield b"%b:%d" % (work, offset), record
+                    offset += len(record) + FRAME
 
     return start
 

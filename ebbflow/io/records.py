@@ -29,6 +29,8 @@ CHUNK = 1 << 20  # bytes asked for at a time, whatever a length claims
 _HEADER = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
+FRAME = _HEADER.size + _CRC.size
+"""Bytes around each record."""
 
 
 def crc32c(data: Any, before: int = 0) -> int:

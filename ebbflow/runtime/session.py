@@ -75,6 +75,11 @@ class BaseSession:
         return self._graph.as_graph_def()
 
     @property
+    def limits_time(self) -> bool:
+        """Whether every run has a deadline."""
+        return bool(self._timeout)
+
+    @property
     def sess_str(self) -> bytes:
         return self._target
 

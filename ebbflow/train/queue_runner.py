@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ebbflow import messages
 from ebbflow.core import context, errors, stopping
 from ebbflow.core.typing import Effect, Message, Nested, SessionLike
+from ebbflow.data.queue_blocks import blocks_of
 from ebbflow.graph import collections
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.proto_functions import register_proto_function
@@ -146,7 +147,8 @@ class QueueRunner:
         """Run an operation until its input, or the queue, is at its end; `stop` ends what it waits for."""
         ended = False
         try:
-            put = sess.make_callable(enqueue_op)
+            blocks = blocks_of(sess, enqueue_op)
+            put = sess.make_callable(enqueue_op) if blocks is None else blocks.put
             while coord is None or not coord.should_stop():
                 try:
                     with stopping.heeding(stop):
