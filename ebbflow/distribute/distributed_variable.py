@@ -18,6 +18,7 @@ from ebbflow.distribute.values import DistributedValues, Mirrored, PerReplica, v
 from ebbflow.graph.scopes import group
 from ebbflow.ops.declare import raw
 from ebbflow.state.base import Variable, VariableAggregation, VariableSynchronization
+from ebbflow.trackable.save_context import keeps_one_copy
 
 
 class DistributedVariable(DistributedValues, Variable):
@@ -38,6 +39,8 @@ class DistributedVariable(DistributedValues, Variable):
 
     def _number(self) -> int | None:
         """Return the replica that speaks or is updated here, or None where all do."""
+        if keeps_one_copy():
+            return 0
         updated = current.get_update_replica_id()
         if updated is not None:
             return updated
@@ -199,6 +202,8 @@ class MirroredVariable(DistributedVariable, Mirrored):
         return VariableSynchronization.ON_WRITE
 
     def _write(self, method: str, value: Any) -> Any:
+        if keeps_one_copy():
+            return getattr(self._values[0], method)(value)
         if self._number() is None:
             return self._write_all(method, value)
         if current.get_update_replica_id() is not None or self._aggregation is VariableAggregation.NONE:

@@ -46,6 +46,8 @@ on_trace: list[Callable[[FuncGraph], Any]] = []
 class ConcreteFunction(Trackable):
     """A traced function: a graph with arguments and results."""
 
+    _maker: weakref.ref[Any] | None = None  # the function it is a trace of
+
     def __init__(self, graph: FuncGraph, kind: FunctionType):
         self._graph = graph
         self.function_type = kind.with_types(kind.types, output_type(graph))

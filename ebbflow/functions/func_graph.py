@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes, errors, nest
@@ -62,6 +62,7 @@ class FuncGraph(Graph):
         self.base = self  # of a body with other results: the one it was made from
         self.jit_compile: bool | str | None = None
         self.tells_variables_apart = False  # its trace depends on which variable an argument is
+        self.saving_errors: set[str] = set()  # why a SavedModel may not hold it
         self.closed = False  # traced to the end: its tensors may not be used elsewhere any more
         self.in_python: Callable[..., list[Any]] | None = None  # the function it was traced from, of flat tensors
         self._captures: dict[int, tuple[Any, SymbolicTensor]] = {}
@@ -81,6 +82,15 @@ class FuncGraph(Graph):
                 yield self
         finally:
             del stack[: len(opened)]
+
+    def mark_as_unsaveable(self, error_message: str | Iterable[str]) -> None:
+        """Have models that hold this function refuse to be saved, for the reasons given."""
+        self.saving_errors |= {error_message} if isinstance(error_message, str) else set(error_message)
+
+    @property
+    def saveable(self) -> bool:
+        """Whether a SavedModel may hold this function."""
+        return not self.saving_errors
 
     # --- what comes from outside --------------------------------------------------------------------------------------
 

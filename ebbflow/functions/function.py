@@ -32,6 +32,7 @@ from ebbflow.platform.config import wishes
 from ebbflow.trackable.auto import provide_function_kinds
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import SaveType
+from ebbflow.trackable.save_context import in_save_context
 
 MAX_KEYS = 4096
 """At most this many kinds of arguments are remembered with their trace; then they are looked up by type again."""
@@ -259,6 +260,7 @@ class Function(Trackable):
         finally:
             self._in_progress.remove(here)
         concrete = ConcreteFunction(graph, kind)
+        concrete._maker = weakref.ref(self)
         seconds = time.perf_counter() - start
         self._entries.append(_Entry(concrete, kind, place, key, because, seconds))
         return concrete
@@ -400,9 +402,17 @@ class Function(Trackable):
         return "\n\n".join(e.concrete.pretty_printed_signature(verbose) for e in self._entries)
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        return [e.concrete for e in self._entries]
+        return [e.concrete for e in self._entries if e.place is not _FOR_A_FILE]
 
-    _list_all_concrete_functions_for_serialization = _list_all_concrete_functions
+    def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
+        """Return the traces; where the types are fixed, there is one."""
+        if self._signature.fixed is not None and not self._entries and not self._signature.awaits_self:
+            self._find_fixed(None)
+        return self._list_all_concrete_functions()
+
+    def _traced_for_a_file(self, concrete: ConcreteFunction) -> ConcreteFunction:
+        """Return another trace for the types of one, made as the block around wants it, which nobody else uses."""
+        return ConcreteFunction(self._trace_once(concrete.function_type, _refuse), concrete.function_type)
 
     def _trackable_children(self, save_type: Any = SaveType.CHECKPOINT, cache: Any = None, **kwargs: Any) -> Any:
         """Return the traces by name, for what keeps functions; a checkpoint keeps none."""
@@ -459,10 +469,16 @@ def _refuse(graph: Any, make: Callable[..., Any], given: dict[str, Any]) -> Any:
     raise refuse_variable(True)
 
 
+_FOR_A_FILE = "for a file"
+"""The place of traces that are made while a model is saved."""
+
+
 def _place(given: Given) -> Any:
     """Return what stands for the graph that a call is made in: None where the outermost mode is eager."""
     if not context.graph_scopes:
         return None
+    if in_save_context():
+        return _FOR_A_FILE
     for graph in reversed(_thread.scopes):
         if graph is None:
             return None

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from ebbflow.core import context
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
@@ -120,7 +122,7 @@ class CapturableResource(Trackable, metaclass=_Creating):
     def resource_handle(self) -> Any:
         """The handle of the resource."""
         if self._resource_handle_value is None:
-            with device_scope(self._resource_device or None):
+            with init_scope(), device_scope(self._resource_device or None):
                 self._resource_handle_value = self._create_resource()
         return self._resource_handle_value
 
@@ -204,6 +206,14 @@ class Asset(Trackable):
     def asset_path(self) -> Tensor:
         """The path, as a tensor."""
         return self._path
+
+    @property
+    def path(self) -> str:
+        """The path, where it is known: a tensor of a graph that is no constant has none."""
+        value = self._path.constant_value()
+        if value is None:
+            raise ValueError(f"the path of an asset must be a constant, to be copied; got {self._path!r}")
+        return str(np.asarray(value).item().decode())
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         return convert(self._path, dtype, name=name)

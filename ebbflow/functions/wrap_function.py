@@ -21,6 +21,7 @@ from ebbflow.functions.signature import FunctionType, Given, Parameter, type_of
 from ebbflow.functions.tracing import Arguments, creating, lifted
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
+from ebbflow.runtime.executor import needed_nodes
 
 
 class WrappedFunction(ConcreteFunction):
@@ -45,7 +46,10 @@ class WrappedFunction(ConcreteFunction):
         outputs = [f if type(f) is SymbolicTensor else None for f in flat_fetches]
         pruned = graph.with_outputs([t for t in outputs if t is not None], name or "pruned")
         given = {id(t) for t in flat_feeds}
-        pruned._captures = {k: pair for k, pair in graph._captures.items() if id(pair[1]) not in given}
+        needed = set(needed_nodes(flat_fetches, given))
+        pruned._captures = {
+            k: pair for k, pair in graph._captures.items() if id(pair[1]) not in given and pair[1].op in needed
+        }
         pruned.inputs = [*flat_feeds, *[inside for _, inside in pruned._captures.values()]]
         pruned.effects = [f for f in flat_fetches if isinstance(f, Operation)]
         with context.scope(graph):  # sparse and ragged ones are put together

@@ -188,16 +188,31 @@ def fill_function(message: Any, body: Any, library: Library) -> None:
         name = distinct(_argument_name(tensor.op.name), taken)
         signature.output_arg.add(name=name, type=tensor.dtype.base_dtype.as_datatype_enum)
         message.ret[name] = _edge(tensor, arguments)
+    chosen = getattr(body, "effects", None)  # where a part of a graph is the body, what of the rest runs, too
+    wanted = None if chosen is None else _needed([*(t.op for t in body.outputs), *chosen], nodes)
     for node in body._nodes:
-        if node in nodes:
+        if node in nodes or (wanted is not None and node not in wanted):
             continue
         written = message.node_def.add()
         fill_node(written, node, library)
         written.input[: len(node._inputs)] = [_edge(t, arguments) for t in node._inputs]
-        if node._op.stateful:  # TensorFlow drops a side effect that is not named here
-            signature.is_stateful = True
+        signature.is_stateful |= node._op.stateful
+        if node._op.stateful if chosen is None else node in chosen:  # TensorFlow drops an effect that is not named here
             signature.control_output.append(node.name)
             message.control_ret[node.name] = node.name
+
+
+def _needed(ends: list[Any], given: set[Any]) -> set[Any]:
+    """Return the nodes that some nodes need, themselves among them; what is given needs nothing."""
+    needed, waiting = set(ends), [node for node in ends if node not in given]
+    while waiting:
+        node = waiting.pop()
+        for other in [*(tensor.op for tensor in node._inputs), *node.control_inputs]:
+            if other not in needed:
+                needed.add(other)
+                if other not in given:
+                    waiting.append(other)
+    return needed
 
 
 def _argument_name(name: str) -> str:

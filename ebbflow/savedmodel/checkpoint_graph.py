@@ -18,6 +18,7 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.state.storage import held
 from ebbflow.savedmodel.object_graph import ObjectGraph, is_variable
 from ebbflow.savedmodel.object_view import ObjectView
+from ebbflow.savedmodel.replicas import copies_of
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.keys import checkpoint_key
 from ebbflow.trackable.registration import get_registered_saver_name
@@ -73,7 +74,10 @@ class CheckpointValues:
         """Return the values of the variables: those of graphs have them in a session."""
         handles = [variable.handle for _, variable in self.saved_variables]
         if all(isinstance(handle, EagerTensor) for handle in handles):
-            return [held(handle._array).read() for handle in handles]
+            return [
+                np.asarray(variable.value()) if copies_of(variable) else held(handle._array).read()
+                for handle, (_, variable) in zip(handles, self.saved_variables, strict=True)
+            ]
         return get_session().run([variable.value() for _, variable in self.saved_variables])
 
     def graph(self) -> Any:

@@ -17,7 +17,8 @@ import numpy as np
 
 from ebbflow import messages
 from ebbflow.checkpoint.registered import restore_with
-from ebbflow.core import dtypes, errors
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.convert import convert
 from ebbflow.core.shape import is_compatible
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.eager.backprop import local_rules
@@ -26,9 +27,11 @@ from ebbflow.functions.dataflow_v1.graph_import import Library
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.functions.signature import FunctionSignature
 from ebbflow.functions.trackable_resource import Asset, CapturableResource, RestoredResource
+from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
 from ebbflow.io.bundle import BundleReader
 from ebbflow.messages.tensors import make_ndarray, shape_dims
+from ebbflow.ops.declare import raw
 from ebbflow.savedmodel import reading, safety
 from ebbflow.savedmodel.custom_gradients import loaded_rule, renamed_rules
 from ebbflow.savedmodel.load_v1 import load_v1
@@ -43,6 +46,7 @@ from ebbflow.savedmodel.restored_function import (
     stub,
 )
 from ebbflow.savedmodel.structures import decode_proto
+from ebbflow.state.lookup.interface import remember_initializer
 from ebbflow.state.variables import Variable, VariableAggregation, VariableSynchronization
 from ebbflow.trackable.registration import get_registered_class, validate_restore_function
 
@@ -262,7 +266,10 @@ class Loader:
     def _asset(self, index: int) -> Asset:
         if not 0 <= index < len(self._assets):
             raise self._broken(f"there is no asset number {index}")
-        return Asset(reading.asset_path(self._folder, self._assets[index].filename))
+        made = Asset(reading.asset_path(self._folder, self._assets[index].filename))
+        if not context.executing_eagerly():
+            context.default_graph().add_to_collection(GraphKeys.ASSET_FILEPATHS, made.asset_path)
+        return made
 
     def _constant(self, name: str) -> EagerTensor:
         node = self._constants.get(name)
@@ -287,7 +294,7 @@ class Loader:
             if isinstance(made, CapturableResource):  # of a program's own, too: it is filled with what was saved
                 made.resource_handle  # noqa: B018  (made when asked for)
                 if callable(made._initialize):
-                    made._initialize()
+                    remember_initializer(made._initialize())
         if self._options.experimental_skip_checkpoint:
             return
         for number, node in enumerate(self._nodes):
@@ -446,6 +453,11 @@ class _Values:
         if key is None or self._reader is None:
             return
         specs = save(EagerTensor(np.array(key.encode(), object), dtypes.string))
+        if not context.executing_eagerly():
+            names, slices = raw.Pack([s["name"] for s in specs]), raw.Pack([s["slice_spec"] for s in specs])
+            path, types = convert(reading.variables_path(self._folder)), [s["tensor"].dtype for s in specs]
+            remember_initializer(restore(*raw.RestoreV2(path, names, slices, dtypes=types)))
+            return
         tensors = []
         for spec in specs:
             full = spec["name"].numpy().decode()

@@ -12,30 +12,35 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow import messages
-from ebbflow.core import context, dtypes, errors, nest
+from ebbflow.core import context, errors, nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.registry import registry
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.tensor import EagerTensor
 from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.functions.signature import FunctionType, Parameter
-from ebbflow.functions.trackable_resource import Asset
+from ebbflow.functions.trackable_resource import Asset, TrackableResource
 from ebbflow.functions.wrap_function import WrappedFunction, wrap_function
+from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.freezing import HANDLE_OPS, REFERENCE_OPS
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.graph_util import reached
 from ebbflow.graph.scope_names import node_name
+from ebbflow.graph.scopes import control_dependencies
 from ebbflow.messages.attrs import attr_python
 from ebbflow.ops.declare import raw
 from ebbflow.runtime.session import Session
 from ebbflow.savedmodel import constants, loader, reading
 from ebbflow.savedmodel.objects import SignatureMap
 from ebbflow.savedmodel.signature_defs import get_tensor_from_tensor_info
-from ebbflow.state.variables import Variable
+from ebbflow.state.lookup.interface import remember_initializer
+from ebbflow.state.variables import ResourceVariable
 from ebbflow.trackable.auto import AutoTrackable
+
+INITIALIZERS_KEY = "saved_model_initializers"
+"""The collection of a graph that a model was loaded into: what gives the model's variables their values."""
 
 HELD_BY_NAME = ("HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable")
 
@@ -68,18 +73,50 @@ class _Signature(WrappedFunction):
         return super()._bound_flat([convert(x, t.dtype) for x, t in zip(args, kinds.values())], named)
 
 
+class _Table(TrackableResource):
+    """A table like the one that a node of the graph makes; what fills it is for `_Preparation`."""
+
+    def __init__(self, node: Any):
+        super().__init__()
+        self._op = registry[node.op if node.op.endswith("V2") else node.op + "V2"]
+        attrs = {name: attr_python(node.attr[name]) for name in node.attr}
+        attrs.update(shared_name="", use_node_name_sharing=not context.executing_eagerly())
+        self._attrs = {name: value for name, value in attrs.items() if name in self._op.signature.attrs}
+
+    def _create_resource(self) -> Any:
+        return self._op(**self._attrs)
+
+
+class _Preparation(TrackableResource):
+    """What a graph runs before its first use, once; an object of its own, so that it is saved with the model."""
+
+    def __init__(self, run: WrappedFunction, assets: Sequence[Asset]):
+        super().__init__()
+        self._run, self._assets = run, assets
+
+    def _create_resource(self) -> Any:
+        return convert(1)  # nothing of its own
+
+    def _initialize(self) -> Any:
+        return self._run(*[asset.asset_path for asset in self._assets])
+
+
 def load_v1(meta: Any, folder: str, options: Any) -> AutoTrackable:
     """Return an object with the signatures, the variables and the graph of a TF 1 model."""
     state = _State(meta, folder, options)
     wrapped = state.wrapped()
     root = AutoTrackable()
-    root.variables = [variable for name, variable in state.variables.items() if name not in state.local]
-    root._self_local_variables = [state.variables[name] for name in state.local if name in state.variables]
+    root.variables = [variable for name, variable in state.variables.items() if name not in state.unlisted]
+    root._self_other_variables = [state.variables[name] for name in state.unlisted]
     root.__dict__["restore"] = state.restore
     root.signatures = SignatureMap(_signatures(meta, wrapped))
-    root.asset_paths = [Asset(path) for path in state.assets.values()]
-    root._self_tables = list(state.handles.values())
-    _initialize(meta, wrapped, state.assets)
+    assets = root.asset_paths = [Asset(path) for path in state.assets.values()]
+    root._self_tables = list(state.tables.values())
+    prepare = _preparation(meta, wrapped, list(state.assets))
+    if prepare is not None:
+        preparation = root.initializer = _Preparation(prepare, assets)
+        remember_initializer(preparation._initialize())
+    state.remember_initializers()
     root.__dict__["tensorflow_version"] = meta.meta_info_def.tensorflow_version
     root.__dict__["tensorflow_git_version"] = meta.meta_info_def.tensorflow_git_version
     root.__dict__["graph"] = wrapped.graph
@@ -93,14 +130,16 @@ class _State:
     def __init__(self, meta: Any, folder: str, options: Any):
         self._meta, self._folder = meta, folder
         by_name = {node.name: node for node in meta.graph_def.node}
-        self._kept = reached(by_name, [node_name(name) for name in _ends(meta)]) | _harmless(meta.graph_def.node)
+        needed = reached(by_name, [node_name(name) for name in _ends(meta)])
+        self._kept = needed | _harmless(meta.graph_def.node)
         self._described = _variable_defs(meta)
-        self.local = _variable_defs(meta, ("local_variables",)).keys() - _variable_defs(meta, ("variables",)).keys()
+        self._local = _variable_defs(meta, ("local_variables",)).keys() - _variable_defs(meta, ("variables",)).keys()
         holders = [node for name, node in by_name.items() if name in self._kept or name in self._described]
         self.variables = self._made_variables([n for n in holders if n.op in HANDLE_OPS | REFERENCE_OPS], options)
-        self.handles = {n.name: _table(n) for n in holders if n.op.removesuffix("V2") in HELD_BY_NAME}
+        self.tables = {n.name: _Table(n) for n in holders if n.op.removesuffix("V2") in HELD_BY_NAME}
         self.assets = reading.get_asset_tensors(folder, meta)
         self._references = {n.name for n in holders if n.op in REFERENCE_OPS}
+        self.unlisted = sorted(self._references - needed)  # of old kind, and no signature asks for them
 
     def _made_variables(self, nodes: list[Any], options: Any) -> dict[str, Any]:
         """Return variables with the values that the graph's own saver restores."""
@@ -109,8 +148,18 @@ class _State:
         trained = _trained(self._meta, self._described)
         values = self._values([node.name for node in nodes], options)
         return {
-            node.name: Variable(values[node.name], trainable=node.name in trained, name=node.name) for node in nodes
-        }
+            node.name: ResourceVariable(
+                values[node.name], trainable=node.name in trained, name=node.name,
+                collections=[GraphKeys.LOCAL_VARIABLES] if node.name in self._local else None,
+            )
+            for node in nodes
+        }  # fmt: skip
+
+    def remember_initializers(self) -> None:
+        """Where a graph is being built, note which of its operations give the variables their values."""
+        if not context.executing_eagerly():
+            names = [variable.initializer for variable in self.variables.values()]
+            context.default_graph().get_collection_ref(INITIALIZERS_KEY).extend(names)
 
     def _values(self, names: list[str], options: Any, path: str | None = None) -> dict[str, Any]:
         """Return the values of variables: from a checkpoint (the model's own), else what their initializers give."""
@@ -148,7 +197,7 @@ class _State:
     def wrapped(self) -> WrappedFunction:
         """Return the graph as a function to be cut to size, its state being captured."""
         part = messages.GraphDef(versions=self._meta.graph_def.versions, library=self._meta.graph_def.library)
-        held = {*self.variables, *self.handles}
+        held = {*self.variables, *self.tables}
         part.node.extend(n for n in self._meta.graph_def.node if n.name in self._kept and n.name not in held)
 
         def build() -> None:
@@ -157,8 +206,8 @@ class _State:
             for name, variable in self.variables.items():
                 is_reference = name in self._references
                 bound[name] = raw.Identity(variable.read_value()) if is_reference else graph.take(variable.handle, name)
-            for name, handle in self.handles.items():
-                bound[name] = graph.take(handle, name)
+            for name, table in self.tables.items():
+                bound[name] = graph.take(table.resource_handle, name)
             used = {node_name(edge) for node in part.node for edge in node.input if not edge.startswith("^")}
             for node in part.node:
                 node.input[:] = [e for e in node.input if not (e.startswith("^") and e[1:] in held)]
@@ -227,15 +276,6 @@ def _trained(meta: Any, described: dict[str, Any]) -> set[str]:
     return set(_variable_defs(meta, ("trainable_variables",)))
 
 
-def _table(node: Any) -> EagerTensor:
-    """Return the handle of a new table like the one a node makes."""
-    op = registry[node.op if node.op.endswith("V2") else node.op + "V2"]
-    attrs = {name: attr_python(node.attr[name]) for name in node.attr if name in op.signature.attrs}
-    attrs["shared_name"] = ""
-    attrs["use_node_name_sharing"] = False
-    return op(**{k: v for k, v in attrs.items() if k in op.signature.attrs})
-
-
 def _signatures(meta: Any, wrapped: WrappedFunction) -> dict[str, Any]:
     reserved = (constants.INIT_OP_SIGNATURE_KEY, constants.TRAIN_OP_SIGNATURE_KEY)
     return {name: _signature(wrapped, one, name) for name, one in meta.signature_def.items() if name not in reserved}
@@ -291,13 +331,15 @@ def _check_fed(graph: FuncGraph, name: str) -> None:
                 waiting.append(other)
 
 
-def _initialize(meta: Any, wrapped: WrappedFunction, assets: dict[str, str]) -> None:
-    """Fill the tables."""
+def _preparation(meta: Any, wrapped: WrappedFunction, assets: list[str]) -> WrappedFunction | None:
+    """Return the function of the assets' paths that fills the tables, if anything does."""
     with wrapped.graph.as_default():
         op = loader.init_op(meta)
-    names = [op] if op is not None else []
-    if not names and "table_initializer" in meta.collection_def:
-        names = list(meta.collection_def["table_initializer"].node_list.value)
-    if names:
-        paths = [convert(path, dtypes.string) for path in assets.values()]
-        wrapped.prune(list(assets), names)(*paths)
+        names = [op] if op is not None else []
+        if not names and "table_initializer" in meta.collection_def:
+            names = list(meta.collection_def["table_initializer"].node_list.value)
+        if not names:
+            return None
+        with control_dependencies([wrapped.graph.as_graph_element(name) for name in names]):
+            done = convert(1)  # a function in a SavedModel returns something
+    return wrapped.prune(assets, done)

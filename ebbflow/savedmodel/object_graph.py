@@ -31,6 +31,7 @@ from ebbflow.savedmodel import objects as revived_types
 from ebbflow.savedmodel.custom_gradients import CapturedTensor, TracedGradient, fill_concrete
 from ebbflow.savedmodel.object_view import ObjectView
 from ebbflow.savedmodel.options import SaveOptions
+from ebbflow.savedmodel.replicas import copies_of, for_a_file
 from ebbflow.savedmodel.restored_function import FULL_ARG_SPEC
 from ebbflow.savedmodel.structures import NotEncodableError, can_encode, encode_structure, named_tuple_class
 from ebbflow.state.base import Variable
@@ -76,24 +77,29 @@ class ObjectGraph:
         elif isinstance(obj, EagerTensor):
             self._captured[id(obj)] = number
             self.constants[number] = obj
+        if is_variable(obj) and self._options.experimental_variable_policy._expand_distributed_variables():
+            self._captured.update({id(copy.handle): number for copy in copies_of(obj)})
         if handle is not None:
             self._captured[id(handle)] = number
         if isinstance(handle, EagerTensor):
             self._shared[id(held(handle._array))] = number
 
     def _note_asset(self, obj: Asset) -> None:
-        path = obj.asset_path.numpy().decode()
+        path = obj.path
         if path not in self.assets:
             self.assets[path] = distinct(os.path.basename(path), self._asset_names)
 
     def _note_functions(self, number: int, obj: Any) -> None:
         if isinstance(obj, ConcreteFunction):
-            self._note_concrete(obj)
+            self.view.objects[number] = concrete = for_a_file(obj, self._options)
+            self._note_concrete(concrete)
         elif isinstance(obj, Function):
             traces = [c for c in obj._list_all_concrete_functions_for_serialization() if _captures_lasting(c)]
             if not traces and obj.input_signature is not None:
                 traces = [obj.get_concrete_function()]
-            self._traces[number] = [concrete for concrete in traces if _is_writable(concrete)]
+            self._traces[number] = [
+                for_a_file(concrete, self._options) for concrete in traces if _is_writable(concrete)
+            ]
             for concrete in self._traces[number]:
                 self._note_concrete(concrete)
 
@@ -202,7 +208,7 @@ class ObjectGraph:
             self._fill_bare(message.bare_concrete_function, obj)
         elif isinstance(obj, Asset):
             names = list(self.assets)
-            message.asset.asset_file_def_index = names.index(obj.asset_path.numpy().decode())
+            message.asset.asset_file_def_index = names.index(obj.path)
         elif number in self.constants:
             message.constant.operation = self.constant_name(number)
         elif isinstance(obj, CapturableResource):
@@ -243,8 +249,12 @@ class ObjectGraph:
         message.trainable = bool(variable.trainable)
         message.synchronization = variable.synchronization.value
         message.aggregation = variable.aggregation.value
-        if self._options.experimental_variable_policy._save_variable_devices():
+        policy = self._options.experimental_variable_policy
+        if policy._save_variable_devices():
             message.device = variable.device or ""
+        if policy._expand_distributed_variables():
+            for copy in copies_of(variable):
+                self._fill_variable(message.experimental_distributed_variable_components.add(), copy)
 
     def _fill_bare(self, message: Any, concrete: ConcreteFunction) -> None:
         message.concrete_function_name = self._name(concrete)

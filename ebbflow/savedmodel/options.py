@@ -96,9 +96,9 @@ class SaveOptions:
         self.extra_tags = extra_tags
 
 
-def _checked_namespaces(namespaces: Iterable[str] | None) -> list[str]:
+def _checked_namespaces(namespaces: Iterable[str] | None) -> list[str] | None:
     if namespaces is None:
-        return []
+        return None
     if not isinstance(namespaces, list):
         raise TypeError(
             f"`namespace_whitelist` must be a list of strings. Got: {namespaces} with type {type(namespaces)}."

@@ -8,6 +8,7 @@ together before the first byte is written, and the message comes last: a folder 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from ebbflow import messages
@@ -109,7 +110,7 @@ class Export:
                 "used to store SavedModel signatures in objects which come from `tf.saved_model.load`. Delete this "
                 "attribute (e.g. `del obj.signatures`) before saving if this shadowing is acceptable."
             )
-        offered, concretes = canonicalize_signatures(signatures)
+        offered, concretes = canonicalize_signatures(signatures, options)
         defaults = default_inputs(signatures, concretes)
         self.view = ObjectView(root, offered, children, cache)
         self.library = writing.Library()
@@ -135,6 +136,11 @@ class Export:
                 info.function_aliases[self.library.name_of(concrete.graph)] = name
         self.session.fill(meta)
         for body in self.library.bodies:  # grows while it is walked: a body may call others
+            if not body.saveable:
+                raise ValueError(
+                    f"Unable to save function '{self.library.name_of(body)}' for the following reason(s):\n"
+                    + "\n".join(sorted(body.saving_errors))
+                )
             written = meta.graph_def.library.function.add()
             writing.fill_function(written, body, self.library)
             _note_shapes(written, body)
@@ -149,7 +155,7 @@ class Export:
             strip_debug_nodes(meta.graph_def)
         info.stripped_op_list.MergeFrom(stripped_op_list_for_graph(meta.graph_def))
         strip_graph_default_valued_attrs(meta)
-        self._check_namespaces(info.stripped_op_list, options)
+        check_namespaces(meta.graph_def, options.namespace_whitelist)
         return saved
 
     def debug_info(self) -> Any:
@@ -157,16 +163,27 @@ class Export:
         library = self.library
         return debug_info((library.name_of(body), node.name, node) for body in library.bodies for node in body._nodes)
 
-    def _check_namespaces(self, used: Any, options: SaveOptions) -> None:
-        allowed = set(options.namespace_whitelist)
-        foreign = sorted({op.name for op in used.op if ">" in op.name and op.name.split(">")[0] not in allowed})
-        if foreign:
-            raise ValueError(
-                f"Attempted to save ops from non-whitelisted namespaces to SavedModel: {foreign}. Please verify that "
-                "these ops should be saved, since they must be available when loading the SavedModel. If loading from "
-                "Python, you must import the library defining these ops. Once you've confirmed this, add them to "
-                "`SaveOptions(namespace_whitelist=...)`."
-            )
+
+def check_namespaces(graph_def: Any, namespace_whitelist: Iterable[str] | None) -> None:
+    """Refuse ops of namespaces that are not listed; without a list all are welcome."""
+    if namespace_whitelist is None:
+        return
+    allowed, nodes = set(namespace_whitelist), list(graph_def.node)
+    for function in graph_def.library.function:
+        nodes.extend(function.node_def)
+    foreign = sorted({node.op for node in nodes if ">" in node.op and node.op.split(">")[0] not in allowed})
+    if foreign:
+        raise ValueError(
+            f"Attempted to save ops from non-whitelisted namespaces to SavedModel: {foreign}. Please verify that "
+            "these ops should be saved, since they must be available when loading the SavedModel. If loading from "
+            "Python, you must import the library defining these ops. Once you've confirmed this, add them to "
+            "`SaveOptions(namespace_whitelist=...)`."
+        )
+
+
+def strip_debug(meta_graph_def: Any) -> None:
+    """Make nodes that only check or print do nothing, in a MetaGraphDef."""
+    strip_debug_nodes(meta_graph_def.graph_def)
 
 
 def _concrete_functions(function: Any, name: str) -> list[Any]:

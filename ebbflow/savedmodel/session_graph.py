@@ -45,6 +45,7 @@ class SessionGraph:
         self._objects, self._values, self._library, self._defaults = objects, values, library, defaults
         self.graph = Graph()
         self._tensors: dict[int, Any] = {}  # by an object's number: what stands for it here
+        self._later: dict[int, Any] = {}  # what stands for some of them once the model is prepared
         self._signature_defs: dict[str, Any] = {}
         self._assets: list[Any] = []
         self._saver = messages.SaverDef()
@@ -76,24 +77,30 @@ class SessionGraph:
                 )
             raw.ReadVariableOp(handle, dtype=variable.dtype.base_dtype, name=f"{handle.op.name}/Read/ReadVariableOp")
             self._tensors[number] = handle
-        named: dict[str, Any] = {}
-        for number, obj in enumerate(self._objects.view.objects):
-            if number in self._objects.constants:
-                value = self._objects.constants[number]
-                name = self._objects.constant_name(number)
-                self._tensors[number] = self.graph.constant(np.array(value._array), value.dtype, name)
-            elif isinstance(obj, Asset):
-                path = obj.asset_path.numpy().decode()
-                if path not in named:
-                    named[path] = self.graph.constant(np.array(b"", object), dtypes.string, "asset_path_initializer")
-                self._tensors[number] = named[path]
+        for number, value in self._objects.constants.items():
+            name = self._objects.constant_name(number)
+            self._tensors[number] = self.graph.constant(np.array(value._array), value.dtype, name)
+
+    def _add_assets(self) -> list[Any]:
+        """Have the path of each file in a variable, which is given it when the model is prepared; return what gives."""
+        handles: dict[str, Any] = {}
+        assigns: dict[str, Any] = {}
         for path, filename in self._objects.assets.items():
-            info = messages.TensorInfo(name=named[path].name)
+            given = self.graph.constant(np.array(b"", object), dtypes.string, "asset_path_initializer")
+            info = messages.TensorInfo(name=given.name)
             self._assets.append(messages.AssetFileDef(tensor_info=info, filename=filename))
+            handles[path] = raw.VarHandleOp(dtype=dtypes.string, shape=(), shared_name=given.op.name, name="asset_path")
+            assigns[path] = raw.AssignVariableOp(handles[path], given)
+        for number, obj in enumerate(self._objects.view.objects):
+            if isinstance(obj, Asset):
+                with control_dependencies([assigns[obj.path]]):
+                    self._tensors[number] = raw.ReadVariableOp(handles[obj.path], dtype=dtypes.string)
+                self._later[number] = raw.ReadVariableOp(handles[obj.path], dtype=dtypes.string)
+        return list(assigns.values())
 
     def _add_tables(self) -> None:
         """Make the tables, then what fills them; the operation that does is noted as the model's own."""
-        view, waits = self._objects.view, []
+        view, waits = self._objects.view, self._add_assets()
         tables = [(i, obj) for i, obj in enumerate(view.objects) if isinstance(obj, CapturableResource)]
         for number, _ in tables:
             creator = self._objects.trace_of(view.children[number]["_create_resource"])
@@ -106,6 +113,7 @@ class SessionGraph:
             op = no_op(name="NoOp")
         key = constants.INIT_OP_SIGNATURE_KEY
         self._signature_defs[key] = op_signature_def(op, key)
+        self._tensors.update(self._later)
 
     def _called(self, concrete: ConcreteFunction, inputs: list[Any]) -> list[Any]:
         captured = [self._tensors[self._objects.number_of(t, concrete)] for t in concrete.captured_inputs]

@@ -15,6 +15,8 @@ from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import Function
 from ebbflow.savedmodel import constants
 from ebbflow.savedmodel.objects import SignatureMap
+from ebbflow.savedmodel.options import SaveOptions
+from ebbflow.savedmodel.replicas import for_a_file
 from ebbflow.trackable.constants import SaveType
 
 DEFAULT_SIGNATURE_ATTR = "_default_save_signature"
@@ -94,7 +96,9 @@ def outputs_of(structure: Any, key: str, function: Any) -> dict[str, Any]:
     return outputs
 
 
-def canonicalize_signatures(signatures: Any) -> tuple[SignatureMap, dict[str, ConcreteFunction]]:
+def canonicalize_signatures(
+    signatures: Any, options: SaveOptions | None = None
+) -> tuple[SignatureMap, dict[str, ConcreteFunction]]:
     """Return what was given as signatures as a map of functions with keywords and dicts, and the functions given."""
     if signatures is None:
         return SignatureMap({}), {}
@@ -103,7 +107,7 @@ def canonicalize_signatures(signatures: Any) -> tuple[SignatureMap, dict[str, Co
     found: dict[str, Any] = {}
     given: dict[str, ConcreteFunction] = {}
     for key in signatures:
-        function = _concrete(signatures[key], key)
+        function = for_a_file(_concrete(signatures[key], key), options or SaveOptions())
         given[key] = function
         found[key] = _wrapped(function, key)
     return SignatureMap(found), given
@@ -156,13 +160,13 @@ def _concrete(function: Any, key: str) -> ConcreteFunction:
 def _wrapped(function: ConcreteFunction, key: str) -> ConcreteFunction:
     """Return a function of keywords that gives a dict; one that is so already stays as it is."""
     names = keywords_of(function, key)
-    inputs = function.inputs[: len(names)]
+    kinds = function.function_type.flat_types()  # as asked for: the body may have narrowed its arguments' shapes
 
     def signature_wrapper(**kwargs: Any) -> dict[str, Any]:
         results = function.call_flat([kwargs[name] for name in names])
         return outputs_of(results, key, function.name.decode())
 
-    specs = {name: TensorSpec(t.shape, t.dtype.base_dtype, name) for name, t in zip(names, inputs, strict=True)}
+    specs = {name: TensorSpec(t.shape, t.dtype.base_dtype, name) for name, t in zip(names, kinds, strict=True)}
     outputs_of(function.structured_outputs, key, function.name.decode())
     wrapper = Function(signature_wrapper, f"signature_wrapper_{function.graph.name}", autograph=False)
     return wrapper.get_concrete_function(**specs)

@@ -52,12 +52,16 @@ class AutoTrackable(Trackable):
     def _trackable_children(
         self, save_type: SaveType = SaveType.CHECKPOINT, cache: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        children = super()._trackable_children(save_type, cache=cache, **kwargs)
         if save_type != SaveType.SAVEDMODEL:
-            return children
+            return super()._trackable_children(save_type, cache=cache, **kwargs)
+        functions = self._function_attributes()  # once: properties may make new ones
+        for function in functions.values():
+            if hasattr(function, "_list_all_concrete_functions_for_serialization"):
+                function._list_all_concrete_functions_for_serialization()  # a first trace may make variables
+        children = super()._trackable_children(save_type, cache=cache, **kwargs)
         # Of functions only those count that are attributes now: some objects hide theirs while they are saved.
         others = {name: child for name, child in children.items() if not isinstance(child, _function_kinds)}
-        return {**others, **self._function_attributes()}
+        return {**others, **functions}
 
     def _function_attributes(self) -> dict[str, Any]:
         """Return the attributes that are functions, but for those that only look back at this object."""

@@ -1,5 +1,6 @@
 """SavedModels that TensorFlow 2.21 wrote, of both eras: they load, compute what they computed, and train again."""
 
+import contextlib
 import gc
 import pathlib
 import shutil
@@ -10,6 +11,7 @@ import pytest
 import ebbflow as tf
 from ebbflow import messages
 
+v1 = tf.compat.v1
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden" / "tf221"
 
 
@@ -360,3 +362,75 @@ def test_folders_without_a_model(tmp_path):
         tf.saved_model.load(str(tmp_path))
     assert not tf.saved_model.contains_saved_model(str(tmp_path))
     assert tf.saved_model.contains_saved_model(GOLDEN / "keras_export")
+
+
+def old_model_with_a_table(folder):
+    """Save a graph in TF 1's manner: a vocabulary in a file, looked up."""
+    words = folder.parent / "words.txt"
+    words.write_text("alpha\nbeta\ngamma\n")
+    index = tf.lookup.TextFileIndex
+    with tf.Graph().as_default(), v1.Session() as session:
+        reader = tf.lookup.TextFileInitializer(str(words), tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER)
+        table = v1.lookup.StaticHashTable(reader, -1)
+        text = v1.placeholder(tf.string, name="in")
+        session.run(table.initializer)
+        v1.saved_model.simple_save(
+            session, str(folder), {"text": text}, {"number": table.lookup(text)}, legacy_init_op=table.initializer
+        )
+    words.unlink()
+    return folder
+
+
+@pytest.mark.parametrize("in_graph", [False, True])
+def test_an_old_model_with_a_table_can_be_saved_and_loaded_again_and_again(tmp_path, in_graph):
+    folder = old_model_with_a_table(tmp_path / "0")
+    graph = tf.Graph()
+    with graph.as_default() if in_graph else contextlib.nullcontext():
+        for number in (1, 2, 3):
+            model = tf.saved_model.load(folder)
+            result = model.signatures["serving_default"](text=tf.constant(["gamma", "alpha", "?"]))["number"]
+            if in_graph:
+                with v1.Session(graph=graph) as session:
+                    session.run(v1.tables_initializer())
+                    assert session.run(result).tolist() == [2, 0, -1]
+                v1.get_collection_ref(v1.GraphKeys.TABLE_INITIALIZERS).clear()
+            else:
+                assert result.numpy().tolist() == [2, 0, -1]
+            tf.saved_model.save(model, tmp_path / str(number), signatures=model.signatures)
+            shutil.rmtree(folder)
+            folder = tmp_path / str(number)
+
+
+def test_a_model_loaded_into_a_graph_leaves_its_initializers_in_collections(tmp_path):
+    class Model(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, -100, -200)
+            self.weight = tf.Variable(2)
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)])
+        def __call__(self, keys):
+            return self.table.lookup(keys) * tf.cast(self.weight, tf.int64)
+
+    model = Model()
+    model.table.insert([1, 2], [10, 20])
+    tf.saved_model.save(model, tmp_path)
+    with tf.Graph().as_default(), v1.Session() as session:
+        loaded = tf.saved_model.load(tmp_path)
+        result = loaded(tf.constant([1, 2, 3], tf.int64))
+        session.run([v1.global_variables_initializer(), v1.tables_initializer()])
+        assert session.run(result).tolist() == [20, 40, -2]
+
+
+def test_variables_that_no_signature_needs_are_not_watched(tmp_path):
+    with tf.Graph().as_default(), v1.Session() as session:
+        start = v1.placeholder(tf.float32, name="start")
+        weight = v1.Variable(3.0, name="weight", use_resource=True)
+        v1.Variable(-1.0, name="other", use_resource=True)
+        session.run(v1.global_variables_initializer())
+        v1.saved_model.simple_save(session, str(tmp_path / "m"), {"start": start}, {"end": start * weight})
+    model = tf.saved_model.load(tmp_path / "m")
+    with tf.GradientTape() as tape:
+        end = model.signatures["serving_default"](start=tf.constant(4.0))["end"]
+    assert [v.name for v in tape.watched_variables()] == ["weight:0"]
+    assert tape.gradient(end, tape.watched_variables())[0].numpy() == 4.0

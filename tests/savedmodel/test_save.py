@@ -444,3 +444,86 @@ def test_what_an_object_needs_to_be_made_again(tmp_path):
     object.__setattr__(alone, "needed", tf.Variable(1.0))
     with pytest.raises(ValueError, match="Found an untracked dependency"):
         tf.saved_model.save(alone, tmp_path)
+
+
+def test_a_variable_that_the_first_trace_makes_is_saved(tmp_path):
+    class Model(tf.Module):
+        weight = None
+
+        @tf.function(input_signature=[])
+        def count(self):
+            if self.weight is None:
+                self.weight = tf.Variable(1.0)
+            return self.weight.assign_add(1.0)
+
+    tf.saved_model.save(Model(), tmp_path)
+    assert tf.saved_model.load(tmp_path).count().numpy() == 2.0
+
+
+def test_a_signature_keeps_the_shapes_that_were_asked_for(tmp_path):
+    @tf.function
+    def narrow(x):
+        x.set_shape((5, 1))
+        return x
+
+    spec = tf.TensorSpec((None, 1), tf.float32, "x")
+    tf.saved_model.save(tf.Module(), tmp_path, signatures={"narrow": narrow.get_concrete_function(spec)})
+    assert tf.saved_model.load(tmp_path).signatures["narrow"].structured_input_signature[1] == {"x": spec}
+
+
+def test_a_function_that_may_not_be_saved(tmp_path):
+    @tf.function(input_signature=[])
+    def inner():
+        tf.compat.v1.get_default_graph().mark_as_unsaveable("it is of this machine only")
+        return 1
+
+    model = tf.Module()
+    model.outer = tf.function(inner, input_signature=[])
+    with pytest.raises(ValueError, match="of this machine only"):
+        tf.saved_model.save(model, tmp_path)
+
+
+def test_sessions_read_the_path_of_an_asset(tmp_path):
+    v1 = tf.compat.v1
+    (tmp_path / "words.txt").write_text("one")
+    model = tf.Module()
+    model.file = tf.saved_model.Asset(str(tmp_path / "words.txt"))
+    model.path = tf.function(lambda: model.file.asset_path, input_signature=[])
+    tf.saved_model.save(model, tmp_path / "m", signatures=model.path)
+    with tf.Graph().as_default(), v1.Session() as session:
+        meta = v1.saved_model.load(session, ["serve"], str(tmp_path / "m"))
+        found = session.run(meta.signature_def["serving_default"].outputs["output_0"].name)
+    assert found.decode() == str(tmp_path / "m" / "assets" / "words.txt")
+
+
+@pytest.mark.parametrize("policy", [None, "save_variable_devices"])
+def test_a_variable_of_two_replicas_is_one_in_the_file(tmp_path, policy):
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    model = tf.Module()
+    with strategy.scope():
+        model.total = tf.Variable(1.0)
+        model.add = tf.function(lambda: model.total.assign_add(2.0), input_signature=[])
+        model.twice = tf.function(lambda x: model.add() * x)
+        assert model.twice(1.0).numpy() == 3.0
+        options = tf.saved_model.SaveOptions(experimental_variable_policy=policy)
+        tf.saved_model.save(model, tmp_path, signatures=model.add, options=options)
+        assert model.twice(1.0).numpy() == 5.0, "and here it is two, still"
+        assert [copy.numpy() for copy in model.total.values] == [5.0, 5.0]
+    loaded = tf.saved_model.load(tmp_path)
+    assert loaded.twice(1.0).numpy() == 5.0
+    assert loaded.signatures["serving_default"]()["output_0"].numpy() == 7.0
+    meta = parse_saved_model(str(tmp_path)).meta_graphs[0]
+    devices = [node.variable.device for node in meta.object_graph_def.nodes if node.HasField("variable")]
+    assert ["CPU:0" in device for device in devices] == [policy is not None]
+
+
+def test_the_copies_of_a_variable_can_be_told_of_in_the_file(tmp_path):
+    model = tf.Module()
+    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+        model.total = tf.Variable(1.0, name="total")
+    options = tf.saved_model.SaveOptions(experimental_variable_policy="expand_distributed_variables")
+    tf.saved_model.save(model, tmp_path, options=options)
+    nodes = parse_saved_model(str(tmp_path)).meta_graphs[0].object_graph_def.nodes
+    (variable,) = [node.variable for node in nodes if node.HasField("variable")]
+    names = [copy.name for copy in variable.experimental_distributed_variable_components]
+    assert names == ["total", "total/replica_1"]

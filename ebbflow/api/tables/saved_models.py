@@ -90,6 +90,8 @@ python.tools.strip_unused_lib.: strip_unused strip_unused_from_files
 python.saved_model.load.load
 [savedmodel.save]
 python.saved_model.save.export_meta_graph
+check_namespaces as python.saved_model.save._verify_ops
+strip_debug as python.saved_model.save._strip_debug_nodes
 [savedmodel.loader]
 python.saved_model.loader.: SavedModelLoader get_train_op load
 python.saved_model.loader_impl.: SavedModelLoader get_train_op load
@@ -107,6 +109,8 @@ python.saved_model.registration.registration.: get_registered_class get_register
 python.saved_model.registration.registration.: get_restore_function get_save_function get_strict_predicate_restore
 python.saved_model.registration.registration.: register_checkpoint_saver register_serializable
 python.saved_model.registration.registration.validate_restore_function
+[trackable.save_context]
+python.saved_model.save_context.: get_save_options in_save_context save_context
 [savedmodel.options]
 python.saved_model.load_options.LoadOptions
 python.saved_model.save_options.SaveOptions
