@@ -28,6 +28,7 @@ from ebbflow.core import context, dtypes, errors, source
 from ebbflow.core.attrs import normalise
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
+from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.facts import Facts
 from ebbflow.core.facts import parse as parse_facts
 from ebbflow.core.registry import registry
@@ -374,6 +375,8 @@ class Op:
         if isinstance(error, COMPLAINTS):
             with np.errstate(all="ignore"):
                 return self.run(arrays, attrs, run)
+        if isinstance(error, RunElsewhere):
+            return error.run(self, arrays, attrs)
         raise self.explain(error, arrays, attrs)
 
     def explain(self, error: Exception, arrays: list[Any], attrs: dict[str, Any]) -> Exception:

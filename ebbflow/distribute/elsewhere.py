@@ -23,26 +23,13 @@ class TPUStrategy(Strategy):
 TPUStrategyV2 = TPUStrategy
 
 
-def _elsewhere(name: str, why: str) -> type[Strategy]:
-    """Return a strategy that is there to be asked after, and says what to use instead when it is made."""
+class ParameterServerStrategy(Strategy):
+    """TensorFlow 1's strategy of this name, for Estimators: refused, as graphs say the same by their devices."""
 
-    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
-        raise errors.UnimplementedError(None, None, f"{name}: {why}; use tf.distribute.MirroredStrategy")
-
-    return type(name, (Strategy,), {"__init__": refuse, "__doc__": f"Refused: {why}."})
-
-
-ParameterServerStrategy = _elsewhere("ParameterServerStrategy", "variables on other machines are not served")
-
-
-class RemoteValue:
-    """What a function on another machine will have given; there are none, as there are no other machines."""
-
-
-class ClusterCoordinator:
-    """Gives work to other machines: refused, as none are served."""
-
-    def __init__(self, strategy: Strategy):
+    def __init__(self, cluster_resolver: Any = None):
         raise errors.UnimplementedError(
-            None, None, f"ClusterCoordinator: {strategy!r} has no other machines to give work to; call the function"
+            None,
+            None,
+            "ParameterServerStrategy of TensorFlow 1: place variables with tf.compat.v1.train.replica_device_setter "
+            "and train in a MonitoredTrainingSession, or use tf.distribute.ParameterServerStrategy of TensorFlow 2",
         )

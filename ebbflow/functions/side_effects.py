@@ -7,7 +7,8 @@ resource before it, each read for the last write, and what touches no resource f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ebbflow.core import dtypes
@@ -19,23 +20,27 @@ def must_run(node: Any) -> bool:
     return node._op.keeps_state and not (facts.reads or facts.random or facts.variable)
 
 
-def put_in_order(graph: Any) -> None:
-    """Add the control edges that keep effects in the order they were written; note them as `control_outputs`."""
-    order = _Order()
+def put_in_order(graph: Any, same: Mapping[int, int] = MappingProxyType({})) -> None:
+    """Add the control edges that keep effects in the order they were written; note them as `control_outputs`.
+
+    `same` says, by their ids, which handles are of the resource that another handle is of.
+    """
+    order = _Order(same)
     graph.control_outputs = [node for node in graph._nodes if order.add(node)]
 
 
 class _Order:
     """Who touched what last."""
 
-    def __init__(self) -> None:
+    def __init__(self, same: Mapping[int, int]) -> None:
+        self._same = same
         self._writes: dict[Any, Any] = {}
         self._reads: dict[Any, list[Any]] = {}
 
     def add(self, node: Any) -> bool:
         """Have `node` wait for what came before it; return whether it is an effect at all."""
         op = node._op
-        resources = [id(t) for t in node._inputs if t._dtype is dtypes.resource]
+        resources = [self._same.get(id(t), id(t)) for t in node._inputs if t._dtype is dtypes.resource]
         if not resources and (not op.stateful or op.facts.random or op.facts.variable):
             return False
         before: dict[Any, None] = {}

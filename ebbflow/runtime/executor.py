@@ -16,6 +16,7 @@ import numpy as np
 
 from ebbflow.core import errors, memory
 from ebbflow.core.dtypes import c_name
+from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.op import COMPLAINTS
 from ebbflow.eager.check_numerics import complaint
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
@@ -161,7 +162,13 @@ def _recover(error: Exception, bound: BoundNode, inputs: list[Any]) -> Any:
     if isinstance(error, COMPLAINTS):
         with np.errstate(all="ignore"):
             return bound.call(*inputs)
-    raise located(error, bound.node, inputs) from None
+    node = bound.node
+    if isinstance(error, RunElsewhere):
+        try:
+            return error.run(node._op, node._op.signature.group_inputs(inputs, node._attrs), node._attrs)
+        except Exception as failed:
+            error = failed
+    raise located(error, node, inputs) from None
 
 
 def timed(bound_nodes: Sequence[Any], trace: list[Any]) -> Any:

@@ -24,7 +24,7 @@ from ebbflow.compiler.passes.native import BOTH
 from ebbflow.compiler.passes.parallel import TOGETHER
 from ebbflow.compiler.program import Program
 from ebbflow.core import dtypes, errors
-from ebbflow.ops.state.storage import Storage
+from ebbflow.ops.state.storage import ELSEWHERE, Storage
 from ebbflow.runtime.executor import NodeRun, located, needed_nodes
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
         return None
     greedy = runner.jit == "auto" or (jit_level(proto) > 0 and runner.jit != EXACT)
     handles = _handles(flow, fed)
+    if any(array.item().is_elsewhere for _, array in handles) or any(map(_names_elsewhere, flow.nodes)):
+        return None  # each op on such a variable is run where it is kept: the executor sees to that
     best = optimise(flow, off, greedy, memory_limit(proto))
     program = Program(best, partial(bind, session=runner.session), runner.jit == EXACT)
     program.handles = handles
@@ -72,6 +74,10 @@ def _handles(flow: Flow, fed: Sequence[Any] | None) -> tuple[tuple[int, Any], ..
             value.storage = fed[i].item()  # type: ignore[index]
             found.append((i, fed[i]))  # type: ignore[index]
     return tuple(found)
+
+
+def _names_elsewhere(node: Node) -> bool:
+    return node.op.name == "VarHandleOp" and node.attrs["container"].startswith(ELSEWHERE)
 
 
 def explained(failed: Failed) -> Exception:

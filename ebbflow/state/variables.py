@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -114,8 +115,27 @@ _TAKEN = (  # noqa: SIM905
 ).split()
 
 
-def _kind_of(kind: type, given: dict[str, Any]) -> Any:
+class _Thread(threading.local):
+    instead: Callable[..., Any] | None = None
+
+
+_thread = _Thread()
+
+
+def _kind_of(kind: Callable[..., Any], given: dict[str, Any]) -> Any:
+    if _thread.instead is not None:
+        kind = _thread.instead
     return kind(**{key: given[key] for key in _TAKEN if key in given})
+
+
+@contextlib.contextmanager
+def made_by(kind: Callable[..., Any] | None) -> Iterator[None]:
+    """Have variables that are made inside the block made by `kind`, once all creators had their say; None: as usual."""
+    before, _thread.instead = _thread.instead, kind
+    try:
+        yield
+    finally:
+        _thread.instead = before
 
 
 # --- creators ---------------------------------------------------------------------------------------------------------

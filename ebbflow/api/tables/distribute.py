@@ -35,6 +35,19 @@ Extended as distribute.StrategyExtended
 """
 
 V2 = """
+[cluster.connection]
+config.: experimental_connect_to_cluster experimental_connect_to_host
+[distribute.coordinator]
+distribute.coordinator.ClusterCoordinator
+distribute.experimental.coordinator.ClusterCoordinator
+[distribute.parameter_server]
+ParameterServerStrategyV2 as distribute.ParameterServerStrategy distribute.experimental.ParameterServerStrategy
+[distribute.sharded_variable]
+__internal__.distribute.ShardedVariable
+[distribute.work]
+distribute.coordinator.RemoteValue
+distribute.experimental.coordinator.RemoteValue
+distribute.experimental.coordinator.PerWorkerValues
 [distribute.current]
 __internal__.distribute.strategy_supports_no_merge_call
 maybe_merge_call as __internal__.distribute.interim.maybe_merge_call
@@ -57,6 +70,17 @@ types.experimental.distributed.: PerReplica Mirrored
 """
 
 INSIDE = """
+[distribute.coordinator]
+python.distribute.coordinator.cluster_coordinator.: ClusterCoordinator
+[distribute.work]
+python.distribute.coordinator.cluster_coordinator.: ClosureInputError ClosureAbortedError
+python.distribute.coordinator.remote_value.RemoteValue
+[distribute.parameter_server]
+python.distribute.parameter_server_strategy_v2.ParameterServerStrategyV2
+[distribute.sharded_variable]
+python.distribute.sharded_variable.ShardedVariable
+[distribute.partitioners]
+python.distribute.sharded_variable.: FixedShardsPartitioner MaxSizePartitioner MinSizePartitioner Partitioner
 [distribute.current]
 python.distribute.distribution_strategy_context.: get_replica_context get_strategy has_strategy in_cross_replica_context
 python.distribute.distribute_lib.: get_replica_context get_strategy has_strategy in_cross_replica_context

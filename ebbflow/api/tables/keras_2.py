@@ -24,11 +24,6 @@ __internal__.nest.: flatten_up_to get_traverse_shallow_structure is_attrs is_map
 __internal__.nest.: sequence_like yield_flat_paths
 [distribute.current]
 __internal__.distribute.variable_sync_on_read_context
-[distribute.elsewhere]
-distribute.ParameterServerStrategy
-distribute.experimental.ParameterServerStrategy
-distribute.coordinator.: ClusterCoordinator RemoteValue
-distribute.experimental.coordinator.: ClusterCoordinator RemoteValue
 [distribute.mesh]
 experimental.dtensor.: DTensorDataset DVariable copy_to_mesh
 [distribute.multi_worker]
@@ -66,8 +61,6 @@ __internal__.load_context
 __internal__.saved_model.parse_saved_model
 [savedmodel.structures]
 __internal__.saved_model.decode_proto
-[state.partitioners]
-PartitionedVariable as __internal__.distribute.ShardedVariable
 [state.resource]
 __internal__.ops.is_resource_variable
 [summary.profiler]

@@ -33,6 +33,8 @@ class Storage:
         "__weakref__", "_being_written", "_depth", "_mutex", "dims", "dtype", "is_resource", "name", "owner", "value",
     )  # fmt: skip
 
+    is_elsewhere = False  # the value is kept by another process
+
     def __init__(self, name: str, dtype: DType, dims: Dims, is_resource: bool = True):
         self.name = name
         self.dtype = dtype
@@ -178,6 +180,22 @@ class Storage:
 
     def __repr__(self) -> str:
         return f"<Storage of {self.name!r}: {self.dtype.name} {dims_str(self.dims)}>"
+
+
+ELSEWHERE = "@"
+"""A container that begins so is one of another task: the rest is the task's address."""
+
+made_elsewhere: list[Callable[[str, str, DType, Dims], Storage]] = []
+"""What makes the storage that stands for a variable of another task, from its container, name, dtype and dims."""
+
+
+def named_storage(container: str, name: str, dtype: DType, dims: Dims) -> Storage:
+    """Return a new storage for a variable in a container, or what stands for one that another task keeps."""
+    if not container.startswith(ELSEWHERE):
+        return Storage(name, dtype, dims)
+    if not made_elsewhere:
+        raise errors.FailedPreconditionError(None, None, f"variable {name}: this process is in no cluster")
+    return made_elsewhere[0](container, name, dtype, dims)
 
 
 def boxed(resource: Any) -> np.ndarray:

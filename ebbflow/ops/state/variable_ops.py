@@ -21,7 +21,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.ops.arrays.indexing import check_range
 from ebbflow.ops.declare import FLAT, dense, raw, scalar, show
 from ebbflow.ops.shape_rules import agreed
-from ebbflow.ops.state.storage import Storage, held
+from ebbflow.ops.state.storage import Storage, held, named_storage
 
 ANONYMOUS = "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
 """The shared_name by which TensorFlow asks for a resource that is shared with nobody."""
@@ -42,7 +42,7 @@ def _(xp, *, container, shared_name, dtype, shape, run):
     name = shared_name or (run.node.name if run.node is not None else "")
     if not name or name == ANONYMOUS:
         return Storage("anonymous", dtype, shape).handle()
-    return find_or_make((container, name), run, lambda: Storage(name, dtype, shape)).handle()
+    return find_or_make((container, name), run, lambda: named_storage(container, name, dtype, shape)).handle()
 
 
 def find_or_make(key: Any, run: Any, make: Callable[[], Any]) -> Any:
