@@ -32,23 +32,28 @@ class _Settings:
 
     _names: dict[str, Any] = {}  # noqa: RUF012  (each class has its own)
 
-    def __init__(self) -> None:
-        for name, default in self._names.items():
-            object.__setattr__(self, name, default() if isinstance(default, type) else default)
+    def __getattr__(self, name: str) -> Any:
+        """Return what a setting is that was never set; a group of settings is there from when it is first asked for."""
+        try:
+            default = self._names[name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
+        if isinstance(default, type):
+            default = self.__dict__[name] = default()
+        return default
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._names:
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
-        object.__setattr__(self, name, value)
+        self.__dict__[name] = value
 
     def set_values(self) -> dict[str, Any]:
         """Return what has been set."""
         found = {}
-        for name, default in self._names.items():
-            value = getattr(self, name)
+        for name, value in self.__dict__.items():
             if isinstance(value, _Settings):
                 found.update({f"{name}.{inner}": v for inner, v in value.set_values().items()})
-            elif value is not default:
+            elif value is not None:
                 found[name] = value
         return found
 
@@ -56,7 +61,7 @@ class _Settings:
         return type(other) is type(self) and self.set_values() == other.set_values()
 
     def __hash__(self) -> int:
-        return hash(tuple(map(str, self.set_values().items())))
+        return hash(frozenset(map(str, self.set_values().items())))
 
 
 def _settings(name: str, words: str, doc: str) -> type:

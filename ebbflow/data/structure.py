@@ -36,11 +36,14 @@ class Leaf(NamedTuple):
 
 
 _leaves: dict[type, Leaf] = {}
+_inherited: dict[type, Leaf | None] = {}
+"""What `_leaves` says of a class of specs or of the nearest one above it."""
 
 
 def register(kind: type, leaf: Leaf) -> None:
     """Say how values of a kind of spec travel."""
     _leaves[kind] = leaf
+    _inherited.clear()
 
 
 def leaf_of(spec: Any) -> Leaf:
@@ -53,7 +56,10 @@ def leaf_of(spec: Any) -> Leaf:
 
 def _one_tensor(spec: Any) -> Leaf | None:
     """Return how values of a spec travel in one tensor, or None for one that says itself in which tensors they do."""
-    found = next((_leaves[cls] for cls in type(spec).__mro__ if cls in _leaves), None)
+    kind = spec.__class__
+    if kind not in _inherited:
+        _inherited[kind] = next((_leaves[cls] for cls in kind.__mro__ if cls in _leaves), None)
+    found = _inherited[kind]
     if found is None and not isinstance(spec, TypeSpec):
         raise TypeError(f"{spec!r} (of type {type(spec).__name__}) cannot be an element of a dataset")
     return found
@@ -227,6 +233,8 @@ def _leaf_spec(leaf: Any) -> Any:
 
 def flat_specs(spec: Any) -> list[Any]:
     """Return the specs of the tensors that stand for an element; what travels as one is told by its own spec."""
+    if spec.__class__ is TensorSpec:
+        return [spec]
     found: list[Any] = []
     for leaf in flatten(spec):
         if not isinstance(leaf, NoneTensorSpec):
@@ -251,7 +259,8 @@ def flat_dims(spec: Any) -> list[Dims]:
 
 def types_and_shapes(spec: Any) -> dict[str, Any]:
     """Return the attrs by which ops say what the elements are."""
-    return {"output_types": flat_types(spec), "output_shapes": flat_dims(spec)}
+    leaves = [(leaf_of(s), s) for s in flat_specs(spec)]
+    return {"output_types": [k.dtype(s) for k, s in leaves], "output_shapes": [k.dims(s) for k, s in leaves]}
 
 
 def to_tensors(spec: Any, value: Any) -> list[Any]:

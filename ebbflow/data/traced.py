@@ -1,7 +1,7 @@
 """The user's functions of elements, traced: flat tensors in, flat tensors out.
 
 Each is traced once, where the dataset is made, with AutoGraph. What it captures becomes further arguments of the op, so
-that a variable it reads is read when an element is made.
+that a variable it reads is read when an element is made. Traces that would surely come out the same are remembered.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
 from ebbflow.data import structure
+from ebbflow.data.pipe import DatasetOp
 from ebbflow.eager.py_function import py_function
 from ebbflow.eager.tape import stop_recording
 from ebbflow.functions.autograph.convert import converted
 from ebbflow.functions.func_graph import FuncGraph, build
+from ebbflow.functions.outside import outside
+from ebbflow.graph.symbolic import SymbolicTensor
+from ebbflow.ops.control.script import IN_PYTHON
 
 
 class Traced:
@@ -39,19 +43,67 @@ def trace(
 ) -> Traced:
     """Trace a function of elements: of one for each spec, or of the parts of the only one if that is a tuple.
 
-    `arrange` turns what the function gives into an element; lists at the top are taken for tuples.
+    `arrange` turns what the function gives into an element; lists at the top are taken for tuples. A function that
+    would surely be traced to the same again (`functions.outside`) gets the body of the one before it, with all that is
+    known of how it runs: pipelines over other arrays that are built by the same lines are there at once.
     """
     if not callable(function):
         raise TypeError(f"`{name}` must be a function of the elements of the dataset, got {function!r}")
+    key = _key(function, specs, name, arrange)
+    traced = None if key is None else _remembered.get(key)
+    if traced is None:
+        traced = _trace(function, specs, name, arrange)
+        if key is None or not _is_repeatable(traced.body):
+            return traced
+        traced.body.in_python = None  # the body that is kept holds nothing of the program's
+        while len(_remembered) >= REMEMBERED:
+            _remembered.pop(next(iter(_remembered)), None)
+        _remembered[key] = traced
+    in_python = functools.partial(_flat, specs, name, arrange, [], function)
+    return Traced(traced.body.shared(in_python), traced.spec)
+
+
+REMEMBERED = 64
+_remembered: dict[Any, Traced] = {}
+
+
+def _key(function: Any, specs: Sequence[Any], name: str, arrange: Any) -> Any:
+    """Return what decides the outcome of a trace; None where a function may be traced otherwise each time."""
+    if context.graph_scopes or context.recorders or _debugging:
+        return None
+    around = outside(function)
+    if around is None or (arrange is not None and arrange.__closure__ is not None):
+        return None
+    manners = (*vars(context.switches).values(), SymbolicTensor.__add__)
+    key = (name, arrange, manners, around, *[(structure.form_of(s), *structure.flatten(s)) for s in specs])
+    try:
+        hash(key)
+    except TypeError:  # an attribute of the function, or a spec, that cannot be a key
+        return None
+    return key
+
+
+def _is_repeatable(body: FuncGraph) -> bool:
+    """Return whether running a body in the place of one that is just like it cannot be noticed."""
+    return not body._captures and _depends_on_arguments(body)
+
+
+def _depends_on_arguments(body: FuncGraph) -> bool:
+    for node in body._nodes:
+        op = node._op
+        keeps_state = op.keeps_state and not isinstance(op, DatasetOp)  # datasets are stateful by their interface only
+        if keeps_state or op.facts.random or op in IN_PYTHON or any("seed" in arg.name for arg in op.signature.inputs):
+            return False
+        for value in node._attrs.values():
+            for part in value if value.__class__ is list else (value,):
+                if hasattr(part, "graph") or (isinstance(part, FuncGraph) and not _depends_on_arguments(part)):
+                    return False
+    return True
+
+
+def _trace(function: Callable[..., Any], specs: Sequence[Any], name: str, arrange: Any) -> Traced:
     found: list[Any] = []
-    call_in_graph = converted(function)
-
-    def flat(*tensors: Any, call: Callable[..., Any] = call_in_graph) -> list[Any]:
-        result = call(*_arguments(specs, tensors))
-        element = _element(result, name) if arrange is None else arrange(result)
-        found[:] = [structure.spec_of(element)]
-        return structure.to_tensors(found[0], element)
-
+    flat = functools.partial(_flat, specs, name, arrange, found)
     arguments = [
         (dtype, dims, f"args_{i}")
         for i, (dtype, dims) in enumerate(
@@ -61,8 +113,10 @@ def trace(
         )
     ]
     with stop_recording():
-        body = build(f"Dataset_{name}", flat, context.current_graph(), arguments)
-        in_python = functools.partial(flat, call=function) if context.executing_eagerly() else None
+        body = build(
+            f"Dataset_{name}", functools.partial(flat, converted(function)), context.current_graph(), arguments
+        )
+        in_python = functools.partial(flat, function) if context.executing_eagerly() else None
         if _debugging and context.executing_eagerly():
             body = build(f"Dataset_{name}", _in_python(in_python, body.outputs), None, arguments)  # type: ignore[arg-type]
     body.structured_outputs = None
@@ -70,6 +124,16 @@ def trace(
     body.in_python = in_python
     body.jit_compile = EXACT  # elements must not depend on when and for how many at a time they are computed
     return Traced(body, found[0])
+
+
+def _flat(
+    specs: Sequence[Any], name: str, arrange: Any, found: list[Any], function: Callable[..., Any], *tensors: Any
+) -> list[Any]:
+    """Call a function of elements with flat tensors, and return flat tensors; `found` is told the spec of these."""
+    result = function(*_arguments(specs, tensors))
+    element = _element(result, name) if arrange is None else arrange(result)
+    found[:] = [structure.spec_of(element)]
+    return structure.to_tensors(found[0], element)
 
 
 def _arguments(specs: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:

@@ -229,6 +229,12 @@ class FuncGraph(Graph):
         other.function_name, other.derived = name, Derived()
         return other
 
+    def shared(self, in_python: Callable[..., list[Any]] | None) -> FuncGraph:
+        """Return this very body, with all that is known of it, as traced from another function of the same kind."""
+        other = object.__new__(type(self))
+        other.__dict__ = {**self.__dict__, "in_python": in_python}
+        return other
+
     def with_first(self, inputs: int, outputs: int) -> FuncGraph:
         """Return the function of the first arguments that gives the first results: a loop may get more as it runs."""
         shortened = self.derived.shortened

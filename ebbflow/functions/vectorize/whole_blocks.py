@@ -33,8 +33,13 @@ def stacked_body(body: FuncGraph, count: int) -> FuncGraph | str:
 
 def unfit(body: FuncGraph, count: int) -> str | None:
     """Return what speaks against a function of blocks, as far as that can be seen without making it."""
-    if isinstance(body.derived.stacked, str):
-        return body.derived.stacked
+    known = body.derived.stacked
+    if known is None:
+        known = body.derived.stacked = _unfit(body, count)
+    return known if isinstance(known, str) else None
+
+
+def _unfit(body: FuncGraph, count: int) -> str | None:
     if not count:
         return "a function of nothing"
     for tensor in body.inputs[:count]:
