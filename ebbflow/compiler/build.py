@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.compiler.decisions import Decisions, has_effects, truth_of
 from ebbflow.compiler.flow import READ, Flow, Node, Value
 from ebbflow.core import dtypes
 from ebbflow.core.shape import Dims, is_static, merge_dims
@@ -23,17 +24,26 @@ SMALL = 4096
 
 
 def build(
-    nodes: Sequence[Any], feeds: Sequence[Any], dims: Sequence[Dims], fetches: Sequence[Any], values: bool = True
+    nodes: Sequence[Any],
+    feeds: Sequence[Any],
+    dims: Sequence[Dims],
+    fetches: Sequence[Any],
+    decisions: Decisions | None = None,
 ) -> Flow:
-    """Return the flow of graph nodes; `dims` are the shapes of the fed values, `fetches` tensors (or operations)."""
+    """Return the flow of graph nodes; `dims` are the shapes of the fed values, `fetches` tensors (or operations).
+
+    With `decisions` loops are unrolled and choices made that follow from the values of one run.
+    """
     made: dict[int, Value] = {}
     inputs: list[Any] = []
     for tensor, shape in zip(feeds, dims, strict=True):
         value = made[id(tensor)] = Value(None, len(inputs), tensor.dtype, shape, tensor)
         inputs.append(value)
     flow = Flow(inputs, [], [])
+    if decisions is not None:
+        decisions.begin(inputs)
     for origin in nodes:
-        _add(flow, origin, made)
+        _add(flow, origin, made, decisions)
     flow.outputs = [_fetched(flow, made[id(t)]) for t in fetches if hasattr(t, "_value_index")]
     taken = {v for node in flow.nodes for v in node.inputs}
     asked = {id(n) for n in _asked_for(fetches)}
@@ -63,47 +73,81 @@ def _asked_for(fetches: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _add(flow: Flow, origin: Any, made: dict[int, Value]) -> None:
+def _add(flow: Flow, origin: Any, made: dict[int, Value], decisions: Decisions | None) -> None:
     op = origin._op
     if op.name == "NoOp":
         return
     taken = [made[id(t)] for t in origin._inputs]
-    body = _body(origin, taken)
+    body = _body(origin, taken, decisions)
     if body is not None:
-        _inline(flow, origin, body, taken[len(taken) - len(body.inputs) :], made)
+        results = _inline(flow, body, taken[len(taken) - len(body.inputs) :], decisions)
+        _stand_for(origin, results, made)
         return
+    if decisions is not None and op.facts.loop:
+        turned = _unrolled(flow, origin, taken, decisions)
+        if turned is not None:
+            _stand_for(origin, turned, made)
+            return
     if op.name == "Identity" and taken[0].dtype._is_ref_dtype:  # `v/read` is read where it is used
         fresh = made.setdefault(id(origin._outputs[0]), taken[0])
         if fresh is taken[0]:
             return
     node = Node(op, _dereferenced(flow, origin, taken), origin._attrs, origin)
-    for tensor in origin._outputs:
-        value = Value(node, tensor._value_index, tensor.dtype, tensor._dims, tensor)
-        node.outputs.append(value)
-        made.setdefault(id(tensor), value)  # what is fed stays as fed
+    node.outputs = [Value(node, t._value_index, t.dtype, t._dims, t) for t in origin._outputs]
     infer(node)
     flow.nodes.append(node)
+    _stand_for(origin, node.outputs if decisions is None else decisions.results(flow, node), made)
 
 
-def _body(origin: Any, taken: list[Value]) -> Any:
+def _stand_for(origin: Any, results: Sequence[Value], made: dict[int, Value]) -> None:
+    """Have values stand for what a graph's node gives; what is fed stays as fed."""
+    for tensor, value in zip(origin._outputs, results, strict=True):
+        made.setdefault(id(tensor), value)
+
+
+def _body(origin: Any, taken: list[Value], decisions: Decisions | None) -> Any:
     """Return the function whose nodes take the place of this one: of a call, or of a choice that is made already."""
     kind, attrs = origin._op.name, origin._attrs
     if kind in ("PartitionedCall", "StatefulPartitionedCall"):
         return None if attrs["f"].is_spread() else attrs["f"]
-    if kind in ("If", "StatelessIf") and taken[0].known is not None:
-        known = taken[0].known
-        return attrs["then_branch" if (known.size > 0 if known.ndim else bool(known)) else "else_branch"]
+    if kind in ("If", "StatelessIf"):
+        holds = truth_of(taken[0].known) if decisions is None else decisions.decide(taken[0])
+        return None if holds is None else attrs["then_branch" if holds else "else_branch"]
     return None
 
 
-def _inline(flow: Flow, origin: Any, body: Any, given: list[Value], made: dict[int, Value]) -> None:
-    """Put a function's nodes in the place of the node that calls it."""
+def _inline(flow: Flow, body: Any, given: list[Value], decisions: Decisions | None) -> list[Value]:
+    """Put a function's nodes in the place of a node that calls it; return what it gives."""
     inside = {id(t): v for t, v in zip(body.inputs, given, strict=True)}
     for node in body._nodes:
         if id(node._outputs[0] if node._outputs else node) not in inside:
-            _add(flow, node, inside)
-    for tensor, result in zip(origin._outputs, body.outputs, strict=True):
-        made.setdefault(id(tensor), inside[id(result)])
+            _add(flow, node, inside, decisions)
+    return [inside[id(result)] for result in body.outputs]
+
+
+def _unrolled(flow: Flow, origin: Any, taken: list[Value], decisions: Decisions) -> list[Value] | None:
+    """Put the turns of a loop in its place, one behind the other, and return what it gives.
+
+    None, and nothing is changed, where a turn cannot be decided, there are too many, or the loop has effects.
+    """
+    test, body = (origin._attrs[name].with_first(len(taken), n) for name, n in (("cond", 1), ("body", len(taken))))
+    if has_effects(test) or has_effects(body):
+        return None
+    nodes, before = len(flow.nodes), decisions.mark()
+    values = _dereferenced(flow, origin, taken)
+    turns = 0 if any(v.dtype._is_ref_dtype for v in values) else decisions.turns + 1
+    for _ in range(turns):
+        (condition,) = _inline(flow, test, values, decisions)
+        holds = decisions.decide(condition)
+        if holds is False:
+            decisions.unrolled += 1
+            return values
+        if holds is None or len(flow.nodes) > decisions.nodes:
+            break
+        values = _inline(flow, body, values, decisions)
+    del flow.nodes[nodes:]
+    decisions.go_back(before)
+    return None
 
 
 def _dereferenced(flow: Flow, origin: Any, taken: list[Value]) -> list[Value]:

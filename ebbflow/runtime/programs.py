@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ebbflow.compiler.build import build
 from ebbflow.compiler.clusters import Cluster
+from ebbflow.compiler.decisions import Decisions
 from ebbflow.compiler.flow import READ, Failed, Flow, Node
 from ebbflow.compiler.jit import Jitted, outside
 from ebbflow.compiler.native_region import Native, storage_of
@@ -25,6 +26,7 @@ from ebbflow.compiler.passes.parallel import TOGETHER
 from ebbflow.compiler.program import Program
 from ebbflow.core import dtypes, errors
 from ebbflow.ops.state.storage import ELSEWHERE, Storage
+from ebbflow.runtime.decided_programs import Decided
 from ebbflow.runtime.executor import NodeRun, located, needed_nodes
 
 if TYPE_CHECKING:
@@ -54,16 +56,37 @@ def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None
     handles = _handles(flow, fed)
     if any(array.item().is_elsewhere for _, array in handles) or any(map(_names_elsewhere, flow.nodes)):
         return None  # each op on such a variable is run where it is kept: the executor sees to that
-    best = optimise(flow, off, greedy, memory_limit(proto))
+    limit = memory_limit(proto)
+    best = optimise(flow, off, greedy, limit)
     program = Program(best, partial(bind, session=runner.session), runner.jit == EXACT)
     program.handles = handles
+    if fed is not None and not greedy and limit is None and any(node.op.facts.loop for node in best.nodes):
+        return Decided(program, _Ways(runner, shapes, off))
     return program
 
 
-def _flow(runner: Runner, shapes: Sequence[Any]) -> Flow:
+class _Ways:
+    """How Programs are made for the ways that a graph with loops may go."""
+
+    def __init__(self, runner: Runner, shapes: Sequence[Any], off: frozenset[str]):
+        self._runner, self._shapes, self._off = runner, shapes, off
+
+    def decided(self, fed: Sequence[Any]) -> tuple[Flow, Decisions]:
+        """Return the flow of the way that these values go."""
+        decisions = Decisions(fed)
+        return _flow(self._runner, self._shapes, decisions), decisions
+
+    def program(self, flow: Flow, fed: Sequence[Any]) -> Program:
+        """Return the Program of one way."""
+        _handles(flow, fed)
+        bound = partial(bind, session=self._runner.session)
+        return Program(optimise(flow, self._off), bound, self._runner.jit == EXACT)
+
+
+def _flow(runner: Runner, shapes: Sequence[Any], decisions: Decisions | None = None) -> Flow:
     with runner.fetches[0].graph.changing if runner.fetches else contextlib.nullcontext():
         nodes = needed_nodes(runner.fetches, {id(t) for t in runner.feeds})
-        return build(nodes, runner.feeds, shapes, runner.fetches)
+        return build(nodes, runner.feeds, shapes, runner.fetches, decisions)
 
 
 def _handles(flow: Flow, fed: Sequence[Any] | None) -> tuple[tuple[int, Any], ...]:
