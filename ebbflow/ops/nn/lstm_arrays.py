@@ -2,7 +2,7 @@
 
 The four gates of a step stand side by side in one matrix, in the order the weights have them ("icfo" or "ifco": input
 gate, new input, forget gate, output gate). What does not depend on the step before is one matrix product for the whole
-sequence. Arrays in, arrays out; knows no op.
+sequence. Arrays in, arrays out; of ops it knows the matrix product, whose engine has the threads for large ones.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ebbflow.core.registry import registry
+
+WAKES = 1 << 18
+"""Multiplications from which on NumPy's BLAS would wake threads of its own, which then spin beside the engines'."""
 
 
 class Layer(NamedTuple):
@@ -34,12 +39,20 @@ def sigmoid(xp: Any, x: Any) -> Any:
     return half * xp.tanh(half * x) + half
 
 
+def product(xp: Any, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+    """Return the product of two matrices: by the op, where it is large, so that one set of threads serves all."""
+    if xp is np and a.size * b.shape[0 if transpose_b else 1] > WAKES:
+        attrs = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+        return registry["MatMul"].run([np.ascontiguousarray(a), np.ascontiguousarray(b)], attrs)
+    return (a.T if transpose_a else a) @ (b.T if transpose_b else b)
+
+
 # --- one step ---------------------------------------------------------------------------------------------------------
 
 
 def step(xp: Any, x: Any, cs_prev: Any, h_prev: Any, layer: Layer) -> tuple[Any, ...]:
     """Return i, cs, f, o, ci, co, h of one step."""
-    z = xp.concatenate([x, h_prev], 1) @ layer.w + layer.b
+    z = product(xp, xp.concatenate([x, h_prev], 1), layer.w) + layer.b
     number, at = z.dtype.type, layer.columns()
     zi, zc, zf, zo = (z[:, at[gate]] for gate in "icfo")
     if layer.peepholes is not None:
@@ -113,7 +126,7 @@ def steps_back(
     for t in reversed(range(count)):
         before = gates[1][t - 1] if t else first[0]
         dcs, dz[t], more = step_back(xp, before, tuple(g[t] for g in gates), cs_grad[t] + dcs, h_grad[t] + dh, layer)
-        dh = dz[t] @ layer.w[depth:].T
+        dh = product(xp, dz[t], layer.w[depth:], transpose_b=True)
         peeps = peeps if more is None else [a + b for a, b in zip(peeps, more, strict=True)]
     all_dz = xp.stack(dz) if dz else xp.zeros((0, x.shape[1], layer.w.shape[1]), x.dtype)
     dx, dw, db = weight_gradients(xp, x, first[1], h, all_dz, layer)
@@ -125,8 +138,8 @@ def weight_gradients(xp: Any, x: Any, h_first: Any, h: Any, dz: Any, layer: Laye
     length, batch, depth = x.shape
     flat = dz.reshape(length * batch, -1)
     before = xp.concatenate([h_first[None], h[:-1]]) if length else h
-    dx = (flat @ layer.w[:depth].T).reshape(x.shape)
-    dw = [v.reshape(length * batch, v.shape[2]).T @ flat for v in (x, before)]
+    dx = product(xp, flat, layer.w[:depth], transpose_b=True).reshape(x.shape)
+    dw = [product(xp, v.reshape(length * batch, v.shape[2]), flat, transpose_a=True) for v in (x, before)]
     return dx, xp.concatenate(dw), flat.sum(0)
 
 
@@ -149,14 +162,13 @@ def forwards(
     shift[at["f"]] += dtype.type(0.5 * layer.forget_bias)
     wx, wh = layer.w[:depth] * half, layer.w[depth:] * half
     gates = np.empty((length, batch, width), dtype)
-    np.matmul(x[:count].reshape(count * batch, depth), wx, out=gates[:count].reshape(count * batch, width))
+    gates[:count] = product(np, x[:count].reshape(count * batch, depth), wx).reshape(count, batch, width)
     cs, co, h = (np.empty((length, batch, units), dtype) for _ in range(3))
-    recurrent, kept = np.empty((batch, width), dtype), np.empty((batch, units), dtype)
+    kept = np.empty((batch, units), dtype)
     for t in range(count):
         z, memory = gates[t], cs[t]
-        np.matmul(h_prev, wh, out=recurrent)
-        recurrent += shift
-        z += recurrent
+        z += product(np, h_prev, wh)
+        z += shift
         np.tanh(z, out=z)
         z *= half
         z += rest
@@ -198,7 +210,7 @@ def backwards(
         dh += h_grad[t]
         gates = [kept[k][t] for k in (0, 2, 3, 4, 5)]
         _step_back(gates, cs[t - 1] if t else first[0], cs_grad[t], dh, carry, [gate[t] for gate in into], room)
-        np.matmul(dz[t], back, out=dh)
+        dh[...] = product(np, dz[t], back)
     dz[count:] = 0
     dx, dw, db = weight_gradients(np, x, first[1], h, dz, layer)
     return dx, carry, dh, dw, *[np.zeros(units, dtype) for _ in range(3)], db
