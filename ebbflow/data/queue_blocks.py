@@ -82,9 +82,14 @@ class Blocks:
                 raise
 
 
-def blocks_of(session: Any, enqueue: Operation) -> Blocks | None:
-    """Return what puts the rows of a runner's operation by the block; None where they must come one by one."""
-    if not isinstance(session, BaseSession) or session.limits_time or enqueue.type not in ENQUEUES:
+def blocks_of(session: Any, enqueue: Any) -> Blocks | None:
+    """Return what puts the rows of a runner's operation by the block; None where they must come one by one.
+
+    What a runner runs may be anything that `session` runs: a choice between putting and not putting is a tensor.
+    """
+    if not isinstance(session, BaseSession) or not isinstance(enqueue, Operation):
+        return None
+    if session.limits_time or enqueue.type not in ENQUEUES:
         return None
     handle, *components = enqueue._inputs
     nodes = None if enqueue._control_inputs else _computing(components)

@@ -17,12 +17,13 @@ import numpy as np
 
 from ebbflow import messages
 from ebbflow.core import errors, stopping
-from ebbflow.core.op import Op, op
+from ebbflow.core.op import Known, Op, op
 from ebbflow.data.file_ops import chunks, lines, text_of
 from ebbflow.io.records import FRAME, RecordReader, TFRecordOptions
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.queues.queue import Queue
 from ebbflow.ops.queues.queue_ops import HANDLE, NAMED, REFERENCE, queue_of, shared
+from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import held
 
@@ -325,6 +326,11 @@ def _restore(xp: Any, reader_handle: Any, state: Any) -> tuple[()]:
     return ()
 
 
+def _one_state(reader: Known, state: Known) -> list[Any]:
+    ranked(state, 0)
+    return []
+
+
 _USES: dict[str, tuple[str, Callable[..., Any], Callable[..., Any]]] = {
     "ReaderRead": (", queue_handle:{}) -> (key:string, value:string)", _read, lambda r, q: [(), ()]),
     "ReaderReadUpTo": (
@@ -347,7 +353,7 @@ _USES: dict[str, tuple[str, Callable[..., Any], Callable[..., Any]]] = {
         lambda xp, reader_handle: text_of(_reader(reader_handle).state()),
         scalar,
     ),
-    "ReaderRestoreState": (", state:string) -> ()", _restore, lambda r, s: []),
+    "ReaderRestoreState": (", state:string) -> ()", _restore, _one_state),
     "ReaderReset": (") -> ()", _reset, lambda r: []),
 }
 """What can be done with a reader: the rest of the interface, the kernel, the shape rule."""

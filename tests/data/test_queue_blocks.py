@@ -173,6 +173,17 @@ def test_what_must_be_done_one_by_one_is(session, tmp_path, kind):
     assert queue_blocks.blocks_of(session, enqueue) is None
 
 
+def test_rows_that_are_put_or_not(session, tmp_path):
+    _, value = read(written(tmp_path / "records", [example(i) for i in range(20)]))
+    number = tf1.parse_single_example(value, ASKED)["n"]
+    batch = tf1.train.maybe_batch([number], tf1.equal(number % 2, 0), 2)
+    coord, threads = started(session)
+    found = all_of(session, batch)
+    coord.request_stop()
+    coord.join(threads, stop_grace_period_secs=20)
+    assert np.concatenate(found).tolist() == list(range(0, 20, 2))
+
+
 def test_pictures_as_bytes_whose_shape_the_user_knows(session, tmp_path, sizes):
     asked = {"image_raw": tf1.FixedLenFeature([], tf.string), "label": tf1.FixedLenFeature([], tf.int64)}
 

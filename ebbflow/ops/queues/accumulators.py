@@ -8,7 +8,7 @@ the gradients that had it. Resources of the session, as queues are.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,8 @@ class Accumulator:
 
     def apply(self, step: int, gradient: Any) -> None:
         """Add a gradient that was computed for a step, or drop it where that step has passed."""
-        self._check(gradient)
         with self._changed:
+            self._check(gradient)
             if step < self._step:
                 return
             self._add(gradient)
@@ -93,18 +93,32 @@ class SparseAccumulator(Accumulator):
             raise invalid(f"{where}Values cannot be 0-dimensional.")
         if len(indices) != len(values):
             raise invalid(f"{where}Expected {len(indices)} non-empty input values, got {len(values)}")
-        whole = tuple(shape.tolist()) if shape.size else (None, *values.shape[1:])
+        what, whole = ("shape", tuple(shape.tolist())) if shape.size else ("values", (None, *values.shape[1:]))
         dims = self.dims or ()
         if len(whole) < len(dims):
-            raise invalid(f"{where}Shape mismatch: expected shape rank at least {len(dims)}, got {len(whole)}")
-        for at, (mine, theirs) in enumerate(zip(dims, whole[: len(dims)], strict=True)):
-            if mine is not None and theirs is not None and mine != theirs:
-                raise invalid(f"{where}Shape mismatch: expected shape dim {at} to be {mine}, got {theirs}")
+            raise invalid(f"{where}Shape mismatch: expected {what} rank at least {len(dims)}, got {len(whole)}")
+        self._compare(what, dims, whole[: len(dims)])
         if shape.size and whole[1:] != values.shape[1:]:
             raise invalid(f"{where}Shape mismatch: values have shape {list(values.shape)}, gradient_shape is {whole}")
         rows = whole[0] if whole[0] is not None else dims[0] if dims else None
-        if len(indices) and (indices.min() < 0 or (rows is not None and indices.max() >= rows)):
-            raise invalid(f"{where}indices {indices.tolist()} are not all in [0, {rows})")
+        bad = np.flatnonzero((indices < 0) | (indices >= (np.inf if rows is None else rows)))
+        if bad.size:
+            raise invalid(
+                f"{where}Shape mismatch: index of slice {bad[0]} exceeded limits of shape; index is {indices[bad[0]]} "
+                f"exceeded {rows}"
+            )
+        if self._sum:
+            summed = self._sum[0][1]
+            if summed.ndim != values.ndim:
+                raise invalid(f"{where}Shape mismatch: expected values rank {summed.ndim}, got {values.ndim}")
+            self._compare("values", (None, *summed.shape[1:]), values.shape)
+
+    def _compare(self, what: str, dims: Dims, others: Sequence[int | None]) -> None:
+        for at, (mine, theirs) in enumerate(zip(dims or (), others, strict=True)):
+            if mine is not None and theirs is not None and mine != theirs:
+                raise invalid(
+                    f"accumulator '{self.name}': Shape mismatch: expected {what} dim {at} to be {mine}, got {theirs}"
+                )
 
     def _add(self, gradient: Any) -> None:
         indices, values, _ = gradient

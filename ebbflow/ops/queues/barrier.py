@@ -15,6 +15,7 @@ import numpy as np
 
 from ebbflow.core import errors, stopping
 from ebbflow.core.op import op
+from ebbflow.core.shape import dims_str
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.queues.queue import rows_of, stacked
 from ebbflow.ops.queues.queue_ops import NAMED, shared
@@ -49,7 +50,8 @@ class Barrier:
             raise invalid(f"Barrier '{self.name}': Tensors with no elements are not supported: component {component}")
         with self._changed:
             self._refuse(component, keys)
-            arrival, self._arrivals = self._arrivals, self._arrivals + 1
+            arrival = self._arrivals
+            self._arrivals += any(key not in self._incomplete for key in keys)
             for place, (key, value) in enumerate(zip(keys, values, strict=True)):
                 if key not in self._incomplete:
                     self._incomplete[key] = ((arrival, place), {})
@@ -61,9 +63,11 @@ class Barrier:
             self._changed.notify_all()
 
     def _refuse(self, component: int, keys: list[bytes]) -> None:
+        if self._cancelled:
+            raise errors.CancelledError(None, None, f"Barrier '{self.name}' is closed, its insertions cancelled.")
         for key in keys:
             known = self._incomplete.get(key)
-            if known is None and (self._cancelled or self.closed):
+            if known is None and self.closed:
                 raise errors.CancelledError(
                     None, None, f"Barrier '{self.name}' is closed. Pending enqueues cancelled: {self._cancelled}. "
                     f"Inserted key: {key.decode(errors='replace')}",
@@ -73,14 +77,14 @@ class Barrier:
                     f"Key {key.decode(errors='replace')} already has a value for component {component} in barrier "
                     f"'{self.name}'"
                 )
-            if self._cancelled:
-                raise errors.CancelledError(None, None, f"Barrier '{self.name}' is closed, its insertions cancelled.")
 
     def take(self, count: int, small: bool, stop: stopping.Stop) -> list[tuple[bytes, int, dict[int, np.ndarray]]]:
-        """Return the `count` ready tuples that came first; of a closed barrier, fewer if `small`."""
+        """Return the `count` ready tuples that came first; of a closed barrier, as many as are ready if `small`."""
         if count < 0:
             raise invalid(f"num_elements must be at least 0, got {count}")
         with self._changed:
+            if self.closed and small and count:
+                count = max(min(count, len(self._ready)), 1)
             if len(self._ready) < count and not self._ended():
                 stop.wait_for(
                     self._changed, lambda: len(self._ready) >= count or self._ended(), "Barrier operation was cancelled"
@@ -107,6 +111,15 @@ class Barrier:
             self._cancelled = self._cancelled or cancel_pending
             self._changed.notify_all()
 
+    def refuse_other(self, other: Barrier) -> None:
+        """Refuse a node that shares this barrier under its name but asks for another one (`other`, never used)."""
+        for what, mine, theirs in (
+            ("component types", [t.name for t in self.types], [t.name for t in other.types]),
+            ("component shapes", [dims_str(d) for d in self.shapes], [dims_str(d) for d in other.shapes]),
+        ):
+            if mine != theirs:
+                raise invalid(f"Shared barrier '{self.name}' has {what} {mine} but requested {what} were {theirs}")
+
     def ready_size(self) -> int:
         """Return how many tuples can be taken."""
         return len(self._ready)
@@ -130,7 +143,10 @@ BarrierOp = op(
 def _(xp, *, component_types, shapes, capacity, container, shared_name, run):
     if capacity != -1:
         raise invalid(f"Barrier only accepts capacity=-1 (a queue in front of it can set a limit), got {capacity}")
-    return shared(run, container, shared_name, "barrier", lambda name: Barrier(name, component_types, shapes))
+    handle = shared(run, container, shared_name, "barrier", lambda name: Barrier(name, component_types, shapes))
+    if shared_name and run.node is not None:
+        held(handle).refuse_other(Barrier(shared_name, component_types, shapes))
+    return handle
 
 
 def _barrier(handle: np.ndarray) -> Barrier:

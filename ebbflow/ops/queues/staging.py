@@ -229,12 +229,18 @@ def _map_op(text: str, ordered: bool, shape: Any, use: Callable[..., Any], facts
     op(text, shape=shape, kernel=kernel, gradient=FLAT, facts=facts)
 
 
+def _scalar(key: Any) -> int:
+    if key.ndim:
+        raise invalid(f"key must be an int64 scalar, got shape {list(key.shape)}")
+    return int(key)
+
+
 def _map_take(area: MapStage, stop: Any, key: Any, indices: Any) -> Tuple:
-    return area.take(int(key), indices.tolist(), stop)[1]
+    return area.take(_scalar(key), indices.tolist(), stop)[1]
 
 
 def _map_peek(area: MapStage, stop: Any, key: Any, indices: Any) -> Tuple:
-    return area.take(int(key), indices.tolist(), stop, stays=True)[1]
+    return area.take(_scalar(key), indices.tolist(), stop, stays=True)[1]
 
 
 def _map_take_any(area: MapStage, stop: Any, indices: Any) -> Any:
@@ -243,7 +249,7 @@ def _map_take_any(area: MapStage, stop: Any, indices: Any) -> Any:
 
 
 def _map_put(area: MapStage, stop: Any, key: Any, indices: Any, values: Any) -> tuple[()]:
-    area.put(int(key), indices.tolist(), values, stop)
+    area.put(_scalar(key), indices.tolist(), values, stop)
     return ()
 
 

@@ -286,7 +286,7 @@ class PaddingFIFOQueue(QueueBase):
         if sizes is None:
             raise ValueError("When providing partial shapes, a list of shapes must be provided.")
         if any(shape.rank is None for shape in sizes):
-            raise ValueError(f"the rank of each component must be known, got shapes {sizes}")
+            raise ValueError(f"shapes of all components must have a defined rank, got {sizes}")
         if len(sizes) != len(types):
             raise ValueError(f"Shapes must be provided for all components, but received {len(types)} dtypes and "
                              f"{len(sizes)} shapes.")  # fmt: skip

@@ -76,3 +76,15 @@ def test_sparse(session, reduction, expected):
 def test_refused(session, make):
     with pytest.raises(tf.errors.InvalidArgumentError, match="accumulator"):
         session.run(make())
+
+
+def test_rows_must_have_the_shape_of_those_before(session):
+    total = tf1.SparseConditionalAccumulator(tf.float32, [2, None])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index of slice 1 exceeded limits of shape; index is 3"):
+        session.run(total.apply_grad([0, 3], [[1.0], [2.0]]))
+    session.run(total.apply_grad([0], [[1.0, 2.0]]))
+    for values, says in (([[1.0, 2.0, 3.0]], "values dim 1 to be 2, got 3"), ([[[1.0]]], "values rank 2, got 3")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=says):
+            session.run(total.apply_grad([1], values))
+    session.run(total.apply_grad([1], [[5.0, 6.0]]))
+    assert session.run(total.take_grad(2)).values.tolist() == [[1.0, 2.0], [5.0, 6.0]]

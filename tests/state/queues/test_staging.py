@@ -123,6 +123,42 @@ def test_tuples_leave_a_barrier_when_they_are_complete(session):
         session.run(barrier.take_many(1))
 
 
+def test_a_closed_barrier_gives_what_is_ready(session):
+    barrier = Barrier([tf.float32, tf.float32], shapes=[[], []])
+    session.run(barrier.insert_many(0, ["a", "b", "c"], [1.0, 2.0, 3.0]))
+    session.run(barrier.insert_many(1, ["a", "b"], [10.0, 20.0]))
+    session.run(barrier.close())
+    take, nothing = barrier.take_many(3, allow_small_batch=True), barrier.insert_many(0, [], [])
+    assert session.run(take).keys.tolist() == [b"a", b"b"]  # though c is not complete
+    session.run(barrier.insert_many(1, ["c"], [30.0]))
+    assert session.run(take).keys.tolist() == [b"c"]
+    session.run(nothing)
+    session.run(barrier.close(cancel_pending_enqueues=True))
+    with pytest.raises(tf.errors.CancelledError, match="is closed"):
+        session.run(nothing)
+
+
+def test_insertions_are_counted_by_the_keys_that_they_bring(session):
+    barrier = Barrier([tf.float32, tf.float32], shapes=[[], []])
+    for component, key in ((0, "a"), (1, "a"), (1, "b"), (0, "c"), (0, "b"), (1, "c")):
+        session.run(barrier.insert_many(component, [key], [1.0]))
+    taken = session.run(barrier.take_many(3))
+    assert (taken.keys.tolist(), [int(i) + 2**63 for i in taken.indices]) == ([b"a", b"b", b"c"], [0, 1, 2])
+
+
+def test_barriers_of_one_name_are_alike(session):
+    session.run(Barrier([tf.float32], shapes=[[]], shared_name="one").barrier_ref)
+    for types, shapes, what in (([tf.int32], [[]], "component types"), ([tf.float32], [[2]], "component shapes")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=what):
+            session.run(Barrier(types, shapes=shapes, shared_name="one").barrier_ref)
+
+
+def test_a_key_of_a_staging_area_is_a_scalar(session):
+    put = tf.raw_ops.MapStage(key=tf.constant([[1]], tf.int64), indices=[0], values=[1.0], dtypes=[tf.float32])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="key must be an int64 scalar"):
+        session.run(put)
+
+
 def test_bad_insertions(session):
     barrier = Barrier([tf.float32, tf.float32], shapes=[[], []])
     session.run(barrier.insert_many(0, ["a"], [1.0]))
