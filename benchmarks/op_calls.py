@@ -34,7 +34,7 @@ tf.cast(h,tf.float32) tf.bitcast(x,tf.int32) tf.saturate_cast(x,tf.uint8) tf.add
 tf.multiply(x,y) tf.divide(x,u) tf.math.floordiv(x,u) tf.math.floormod(x,u) tf.truncatemod(x,u)
 tf.math.divide_no_nan(x,u) tf.math.multiply_no_nan(x,u) tf.pow(x,y) tf.maximum(x,y) tf.minimum(x,y) tf.atan2(x,y)
 tf.math.squared_difference(x,y) tf.math.xlogy(x,u) tf.math.xlog1py(x,u) tf.math.xdivy(x,u) tf.math.nextafter(x,y)
-tf.math.igamma(u,x) tf.math.igammac(u,x) tf.math.zeta(u+1,x) tf.math.polygamma(u,x) tf.math.betainc(u,u,x)
+tf.math.igamma(u,x) tf.math.igammac(u,x) tf.math.zeta(u+1,x) tf.math.polygamma(tf.floor(u),x) tf.math.betainc(u,u,x)
 tf.add_n([x,y,u]) tf.equal(x,y) tf.not_equal(x,y) tf.less(x,y) tf.less_equal(x,y) tf.greater(x,y)
 tf.greater_equal(x,y) tf.add(i,j) tf.multiply(i,j) tf.math.floordiv(i,j) tf.math.floormod(i,j) tf.abs(i)
 tf.maximum(i,j) tf.equal(i,j) tf.less(i,j) tf.bitwise.bitwise_and(i,j) tf.bitwise.bitwise_or(i,j)

@@ -523,6 +523,7 @@ def tagged(error: errors.OpError, op: Op) -> errors.OpError:
 def _keywords(fn: Callable[..., Any]) -> tuple[str, ...]:
     if isinstance(fn, np.ufunc):
         return ()
+    fn = getattr(fn, "__wrapped__", fn)
     code = getattr(fn, "__code__", None)
     if code is not None:
         start = code.co_argcount

@@ -413,8 +413,8 @@ def axes_tensor(axes: tuple[int, ...]) -> EagerTensor:
 # On eager tensors the kernel is called straight away when nothing unusual is going on. Which dtypes the op takes, and
 # what it gives, is learnt from the first call with each dtype, which goes the long way (or is refused there).
 
-LARGE = 1 << 16
-"""Elements from which on a call is worth waking other threads: NumPy takes some hundred microseconds for them."""
+LARGE = 1 << 13
+"""Elements from which on a call is worth an engine's own loop: NumPy takes tens of microseconds for them."""
 
 
 def quick_unary(op: Op, name: str, doc: str, arg: str = "x", scope: str | None = None) -> Callable[..., Any]:

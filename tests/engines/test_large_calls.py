@@ -14,9 +14,10 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.core.registry import registry
-from ebbflow.engines.large_calls import FUNCTIONS, LARGE
+from ebbflow.engines.large_calls import FUNCTIONS
 from ebbflow.engines.native import large_loops
 from ebbflow.engines.native.large_loops import PART, Loop
+from ebbflow.ops.declare import LARGE
 
 INSIDE = {
     "Acos": (-1, 1),

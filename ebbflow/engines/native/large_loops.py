@@ -51,7 +51,11 @@ class Loop:
             return None
         out = memory.empty(x.shape, self._dtype)
         taken = ctypes.c_int64(0)
-        threads.helped(partial(self._run, memory.address(x), memory.address(out), x.size, ctypes.addressof(taken)))
+        work = partial(self._run, memory.address(x), memory.address(out), x.size, ctypes.addressof(taken))
+        if x.size <= PART:  # one thread's
+            work()
+        else:
+            threads.helped(work)
         return out
 
     def _make(self) -> None:

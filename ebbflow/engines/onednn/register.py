@@ -20,8 +20,8 @@ import numpy as np
 from ebbflow.core import dtypes, memory
 from ebbflow.core.op import Op
 from ebbflow.core.registry import registry
-from ebbflow.engines import blas  # noqa: F401 (NumPy's BLAS keeps to the same threads)
 from ebbflow.engines.onednn import library
+from ebbflow.platform import blas  # noqa: F401 (NumPy's BLAS keeps to the same threads)
 
 if TYPE_CHECKING:
     from ebbflow.engines.onednn.chain import Plan

@@ -6,7 +6,6 @@ Boxes are [y1, x1, y2, x2], corners in any order. Boxes are taken by falling sco
 
 from __future__ import annotations
 
-import heapq
 import math
 from typing import Any
 
@@ -87,26 +86,22 @@ def softly_selected(
     boxes: np.ndarray, scores: np.ndarray, most: int, least: float, sigma: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the places of the boxes that stay, and their scores after what overlapped has lowered them."""
-    rows = _corners(boxes.astype(F))
-    waiting = [(-float(s), i, 0) for i, s in enumerate(scores.tolist()) if s > least]
-    heapq.heapify(waiting)
+    places = np.flatnonzero(scores > least)
+    rows, now = _corners(boxes[places].astype(F)), scores[places].astype(np.float64)
     chosen: list[int] = []
     kept: list[float] = []
-    while waiting and len(chosen) < most:
-        score, place, seen = heapq.heappop(waiting)
-        now = -score
-        if seen < len(chosen):
-            shares = overlaps_of(rows[place], rows[chosen[seen:]]).astype(np.float64)
-            for share in shares[::-1].tolist():
-                now *= math.exp(-0.5 / sigma * share * share)
-                if now <= least:
-                    break
-        if now == -score:
-            chosen.append(place)
-            kept.append(now)
-        elif now > least:
-            heapq.heappush(waiting, (-now, place, len(chosen)))
-    return np.array(chosen, np.int32), np.array(kept, scores.dtype)
+    while len(chosen) < min(most, len(places)):
+        best = int(now.argmax())
+        score = float(now[best])
+        if not score > least:
+            break
+        chosen.append(best)
+        kept.append(score)
+        share = overlaps_of(rows[best], rows).astype(np.float64)
+        now *= np.exp(np.square(share, out=share) * (-0.5 / sigma))
+        now[best] = -np.inf
+        now[np.isnan(now)] = -np.inf  # an endless score that an overlap takes away
+    return places[chosen].astype(np.int32), np.array(kept, scores.dtype)
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------

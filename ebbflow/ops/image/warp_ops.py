@@ -130,9 +130,58 @@ def _(xp, image, boxes, box_ind, crop_size, *, method, extrapolation_value):
     return xp.where(at.inside[..., None], crops, fill)
 
 
+SMALL_CROP = 1 << 12
+"""Elements of a crop up to which many are made at once; larger ones keep NumPy busy one by one."""
+
+AT_ONCE = 1 << 17
+"""Elements of the crops that are made at once: what lies between stays in the cache."""
+
+
 def _crops(image: Any, box_ind: Any, at: _Sampled, crop: tuple[int, int], method: str, fill: Any) -> np.ndarray:
-    """Return the crops one box after the other: rows first, then columns, which keeps to few pixels at a time."""
+    """Return the crops: small ones many at a time, large ones one after the other."""
     result = np.empty((len(box_ind), *crop, image.shape[3]), F)
+    elements = crop[0] * crop[1] * image.shape[3]
+    if elements > SMALL_CROP or not elements:
+        return _crops_one_by_one(image, box_ind, at, method, fill, result)
+    pixels = np.ascontiguousarray(image).reshape(-1, image.shape[3])
+    step = max(1, AT_ONCE // elements)
+    for start in range(0, len(box_ind), step):
+        some = slice(start, start + step)
+        _many_crops(pixels, image.shape[1:3], box_ind[some], at, some, method, result[some])
+    outside = ~at.inside
+    if outside.any():
+        result[outside] = fill
+    return result
+
+
+def _many_crops(pixels: Any, size: Any, numbers: Any, at: _Sampled, some: slice, method: str, out: Any) -> None:
+    """Write crops of several boxes; a pixel is found by its number in the whole batch."""
+    first = numbers.astype(np.intp)[:, None] * size[0]
+    width = size[1]
+
+    def pick(y: Any, x: Any) -> np.ndarray:
+        place = ((first + y[some]) * width)[:, :, None] + x[some][:, None, :]
+        return pixels.take(place.reshape(-1), axis=0).reshape(out.shape)
+
+    if method == "nearest":
+        out[...] = pick(at.near_y, at.near_x)
+        return
+    way_x, way_y = at.way_x[some][:, None, :, None], at.way_y[some][:, :, None, None]
+    out[...] = pick(at.top, at.left)
+    _go_towards(out, pick(at.top, at.right), way_x)
+    lower = pick(at.bottom, at.left).astype(F)
+    _go_towards(lower, pick(at.bottom, at.right), way_x)
+    _go_towards(out, lower, way_y)
+
+
+def _go_towards(here: np.ndarray, there: np.ndarray, way: np.ndarray) -> None:
+    step = np.subtract(there, here, dtype=F, casting="unsafe")
+    step *= way
+    here += step
+
+
+def _crops_one_by_one(image: Any, box_ind: Any, at: _Sampled, method: str, fill: Any, result: np.ndarray) -> np.ndarray:
+    """Write each crop: rows first, then columns, which keeps to few pixels at a time."""
     inside_y, inside_x = at.inside_y.all(axis=1).tolist(), at.inside_x.all(axis=1).tolist()
     for i, number in enumerate(box_ind.tolist()):
         one, out = image[number], result[i]

@@ -24,6 +24,7 @@ from ebbflow.ops.linalg.matmul import unbroadcast
 from ebbflow.ops.linalg.solvers import LAPACK, wide
 from ebbflow.ops.shape_rules import agreed, broadcast_batches, equal_length, ranked_at_least
 from ebbflow.ops.sizes import invalid
+from ebbflow.platform import blas
 
 _DOUBLES = "double,float,complex64,complex128"
 
@@ -163,6 +164,7 @@ def _(matrix, rhs):
 
 
 @BandedTriangularSolve.kernel
+@blas.calm
 def _(xp, matrix, rhs, *, lower, adjoint):
     import scipy.linalg  # on use: heavy
 

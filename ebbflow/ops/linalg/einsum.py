@@ -203,7 +203,19 @@ def _contract(xp, a, ta, b, tb, keep):
     right = _as_matrices(b, tb, batch, inner, columns)
     sizes = {**dict(zip(tb, b.shape, strict=True)), **dict(zip(ta, a.shape, strict=True))}
     term = (*batch, *rows, *columns)
-    return product(xp, left, right).reshape([sizes[label] for label in term]), term
+    return _product(xp, left, right).reshape([sizes[label] for label in term]), term
+
+
+_FOR_AN_ENGINE = 1 << 18
+"""Multiplications from which on a product is asked of the op, and so of whichever engine serves it."""
+
+
+def _product(xp, left, right):
+    if xp is np and left.size * right.shape[-1] >= _FOR_AN_ENGINE:
+        return raw.BatchMatMulV2.run(
+            [left, right], {"adj_x": False, "adj_y": False, "T": dtypes.from_numpy(left.dtype)}
+        )
+    return product(xp, left, right)
 
 
 def _as_matrices(x, term, batch, rows, columns):

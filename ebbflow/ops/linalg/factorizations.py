@@ -21,6 +21,7 @@ from ebbflow.ops.linalg.matmul import adjoint
 from ebbflow.ops.linalg.solvers import LAPACK, check_square, dagger, square_dims, times, wide
 from ebbflow.ops.shape_rules import agreed, ranked_at_least
 from ebbflow.ops.sizes import invalid
+from ebbflow.platform import blas
 
 _TINY = 1e-20  # keeps 1/x finite where singular values or eigenvalues coincide
 
@@ -59,6 +60,7 @@ Cholesky = op(f"Cholesky(input:T) -> (output:T) | T: type in [{LAPACK}]", shape=
 
 
 @Cholesky.kernel
+@blas.calm
 def _(xp, input):
     check_square(input)
     x = wide(input)
@@ -93,6 +95,7 @@ def _(l, grad):
 
 
 @CholeskyGrad.kernel
+@blas.calm
 def _(xp, l, grad):
     check_square(l)
     if l.shape != grad.shape:
@@ -136,6 +139,7 @@ def _smaller(m, n):
 
 
 @Qr.kernel
+@blas.calm
 def _(xp, input, *, full_matrices):
     _check_matrix(input)
     q, r = xp.linalg.qr(wide(input), mode="complete" if full_matrices else "reduced")
@@ -205,6 +209,7 @@ def _(input, *, compute_uv, full_matrices):
 
 
 @Svd.kernel
+@blas.calm
 def _(xp, input, *, compute_uv, full_matrices):
     _check_matrix(input)
     x = wide(input)
@@ -295,6 +300,7 @@ def _(input, *, compute_v):
 
 
 @SelfAdjointEigV2.kernel
+@blas.calm
 def _(xp, input, *, compute_v):
     check_square(input)
     x = wide(input)

@@ -20,6 +20,7 @@ from ebbflow.ops.linalg.factorizations import each_matrix
 from ebbflow.ops.linalg.matmul import adjoint
 from ebbflow.ops.linalg.solvers import LAPACK, check_square, square_dims, times, wide
 from ebbflow.ops.sizes import invalid
+from ebbflow.platform import blas
 
 # --- exponential, logarithm, square root ------------------------------------------------------------------------------
 
@@ -56,7 +57,7 @@ def matrix_by_matrix(name: str) -> Callable[..., Any]:
                     result[at] = value if x.dtype.kind == "c" else value.real
         return result.astype(input.dtype)
 
-    return kernel
+    return blas.calm(kernel)
 
 
 def _is_real(value: np.ndarray) -> bool:
@@ -72,6 +73,7 @@ MatrixExponential.gradient(by_doubling(MatrixExponential))
 
 
 @MatrixExponential.kernel
+@blas.calm
 def _(xp, input):
     check_square(input)
     x = wide(input)
@@ -113,6 +115,7 @@ def _(input, *, compute_v):
 
 
 @Eig.kernel
+@blas.calm
 def _(xp, input, *, compute_v, Tout):
     check_square(input)
     values, vectors = (input.shape[:-1], Tout.np), (input.shape, Tout.np)
@@ -161,6 +164,7 @@ def _(input):
 
 
 @Lu.kernel
+@blas.calm
 def _(xp, input, *, output_idx_type):
     check_square(input)
     from scipy.linalg import lapack  # on use: heavy

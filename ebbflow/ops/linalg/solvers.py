@@ -22,6 +22,7 @@ from ebbflow.ops.linalg.matmul import diagonal, swap, unbroadcast
 from ebbflow.ops.reduce import reductions
 from ebbflow.ops.shape_rules import agreed, broadcast_batches, equal_length, ranked, ranked_at_least
 from ebbflow.ops.sizes import invalid
+from ebbflow.platform import blas
 
 LAPACK = "double,float,half,complex64,complex128"
 
@@ -68,6 +69,7 @@ MatrixInverse = op(
 
 
 @MatrixInverse.kernel
+@blas.calm
 def _(xp, input, *, adjoint):
     check_square(input)
     try:
@@ -97,6 +99,7 @@ def _(input):
 
 
 @MatrixDeterminant.kernel
+@blas.calm
 def _(xp, input):
     check_square(input)
     return xp.asarray(xp.linalg.det(wide(input)), input.dtype)
@@ -126,6 +129,7 @@ def _(input):
 
 
 @LogMatrixDeterminant.kernel
+@blas.calm
 def _(xp, input):
     check_square(input)
     sign, logarithm = xp.linalg.slogdet(wide(input))
@@ -154,6 +158,7 @@ def _(matrix, rhs):
 
 
 @MatrixSolve.kernel
+@blas.calm
 def _(xp, matrix, rhs, *, adjoint):
     check_square(matrix, "First input (lhs) must be a square matrix.")
     _check_rhs(matrix, rhs, matrix.shape[-2])
@@ -194,6 +199,7 @@ def _(matrix, rhs):
 
 
 @MatrixTriangularSolve.kernel
+@blas.calm
 def _(xp, matrix, rhs, *, lower, adjoint):
     check_square(matrix)
     if rhs.ndim < 2 or rhs.shape[-2] != matrix.shape[-1]:
@@ -256,6 +262,7 @@ def _(matrix, rhs, l2_regularizer):
 
 
 @MatrixSolveLs.kernel
+@blas.calm
 def _(xp, matrix, rhs, l2_regularizer, *, fast):
     if matrix.ndim < 2:
         raise invalid(f"Input tensor 0 must have rank >= 2, got {matrix.ndim}")

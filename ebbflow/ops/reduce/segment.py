@@ -76,7 +76,23 @@ def _wrong_ids(ids: list[int]) -> str:
 
 
 def _sorted_fold(ufunc: Any, start: Callable[[Any], Any], empty: float) -> Callable[..., Any]:
+    """Return a fold of rows whose ids are sorted: those of one segment stand together, so each is one reduction."""
+
     def fold(data: Any, ids: Any, count: int) -> Any:
+        if is_narrow(data.dtype):
+            return fold(data.astype(np.float32), ids, count).astype(data.dtype)
+        if not data.size or (ufunc in _BEYOND and data.dtype.kind not in "iu" and np.isnan(data).any()):
+            return _slow_fold(data, ids, count)
+        firsts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+        folded = ufunc.reduceat(data, firsts, axis=0, dtype=data.dtype)
+        if len(firsts) == count:
+            return folded
+        room_for((count, *data.shape[1:]), data.dtype.itemsize)
+        rows = np.full((count, *data.shape[1:]), empty, data.dtype)
+        rows[ids[firsts]] = folded
+        return rows
+
+    def _slow_fold(data: Any, ids: Any, count: int) -> Any:
         rows = fold_rows(data, ids, count, ufunc, start(data.dtype))
         if start(data.dtype) != empty and count:
             missing = np.ones(count, bool)
@@ -100,7 +116,7 @@ def finite_highest(dtype: Any) -> Any:
 def _mean_rows(data: Any, ids: Any, count: int) -> Any:
     if is_narrow(data.dtype):
         return _mean_rows(data.astype(np.float32), ids, count).astype(data.dtype)
-    total = fold_rows(data, ids, count, np.add, 0)
+    total = _sum_rows(data, ids, count)
     members = np.maximum(np.bincount(ids, minlength=count), 1).reshape((count,) + (1,) * (data.ndim - 1))
     if data.dtype.kind in "iu":
         members = members.astype(data.dtype)

@@ -13,9 +13,9 @@ import pytest
 
 from ebbflow.core import memory
 from ebbflow.core.registry import registry
-from ebbflow.engines import blas, enabled
+from ebbflow.engines import enabled
 from ebbflow.engines.onednn import binding, chain, conv, eltwise, layout, library, matmul, norm, softmax
-from ebbflow.platform import config
+from ebbflow.platform import blas, config
 from tests.engines.onednn.fuzz import check_conv, check_pool
 from tests.engines.onednn.test_ops import SERVICES, close, floats, reference, settled
 from tests.machine import ONEDNN
