@@ -11,7 +11,7 @@ from typing import Any
 from ebbflow.core import convert
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.tensor import is_tensor as is_tensor_now
-from ebbflow.core.typing import DTypeLike, Nested, TensorLike
+from ebbflow.core.typing import Array, DTypeLike, Nested, TensorLike
 from ebbflow.eager.tape import UnconnectedGradients
 from ebbflow.graph import gradients as graph_gradients
 from ebbflow.graph import scopes
@@ -41,7 +41,7 @@ def gradients_v2(
     aggregation_method: int | None = None,
     stop_gradients: Nested = None,
     unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-) -> Any:
+) -> list[Any]:
     """Add nodes for the gradients of `ys` by each of `xs` to a graph.
 
     >>> import ebbflow as tf
@@ -96,7 +96,7 @@ def is_tensor(x: TensorLike) -> bool:
     return is_tensor_now(x)
 
 
-def make_ndarray(tensor: TensorLike) -> Any:
+def make_ndarray(tensor: TensorLike) -> Array:
     """Return the array a TensorProto holds."""
     return tensors.make_ndarray(tensor)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import Tensor, is_tensor
-from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.ops.arrays import creation, shaping
 from ebbflow.ops.arrays.joining import concat as concat_now
 from ebbflow.ops.arrays.joining import split as split_now
@@ -64,7 +64,9 @@ def _first_split(split_dim: Any, num_split: Any, value: Any, name: str = "split"
     return split_now(value, num_split, split_dim, name=name)
 
 
-def reverse(tensor: Any, axis: TensorLike | None = None, name: str | None = None, dims: Any = None) -> Any:
+def reverse(
+    tensor: TensorLike, axis: TensorLike | None = None, name: str | None = None, dims: TensorLike | None = None
+) -> Tensor:
     """Reverse some axes: given by number, or by a truth value for each as it was."""
     chosen = axis if dims is None else dims
     flags = None if is_tensor(chosen) else np.asarray(chosen)
@@ -73,46 +75,46 @@ def reverse(tensor: Any, axis: TensorLike | None = None, name: str | None = None
     return reverse_now(tensor, chosen, name=name)
 
 
-def pack(values: TensorLike, axis: int = 0, name: str = "pack") -> Any:
+def pack(values: TensorLike, axis: int = 0, name: str = "pack") -> Tensor:
     """Stack tensors along a new axis: `tf.stack`."""
     return stack(values, axis=axis, name=name)
 
 
-def unpack(value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unpack") -> Any:
+def unpack(value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unpack") -> list[Tensor]:
     """Take a tensor apart along an axis: `tf.unstack`."""
     return unstack(value, num=num, axis=axis, name=name)
 
 
-def select(condition: Any, t: TensorLike, e: Any, name: str | None = None) -> Any:
+def select(condition: TensorLike, t: TensorLike, e: TensorLike, name: str | None = None) -> Tensor:
     """Take elements from `t` where the condition holds and from `e` elsewhere: `tf.where`."""
     return where_v1(condition, t, e, name=name)
 
 
 def batch_matmul(
     x: TensorLike, y: TensorLike, adj_x: bool = False, adj_y: bool = False, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Multiply matrices pair by pair: `tf.matmul`."""
     return matmul(x, y, adjoint_a=adj_x, adjoint_b=adj_y, name=name)
 
 
-def listdiff(x: TensorLike, y: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+def listdiff(x: TensorLike, y: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Nested:
     """Return what is in `x` and not in `y`, and where: `tf.setdiff1d`."""
     return setdiff1d(x, y, index_dtype=out_idx, name=name)
 
 
 def flipped_softmax_cross_entropy(
     logits: TensorLike, labels: TensorLike, dim: int = -1, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the cross entropy of softmax(logits) with `labels`, which come second."""
     return softmax_cross_entropy_with_logits_v1(labels, logits, dim, name)
 
 
-def flipped_sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, name: str | None = None) -> Any:
+def flipped_sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, name: str | None = None) -> Tensor:
     """Return the cross entropy of softmax(logits) with classes, which come second."""
     return sparse_softmax_cross_entropy_with_logits(labels, logits, name)
 
 
-def flipped_sigmoid_cross_entropy(logits: TensorLike, targets: TensorLike, name: str | None = None) -> Any:
+def flipped_sigmoid_cross_entropy(logits: TensorLike, targets: TensorLike, name: str | None = None) -> Tensor:
     """Return the cross entropy of sigmoid(logits) with `targets`, which come second."""
     return sigmoid_cross_entropy_with_logits(targets, logits, name)
 
@@ -135,7 +137,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None 
     return creation.zeros(shape, dtype, name)
 
 
-def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Return a tensor of ones."""
     return creation.ones(shape, dtype, name)
 
@@ -145,21 +147,21 @@ def fill(dims: ShapeLike, value: TensorLike, name: str | None = None) -> Tensor:
     return creation.fill(dims, value, name)
 
 
-def ones_like_second(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+def ones_like_second(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return a tensor of ones in the shape of another (`tf.compat.v2.ones_like` of TensorFlow 1.15)."""
     return creation.ones_like(input, dtype, name)
 
 
-def zeros_like_second(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
+def zeros_like_second(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Return a tensor of zeros in the shape of another (`tf.compat.v2.zeros_like` of TensorFlow 1.15)."""
     return creation.zeros_like(input, dtype, name)
 
 
-def shape_second(input: TensorLike, out_type: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+def shape_second(input: TensorLike, out_type: DTypeLike = dtypes.int32, name: str | None = None) -> Tensor:
     """Return the shape of a tensor (`tf.compat.v2.shape` of TensorFlow 1.15)."""
     return shaping.shape(input, out_type=out_type, name=name)
 
 
-def size_second(input: TensorLike, out_type: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+def size_second(input: TensorLike, out_type: DTypeLike = dtypes.int32, name: str | None = None) -> Tensor:
     """Return how many elements a tensor has (`tf.compat.v2.size` of TensorFlow 1.15)."""
     return shaping.size(input, out_type=out_type, name=name)

@@ -46,7 +46,7 @@ def image_summary(
     max_images: int = 3,
     collections: Sequence[str] | str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the summary of the first pictures of a batch, under a tag."""
     with name_scope(name, "ImageSummary", [tag, tensor]) as scope:
         return _collected(ops.ImageSummary(tag, tensor, max_images=max_images, name=scope), collections)
@@ -59,7 +59,7 @@ def audio_summary(
     max_outputs: int = 3,
     collections: Sequence[str] | str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the summary of the first clips of a batch, under a tag."""
     with name_scope(name, "AudioSummary", [tag, tensor]) as scope:
         value = ops.AudioSummaryV2(tag, tensor, sample_rate, max_outputs=max_outputs, name=scope)

@@ -14,6 +14,7 @@ from ebbflow.checkpoint.options import CheckpointOptions
 from ebbflow.checkpoint.status import LoadStatus, NameBasedSaverStatus, get_session
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, PathLike, SessionLike
 from ebbflow.graph.scopes import device_scope, init_scope
 from ebbflow.platform import files
@@ -150,7 +151,7 @@ class Checkpoint(CheckpointBase):
             for position in root._deferred_dependencies.pop(_COUNTER, ()):  # it was waiting with the root
                 position.restore(counter)
 
-    def write(self, file_prefix: PathLike, options: CheckpointOptions | None = None) -> Any:
+    def write(self, file_prefix: PathLike, options: CheckpointOptions | None = None) -> str | Tensor:
         """Write a checkpoint of exactly that prefix; return it. Nothing is counted or listed."""
         return self._saver.save(_fspath(file_prefix), options=options)
 
@@ -239,7 +240,7 @@ class CheckpointV1(CheckpointBase):
 
     def write(
         self, file_prefix: PathLike, session: SessionLike | None = None, options: CheckpointOptions | None = None
-    ) -> Any:
+    ) -> str | Tensor:
         """Write a checkpoint of exactly that prefix; return it."""
         return self._saver.save(_fspath(file_prefix), session=session, options=options)
 

@@ -6,7 +6,7 @@ Knows variables, and the scopes of `get_variable` through its store.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ebbflow.checkpoint import saveables
@@ -30,7 +30,7 @@ def is_variable(x: Any) -> bool:
     return facts.variable or facts.reads == "whole"
 
 
-def init_from_checkpoint(ckpt_dir_or_file: PathLike, assignment_map: Any) -> None:
+def init_from_checkpoint(ckpt_dir_or_file: PathLike, assignment_map: Mapping[str, Any] | Sequence[Any]) -> None:
     """Have variables start with values of a checkpoint.
 
     The map goes from names in the checkpoint (or scopes, `a/`) to variables, their names, parts of one, or scopes.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.checkpoint.saveables import SaveableObject, SaveSpec
 from ebbflow.data.iterator_state import DeserializeIterator, SerializeIterator
 from ebbflow.data.options import ExternalStatePolicy
+
+if TYPE_CHECKING:
+    from ebbflow.data.iterator import IteratorBase
 
 
 class IteratorSaveable(SaveableObject):
@@ -35,7 +38,7 @@ def policy_of(external_state_policy: ExternalStatePolicy | str | None) -> Extern
 
 
 def make_saveable_from_iterator(
-    iterator: Any, external_state_policy: ExternalStatePolicy | str | None = None
+    iterator: IteratorBase, external_state_policy: ExternalStatePolicy | str | None = None
 ) -> SaveableObject:
     """Return the object by which a `tf.compat.v1.train.Saver` keeps where a graph's iterator is.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import errors
-from ebbflow.core.typing import PathLike
+from ebbflow.core.typing import Message, PathLike
 from ebbflow.io.bundle import PENDING, bundle_exists, index_path
 from ebbflow.io.bundle_writer import write_atomically
 from ebbflow.platform import files, logging
@@ -107,7 +107,7 @@ def update_checkpoint_state_internal(
     write_atomically(path, messages.to_text(state).encode())
 
 
-def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None = None) -> Any:
+def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None = None) -> Message | None:
     """Return the CheckpointState of a folder with whole paths, or None where there is none.
 
     >>> import os, tempfile

@@ -35,7 +35,7 @@ class CheckpointManager:
         max_to_keep: int | None,
         keep_checkpoint_every_n_hours: float | None = None,
         checkpoint_name: str = "ckpt",
-        step_counter: Any = None,
+        step_counter: Variable | None = None,
         checkpoint_interval: Any = None,
         init_fn: Callable[[], Any] | None = None,
         last_checkpoint_step: int | None = None,

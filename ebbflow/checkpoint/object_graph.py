@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ebbflow import messages
 from ebbflow.checkpoint.saveables import (
@@ -27,6 +27,9 @@ from ebbflow.trackable.constants import VARIABLE_VALUE_KEY, SaveType
 from ebbflow.trackable.data_structures import convert_to_trackable
 from ebbflow.trackable.registration import get_registered_saver_name
 from ebbflow.trackable.view import TrackableView
+
+if TYPE_CHECKING:
+    from ebbflow.trackable.base import Trackable
 
 
 class ObjectGraphView(TrackableView):
@@ -292,7 +295,7 @@ def check_message(message: Any, what: str) -> None:
         raise errors.DataLossError(None, None, f"{what}: the object graph has no nodes")
 
 
-def saveable_objects_from_trackable(obj: Any, tf1_saver: bool = False) -> dict[str, Any]:
+def saveable_objects_from_trackable(obj: Trackable, tf1_saver: bool = False) -> dict[str, Any]:
     """Return what makes the saveable of each value of an object, by name."""
     if has_tensors(obj):
         name = getattr(obj, "_LEGACY_SAVEABLE_NAME", "") or getattr(obj, "_shared_name", "") or "VALUES"

@@ -36,7 +36,7 @@ class CheckpointOptions:
         experimental_write_callbacks: Sequence[Callable[..., Any]] | None = None,
         enable_async: bool = False,
         experimental_skip_slot_variables: bool = False,
-        experimental_sharding_callback: Any = None,
+        experimental_sharding_callback: object = None,
     ):
         self.experimental_io_device = experimental_io_device
         self.enable_async = experimental_enable_async_checkpoint or enable_async

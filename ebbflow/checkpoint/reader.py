@@ -11,7 +11,7 @@ import numpy as np
 
 from ebbflow.checkpoint.management import latest_checkpoint
 from ebbflow.core import errors
-from ebbflow.core.typing import PathLike, TensorLike
+from ebbflow.core.typing import Array, PathLike, TensorLike
 from ebbflow.io.save_ops import open_checkpoint
 from ebbflow.platform import files
 
@@ -76,7 +76,7 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     return CheckpointReader(filename)
 
 
-def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Array:
     """Return the value that a checkpoint holds for a variable."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 

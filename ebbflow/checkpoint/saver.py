@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,7 +164,7 @@ class Saver:
 
     # --- as a message -------------------------------------------------------------------------------------------------
 
-    def as_saver_def(self) -> Any:
+    def as_saver_def(self) -> Message:
         """Return the SaverDef that names this saver's nodes."""
         return self.saver_def
 
@@ -203,7 +203,7 @@ class Saver:
         assert isinstance(last_checkpoints_with_time, list)
         self._last_checkpoints = last_checkpoints_with_time
 
-    def recover_last_checkpoints(self, checkpoint_paths: Any) -> None:
+    def recover_last_checkpoints(self, checkpoint_paths: Sequence[Any]) -> None:
         """Find out which of these checkpoints there are, after a program was started again."""
         known = []
         for path in checkpoint_paths:
@@ -350,7 +350,7 @@ class Saver:
         clear_extraneous_savers: bool = False,
         strip_default_attrs: bool = False,
         save_debug_info: bool = False,
-    ) -> Any:
+    ) -> Message:
         """Return the default graph with this saver as a MetaGraphDef, and write it where a file name is given."""
         return export_meta_graph(
             filename=filename, graph_def=context.default_graph().as_graph_def(add_shapes=True),
@@ -392,7 +392,7 @@ def export_meta_graph(
     strip_default_attrs: bool = False,
     save_debug_info: bool = False,
     **kwargs: Any,
-) -> Any:
+) -> Message:
     """Return a graph (or what is under a scope of it) as a MetaGraphDef, and write it where a file name is given."""
     if context.executing_eagerly():
         raise RuntimeError(f"Exporting {_NO_GRAPH}")
@@ -406,7 +406,7 @@ def export_meta_graph(
 
 
 def import_meta_graph(
-    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+    meta_graph_or_file: PathLike, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
 ) -> Saver | None:
     """Add a MetaGraph to the default graph; return its saver (None where there is nothing to save)."""
     return import_meta_graph_with_return_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]

@@ -13,7 +13,7 @@ from ebbflow.checkpoint.saveables import has_tensors
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import context
 from ebbflow.core.identity import ObjectIdentitySet
-from ebbflow.core.typing import SessionLike
+from ebbflow.core.typing import Message, SessionLike
 from ebbflow.trackable.data_structures import TrackableDataStructure
 
 _session_provider: Callable[[], Any] | None = None
@@ -275,7 +275,7 @@ class NameBasedSaverStatus(LoadStatus):
         self.run_restore_ops(session)
 
 
-def streaming_restore(status: Any, session: SessionLike | None = None) -> None:
+def streaming_restore(status: Message, session: SessionLike | None = None) -> None:
     """Restore what there is now, and have what is made later restored when it is made (in a graph)."""
     if context.executing_eagerly():
         return

@@ -6,7 +6,7 @@ their rows or columns stand for, with two dictionaries. Changes what variables o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ebbflow.checkpoint import saveables
@@ -16,6 +16,7 @@ from ebbflow.checkpoint.remapping import load_and_remap_matrix_initializer
 from ebbflow.checkpoint.saver import object_graph_key_mapping
 from ebbflow.core import context
 from ebbflow.core.convert import convert
+from ebbflow.core.typing import PathLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.platform import logging
 from ebbflow.state.partitioners import PartitionedVariable, PartitionInfo
@@ -35,8 +36,8 @@ class VocabInfo(NamedTuple):
 
 
 def warm_start(
-    ckpt_to_initialize_from: Any,
-    vars_to_warm_start: Any = ".*",
+    ckpt_to_initialize_from: PathLike,
+    vars_to_warm_start: str | Sequence[Any] | None = ".*",
     var_name_to_vocab_info: Mapping[str, VocabInfo] | None = None,
     var_name_to_prev_var_name: Mapping[str, str] | None = None,
 ) -> None:

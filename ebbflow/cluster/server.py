@@ -15,6 +15,7 @@ from ebbflow.cluster.endpoint import here
 from ebbflow.cluster.spec import ClusterSpec
 from ebbflow.cluster.task import Task
 from ebbflow.core import errors
+from ebbflow.core.typing import Message
 
 
 class Server:
@@ -74,7 +75,7 @@ class Server:
             self._stop()
 
     @property
-    def server_def(self) -> Any:
+    def server_def(self) -> Message:
         """What this server was made from, as a ServerDef message."""
         return self._server_def
 

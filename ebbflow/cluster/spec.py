@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow import messages
+from ebbflow.core.typing import Message
 
 
 class ClusterSpec:
@@ -79,7 +80,7 @@ class ClusterSpec:
         tasks = self._tasks(job_name)
         return [tasks.get(i) for i in range(max(tasks, default=-1) + 1)]
 
-    def as_cluster_def(self) -> Any:
+    def as_cluster_def(self) -> Message:
         """Return this as a ClusterDef message."""
         message = messages.ClusterDef()
         for job, tasks in sorted(self._jobs.items()):

@@ -131,11 +131,11 @@ class DeviceSpecV2:
 
     def __init__(
         self,
-        job: Any = None,
-        replica: Any = None,
-        task: Any = None,
-        device_type: Any = None,
-        device_index: Any = None,
+        job: str | None = None,
+        replica: int | str | None = None,
+        task: int | str | None = None,
+        device_type: str | None = None,
+        device_index: int | str | None = None,
     ) -> None:
         self._parts = Parts(
             _text(job), _number(replica), _number(task), _device_type(device_type), _number(device_index)

@@ -34,7 +34,7 @@ class GlobalOpDispatcher:
 
     NOT_SUPPORTED = NOT_SUPPORTED
 
-    def handle(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def handle(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Nested:
         """Return the result of calling `op`, or NOT_SUPPORTED."""
         return self.NOT_SUPPORTED
 
@@ -90,7 +90,7 @@ def answer(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return NOT_SUPPORTED
 
 
-def add_dispatch_support(target: Nested = None, iterable_parameters: Any = None) -> Any:
+def add_dispatch_support(target: Nested = None, iterable_parameters: Any = None) -> Callable[..., Any]:
     """Return `target` with its failures on arguments offered to the dispatchers; a decorator, with or without `()`."""
     if iterable_parameters is not None and not (
         isinstance(iterable_parameters, (list, tuple)) and all(isinstance(name, str) for name in iterable_parameters)

@@ -6,15 +6,18 @@ on, as Ebbflow does with its own arrays. `np.from_dlpack(tensor)` and `torch.fro
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ebbflow.core import dtypes, errors
 from ebbflow.core.tensor import EagerTensor, wrap
 
+if TYPE_CHECKING:
+    from ebbflow.core.tensor import Tensor
 
-def to_dlpack(tf_tensor: Any) -> Any:
+
+def to_dlpack(tf_tensor: Tensor) -> Any:
     """Return a capsule with the memory of a tensor."""
     if not isinstance(tf_tensor, EagerTensor):
         raise TypeError(f"The argument to `to_dlpack` must be a TF tensor, not {type(tf_tensor).__name__}")
@@ -24,7 +27,7 @@ def to_dlpack(tf_tensor: Any) -> Any:
         raise errors.InvalidArgumentError(None, None, f"{tf_tensor.dtype.name} is not supported by dlpack") from None
 
 
-def from_dlpack(dlcapsule: Any) -> EagerTensor:
+def from_dlpack(dlcapsule: object) -> EagerTensor:
     """Return the tensor in a capsule.
 
     >>> from_dlpack(to_dlpack(wrap(np.arange(3), dtypes.int64))).numpy().tolist()

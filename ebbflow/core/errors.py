@@ -10,7 +10,11 @@ import pickle
 import traceback
 import warnings
 from types import TracebackType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import Message
+
 
 OK = 0
 CANCELLED = 1
@@ -58,7 +62,7 @@ class OpError(Exception):
         return self._op
 
     @property
-    def node_def(self) -> Any:
+    def node_def(self) -> Message | None:
         """The `NodeDef` message of the node that failed, or None."""
         return self._node_def
 

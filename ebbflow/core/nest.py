@@ -8,7 +8,7 @@ nothing of tensors.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.composite import provide_nest, spec_of
@@ -167,7 +167,7 @@ def _yield_sorted_items(iterable: Any) -> Iterator[tuple[Any, Any]]:
 # ---- putting together ------------------------------------------------------------------------------------------------
 
 
-def pack_sequence_as(structure: Nested, flat_sequence: Any, expand_composites: bool = False) -> Nested:
+def pack_sequence_as(structure: Nested, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Nested:
     """Return a structure like `structure` whose leaves are those of `flat_sequence`, in order.
 
     >>> pack_sequence_as({"a": [0, 0], "b": 0}, [1, 2, 3])
@@ -208,7 +208,7 @@ def _truncated(value: Any, length: int = 100) -> str:
     return text if len(text) <= length else text[:length] + "..."
 
 
-def sequence_like(instance: Any, args: Nested) -> Nested:
+def sequence_like(instance: object, args: Nested) -> Nested:
     """Return `args` as a sequence of the kind that `instance` is."""
     return rebuild(EXPANDING[instance.__class__] or SEQUENCE, instance, list(args))
 

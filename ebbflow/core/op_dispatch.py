@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.dispatch import INNER, NOT_SUPPORTED, OWN, supports
 from ebbflow.core.type_dispatch import dispatcher_of
+
+if TYPE_CHECKING:
+    from ebbflow.core.typing import Nested
 
 
 class OpDispatcher:
@@ -19,7 +22,7 @@ class OpDispatcher:
 
     NOT_SUPPORTED = NOT_SUPPORTED
 
-    def handle(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def handle(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Nested:
         """Return the result of the call, or NOT_SUPPORTED."""
         return self.NOT_SUPPORTED
 

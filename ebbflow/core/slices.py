@@ -15,7 +15,9 @@ from ebbflow.core.shape import TensorShape
 from ebbflow.core.spec import TensorSpec
 
 if TYPE_CHECKING:
-    from ebbflow.core.typing import DTypeLike, ShapeLike
+    from ebbflow.core.dtypes import DType
+    from ebbflow.core.tensor import Tensor
+    from ebbflow.core.typing import AnyTensor, DTypeLike, ShapeLike
 
 
 class IndexedSlices(CompositeTensor):
@@ -23,25 +25,25 @@ class IndexedSlices(CompositeTensor):
 
     is_tensor_like = True
 
-    def __init__(self, values: Any, indices: Any, dense_shape: Any = None):
+    def __init__(self, values: Tensor, indices: Tensor, dense_shape: AnyTensor = None):
         self._values = values
         self._indices = indices
         self._dense_shape = dense_shape
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Tensor:
         return self._values
 
     @property
-    def indices(self) -> Any:
+    def indices(self) -> Tensor:
         return self._indices
 
     @property
-    def dense_shape(self) -> Any:
+    def dense_shape(self) -> Tensor | None:
         return self._dense_shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         return self._values.dtype
 
     @property
@@ -77,7 +79,7 @@ class IndexedSlices(CompositeTensor):
         dense = None if self._dense_shape is None else self._dense_shape.dtype
         return IndexedSlicesSpec(shape, self.dtype, self._indices.dtype, dense, self._indices.shape)
 
-    def consumers(self) -> Any:
+    def consumers(self) -> list[Any]:
         return self._values.consumers()
 
     def _flatten(self) -> list[Any]:
@@ -103,11 +105,11 @@ class IndexedSlicesSpec(TypeSpec):
 
     def __init__(
         self,
-        shape: ShapeLike | None = None,
+        shape: ShapeLike = None,
         dtype: DTypeLike = dtypes.float32,
         indices_dtype: DTypeLike = dtypes.int64,
         dense_shape_dtype: DTypeLike | None = None,
-        indices_shape: ShapeLike | None = None,
+        indices_shape: ShapeLike = None,
     ):
         self._shape = TensorShape(shape)
         self._values_dtype = dtypes.as_dtype(dtype)

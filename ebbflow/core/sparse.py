@@ -82,7 +82,7 @@ class SparseTensor(CompositeTensor):
         """The shape of the whole, [rank]."""
         return self._dense_shape
 
-    def with_values(self, new_values: Any) -> SparseTensor:
+    def with_values(self, new_values: TensorLike) -> SparseTensor:
         """Return other elements at the same places."""
         made = SparseTensor(self._indices, new_values, self._dense_shape)
         made._static = self._static
@@ -122,10 +122,10 @@ class SparseTensor(CompositeTensor):
 
     def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> SparseTensorValue:
         """Return the value in `session`, or in the default session."""
-        session = session or (context.thread.sessions[-1] if context.thread.sessions else None)
-        if session is None:
-            return self._values.eval(feed_dict, None)  # says that there is none
-        return session.run(self, feed_dict)
+        running: Any = session or (context.thread.sessions[-1] if context.thread.sessions else None)
+        if running is None:
+            self._values.eval(feed_dict, None)  # says that there is none
+        return running.run(self, feed_dict)
 
     def consumers(self) -> list[Any]:
         return [node for part in self._flatten() for node in part.consumers()]
@@ -175,7 +175,7 @@ class SparseTensorSpec(BatchableTypeSpec):
 
     __slots__ = ("_dtype", "_shape")
 
-    def __init__(self, shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32):
+    def __init__(self, shape: ShapeLike = None, dtype: DTypeLike = dtypes.float32):
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
 

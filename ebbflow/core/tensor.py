@@ -17,7 +17,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import TensorShape, from_dims, is_compatible
 
 if TYPE_CHECKING:
-    from ebbflow.core.typing import Feeds, SessionLike, ShapeLike
+    from ebbflow.core.typing import Array, Feeds, SessionLike, ShapeLike
 
 
 ndarray = np.ndarray
@@ -175,7 +175,7 @@ class Tensor(TensorBase):
         """Add to what is known of the shape."""
         raise _bare("shape")
 
-    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Any:
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Array:
         """Return the value, in `session` or the default one where it is in a graph."""
         raise _bare("value")
 
@@ -252,7 +252,7 @@ class EagerTensor(Tensor):
     _array: np.ndarray
     __slots__ = ("_array", "_device", "_dtype")  # `_device` is set only where it is not the first
 
-    def __init__(self, array: Any, dtype: Any = None, device: Any = None):
+    def __init__(self, array: Array, dtype: DType | None = None, device: str | None = None):
         if dtype.__class__ is not DType:  # TensorFlow's own takes any value, and a dtype's number or none
             array, dtype = _as_array[0](array, dtype)
         self._array = array
@@ -343,7 +343,7 @@ class EagerTensor(Tensor):
             self.numpy()  # refuses
         return self._array
 
-    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Any:
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Array:
         raise NotImplementedError(
             "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
         )

@@ -131,7 +131,7 @@ def add_type_based_api_dispatcher(target: Any) -> Any:
 # --- registration -----------------------------------------------------------------------------------------------------
 
 
-def dispatch_for_api(api: Any, *signatures: Any) -> Callable[[Any], Any]:
+def dispatch_for_api(api: Callable[..., Any], *signatures: Any) -> Callable[[Any], Any]:
     """Return a decorator of the function that `api` is where its arguments have the types that a signature says.
 
     Each signature maps parameters (names or positions) to types; without any, the annotations of the function say them.
@@ -230,7 +230,7 @@ def _taking_names(target: Any, dispatcher: ApiDispatcher) -> Any:
     return call
 
 
-def unregister_dispatch_for(dispatch_target: Any) -> None:
+def unregister_dispatch_for(dispatch_target: Callable[..., Any]) -> None:
     """Let a function no longer answer for anything it was registered for."""
     everywhere = [dispatcher.unregister(dispatch_target) for dispatcher in list(_dispatchers.values())]
     known = any(everywhere)
@@ -319,17 +319,17 @@ def _answer_elementwise(api: Any, types: tuple[Any, ...], handler: Any) -> None:
     dispatcher.register(handler, call, [checks])
 
 
-def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Any], Any]:
+def dispatch_for_unary_elementwise_apis(x_type: object) -> Callable[[Any], Any]:
     """Return a decorator of `handler(api, x)`, which answers for every element-wise function of one `x_type`."""
     return _register_elementwise("unary", (x_type,))
 
 
-def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
+def dispatch_for_binary_elementwise_apis(x_type: object, y_type: object) -> Callable[[Any], Any]:
     """Return a decorator of `handler(api, x, y)`, which answers for every element-wise function of these two."""
     return _register_elementwise("binary", (x_type, y_type))
 
 
-def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Callable[[Any], Any]:
+def dispatch_for_binary_elementwise_assert_apis(x_type: object, y_type: object) -> Callable[[Any], Any]:
     """Return a decorator of `handler(assertion, x, y)`, which answers for every element-wise assertion of these two."""
     return _register_elementwise("binary assert", (x_type, y_type))
 

@@ -45,6 +45,8 @@ class Message(Protocol):
 
     def SerializeToString(self) -> bytes: ...
 
+    def __getattr__(self, name: str) -> Any: ...  # the fields
+
 
 Number: TypeAlias = bool | int | float | complex | np.generic
 Array: TypeAlias = np.ndarray
@@ -86,6 +88,12 @@ Rate: TypeAlias = TensorLike | Callable[[], TensorLike]
 
 Feeds: TypeAlias = Mapping[Any, Any]
 """Values by the tensor or placeholder that they stand in for."""
+
+AnyTensor: TypeAlias = Any
+"""A tensor or one of its kin (variable, sparse, ragged, IndexedSlices): which one depends on what went in."""
+
+Assigned: TypeAlias = Any
+"""A variable after an assignment: itself where ops run at once, in a graph what stands for its new value."""
 
 Nested: TypeAlias = Any
 """Tensors in tuples, lists, dictionaries and dataclasses: what `tf.nest` takes apart."""

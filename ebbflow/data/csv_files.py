@@ -195,7 +195,7 @@ def make_csv_dataset(
     compression_type: str | None = None,
     ignore_errors: bool = False,
     encoding: str = "utf-8",
-) -> Any:
+) -> DatasetV2:
     """Return batches of CSV files' lines, as dictionaries of columns (and the label beside, if it is named)."""
     names = _file_names(file_pattern)
     form = (compression_type or "", field_delim, use_quote_delim)

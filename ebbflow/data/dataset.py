@@ -7,6 +7,7 @@ a graph is built.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
         return self._variant_tensor_attr
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """The type of an element, as a nested structure of specs."""
         return self._spec
 
@@ -111,7 +112,7 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
             )
         return OwnedIterator(self)
 
-    def as_numpy_iterator(self) -> Any:
+    def as_numpy_iterator(self) -> Iterator[Any]:
         """Return an iterator over elements as NumPy arrays."""
         if not context.executing_eagerly():
             raise RuntimeError("`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode.")
@@ -123,7 +124,7 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
                 )
         return NumpyIterator(self)
 
-    def get_single_element(self, name: str | None = None) -> Any:
+    def get_single_element(self, name: str | None = None) -> Nested:
         """Return the only element of this dataset."""
         spec = self.element_spec
         found = DatasetToSingleElement(self._variant_tensor, name=name, **structure.types_and_shapes(spec))
@@ -133,7 +134,7 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
         """Return a loop over the elements that shows how far it is, how fast it goes and when it will end."""
         return Progress(self, label, total)
 
-    def debug(self) -> Any:
+    def debug(self) -> DatasetV2:
         """Return these elements, all made in the calling thread, with functions run as Python: one can step into them.
 
         Nothing is made ahead or side by side, and nothing by the column. Random ops draw other numbers than usual.
@@ -181,7 +182,7 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
         """Return the options of this dataset and of those it is made of."""
         return self._options if self._options is not None else Options()
 
-    def with_options(self, options: Options, name: str | None = None) -> Any:
+    def with_options(self, options: Options, name: str | None = None) -> DatasetV2:
         """Return this dataset with some options set."""
         whole = self.options().merge(options)
         made = self._then(
@@ -240,7 +241,7 @@ class DatasetSpec(TypeSpec):
         return cls(value.element_spec)
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """The type of an element."""
         return self._element_spec
 
@@ -274,7 +275,7 @@ class DatasetSpec(TypeSpec):
             self._element_spec, other._element_spec, lambda a, b: a.is_subtype_of(b)
         )
 
-    def most_specific_common_supertype(self, others: Any) -> Any:
+    def most_specific_common_supertype(self, others: Any) -> DatasetSpec | None:
         """Return the narrowest type that this and all `others` belong to, or None."""
         return common_structure(DatasetSpec, self, others)
 

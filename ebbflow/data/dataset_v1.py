@@ -8,7 +8,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.sparse import SparseTensor, SparseTensorSpec
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.data import iterator_v1, sources, structure
 from ebbflow.data.dataset import DatasetV2
 
@@ -29,19 +29,19 @@ class DatasetV1(DatasetV2):
         return iterator_v1.make_initializable_iterator(self, shared_name)
 
     @property
-    def output_types(self) -> Any:
+    def output_types(self) -> Nested:
         return structure.legacy_types(self.element_spec)
 
     @property
-    def output_shapes(self) -> Any:
+    def output_shapes(self) -> Nested:
         return structure.legacy_shapes(self.element_spec)
 
     @property
-    def output_classes(self) -> Any:
+    def output_classes(self) -> Nested:
         return structure.legacy_classes(self.element_spec)
 
     @classmethod
-    def from_sparse_tensor_slices(cls, sparse_tensor: Any) -> Any:
+    def from_sparse_tensor_slices(cls, sparse_tensor: SparseTensor) -> DatasetV1:
         """Return the rows of a sparse tensor, each as (indices, values, dense_shape)."""
         if not isinstance(sparse_tensor, SparseTensor):
             raise TypeError(
@@ -63,10 +63,10 @@ class DatasetV1(DatasetV2):
         map_func: Callable[..., Any],
         num_parallel_calls: TensorLike | None = None,
         deterministic: bool | None = None,
-    ) -> Any:
+    ) -> DatasetV1:
         """Return what a function gives for each element."""
         return self.map(map_func, num_parallel_calls, deterministic)
 
-    def filter_with_legacy_function(self, predicate: Callable[..., Any]) -> Any:
+    def filter_with_legacy_function(self, predicate: Callable[..., Any]) -> DatasetV1:
         """Return the elements for which a function holds."""
         return self.filter(predicate)

@@ -76,31 +76,31 @@ def bucket_by_sequence_length(
     )  # fmt: skip
 
 
-def cardinality(dataset: DatasetV2) -> Any:
+def cardinality(dataset: DatasetV2) -> Tensor:
     """Return how many elements a dataset has."""
     return dataset.cardinality()
 
 
 def choose_from_datasets(
     datasets: Sequence[DatasetV2], choice_dataset: DatasetV2, stop_on_empty_dataset: bool = False
-) -> Any:
+) -> DatasetV2:
     """Return elements of several datasets, each of the one that `choice_dataset` has the number of."""
     return DatasetV2.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
 def choose_from_datasets_v1(
     datasets: Sequence[DatasetV2], choice_dataset: DatasetV2, stop_on_empty_dataset: bool = False
-) -> Any:
+) -> DatasetV2:
     """Return elements of several datasets, each of the one that `choice_dataset` has the number of."""
     return DatasetV1.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
-def counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> Any:
+def counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> DatasetV2:
     """Return the numbers from `start` on, without end."""
     return DatasetV2.counter(start, step, dtype)
 
 
-def counter_v1(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> Any:
+def counter_v1(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> DatasetV2:
     """Return the numbers from `start` on, without end."""
     return DatasetV1.counter(start, step, dtype)
 
@@ -122,7 +122,7 @@ def enumerate_dataset(start: TensorLike = 0) -> Transformation:
     return lambda dataset: dataset.enumerate(start)
 
 
-def from_list(elements: Sequence[Any], name: str | None = None) -> Any:
+def from_list(elements: Sequence[Any], name: str | None = None) -> DatasetV2:
     """Return a dataset of the elements of a list."""
     if not isinstance(elements, list) or not elements:
         raise ValueError("`elements` must be a non-empty list.")
@@ -131,12 +131,12 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Any:
     return DatasetV2.from_tensor_slices(structure.pack_as(elements[0], columns), name)
 
 
-def from_variant(variant: Any, structure: Nested) -> Any:
+def from_variant(variant: TensorLike, structure: Nested) -> DatasetV2:
     """Return the dataset that a variant tensor holds; `structure` is the type of its elements."""
     return DatasetSpec(structure)._from_components([variant])
 
 
-def to_variant(dataset: DatasetV2) -> Any:
+def to_variant(dataset: DatasetV2) -> Tensor:
     """Return the variant tensor that holds a dataset."""
     return dataset._variant_tensor
 
@@ -146,12 +146,12 @@ def get_next_as_optional(iterator: IteratorBase) -> Optional:
     return iterator.get_next_as_optional()
 
 
-def get_single_element(dataset: DatasetV2) -> Any:
+def get_single_element(dataset: DatasetV2) -> Nested:
     """Return the only element of a dataset."""
     return dataset.get_single_element()
 
 
-def get_structure(dataset_or_iterator: Any) -> Any:
+def get_structure(dataset_or_iterator: Nested) -> Nested:
     """Return the type of the elements."""
     if not isinstance(dataset_or_iterator, (DatasetV2, IteratorBase)):
         raise TypeError(
@@ -246,7 +246,7 @@ def sample_from_datasets(
     weights: TensorLike | None = None,
     seed: TensorLike | None = None,
     stop_on_empty_dataset: bool = False,
-) -> Any:
+) -> DatasetV2:
     """Return elements of several datasets, each of one drawn at random."""
     return DatasetV2.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
@@ -256,21 +256,21 @@ def sample_from_datasets_v1(
     weights: TensorLike | None = None,
     seed: TensorLike | None = None,
     stop_on_empty_dataset: bool = False,
-) -> Any:
+) -> DatasetV2:
     """Return elements of several datasets, each of one drawn at random."""
     return DatasetV1.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
 def random_dataset(
     seed: TensorLike | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
-) -> Any:
+) -> DatasetV2:
     """Return random numbers, without end."""
     return DatasetV2.random(seed, rerandomize_each_iteration, name)
 
 
 def random_dataset_v1(
     seed: TensorLike | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
-) -> Any:
+) -> DatasetV2:
     """Return random numbers, without end."""
     return DatasetV1.random(seed, rerandomize_each_iteration, name)
 
@@ -311,7 +311,7 @@ class Reducer:
         self.init_func, self.reduce_func, self.finalize_func = init_func, reduce_func, finalize_func
 
 
-def reduce_dataset(dataset: DatasetV2, reducer: Reducer) -> Any:
+def reduce_dataset(dataset: DatasetV2, reducer: Reducer) -> Nested:
     """Return what a reducer makes of all elements."""
     if not isinstance(reducer, Reducer):
         raise TypeError(f"reducer must be a Reducer, got {type(reducer).__name__}")
@@ -403,7 +403,7 @@ def save(
 def load(
     path: PathLike, element_spec: Nested = None, compression: str | None = None,
     reader_func: Callable[[Any], Any] | None = None,
-) -> Any:  # fmt: skip
+) -> DatasetV2:  # fmt: skip
     """Return the dataset that was saved in a directory."""
     return DatasetV2.load(path, element_spec, compression, reader_func)
 
@@ -437,7 +437,7 @@ def _(xp: Any, input_dataset: Any, filename: Any, compression_type: Any) -> Any:
 class TFRecordWriter:
     """Writes a dataset of strings to a TFRecord file."""
 
-    def __init__(self, filename: Any, compression_type: str | None = None):
+    def __init__(self, filename: PathLike, compression_type: str | None = None):
         self._filename = convert(filename, dtypes.string, name="filename")
         self._compression = convert(compression_type or "", dtypes.string, name="compression_type")
 

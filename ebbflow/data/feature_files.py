@@ -28,7 +28,7 @@ def make_batched_features_dataset(
     parser_num_threads: int | None = None,
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
-) -> Any:
+) -> DatasetV2:
     """Return batches of the features of the examples in files: dictionaries, or pairs with the label if it is named."""
     return _batched(
         DatasetV2, reader or TFRecordDatasetV2, file_pattern, batch_size, features, label_key, reader_args, num_epochs,
@@ -53,7 +53,7 @@ def make_batched_features_dataset_v1(
     parser_num_threads: int | None = None,
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
-) -> Any:
+) -> DatasetV2:
     """Return batches of the features of the examples in files, for TF 1."""
     return _batched(
         DatasetV1, reader or TFRecordDatasetV1, file_pattern, batch_size, features, label_key, reader_args, num_epochs,
@@ -71,7 +71,7 @@ def read_batch_features(
     randomize_input: bool = True,
     num_epochs: int | None = None,
     capacity: int = 10000,
-) -> Any:
+) -> DatasetV2:
     """Return batches of the features of the examples in files, as the first `tf.contrib.data` asked for them."""
     return make_batched_features_dataset_v1(
         file_pattern, batch_size, features, reader, reader_args=reader_args, num_epochs=num_epochs,

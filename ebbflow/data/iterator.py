@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes, errors, source
 from ebbflow.core.composite import CompositeTensor, TypeSpec
@@ -16,6 +16,9 @@ from ebbflow.data.pipe import Position, pipe_of
 from ebbflow.functions.autograph import iteration
 from ebbflow.ops.state.storage import boxed
 from ebbflow.trackable.base import Trackable
+
+if TYPE_CHECKING:
+    from ebbflow.data.optional import Optional
 
 
 class IteratorBase(CompositeTensor, Trackable):
@@ -31,7 +34,7 @@ class IteratorBase(CompositeTensor, Trackable):
     _position: Position | None = None
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """The type of an element, as a nested structure of specs."""
         return self._spec
 
@@ -45,7 +48,7 @@ class IteratorBase(CompositeTensor, Trackable):
         except Exception as error:
             raise source.trimmed(error) from error.__cause__
 
-    def get_next(self, name: str | None = None) -> Any:
+    def get_next(self, name: str | None = None) -> Nested:
         """Return the next element; behind the last, `tf.errors.OutOfRangeError`."""
         if self._position is not None and not (context.graph_scopes and not context.executing_eagerly()):
             element = self._take()
@@ -59,7 +62,7 @@ class IteratorBase(CompositeTensor, Trackable):
 
     _next_internal = get_next  # what programs that reach inside call
 
-    def get_next_as_optional(self, name: str | None = None) -> Any:
+    def get_next_as_optional(self, name: str | None = None) -> Optional:
         """Return the next element as an optional, which is empty behind the last."""
         spec = structure.types_and_shapes(self._spec)
         found = iterator_ops.IteratorGetNextAsOptional(self._iterator_resource, name=name, **spec)
@@ -152,7 +155,7 @@ class IteratorSpec(TypeSpec):
         return cls(value.element_spec)
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """The type of an element."""
         return self._element_spec
 

@@ -99,15 +99,15 @@ class Iterator(IteratorBase):
         return self._name if name is None else iterator_ops.IteratorToStringHandle(self._resource, name=name)
 
     @property
-    def output_types(self) -> Any:
+    def output_types(self) -> Nested:
         return structure.legacy_types(self._spec)
 
     @property
-    def output_shapes(self) -> Any:
+    def output_shapes(self) -> Nested:
         return structure.legacy_shapes(self._spec)
 
     @property
-    def output_classes(self) -> Any:
+    def output_classes(self) -> Nested:
         return structure.legacy_classes(self._spec)
 
 
@@ -158,16 +158,16 @@ def _may_be_copied(op: Op) -> bool:
     return not op.keeps_state or op.facts.copyable
 
 
-def get_output_types(dataset_or_iterator: Any) -> Any:
+def get_output_types(dataset_or_iterator: Nested) -> Nested:
     """Return the dtypes of elements, in their structure."""
     return structure.legacy_types(dataset_or_iterator.element_spec)
 
 
-def get_output_shapes(dataset_or_iterator: Any) -> Any:
+def get_output_shapes(dataset_or_iterator: Nested) -> Nested:
     """Return the shapes of elements, in their structure."""
     return structure.legacy_shapes(dataset_or_iterator.element_spec)
 
 
-def get_output_classes(dataset_or_iterator: Any) -> Any:
+def get_output_classes(dataset_or_iterator: Nested) -> Nested:
     """Return the classes of elements, in their structure."""
     return structure.legacy_classes(dataset_or_iterator.element_spec)

@@ -25,7 +25,7 @@ class Optional(CompositeTensor):
         return self._variant_tensor_attr
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """The type of the value."""
         return self._element_spec
 
@@ -39,7 +39,7 @@ class Optional(CompositeTensor):
         """Return whether there is a value."""
         return ops.OptionalHasValue(self._variant_tensor_attr, name=name)
 
-    def get_value(self, name: str | None = None) -> Any:
+    def get_value(self, name: str | None = None) -> Nested:
         """Return the value; where there is none, `tf.errors.InvalidArgumentError`."""
         found = ops.OptionalGetValue(
             self._variant_tensor_attr, name=name, **structure.types_and_shapes(self._element_spec)
@@ -47,7 +47,7 @@ class Optional(CompositeTensor):
         return structure.from_tensors(self._element_spec, found)
 
     @staticmethod
-    def from_value(value: Any) -> Optional:
+    def from_value(value: Nested) -> Optional:
         """Return an optional that holds a value."""
         element = structure.normalised(value)
         spec = structure.spec_of(element)
@@ -73,7 +73,7 @@ class OptionalSpec(TypeSpec):
         self._element_spec = element_spec
 
     @classmethod
-    def from_value(cls, value: Any) -> OptionalSpec:
+    def from_value(cls, value: Nested) -> OptionalSpec:
         """Return the type of an optional."""
         return cls(value.element_spec)
 

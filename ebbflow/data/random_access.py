@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.data import structure
 from ebbflow.data.columns import Skipped
 from ebbflow.data.dataset_sources import dataset_seeds
@@ -56,7 +56,7 @@ def _element_at(pipe: Pipe, place: int) -> Element | None:
     return None if rows is None else [column[0, ...] for column in rows]
 
 
-def at(dataset: DatasetV2, index: TensorLike) -> Any:
+def at(dataset: DatasetV2, index: TensorLike) -> Nested:
     """Return the element of a dataset at a place, counted from 0; `tf.errors.OutOfRangeError` where there is none."""
     spec = dataset.element_spec
     place = convert(index, dtypes.int64, name="index")

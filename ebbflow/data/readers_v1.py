@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class ReaderBase:
     """What all readers can do."""
 
-    def __init__(self, reader_ref: Any, supports_serialize: bool = False):
+    def __init__(self, reader_ref: TensorLike, supports_serialize: bool = False):
         if context.executing_eagerly():
             raise RuntimeError(
                 "Readers are not supported when eager execution is enabled. Instead, please use tf.data to get data "
@@ -38,7 +38,7 @@ class ReaderBase:
         """Return the next record, as a pair (key, value) of string scalars."""
         return raw.ReaderReadV2(self._reader_ref, _reference(queue), name=name)
 
-    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> Any:
+    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
         """Return the next records, at most `num_records`, as a pair (keys, values) of string vectors."""
         return raw.ReaderReadUpToV2(self._reader_ref, _reference(queue), num_records, name=name)
 
@@ -138,7 +138,7 @@ class LMDBReader(ReaderBase):
         """Return the next entry, as a pair (key, value) of string scalars."""
         return raw.ReaderRead(self._reader_ref, raw.FakeQueue(_reference(queue)), name=name)
 
-    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> Any:
+    def read_up_to(self, queue: QueueBase, num_records: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
         """Return the next entries, at most `num_records`, as a pair (keys, values) of string vectors."""
         return raw.ReaderReadUpTo(self._reader_ref, raw.FakeQueue(_reference(queue)), num_records, name=name)
 
@@ -150,6 +150,6 @@ class LMDBReader(ReaderBase):
         """Return how many databases the reader has read to their end."""
         return raw.ReaderNumWorkUnitsCompleted(self._reader_ref, name=name)
 
-    def reset(self, name: str | None = None) -> Any:
+    def reset(self, name: str | None = None) -> Effect:
         """Return the operation that makes the reader start anew."""
         return raw.ReaderReset(self._reader_ref, name=name)

@@ -51,7 +51,7 @@ def _(xp: Any, table_handle: Any, dataset: Any) -> Any:
 class DatasetInitializer(TableInitializerBase):
     """Fills a table from a dataset of pairs (key, value)."""
 
-    def __init__(self, dataset: Any):
+    def __init__(self, dataset: DatasetV2):
         if not isinstance(dataset, DatasetV2):
             raise ValueError(f"Unexpected `dataset` value. Expected a `tf.data.Dataset` object, got {type(dataset)}.")
         self.dataset = dataset
@@ -71,14 +71,14 @@ class DatasetInitializer(TableInitializerBase):
 
 
 def table_from_dataset(
-    dataset: Any = None,
+    dataset: DatasetV2 | None = None,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: TensorLike | None = None,
     hasher_spec: HasherSpec | None = None,
     key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
-) -> Any:
+) -> LookupInterface:
     """Return a table from the keys to the values of a dataset of pairs; further keys get ids behind, or a default."""
     if num_oov_buckets < 0:
         raise ValueError(f"num_oov_buckets must be greater than or equal to 0, got {num_oov_buckets}.")
@@ -106,7 +106,7 @@ def index_table_from_dataset(
     hasher_spec: HasherSpec | None = None,
     key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
-) -> Any:
+) -> LookupInterface:
     """Return a table from the elements of a dataset to their numbers."""
     if not isinstance(dataset, DatasetV2):
         raise ValueError(f"Unexpected `dataset` value. Expected a `tf.data.Dataset` object, got {type(dataset)}.")

@@ -12,7 +12,7 @@ from typing import Any
 from ebbflow.core.convert import convert
 from ebbflow.core.device import canonical_name
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.distribute.communication import CommunicationOptions
 from ebbflow.distribute.reduce_op import ReduceOp, reduce_op_named
 from ebbflow.distribute.values import DistributedValues, Mirrored, local_results
@@ -34,7 +34,7 @@ class CrossDeviceOps:
         per_replica_value: DistributedValues | TensorLike,
         destinations: Destinations,
         options: CommunicationOptions | None = None,
-    ) -> Any:
+    ) -> Nested:
         """Return the sum or mean of a value over replicas, on each device of `destinations`."""
         parts = local_results(per_replica_value)
         if len(parts) == 1:
@@ -57,13 +57,13 @@ class CrossDeviceOps:
         options = options or CommunicationOptions()
         return self.batch_reduce_implementation(reduce_op_named(reduce_op), pairs, options)
 
-    def broadcast(self, tensor: TensorLike, destinations: Destinations) -> Any:
+    def broadcast(self, tensor: TensorLike, destinations: Destinations) -> Nested:
         """Return a value for each device of `destinations`."""
         return self.broadcast_implementation(tensor, destinations)
 
     def reduce_implementation(
-        self, reduce_op: ReduceOp, per_replica_value: Any, destinations: Destinations, options: CommunicationOptions
-    ) -> Any:
+        self, reduce_op: ReduceOp, per_replica_value: Nested, destinations: Destinations, options: CommunicationOptions
+    ) -> Nested:
         """Do what `reduce` says, of values of at least two replicas."""
         raise NotImplementedError(
             f"{type(self).__name__}.reduce_implementation: a class derived from tf.distribute.CrossDeviceOps has to "
@@ -71,12 +71,12 @@ class CrossDeviceOps:
         )
 
     def batch_reduce_implementation(
-        self, reduce_op: ReduceOp, value_destination_pairs: Any, options: CommunicationOptions
+        self, reduce_op: ReduceOp, value_destination_pairs: Nested, options: CommunicationOptions
     ) -> list[Any]:
         """Do what `batch_reduce` says, of values of at least two replicas."""
         return [self.reduce_implementation(reduce_op, v, place, options) for v, place in value_destination_pairs]
 
-    def broadcast_implementation(self, tensor: TensorLike, destinations: Destinations) -> Any:
+    def broadcast_implementation(self, tensor: TensorLike, destinations: Destinations) -> Nested:
         """Do what `broadcast` says."""
         copies = []
         for device in devices_of(destinations):
@@ -135,8 +135,8 @@ class ReductionToOneDevice(CrossDeviceOps):
         self.accumulation_fn = accumulation_fn or _added
 
     def reduce_implementation(
-        self, reduce_op: ReduceOp, per_replica_value: Any, destinations: Destinations, options: CommunicationOptions
-    ) -> Any:
+        self, reduce_op: ReduceOp, per_replica_value: Nested, destinations: Destinations, options: CommunicationOptions
+    ) -> Nested:
         """Add the values up on one device."""
         parts = list(local_results(per_replica_value))
         with device_scope(self.reduce_to_device or devices_of(destinations)[0]):

@@ -50,7 +50,7 @@ def _place() -> Place | None:
     return Place(_chosen[0]) if _chosen else None
 
 
-def get_strategy() -> Any:
+def get_strategy() -> Strategy:
     """Return the strategy that holds here."""
     place = _place()
     return default_strategy() if place is None else place.strategy
@@ -79,7 +79,7 @@ def get_update_replica_id() -> Any:
     return None if place is None else place.update_replica
 
 
-def experimental_set_strategy(strategy: Any) -> None:
+def experimental_set_strategy(strategy: Strategy) -> None:
     """Make a strategy hold wherever no other scope is open; None: the default one again."""
     if thread.places:
         raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")

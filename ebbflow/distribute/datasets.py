@@ -11,6 +11,8 @@ from ebbflow.core import nest
 from ebbflow.core.composite import BatchableTypeSpec, CompositeTensor, TypeSpec
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested
 from ebbflow.distribute.values import PerReplica, PerReplicaSpec
 from ebbflow.ops.declare import raw
 
@@ -229,11 +231,11 @@ class DistributedDataset:
         self._dataset, self._how = dataset, Dealing(replicas)
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         return self._how.spec(self._dataset.element_spec)
 
     @property
-    def cardinality(self) -> Any:
+    def cardinality(self) -> Tensor:
         return self._dataset.cardinality()
 
     def __iter__(self) -> Iterator[Any]:

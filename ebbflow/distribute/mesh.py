@@ -7,7 +7,7 @@ values.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -204,7 +204,7 @@ class Layout:
 
 
 def create_mesh(
-    mesh_dims: Any = None,
+    mesh_dims: Sequence[tuple[str, int]] | Mapping[str, int] | None = None,
     mesh_name: str = "",
     devices: Sequence[str] | None = None,
     device_type: str | None = None,
@@ -230,7 +230,7 @@ def _pairs(mesh_dims: Any, count: int) -> list[Any]:
 
 
 def create_distributed_mesh(
-    mesh_dims: Any,
+    mesh_dims: Sequence[tuple[str, int]] | Mapping[str, int],
     mesh_name: str = "",
     local_devices: Sequence[str] | None = None,
     device_type: str | None = None,

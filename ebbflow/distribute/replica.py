@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class ReplicaContext:
     """One replica of a strategy, as the code it runs sees it."""
 
-    def __init__(self, strategy: Strategy, replica_id_in_sync_group: Any):
+    def __init__(self, strategy: Strategy, replica_id_in_sync_group: Nested):
         self._strategy = strategy
         self._number = replica_id_in_sync_group  # among those of this process
 
@@ -30,7 +30,7 @@ class ReplicaContext:
         self._entered.__exit__(*exc)
 
     @property
-    def strategy(self) -> Any:
+    def strategy(self) -> Strategy:
         """The strategy this is a replica of."""
         return self._strategy
 
@@ -55,7 +55,7 @@ class ReplicaContext:
 
     def merge_call(
         self, merge_fn: Callable[..., Any], args: Nested = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
+    ) -> Nested:
         """Call `merge_fn(strategy, …)` once for all replicas, with the arguments of all, and return its result."""
         current.require_replica_context(self)
         return self._merge_call(merge_fn, args, kwargs or {})
@@ -64,7 +64,7 @@ class ReplicaContext:
         with current.entered(Place(self._strategy)):
             return merge_fn(self._strategy, *args, **kwargs)
 
-    def all_reduce(self, reduce_op: ReduceOp | str, value: Any, options: Message | None = None) -> Any:
+    def all_reduce(self, reduce_op: ReduceOp | str, value: Nested, options: Message | None = None) -> Nested:
         """Return the sum or mean over replicas of each tensor of a structure."""
         op = reduce_op_named(reduce_op)
         return nest.pack_sequence_as(value, self._all_reduce(op, nest.flatten(value)))
@@ -72,7 +72,7 @@ class ReplicaContext:
     def _all_reduce(self, op: ReduceOp, tensors: list[Any]) -> list[Any]:
         return self._strategy.extended._all_reduced(op, tensors)
 
-    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+    def all_gather(self, value: Nested, axis: int, options: object = None) -> Nested:
         """Return the values of all replicas one after the other along an axis."""
         return nest.map_structure(lambda tensor: self._all_gather(tensor, axis), value)
 

@@ -53,7 +53,7 @@ class Strategy:
         self._replica_context = ReplicaContext(self, 0)
 
     @property
-    def extended(self) -> Any:
+    def extended(self) -> Extended:
         """What libraries ask for."""
         return self._extended
 
@@ -80,7 +80,7 @@ class Strategy:
         with current.entered(Place(self)):
             return self._extended.call_for_each_replica(converted_where_on(fn), args, kwargs or {})
 
-    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: Any) -> Tensor:
+    def reduce(self, reduce_op: ReduceOp | str, value: Nested, axis: int | None) -> Tensor:
         """Return the sum or mean of a value over replicas, and along an axis of each where one is given."""
         op = reduce_op_named(reduce_op)
         return nest.map_structure(lambda leaf: self._extended._reduce(op, leaf, axis), value)
@@ -89,39 +89,41 @@ class Strategy:
         """Return the values of all replicas one after the other along an axis."""
         return nest.map_structure(lambda leaf: self._extended._gather(leaf, axis), value)
 
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: Nested) -> tuple[Any, ...]:
         """Return the value of each replica of this process as a tuple."""
         return self._extended._local_results(value)
 
-    def unwrap(self, value: Any) -> tuple[Any, ...]:
+    def unwrap(self, value: Nested) -> tuple[Any, ...]:
         """Return the value of each replica as a tuple."""
         return self._extended._local_results(value)
 
-    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Nested:
         """Return a dataset whose elements are divided among the replicas."""
         return self._extended._distribute_dataset(dataset, options)
 
-    def distribute_datasets_from_function(self, dataset_fn: Callable[..., Any], options: Message | None = None) -> Any:
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[..., Any], options: Message | None = None
+    ) -> Nested:
         """Return a dataset made of what `dataset_fn(input_context)` gives."""
         return self._extended._datasets_from_function(dataset_fn, options)
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
-    def experimental_distribute_values_from_function(self, value_fn: Callable[..., Any]) -> Any:
+    def experimental_distribute_values_from_function(self, value_fn: Callable[..., Any]) -> Nested:
         """Return a value for each replica: `value_fn(value_context)`."""
         first, here = self._extended._first_replica, len(self._extended.worker_devices)
         count = self.num_replicas_in_sync
         return regroup_values([value_fn(ValueContext(first + i, count)) for i in range(here)])
 
-    def experimental_make_numpy_dataset(self, numpy_input: Any) -> Any:
+    def experimental_make_numpy_dataset(self, numpy_input: Nested) -> Nested:
         """Return a dataset of the rows of arrays."""
         return self._extended._numpy_dataset(numpy_input)
 
-    def make_dataset_iterator(self, dataset: Any) -> Any:
+    def make_dataset_iterator(self, dataset: Any) -> Nested:
         """Return an iterator over a dataset."""
         return self._extended._dataset_iterator(dataset)
 
-    def update_config_proto(self, config_proto: Message) -> Any:
+    def update_config_proto(self, config_proto: Message) -> Message:
         """Return a session's configuration as this strategy wants it."""
         return config_proto
 
@@ -201,20 +203,20 @@ class Extended:
         with device_scope(self._device) if self._device else contextlib.nullcontext():
             return next_creator(**kwargs)
 
-    def variable_created_in_scope(self, v: Any) -> bool:
+    def variable_created_in_scope(self, v: Nested) -> bool:
         """Return whether a variable belongs to this strategy."""
         return True
 
     @contextlib.contextmanager
-    def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
+    def colocate_vars_with(self, colocate_with_variable: Nested) -> Iterator[None]:
         """Make variables inside the block where another one is."""
         yield
 
-    def value_container(self, value: Any) -> Any:
+    def value_container(self, value: Nested) -> Any:
         """Return the distributed value that one replica's part belongs to, or the value."""
         return getattr(value, "_distributed_container", None) or value
 
-    def read_var(self, v: Any) -> Any:
+    def read_var(self, v: Nested) -> Tensor:
         """Return the value of a variable."""
         return v.read_value()
 
@@ -222,7 +224,7 @@ class Extended:
 
     def call_for_each_replica(
         self, fn: Callable[..., Any], args: Nested = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
+    ) -> Nested:
         """Call `fn` once in each replica."""
         args, kwargs = nest.map_structure(lambda leaf: value_of_replica(leaf, 0), (tuple(args), kwargs or {}))
         placed = device_scope(self._device) if self._device else contextlib.nullcontext()
@@ -236,7 +238,7 @@ class Extended:
         args: Nested = (),
         kwargs: Mapping[str, Any] | None = None,
         group: bool = True,
-    ) -> Any:
+    ) -> Nested:
         """Call `fn(var, …)` where each part of a variable is."""
         replica = current.get_replica_context()
         if replica is not None:
@@ -245,12 +247,12 @@ class Extended:
 
     def update_non_slot(
         self,
-        colocate_with: Any,
+        colocate_with: Nested,
         fn: Callable[..., Any],
         args: Nested = (),
         kwargs: Mapping[str, Any] | None = None,
         group: bool = True,
-    ) -> Any:
+    ) -> Nested:
         """Call `fn(…)` once for variables that belong to no other."""
         with current.entered(Place(self._strategy, None, 0)):
             result = fn(*args, **(kwargs or {}))
@@ -290,18 +292,18 @@ class Extended:
         return tensors
 
     def reduce_to(
-        self, reduce_op: ReduceOp | str, value: Any, destinations: Any, options: Message | None = None
+        self, reduce_op: ReduceOp | str, value: Nested, destinations: Nested, options: Message | None = None
     ) -> Tensor:
         """Return the sum or mean of a value over replicas, where `destinations` is."""
         return self._reduce_to(reduce_op_named(reduce_op), value)
 
     def batch_reduce_to(
-        self, reduce_op: ReduceOp | str, value_destination_pairs: Any, options: Any = None
+        self, reduce_op: ReduceOp | str, value_destination_pairs: Nested, options: object = None
     ) -> list[Any]:
         """Do so for several values."""
         return self._reduce_all(reduce_op_named(reduce_op), [value for value, _ in value_destination_pairs])
 
-    def broadcast_to(self, tensor: TensorLike, destinations: Any) -> Any:
+    def broadcast_to(self, tensor: TensorLike, destinations: Nested) -> Nested:
         """Return a value for every replica."""
         return tensor
 

@@ -22,7 +22,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import ShapeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.broadcasting import broadcast_dynamic_shape, broadcast_static_shape
 from ebbflow.ops.arrays.joining import concat
@@ -61,7 +61,7 @@ class Distribution:
 
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         reparameterization_type: ReparameterizationType,
         validate_args: bool,
         allow_nan_stats: bool,
@@ -90,7 +90,7 @@ class Distribution:
     @property
     def dtype(self) -> DType:
         """The dtype of events."""
-        return None if self._dtype is None else dtypes.as_dtype(self._dtype)  # type: ignore[return-value]
+        return None if self._dtype is None else dtypes.as_dtype(self._dtype)
 
     @property
     def parameters(self) -> dict[str, Any]:

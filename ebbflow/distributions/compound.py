@@ -11,6 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dimension_value
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.distributions.base import (
     FULLY_REPARAMETERIZED,
@@ -180,7 +181,7 @@ class Mixture(Distribution):
         ]  # fmt: skip
         return raw.Sqrt(raw.AddN(second) - raw.Square(mean))
 
-    def entropy_lower_bound(self, name: str = "entropy_lower_bound") -> Any:
+    def entropy_lower_bound(self, name: str = "entropy_lower_bound") -> Tensor:
         """Return the weighted mean of the components' entropies, below which the mixture's cannot lie."""
         with self._scope(name):
             weights = [raw.Exp(w) for w in self._log_weights()]

@@ -224,7 +224,7 @@ def percentile(
     keep_dims: bool = False,
     validate_args: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the `q`-th percentile along `axis`: the sample nearest to it, or the next lower or higher one.
 
     >>> percentile([1., 2., 3., 4.], 50.).numpy().tolist()

@@ -42,8 +42,8 @@ class TransformedDistribution(Distribution):
         self,
         distribution: Distribution,
         bijector: Bijector | None = None,
-        batch_shape: ShapeLike | None = None,
-        event_shape: ShapeLike | None = None,
+        batch_shape: ShapeLike = None,
+        event_shape: ShapeLike = None,
         validate_args: bool = False,
         name: str | None = None,
     ) -> None:

@@ -24,7 +24,7 @@ from ebbflow.ops.declare import FLAT, raw
 _numbers = itertools.count()
 
 
-def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Give `f`, which returns (value, gradient function), that function as its gradient.
 
     >>> @custom_gradient

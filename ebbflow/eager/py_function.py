@@ -28,7 +28,7 @@ def py_function(
     inp: Sequence[Any] | None = None,
     Tout: Nested = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return what `func` gives for `inp` as eager tensors; `Tout` says the dtypes. Gradients flow through it.
 
     >>> py_function(lambda x: x * x, [3.0], dtypes.float32).numpy()

@@ -210,7 +210,7 @@ class GradientTape(Recorder):
         sources: Nested,
         output_gradients: Nested = None,
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-    ) -> Any:
+    ) -> Nested:
         """Return the gradient of the (summed) target for each source, in the structure of `sources`."""
         if self._used and not self._persistent:
             raise RuntimeError(

@@ -218,7 +218,7 @@ _NOT_ON_CPU = {
 }
 
 
-def set_logical_device_configuration(device: PhysicalDevice, logical_devices: Any) -> None:
+def set_logical_device_configuration(device: PhysicalDevice, logical_devices: Sequence[Any]) -> None:
     """Split a device into several logical ones."""
     parts = list(logical_devices)
     if _known(device).device_type == "CPU":
@@ -291,7 +291,7 @@ def gpu_device_name() -> str:
     return names[0] if names else ""
 
 
-def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: object = None) -> bool:
     """Return whether there is a GPU."""
     return bool(list_physical_devices("GPU"))
 

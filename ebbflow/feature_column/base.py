@@ -11,13 +11,13 @@ from __future__ import annotations
 import abc
 import collections
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.shaping import expand_dims, rank
@@ -124,7 +124,9 @@ class FeatureColumn(abc.ABC):
         return str(self) > str(other)
 
     @abc.abstractmethod
-    def transform_feature(self, transformation_cache: Any, state_manager: StateManager) -> Any:
+    def transform_feature(
+        self, transformation_cache: FeatureTransformationCache, state_manager: StateManager
+    ) -> Nested:
         """Return what follows from the features that the cache gives."""
 
     @property
@@ -160,7 +162,7 @@ class FeatureColumn(abc.ABC):
         config: Mapping[str, Any],
         custom_objects: Mapping[str, Any] | None = None,
         columns_by_name: Mapping[str, Any] | None = None,
-    ) -> Any:
+    ) -> FeatureColumn:
         """Return the column that `get_config` described."""
         return cls._from_config(config, custom_objects, columns_by_name)
 
@@ -325,7 +327,9 @@ class FeatureTransformationCache:
         self._features = features.copy() if hasattr(features, "copy") else dict(features)
         self._feature_tensors: dict[Any, Any] = {}
 
-    def get(self, key: Any, state_manager: StateManager | None = None, training: TensorLike | None = None) -> Any:
+    def get(
+        self, key: Hashable, state_manager: StateManager | None = None, training: TensorLike | None = None
+    ) -> Nested:
         """Return the feature of that key, or what the column makes of its features."""
         if key in self._feature_tensors:
             return self._feature_tensors[key]

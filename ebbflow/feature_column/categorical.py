@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from ebbflow.ops.strings.format_join import as_string
 from ebbflow.ops.strings.texts import string_to_hash_bucket_fast
 from ebbflow.platform.files import GFile, exists
 from ebbflow.state.lookup.vocabulary import index_table_from_file, index_table_from_tensor
+
+if TYPE_CHECKING:
+    from ebbflow.feature_column.base import FeatureColumn
 
 
 def _like(sparse: SparseTensor, values: Any) -> SparseTensor:
@@ -429,7 +432,7 @@ class WeightedCategoricalColumn(
 
 
 def weighted_categorical_column(
-    categorical_column: Any, weight_feature_key: str, dtype: DTypeLike = dtypes.float32
+    categorical_column: FeatureColumn, weight_feature_key: str, dtype: DTypeLike = dtypes.float32
 ) -> WeightedCategoricalColumn:
     """Return the column of another column's ids with weights of their own."""
     if dtype is None or not (as_dtype(dtype).is_integer or as_dtype(dtype).is_floating):

@@ -43,7 +43,7 @@ from ebbflow.state.variable_scope import get_variable
 from ebbflow.trackable.auto import AutoTrackable
 
 
-def restore(variable: Any, ckpt_to_load_from: Any, tensor_name_in_ckpt: str | None) -> None:
+def restore(variable: Any, ckpt_to_load_from: Any, tensor_name_in_ckpt: Any) -> None:
     """Have a new variable begin with a checkpoint's tensor, where one is named."""
     if ckpt_to_load_from is not None:
         parts = variable._get_variable_list() if isinstance(variable, PartitionedVariable) else variable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.shape import TensorShape
 from ebbflow.feature_column.base import (
@@ -25,6 +25,9 @@ from ebbflow.ops.reduce.reductions import reduce_sum
 from ebbflow.ops.sparse.functions import slice as slice_sparse
 from ebbflow.ops.sparse.functions import to_dense
 from ebbflow.ops.sparse.merging import merge
+
+if TYPE_CHECKING:
+    from ebbflow.feature_column.base import FeatureColumn
 
 
 @register_column
@@ -79,7 +82,7 @@ class IndicatorColumn(BothDense, BothSequenceDense, namedtuple("IndicatorColumn"
         return cls(deserialize_column(config["categorical_column"], custom_objects, columns_by_name))
 
 
-def indicator_column(categorical_column: Any) -> IndicatorColumn:
+def indicator_column(categorical_column: FeatureColumn) -> IndicatorColumn:
     """Return the column of counts of another column's ids."""
     if not is_categorical(categorical_column):
         raise ValueError(

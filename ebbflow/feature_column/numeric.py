@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -161,7 +161,7 @@ class BucketizedColumn(BothDense, BothCategorical, namedtuple("BucketizedColumn"
         return cls(source, tuple(config["boundaries"]))
 
 
-def bucketized_column(source_column: Any, boundaries: Any) -> BucketizedColumn:
+def bucketized_column(source_column: FeatureColumn, boundaries: Sequence[float]) -> BucketizedColumn:
     """Return the column of the buckets that a numeric column's numbers fall into.
 
     >>> bucketized_column(numeric_column("age"), [18, 65]).num_buckets

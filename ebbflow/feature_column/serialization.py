@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ebbflow.core.typing import Message
 from ebbflow.feature_column.base import FeatureColumn
 from ebbflow.state import initializers, tf2_initializers
 
@@ -49,7 +50,7 @@ def deserialize_object(identifier: Any, custom_objects: Mapping[str, Any] | None
     return found.from_config(dict(identifier["config"])) if isinstance(identifier, Mapping) else found
 
 
-def serialize_column(fc: Any) -> Any:
+def serialize_column(fc: FeatureColumn) -> Any:
     """Return a column as {'class_name': …, 'config': …}; a key of a feature is itself."""
     if isinstance(fc, str):
         return fc
@@ -59,7 +60,7 @@ def serialize_column(fc: Any) -> Any:
 
 
 def deserialize_column(
-    config: Any, custom_objects: Mapping[str, Any] | None = None, columns_by_name: Any = None
+    config: Message, custom_objects: Mapping[str, Any] | None = None, columns_by_name: Any = None
 ) -> Any:
     """Return the column a config describes; equal ones become one object, by `columns_by_name`."""
     if isinstance(config, str):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import collections
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.typing import DTypeLike, InitializerLike, ShapeLike
 from ebbflow.state.partitioners import PartitionedVariable
 from ebbflow.state.variable_scope import get_variable
 from ebbflow.trackable.base import Trackable, no_automatic_dependency_tracking_scope
 from ebbflow.trackable.data_structures import Mapping as TrackedMapping
+
+if TYPE_CHECKING:
+    from ebbflow.feature_column.base import FeatureColumn
+    from ebbflow.state.base import Variable
 
 
 class StateManager:
@@ -62,14 +66,14 @@ class LayerState(StateManager):
 
     def create_variable(
         self,
-        feature_column: Any,
+        feature_column: FeatureColumn,
         name: str,
         shape: ShapeLike,
         dtype: DTypeLike | None = None,
         trainable: bool = True,
         use_resource: bool = True,
         initializer: InitializerLike | None = None,
-    ) -> Any:
+    ) -> Variable:
         """Make a weight of the layer, which a checkpoint finds under the column's name."""
         if name in self._cols_to_vars_map[feature_column]:
             raise ValueError(f"Variable already exists: {name} of column {feature_column.name}.")
@@ -92,14 +96,14 @@ class LayerState(StateManager):
         self._cols_to_vars_map[feature_column][name] = variable
         return variable
 
-    def get_variable(self, feature_column: Any, name: str) -> Any:
+    def get_variable(self, feature_column: FeatureColumn, name: str) -> Variable:
         """Return a column's variable."""
         try:
             return self._cols_to_vars_map[feature_column][name]
         except KeyError:
             raise ValueError(f"Variable does not exist: {name} of column {feature_column.name}.") from None
 
-    def add_resource(self, feature_column: Any, resource_name: str, resource: Any) -> None:
+    def add_resource(self, feature_column: FeatureColumn, resource_name: str, resource: Any) -> None:
         """Keep a table, as a child of the layer where it is a trackable thing."""
         self._cols_to_resources_map[feature_column][resource_name] = resource
         if self._layer is None or not isinstance(resource, Trackable):
@@ -110,11 +114,11 @@ class LayerState(StateManager):
         if resource_name not in children:
             children[resource_name] = resource
 
-    def has_resource(self, feature_column: Any, resource_name: str) -> bool:
+    def has_resource(self, feature_column: FeatureColumn, resource_name: str) -> bool:
         """Return whether there is such a table already."""
         return resource_name in self._cols_to_resources_map[feature_column]
 
-    def get_resource(self, feature_column: Any, resource_name: str) -> Any:
+    def get_resource(self, feature_column: FeatureColumn, resource_name: str) -> Any:
         """Return a table of a column."""
         if not self.has_resource(feature_column, resource_name):
             raise ValueError(f"Resource does not exist: {resource_name} of column {feature_column.name}.")

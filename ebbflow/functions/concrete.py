@@ -23,6 +23,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import eager_run
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
+from ebbflow.core.typing import Message, Nested
 from ebbflow.eager.tape import variable_accessed
 from ebbflow.functions import trace_types
 from ebbflow.functions.call import call_body, wrap
@@ -95,7 +96,7 @@ class ConcreteFunction(Trackable):
         tensor._dtype = dtype
         return tensor
 
-    def call_flat(self, tensors: Sequence[Any]) -> Any:
+    def call_flat(self, tensors: Sequence[Any]) -> Nested:
         """Return the structured result for one tensor a placeholder."""
         self._check(tensors)
         if context.recorders and context.thread.recorders:
@@ -179,7 +180,7 @@ class ConcreteFunction(Trackable):
         return list(self._graph.outputs)
 
     @property
-    def structured_outputs(self) -> Any:
+    def structured_outputs(self) -> Nested:
         return self._graph.structured_outputs
 
     @property
@@ -202,11 +203,11 @@ class ConcreteFunction(Trackable):
         return self._graph.trainable_variables
 
     @property
-    def output_dtypes(self) -> Any:
+    def output_dtypes(self) -> Nested:
         return nest.map_structure(_dtype, self.structured_outputs)
 
     @property
-    def output_shapes(self) -> Any:
+    def output_shapes(self) -> Nested:
         return nest.map_structure(lambda t: None if t is None else t.shape, self.structured_outputs)
 
     @property
@@ -220,7 +221,7 @@ class ConcreteFunction(Trackable):
         return self._count
 
     @property
-    def function_def(self) -> Any:
+    def function_def(self) -> Message:
         """The body as a FunctionDef message."""
         message = messages.FunctionDef()
         graph_def.fill_function(message, self._graph, graph_def.Library())

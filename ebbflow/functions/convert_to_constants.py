@@ -28,7 +28,7 @@ def convert_variables_to_constants(
     output_node_names: Iterable[str],
     variable_names_whitelist: Iterable[str] | None = None,
     variable_names_blacklist: Iterable[str] | None = None,
-) -> Any:
+) -> Message:
     """Return the part of a GraphDef that some nodes need, with the session's values in place of variables."""
     needed = extract_sub_graph(input_graph_def, list(output_node_names))
     wanted = None if variable_names_whitelist is None else set(variable_names_whitelist)

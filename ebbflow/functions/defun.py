@@ -46,10 +46,10 @@ def defun(
     func: Callable[..., Any] | None = None,
     input_signature: Nested = None,
     autograph: bool = True,
-    experimental_autograph_options: Any = None,
+    experimental_autograph_options: object = None,
     experimental_relax_shapes: bool = False,
     reduce_retracing: bool = False,
-) -> Any:
+) -> Callable[..., Any]:
     """Return `func` as a function that is traced once for each kind of arguments and then runs as a graph."""
 
     def decorated(inner: Callable[..., Any]) -> FreeFunction:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ebbflow.core import context
 from ebbflow.core.device import parts_of
+from ebbflow.core.typing import Nested
 
 PREFERRED_DEVICE = "api_preferred_device"
 """The attribute by which a function says that it is the form of another for one kind of device."""
@@ -42,7 +43,7 @@ class DeferredForm:
 
 def execute_fn_for_device(
     device_branch_fns: Mapping[str, Callable[[], Any]], default_fn: Callable[[], Any], name: str = "execute_fn"
-) -> Any:
+) -> Nested:
     """Return what the function of the device that is asked for here gives, or the default one's.
 
     >>> execute_fn_for_device({"GPU": lambda: 1}, lambda: 2)

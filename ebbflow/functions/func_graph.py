@@ -17,7 +17,7 @@ from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.op import eager_run, record
 from ebbflow.core.tensor import EagerTensor
-from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.eager.backprop import GradientFn
 from ebbflow.eager.custom_gradient import stop_recording_ops
 from ebbflow.eager.placing import default_device
@@ -100,7 +100,7 @@ class FuncGraph(Graph):
             return tensor
         return self.capture(tensor, name)
 
-    def capture(self, tensor: Any, name: str | None = None) -> SymbolicTensor:
+    def capture(self, tensor: AnyTensor, name: str | None = None) -> SymbolicTensor:
         """Return the argument that carries `tensor` in."""
         found = self._captures.get(id(tensor))
         if found is None:

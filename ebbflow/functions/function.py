@@ -372,7 +372,7 @@ class Function(Trackable):
         return function.method() if isinstance(function, WeakMethod) else function
 
     @property
-    def input_signature(self) -> Any:
+    def input_signature(self) -> Sequence[Any] | None:
         return self._signature.input_signature
 
     @property
@@ -548,13 +548,13 @@ def function(
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
     experimental_implements: str | None = None,
-    experimental_autograph_options: Any = None,
+    experimental_autograph_options: object = None,
     experimental_attributes: dict[str, Any] | None = None,
     experimental_relax_shapes: bool | None = None,
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
     max_traces: int | None = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Return `func` as a function that is traced once for each kind of arguments and then runs as a graph.
 
     `max_traces` bounds how often: one more is an error that says what changed.

@@ -21,6 +21,7 @@ from ebbflow.core.containers import MAPPING, PLAIN, SEQUENCE, rebuild
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor, TensorBase
+from ebbflow.core.typing import Nested
 from ebbflow.trackable.wrappers import ListWrapper
 
 
@@ -32,11 +33,11 @@ class TraceType(abc.ABC):
         """Return whether a trace for `other` serves values of this type."""
 
     @abc.abstractmethod
-    def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TraceType | None:
         """Return the narrowest type whose trace serves this and all `others`, or None."""
 
     @abc.abstractmethod
-    def placeholder_value(self, placeholder_context: Any) -> Any:
+    def placeholder_value(self, placeholder_context: Any) -> Nested:
         """Return what stands for the value while the function is traced."""
 
     @abc.abstractmethod
@@ -49,15 +50,15 @@ class TraceType(abc.ABC):
         """Return the types of the tensors inside."""
         return []
 
-    def to_tensors(self, value: Any) -> list[Any]:
+    def to_tensors(self, value: Nested) -> list[Any]:
         """Return the tensors inside a value of this type."""
         return []
 
-    def from_tensors(self, tensors: Any) -> Any:
+    def from_tensors(self, tensors: Any) -> Nested:
         """Return the value again from an iterator of what `to_tensors` gave."""
         return self.placeholder_value(None)
 
-    def cast(self, value: Any, cast_context: Any = None) -> Any:
+    def cast(self, value: Nested, cast_context: Any = None) -> Nested:
         """Return `value` as one of this type, or raise TypeError."""
         return value
 

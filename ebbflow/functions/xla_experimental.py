@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import context, nest
+from ebbflow.core.typing import Nested
 from ebbflow.functions.function import function
 from ebbflow.graph.scopes import group, no_op
 from ebbflow.graph.symbolic import Operation
 
 
-def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None) -> Any:
+def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None) -> Nested:
     """Return what `computation(*inputs)` gives, compiled by XLA: its structure, one value as a list of one.
 
     >>> from ebbflow.core.convert import convert

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 from ebbflow.core import context
@@ -131,7 +131,7 @@ def add_to_collections(names: Iterable[Any], value: TensorLike) -> None:
     context.default_graph().add_to_collections(names, value)
 
 
-def get_collection(key: Any, scope: str | None = None) -> list[Any]:
+def get_collection(key: Hashable, scope: str | None = None) -> list[Any]:
     """Return what is in a collection of the default graph.
 
     >>> import ebbflow as tf
@@ -143,6 +143,6 @@ def get_collection(key: Any, scope: str | None = None) -> list[Any]:
     return context.default_graph().get_collection(key, scope)
 
 
-def get_collection_ref(key: Any) -> list[Any]:
+def get_collection_ref(key: Hashable) -> list[Any]:
     """Return a collection of the default graph itself."""
     return context.default_graph().get_collection_ref(key)

@@ -23,7 +23,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, Op, record
 from ebbflow.core.source import outside
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Message, Nested, TensorLike
 from ebbflow.graph import graph_def
 from ebbflow.graph.collections import Collections
 from ebbflow.graph.creation import NodeCreation
@@ -220,7 +220,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
 
-    def as_graph_element(self, obj: object, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+    def as_graph_element(self, obj: object, allow_tensor: bool = True, allow_operation: bool = True) -> Nested:
         """Return the node or tensor of this graph that `obj` is or names."""
         if not allow_tensor and not allow_operation:
             raise ValueError("allow_tensor and allow_operation can't both be False.")
@@ -281,13 +281,13 @@ class Graph(GraphScopes, NodeCreation, Collections):
     # --- as messages
     # ---------------------------------------------------------------------------------------------------
 
-    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Message:
         """Return this graph as a GraphDef message."""
         with self._lock:
             return graph_def.graph_def(self, from_version, add_shapes)
 
     @property
-    def graph_def_versions(self) -> Any:
+    def graph_def_versions(self) -> Message:
         """The versions of the GraphDef this graph is written as."""
         producer, min_consumer, bad_consumers = self._versions or (graph_def.PRODUCER, 0, ())
         return messages.VersionDef(producer=producer, min_consumer=min_consumer, bad_consumers=bad_consumers)

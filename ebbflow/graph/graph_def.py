@@ -19,6 +19,7 @@ from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.dtypes import DType
 from ebbflow.core.registry import registry
+from ebbflow.core.typing import Message
 from ebbflow.graph.low_level_def import LowLevelWriter, takes_references
 from ebbflow.graph.younger_attrs import younger_attrs
 from ebbflow.messages.attrs import attr_value
@@ -294,7 +295,7 @@ def get_registered_ops() -> dict[str, Any]:
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
+def write_graph(graph_or_graph_def: Message, logdir: Any, name: str, as_text: bool = True) -> str:
     """Write a graph to a file, as text or as bytes, and return where it is."""
     definition = graph_or_graph_def
     if hasattr(definition, "as_graph_def"):

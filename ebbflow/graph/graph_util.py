@@ -30,7 +30,7 @@ def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> Any:
     return graph.get_tensor_by_name(re.sub(r"^\^", "", name)).get_shape()
 
 
-def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
+def must_run_on_cpu(node: Message, pin_variables_on_cpu: bool = False) -> bool:
     """Return whether a node (or its NodeDef) can only run on the host: summaries, text and its like.
 
     >>> must_run_on_cpu(messages.NodeDef(name="a", op="MergeSummary")), must_run_on_cpu(messages.NodeDef(op="MatMul"))
@@ -59,7 +59,7 @@ def set_cpu0(device_string: str) -> str:
     return parsed.replace(device_type="CPU", device_index=0).to_string()
 
 
-def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
+def extract_sub_graph(graph_def: Message, dest_nodes: Sequence[str]) -> Message:
     """Return a GraphDef of the nodes that `dest_nodes` (names) need, in their old order."""
     if not isinstance(graph_def, messages.GraphDef):
         raise TypeError(f"graph_def must be a graph_pb2.GraphDef proto, but got type {type(graph_def)}.")
@@ -95,7 +95,7 @@ def reached(by_name: dict[str, Any], ends: Iterable[str]) -> set[str]:
     return found
 
 
-def remove_training_nodes(input_graph: Message, protected_nodes: Iterable[str] | None = None) -> Any:
+def remove_training_nodes(input_graph: Message, protected_nodes: Iterable[str] | None = None) -> Message:
     """Return a GraphDef without nodes that inference does not need: checks of numbers, and identities between nodes.
 
     An identity stays where it is protected, has (or is the target of) a control edge, or joins two devices.

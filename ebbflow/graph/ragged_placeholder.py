@@ -7,14 +7,14 @@ from typing import Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_dims
-from ebbflow.core.typing import DTypeLike, ShapeLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, ShapeLike
 from ebbflow.graph.placeholders import placeholder
 from ebbflow.ops.ragged.tensor import rows_of
 
 
 def ragged_placeholder(
     dtype: DTypeLike, ragged_rank: int, value_shape: ShapeLike = None, name: str | None = None
-) -> Any:
+) -> AnyTensor:
     """Return a ragged tensor whose parts must be fed, by a RaggedTensorValue; without levels, a plain placeholder."""
     if context.executing_eagerly():
         raise RuntimeError("`ragged.placeholder` is not compatible with eager execution.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ebbflow.core import context, nest
@@ -77,7 +78,7 @@ class name_scope_v1:  # noqa: N801
         self._stack: Any = None
 
     @property
-    def name(self) -> Any:
+    def name(self) -> str | None:
         return self._name
 
     def __enter__(self) -> Any:
@@ -166,7 +167,7 @@ def init_scope() -> Iterator[None]:
         yield
 
 
-def container(container_name: str) -> Any:
+def container(container_name: str) -> AbstractContextManager[Any]:
     """Keep resources made inside the block in the container of this name."""
     return get_default_graph().container(container_name)
 

@@ -17,7 +17,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims, TensorShape, as_dims, dims_str, from_dims, merge_dims
 from ebbflow.core.source import LazyLine, Line
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Feeds, Message, Nested, SessionLike, ShapeLike
+from ebbflow.core.typing import Array, Feeds, Message, Nested, SessionLike, ShapeLike
 from ebbflow.graph import constants
 
 NOT_LOOKED_FOR: Any = object()
@@ -110,7 +110,7 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
         """Return the value read as a shape, as far as it is known."""
         return constants.partial_dims(self)
 
-    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Any:
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Array:
         """Return the value in `session`, or in the default session."""
         return _session_for(session, self.graph, "evaluate tensor using `eval()`", "eval").run(self, feed_dict)
 
@@ -209,8 +209,8 @@ class Operation:
     )
 
     def __init__(
-        self, node_def: Any, g: Any, inputs: Nested = None, output_types: Nested = None, control_inputs: Nested = None,
-        input_types: Any = None, original_op: Any = None, op_def: Message | None = None,
+        self, node_def: Message, g: Any, inputs: Nested = None, output_types: Nested = None,
+        control_inputs: Nested = None, input_types: Any = None, original_op: Any = None, op_def: Message | None = None,
     ):  # fmt: skip
         """Add the node that a NodeDef describes to the graph `g`. (Ops make their nodes by `make`.)"""
         if not hasattr(node_def, "attr") or not hasattr(node_def, "op"):
@@ -302,12 +302,12 @@ class Operation:
         return self._device
 
     @property
-    def op_def(self) -> Any:
+    def op_def(self) -> Message:
         """The op's interface as an OpDef message."""
         return self._graph._op_def_of(self._op)
 
     @property
-    def node_def(self) -> Any:
+    def node_def(self) -> Message:
         """This node as a NodeDef message."""
         return self._graph._node_def_of(self)
 

@@ -370,7 +370,7 @@ class _Inflated:
         self.file.close()
 
 
-def tf_record_iterator(path: str | os.PathLike[str], options: Any = None) -> RecordReader:
+def tf_record_iterator(path: str | os.PathLike[str], options: object = None) -> RecordReader:
     """An iterator over the records of a file, each as bytes."""
     return RecordReader(path, options)
 
@@ -401,7 +401,7 @@ class RandomRecordReader:
 class TFRecordWriter:
     """Writes records to a file, from the start. Several threads may write."""
 
-    def __init__(self, path: str | os.PathLike[str], options: Any = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], options: object = None) -> None:
         self._closed = True  # until everything below has worked
         options = as_options(options)
         self._path = os.fspath(path)

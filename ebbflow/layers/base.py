@@ -96,7 +96,7 @@ class Layer:
         self._input_spec = value
 
     @property
-    def activity_regularizer(self) -> Any:
+    def activity_regularizer(self) -> Callable[..., Any] | None:
         """The function that gives a loss for the layer's output, or None."""
         return self._activity_regularizer
 
@@ -198,11 +198,11 @@ class Layer:
         """Make the variables."""
         self.built = True
 
-    def call(self, inputs: Nested, *args: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Nested, *args: Any, **kwargs: Any) -> Nested:
         """Compute."""
         return inputs
 
-    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """Return the shape of the output for an input of this shape."""
         raise NotImplementedError(
             f"{type(self).__name__} does not say its output shape: call the layer and look at the result's shape"
@@ -222,7 +222,7 @@ class Layer:
         aggregation: VariableAggregation = VariableAggregation.NONE,
         partitioner: Callable[..., Any] | None = None,
         **kwargs: Any,
-    ) -> Any:
+    ) -> Variable:
         """Make a variable of the layer's own (or find it, where the scope is reused)."""
         for keyword in kwargs:
             if keyword != "experimental_autocast":
@@ -254,7 +254,7 @@ class Layer:
                 self._regularize(name, variable, regularizer)
         return variable
 
-    def add_variable(self, *args: Any, **kwargs: Any) -> Any:
+    def add_variable(self, *args: Any, **kwargs: Any) -> Variable:
         """`add_weight`, by its older name."""
         return self.add_weight(*args, **kwargs)
 
@@ -292,7 +292,7 @@ class Layer:
             self._losses.append(loss)
             _add_to_collection(GraphKeys.REGULARIZATION_LOSSES, [loss])
 
-    def add_update(self, updates: Any, inputs: Any = None) -> None:
+    def add_update(self, updates: Any, inputs: Nested = None) -> None:
         """Add to the updates that go with each step; eagerly, make those that are functions now."""
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             if context.executing_eagerly():

@@ -29,15 +29,15 @@ class Dense(Layer):
     def __init__(
         self,
         units: int,
-        activation: Any = None,
+        activation: Activation | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = zeros_initializer(),  # noqa: B008
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike = zeros_initializer(),  # noqa: B008
+        kernel_regularizer: Callable[..., Any] | None = None,
+        bias_regularizer: Callable[..., Any] | None = None,
+        activity_regularizer: Callable[..., Any] | None = None,
+        kernel_constraint: Callable[..., Any] | None = None,
+        bias_constraint: Callable[..., Any] | None = None,
         trainable: bool = True,
         name: str | None = None,
         **kwargs: Any,
@@ -110,15 +110,20 @@ class Dropout(Layer):
     """Sets a fraction `rate` of the inputs to zero while training, and scales the rest up."""
 
     def __init__(
-        self, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, name: str | None = None, **kwargs: Any
+        self,
+        rate: TensorLike = 0.5,
+        noise_shape: ShapeLike = None,
+        seed: int | None = None,
+        name: str | None = None,
+        **kwargs: Any,
     ):
         super().__init__(name=name, **kwargs)
         self.rate = rate
-        self.noise_shape = noise_shape
+        self.noise_shape: Any = noise_shape
         self.seed = seed
         self.supports_masking = True
 
-    def call(self, inputs: Any, training: TensorLike = False) -> Tensor:
+    def call(self, inputs: Nested, training: TensorLike = False) -> Tensor:
         """Drop, while training."""
 
         def dropped() -> Any:
@@ -147,7 +152,7 @@ class Flatten(Layer):
         self.data_format = data_format_named(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs: Nested) -> Any:
+    def call(self, inputs: Nested) -> Tensor:
         """Reshape to [batch, everything else]."""
         dims = inputs.shape.as_list()
         if self.data_format == "channels_first" and len(dims) > 1:
@@ -228,7 +233,7 @@ def dropout(
     return Dropout(rate, noise_shape=noise_shape, seed=seed, name=name).apply(inputs, training=training)
 
 
-def flatten(inputs: Nested, name: str | None = None, data_format: str = "channels_last") -> Any:
+def flatten(inputs: Nested, name: str | None = None, data_format: str = "channels_last") -> Tensor:
     """Return each example of the batch as one vector.
 
     >>> import numpy as np

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ebbflow.core import dtypes, nest
+from ebbflow.core.typing import AnyTensor, DTypeLike
 
 
 class InputSpec:
@@ -19,7 +20,7 @@ class InputSpec:
 
     def __init__(
         self,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         shape: Any = None,
         ndim: int | None = None,
         max_ndim: int | None = None,
@@ -43,7 +44,7 @@ class InputSpec:
         given = [(name, getattr(self, name)) for name in ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")]
         return f"InputSpec({', '.join(f'{name}={value}' for name, value in given if value)})"
 
-    def check(self, layer: str, index: int, tensor: Any) -> None:
+    def check(self, layer: str, index: int, tensor: AnyTensor) -> None:
         """Raise ValueError where the input does not fit."""
         start = f"Input {index} of layer {layer} is incompatible with the layer: "
         dims = tensor.shape._dims

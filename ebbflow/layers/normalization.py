@@ -7,7 +7,7 @@ and adjustments, is composed. Names and arithmetic are TensorFlow's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ebbflow.core import context, dtypes
@@ -59,7 +59,7 @@ class BatchNormalization(Layer):
         beta_constraint: Callable[[Any], Any] | None = None,
         gamma_constraint: Callable[[Any], Any] | None = None,
         renorm: bool = False,
-        renorm_clipping: Any = None,
+        renorm_clipping: Mapping[str, TensorLike] | None = None,
         renorm_momentum: float = 0.99,
         fused: bool | None = None,
         trainable: bool = True,
@@ -86,7 +86,7 @@ class BatchNormalization(Layer):
 
     # --- variables ----------------------------------------------------------------------------------------------------
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Make gamma, beta and the moving averages."""
         shape = TensorShape(input_shape)
         if not shape.rank:
@@ -382,12 +382,12 @@ def batch_normalization(
     name: str | None = None,
     reuse: bool | None = None,
     renorm: bool = False,
-    renorm_clipping: Any = None,
+    renorm_clipping: Mapping[str, TensorLike] | None = None,
     renorm_momentum: float = 0.99,
     fused: bool | None = None,
     virtual_batch_size: int | None = None,
     adjustment: Callable[..., Any] | None = None,
-) -> Any:
+) -> Tensor:
     """Return the inputs normalized by the batch (while `training`) or by the moving averages."""
     given = dict(locals())
     inputs, training, reuse = given.pop("inputs"), given.pop("training"), given.pop("reuse")

@@ -17,7 +17,7 @@ from ebbflow.core import dtypes, errors
 from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dimension, Dims, as_dims
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike
+from ebbflow.core.typing import AnyTensor, DTypeLike
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -49,7 +49,7 @@ NEVER_AS_CONTENT = NARROW | {dtypes.string, dtypes.bool, dtypes.complex64, dtype
 
 
 def make_tensor_proto(
-    values: Any,
+    values: AnyTensor,
     dtype: DTypeLike | None = None,
     shape: Any = None,
     verify_shape: bool = False,

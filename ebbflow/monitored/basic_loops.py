@@ -24,12 +24,14 @@ from ebbflow.train.step_counter import get_global_step
 
 if TYPE_CHECKING:
     from ebbflow.monitored.session_run_hook import SessionRunContext, SessionRunValues
+    from ebbflow.monitored.supervisor import Supervisor
+    from ebbflow.state.base import Variable
     from ebbflow.summary.writer import FileWriter
     from ebbflow.train.coordinator import Coordinator
 
 
 def basic_train_loop(
-    supervisor: Any,
+    supervisor: Supervisor,
     train_step_fn: Callable[..., Any],
     args: Nested = None,
     kwargs: Mapping[str, Any] | None = None,
@@ -53,7 +55,7 @@ def train(
     save_summaries_steps: int | None = 100,
     config: Message | None = None,
     max_wait_secs: float = 7200,
-) -> Any:
+) -> Nested:
     """Run `train_op` until a hook stops it; return its last value (`tf.contrib.training.train`)."""
     if logdir is None and is_chief and (save_summaries_steps or save_checkpoint_secs):
         raise ValueError("logdir cannot be None when save_summaries_steps or save_checkpoint_secs are not None")
@@ -71,7 +73,7 @@ def train(
 # --- evaluation -------------------------------------------------------------------------------------------------------
 
 
-def get_or_create_eval_step() -> Any:
+def get_or_create_eval_step() -> Variable:
     """Return the local variable that counts evaluations, made on first use."""
     graph = context.default_graph()
     steps = graph.get_collection(GraphKeys.EVAL_STEP)
@@ -160,7 +162,7 @@ def evaluate_once(
     final_ops_feed_dict: Feeds | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
     config: Message | None = None,
-) -> Any:
+) -> Nested:
     """Restore a checkpoint, run `eval_ops` until a hook stops it, return what `final_ops` are then."""
     eval_step = get_or_create_eval_step()
     hooks = list(hooks or ())
@@ -201,7 +203,7 @@ def evaluate_repeatedly(
     max_number_of_evaluations: int | None = None,
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,
-) -> Any:
+) -> Nested:
     """Evaluate each new checkpoint of a folder, at most every so many seconds; return the last final values."""
     value = None
     final = final_ops, final_ops_feed_dict

@@ -27,6 +27,7 @@ from ebbflow.train.step_counter import get_global_step
 
 if TYPE_CHECKING:
     from ebbflow.checkpoint.saver import Saver
+    from ebbflow.monitored.scaffold import Scaffold
     from ebbflow.summary.writer import FileWriter
     from ebbflow.train.coordinator import Coordinator
 
@@ -278,7 +279,7 @@ class FinalOpsHook(SessionRunHook):
         self._final_ops_values: Any = None
 
     @property
-    def final_ops_values(self) -> Any:
+    def final_ops_values(self) -> Nested:
         """What the tensors were."""
         return self._final_ops_values
 
@@ -317,7 +318,7 @@ class CheckpointSaverListener:
     def before_save(self, session: SessionLike, global_step_value: int) -> None:
         """Called before a checkpoint is written."""
 
-    def after_save(self, session: SessionLike, global_step_value: int) -> Any:
+    def after_save(self, session: SessionLike, global_step_value: int) -> bool | None:
         """Called after; returning True asks training to stop."""
 
     def end(self, session: SessionLike, global_step_value: int) -> None:
@@ -334,7 +335,7 @@ class CheckpointSaverHook(SessionRunHook):
         save_steps: int | None = None,
         saver: Saver | None = None,
         checkpoint_basename: str = "model.ckpt",
-        scaffold: Any = None,
+        scaffold: Scaffold | None = None,
         listeners: Sequence[CheckpointSaverListener] | None = None,
         save_graph_def: bool = True,
     ):

@@ -20,7 +20,7 @@ from ebbflow.monitored.session_run_hook import SessionRunHook
 from ebbflow.platform import logging
 
 if TYPE_CHECKING:
-    from ebbflow.monitored.session_run_hook import SessionRunContext, SessionRunValues
+    from ebbflow.monitored.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues
     from ebbflow.train.coordinator import Coordinator
 
 
@@ -67,7 +67,7 @@ class CheckpointInputPipelineHook(SessionRunHook):
         """Note that the iterators of this session are at their beginning."""
         self._first_run = True
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         """Before the first run, set the iterators where they were; then have the step fetched."""
         if self._first_run:
             self._restore_or_save(run_context.session)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, errors
 from ebbflow.core.typing import Message
@@ -22,6 +22,10 @@ from ebbflow.platform import logging
 from ebbflow.train import queue_runner
 from ebbflow.train.coordinator import Coordinator
 
+if TYPE_CHECKING:
+    from ebbflow.runtime.session import Session
+
+
 PREEMPTION_ERRORS = (errors.AbortedError, errors.UnavailableError)
 """What means that a session was lost, through no fault of the program."""
 
@@ -32,7 +36,7 @@ PREEMPTION_ERRORS = (errors.AbortedError, errors.UnavailableError)
 class SessionCreator:
     """Makes sessions: the base of those below."""
 
-    def create_session(self) -> Any:
+    def create_session(self) -> Session:
         """Return a session that is ready."""
         raise NotImplementedError("a session creator of one's own defines create_session")
 
@@ -58,7 +62,7 @@ class ChiefSessionCreator(SessionCreator):
             self._session_manager = _manager_of(self._scaffold)
         return self._session_manager
 
-    def create_session(self) -> Any:
+    def create_session(self) -> Session:
         """Return a session that is restored, or else initialized."""
         self._scaffold.finalize()
         return self._get_session_manager().prepare_session(
@@ -80,14 +84,14 @@ class WorkerSessionCreator(SessionCreator):
         self,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: Any = None,
+        config: Message | None = None,
         max_wait_secs: float = 30 * 60,
     ):
         self._scaffold = scaffold or Scaffold()
         self._session_manager: SessionManager | None = None
         self._master, self._config, self._max_wait_secs = master, config, max_wait_secs
 
-    def create_session(self) -> Any:
+    def create_session(self) -> Session:
         """Return a session that the chief has made ready."""
         self._scaffold.finalize()
         if self._session_manager is None:
@@ -449,7 +453,7 @@ class MonitoredSession(BaseMonitoredSession):
     StepContext = StepContext
 
     def __init__(
-        self, session_creator: Any = None, hooks: Sequence[SessionRunHook] | None = None,
+        self, session_creator: SessionCreator | None = None, hooks: Sequence[SessionRunHook] | None = None,
         stop_grace_period_secs: float = 120,
     ):  # fmt: skip
         super().__init__(session_creator, hooks, should_recover=True, stop_grace_period_secs=stop_grace_period_secs)
@@ -471,7 +475,7 @@ class SingularMonitoredSession(BaseMonitoredSession):
         creator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir, checkpoint_filename_with_path)
         super().__init__(creator, hooks, should_recover=False, stop_grace_period_secs=stop_grace_period_secs)
 
-    def raw_session(self) -> Any:
+    def raw_session(self) -> Session:
         """Return the plain session."""
         return self._tf_sess()
 
@@ -483,14 +487,14 @@ def MonitoredTrainingSession(
     scaffold: Scaffold | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
     chief_only_hooks: Sequence[SessionRunHook] | None = None,
-    save_checkpoint_secs: Any = USE_DEFAULT,
-    save_summaries_steps: Any = USE_DEFAULT,
-    save_summaries_secs: Any = USE_DEFAULT,
+    save_checkpoint_secs: float | object = USE_DEFAULT,
+    save_summaries_steps: float | object = USE_DEFAULT,
+    save_summaries_secs: float | object = USE_DEFAULT,
     config: Message | None = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int = 100,
     max_wait_secs: float = 7200,
-    save_checkpoint_steps: Any = USE_DEFAULT,
+    save_checkpoint_steps: float | object = USE_DEFAULT,
     summary_dir: str | None = None,
     save_graph_def: bool = True,
 ) -> MonitoredSession:

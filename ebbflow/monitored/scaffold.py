@@ -87,7 +87,7 @@ class Scaffold:
         return self
 
     @property
-    def init_fn(self) -> Any:
+    def init_fn(self) -> Callable[..., Any] | None:
         """A function of the session, called after `init_op` has run."""
         return self._init_fn
 
@@ -117,12 +117,12 @@ class Scaffold:
         return self._local_init_feed_dict
 
     @property
-    def summary_op(self) -> Any:
+    def summary_op(self) -> Tensor | None:
         """All summaries, merged."""
         return self._summary_op
 
     @property
-    def saver(self) -> Any:
+    def saver(self) -> Saver | None:
         """What writes and reads checkpoints."""
         return self._saver
 
@@ -132,7 +132,7 @@ class Scaffold:
         return self._init_feed_dict
 
     @staticmethod
-    def get_or_default(arg_name: str, collection_key: str, default_constructor: Callable[[], Any]) -> Any:
+    def get_or_default(arg_name: str, collection_key: str, default_constructor: Callable[[], Any]) -> Nested:
         """Return the one item of a collection; where there is none, make it and put it there."""
         graph = context.default_graph()
         items = graph.get_collection(collection_key)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ebbflow.checkpoint.saver import Saver
 from ebbflow.core import context, dtypes
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Feeds, Message, Nested, SessionLike, TensorLike
+from ebbflow.core.typing import Assigned, Feeds, Message, Nested, SessionLike, TensorLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph_def import write_graph
 from ebbflow.graph.meta_graph import create_meta_graph_def
@@ -31,6 +32,7 @@ from ebbflow.train.step_counter import get_global_step
 
 if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph
+    from ebbflow.runtime.session import Session
     from ebbflow.state.base import Variable
 
 
@@ -51,7 +53,7 @@ class Supervisor:
         local_init_op: Nested = USE_DEFAULT,
         logdir: str | None = None,
         summary_op: Nested = USE_DEFAULT,
-        saver: Any = USE_DEFAULT,
+        saver: Nested = USE_DEFAULT,
         global_step: Variable | TensorLike = USE_DEFAULT,
         save_summaries_secs: float = 120,
         save_model_secs: float = 600,
@@ -59,7 +61,7 @@ class Supervisor:
         stop_grace_secs: float = 120,
         checkpoint_basename: str = "model.ckpt",
         session_manager: SessionManager | None = None,
-        summary_writer: Any = USE_DEFAULT,
+        summary_writer: Nested = USE_DEFAULT,
         init_fn: Callable[[Any], Any] | None = None,
         local_init_run_options: Message | None = None,
     ):
@@ -151,27 +153,27 @@ class Supervisor:
         return self._coord
 
     @property
-    def init_op(self) -> Any:
+    def init_op(self) -> Nested:
         """What initializes the variables."""
         return self._init_op
 
     @property
-    def init_feed_dict(self) -> Any:
+    def init_feed_dict(self) -> Feeds | None:
         """What is fed to it."""
         return self._init_feed_dict
 
     @property
-    def ready_op(self) -> Any:
+    def ready_op(self) -> Nested:
         """The names of what is not initialized."""
         return self._ready_op
 
     @property
-    def ready_for_local_init_op(self) -> Any:
+    def ready_for_local_init_op(self) -> Nested:
         """The names of what must be initialized before local things are."""
         return self._ready_for_local_init_op
 
     @property
-    def summary_writer(self) -> Any:
+    def summary_writer(self) -> FileWriter | None:
         """What writes events; None where this is not the chief."""
         return self._summary_writer
 
@@ -186,7 +188,7 @@ class Supervisor:
         return self._save_summaries_secs
 
     @property
-    def global_step(self) -> Any:
+    def global_step(self) -> Assigned:
         """The global step."""
         return self._global_step
 
@@ -211,7 +213,7 @@ class Supervisor:
         self, master: str = "", config: Message | None = None, wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
         start_standard_services: bool = True,
-    ) -> Any:  # fmt: skip
+    ) -> Session:  # fmt: skip
         """Return a session that is ready; the chief's services and the threads of queues run."""
         self._coord.clear_stop()
         if self._summary_writer:
@@ -312,13 +314,15 @@ class Supervisor:
         self._started_threads.extend(threads)
         return threads
 
-    def loop(self, timer_interval_secs: float | None, target: Any, args: Any = None, kwargs: Any = None) -> Any:
+    def loop(self, timer_interval_secs: float | None, target: Any, args: Any = None, kwargs: Any = None) -> Thread:
         """Start a thread that calls `target` every so many seconds until all stop; return it."""
         looper = LooperThread(self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
         looper.start()
         return looper
 
-    def stop(self, threads: Any = None, close_summary_writer: bool = True, ignore_live_threads: bool = False) -> None:
+    def stop(
+        self, threads: Sequence[Any] | None = None, close_summary_writer: bool = True, ignore_live_threads: bool = False
+    ) -> None:
         """Ask all threads to stop, wait for them, close the writer; raises what one of them reported."""
         self._coord.request_stop()
         try:
@@ -329,7 +333,7 @@ class Supervisor:
                 self._summary_writer.close()
                 self._graph_added_to_summary = False
 
-    def request_stop(self, ex: Any = None) -> None:
+    def request_stop(self, ex: BaseException | tuple[Any, ...] | None = None) -> None:
         """Ask all threads to stop."""
         self._coord.request_stop(ex=ex)
 
@@ -337,7 +341,7 @@ class Supervisor:
         """Return whether threads were asked to stop."""
         return self._coord.should_stop()
 
-    def stop_on_exception(self) -> Any:
+    def stop_on_exception(self) -> AbstractContextManager[None]:
         """Ask all to stop with whatever the block raises."""
         return self._coord.stop_on_exception()
 
@@ -346,7 +350,7 @@ class Supervisor:
         self._coord.wait_for_stop()
 
     def summary_computed(
-        self, sess: SessionLike, summary: Any, global_step: Variable | TensorLike | None = None
+        self, sess: SessionLike, summary: Message | bytes, global_step: Variable | TensorLike | None = None
     ) -> None:
         """Write a summary that was computed elsewhere."""
         if not self._summary_writer:

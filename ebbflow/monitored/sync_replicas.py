@@ -9,12 +9,12 @@ threads of one session or processes that meet at a server.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.typing import Effect
+from ebbflow.core.typing import AnyTensor, Effect
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.monitored.session_run_hook import SessionRunHook
@@ -27,6 +27,10 @@ from ebbflow.state.queues.queue import FIFOQueue
 from ebbflow.train.optimizer import Optimizer
 from ebbflow.train.queue_runner import QueueRunner
 
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
+    from ebbflow.train.moving_averages import ExponentialMovingAverage
+
 
 class SyncReplicasOptimizer(Optimizer):
     """Averages the gradients of several workers, then has another optimizer take the step."""
@@ -36,7 +40,7 @@ class SyncReplicasOptimizer(Optimizer):
         opt: Optimizer,
         replicas_to_aggregate: int,
         total_num_replicas: int | None = None,
-        variable_averages: Any = None,
+        variable_averages: ExponentialMovingAverage | None = None,
         variables_to_average: Iterable[Any] | None = None,
         use_locking: bool = False,
         name: str = "sync_replicas",
@@ -52,13 +56,13 @@ class SyncReplicasOptimizer(Optimizer):
         self._chief_queue_runner: Any = None
         self._accumulators: list[tuple[Any, str]] = []
 
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Variable]]:
         """Return what the other optimizer's `compute_gradients` returns."""
         return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
-    ) -> Any:
+        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: AnyTensor = None, name: str | None = None
+    ) -> Effect:
         """Return the operation by which a worker gives its gradients and waits for the next step."""
         grads_and_vars = list(grads_and_vars or ())
         if not grads_and_vars:
@@ -131,7 +135,7 @@ class SyncReplicasOptimizer(Optimizer):
 
     # --- what the chief does -----------------------------------------------------------------------------------------
 
-    def get_chief_queue_runner(self) -> Any:
+    def get_chief_queue_runner(self) -> QueueRunner:
         """Return what applies the means, in a thread of the chief."""
         self._check_applied("get_chief_queue_runner")
         return self._chief_queue_runner
@@ -164,11 +168,11 @@ class SyncReplicasOptimizer(Optimizer):
         """Return a slot of the other optimizer."""
         return self._opt.get_slot(*args, **kwargs)
 
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
         """Return the names of the other optimizer's slots."""
         return self._opt.get_slot_names(*args, **kwargs)
 
-    def variables(self) -> Any:
+    def variables(self) -> list[Variable]:
         """Return the other optimizer's variables."""
         return self._opt.variables()
 

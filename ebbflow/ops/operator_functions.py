@@ -9,7 +9,7 @@ from typing import Any
 
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.arrays.slicing import slice_helper
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.binary import add as sum_of
@@ -38,7 +38,7 @@ def ne(self: TensorLike, other: object) -> Any:
     return True if other is None else raw.NotEqual(self, other, incompatible_shape_error=False)
 
 
-def getitem(tensor: TensorLike, slice_spec: TensorLike, var: Any = None) -> Any:
+def getitem(tensor: TensorLike, slice_spec: TensorLike, var: Any = None) -> Tensor:
     """Return `tensor[slice_spec]`.
 
     >>> getitem([1, 2, 3], 1).numpy()
@@ -47,7 +47,7 @@ def getitem(tensor: TensorLike, slice_spec: TensorLike, var: Any = None) -> Any:
     return slice_helper(tensor, slice_spec, var)
 
 
-def ragged_getitem(rt_input: Any, key: Any) -> Any:
+def ragged_getitem(rt_input: Any, key: object) -> AnyTensor:
     """Return `rt_input[key]` of a ragged tensor."""
     if not isinstance(rt_input, RaggedTensor):
         raise TypeError(f"ragged_getitem takes a tf.RaggedTensor, got {type(rt_input).__name__}")

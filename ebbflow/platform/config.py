@@ -89,7 +89,7 @@ def get_jit() -> str:
     return wishes.jit
 
 
-def set_jit(enabled: Any) -> None:
+def set_jit(enabled: bool) -> None:
     """Say whether functions are compiled: True or "autoclustering", or False."""
     if enabled not in (True, False, "autoclustering", ""):
         raise ValueError(f"Invalid argument `enabled`: {enabled!r} is not True, False or 'autoclustering'")

@@ -40,7 +40,7 @@ def make_decorator(
     decorator_name: str | None = None,
     decorator_doc: str = "",
     decorator_argspec: Any = None,
-) -> Any:
+) -> Callable[..., Any]:
     """Return `decorator_func` dressed as `target`, so that `unwrap` and signatures see through it."""
     caller = sys._getframe(1).f_code.co_name  # inspect.stack() would read the source of every frame
     decorator = TFDecorator(decorator_name or caller, target, decorator_doc, decorator_argspec)
@@ -86,7 +86,7 @@ def _signature_of(spec: Any) -> inspect.Signature:
     return inspect.Signature([*found, *([kinds(more, kinds.VAR_KEYWORD)] if more else [])])
 
 
-def unwrap(maybe_tf_decorator: Any) -> tuple[list[TFDecorator], Any]:
+def unwrap(maybe_tf_decorator: Callable[..., Any]) -> tuple[list[TFDecorator], Any]:
     """Return the decorators of a function, outermost first, and the function inside."""
     found: list[TFDecorator] = []
     here = maybe_tf_decorator

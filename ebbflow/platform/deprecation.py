@@ -91,7 +91,9 @@ def _with_notice(doc: str | None, date: str | None, instructions: str) -> str:
     return f"{first} (deprecated)\n\n{notice}{instructions}\n{rest}"
 
 
-def deprecated_args(date: str | None, instructions: str, *deprecated_arg_names_or_tuples: Any, **kwargs: Any) -> Any:
+def deprecated_args(
+    date: str | None, instructions: str, *deprecated_arg_names_or_tuples: Any, **kwargs: Any
+) -> Callable[..., Any]:
     """Decorate a function some of whose arguments should no longer be given: names, or (name, value that may be)."""
     _check(date, instructions)
     if not deprecated_arg_names_or_tuples:
@@ -118,7 +120,9 @@ def deprecated_args(date: str | None, instructions: str, *deprecated_arg_names_o
     return decorate
 
 
-def deprecated_arg_values(date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: Any) -> Any:
+def deprecated_arg_values(
+    date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: Any
+) -> Callable[..., Any]:
     """Decorate a function some values of whose arguments should no longer be given."""
     _check(date, instructions)
     if not deprecated_kwargs:

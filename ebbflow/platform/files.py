@@ -101,7 +101,7 @@ class GFile:
         with told(self._name):
             return self._text(file.read(n))
 
-    def readline(self) -> Any:
+    def readline(self) -> str | bytes:
         """Return the next line with its end, or an empty one at the end of the file."""
         file = self._open(writing=False)
         with told(self._name):
@@ -111,7 +111,7 @@ class GFile:
         """Return all lines that are left."""
         return list(self)
 
-    def write(self, file_content: Any) -> None:
+    def write(self, file_content: str | bytes) -> None:
         """Write text or bytes at the end of what was written."""
         file = self._open(writing=True)
         with told(self._name):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ebbflow.core import dtypes
+from ebbflow.core.typing import AnyTensor
 
 if TYPE_CHECKING:
     from ebbflow.core.typing import DTypeLike
@@ -95,7 +96,7 @@ class DataSet:
     def __init__(
         self,
         images: Any,
-        labels: Any,
+        labels: AnyTensor,
         fake_data: bool = False,
         one_hot: bool = False,
         dtype: DTypeLike = dtypes.float32,

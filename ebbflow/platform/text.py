@@ -26,7 +26,7 @@ complex_types = (numbers.Complex, np.number)
 bytes_or_text_types = (bytes, str)
 
 
-def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+def as_bytes(bytes_or_text: str | bytes, encoding: str = "utf-8") -> bytes:
     """Return text or bytes as bytes.
 
     >>> as_bytes("é"), as_bytes(b"e")
@@ -41,7 +41,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
     raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
 
 
-def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+def as_text(bytes_or_text: str | bytes, encoding: str = "utf-8") -> str:
     """Return text or bytes as text."""
     if isinstance(bytes_or_text, str):
         return bytes_or_text

@@ -304,7 +304,7 @@ class Session(BaseSession):
     [2.0, 4.0]
     """
 
-    def __init__(self, target: Nested = "", graph: Graph | None = None, config: Any = None):
+    def __init__(self, target: Nested = "", graph: Graph | None = None, config: Message | None = None):
         super().__init__(target, graph, config)
         self._entered: list[Any] = []
 
@@ -322,7 +322,7 @@ class Session(BaseSession):
         self.close()
 
     @staticmethod
-    def reset(target: str, containers: Sequence[str] | None = None, config: Any = None) -> None:
+    def reset(target: str, containers: Sequence[str] | None = None, config: Message | None = None) -> None:
         """Have the servers of a cluster forget what is in their containers (or in those named), and end its sessions.
 
         What a session of this process holds is its own, and goes when the session is closed.
@@ -415,7 +415,7 @@ def _remote() -> Any:
     return importlib.import_module("ebbflow.cluster.remote")  # a higher room, for the few who have other processes
 
 
-def get_default_session() -> Any:
+def get_default_session() -> Session | None:
     """Return the innermost default session of this thread, or None."""
     stack = context.thread.sessions
     return stack[-1] if stack else None

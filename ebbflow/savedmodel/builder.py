@@ -6,7 +6,7 @@ Several graphs with tags of their own may share the variables of the first. The 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ebbflow import messages
@@ -49,7 +49,7 @@ class SavedModelBuilder:
         sess: SessionLike,
         tags: Iterable[str],
         signature_def_map: Mapping[str, Any] | None = None,
-        assets_collection: Any = None,
+        assets_collection: Sequence[Any] | None = None,
         legacy_init_op: Nested = None,
         clear_devices: bool = False,
         main_op: Nested = None,
@@ -57,7 +57,7 @@ class SavedModelBuilder:
         saver: Saver | None = None,
         init_op: Nested = None,
         train_op: Nested = None,
-        assets_list: Any = None,
+        assets_list: Sequence[Any] | None = None,
     ) -> None:
         """Add the default graph under these tags, and the session's variables for it and all that follow."""
         if self._has_saved_variables:
@@ -79,7 +79,7 @@ class SavedModelBuilder:
         self,
         tags: Iterable[str],
         signature_def_map: Mapping[str, Any] | None = None,
-        assets_collection: Any = None,
+        assets_collection: Sequence[Any] | None = None,
         legacy_init_op: Nested = None,
         clear_devices: bool = False,
         main_op: Nested = None,
@@ -87,7 +87,7 @@ class SavedModelBuilder:
         saver: Saver | None = None,
         init_op: Nested = None,
         train_op: Nested = None,
-        assets_list: Any = None,
+        assets_list: Sequence[Any] | None = None,
     ) -> None:
         """Add the default graph under these tags; its variables are those that were saved before."""
         if not self._has_saved_variables:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import errors
-from ebbflow.core.typing import PathLike
+from ebbflow.core.typing import Message, PathLike
 from ebbflow.ops.sparse.cross import joined_hash
 from ebbflow.ops.strings.hashing import fingerprint64, hashes
 from ebbflow.platform import files
@@ -112,7 +112,7 @@ class Fingerprint:
         self.version = version
 
     @classmethod
-    def from_proto(cls, proto: Any) -> Fingerprint:
+    def from_proto(cls, proto: Message) -> Fingerprint:
         """Return the fingerprint that a FingerprintDef (or its bytes) holds."""
         kind = "bytes" if isinstance(proto, bytes) else proto.DESCRIPTOR.name
         if kind not in ("bytes", "FingerprintDef"):
@@ -126,7 +126,7 @@ class Fingerprint:
             raise ValueError("Given proto could not be deserialized as fingerprint: it has none of its numbers.")
         return cls(version=message.version, **{field: getattr(message, field) for field in _FIELDS})
 
-    def to_proto(self) -> Any:
+    def to_proto(self) -> Message:
         """Return the fingerprint as a FingerprintDef."""
         proto = messages.FingerprintDef(**{field: getattr(self, field) or 0 for field in _FIELDS})
         if self.version is not None:

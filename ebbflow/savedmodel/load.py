@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,10 @@ from ebbflow.state.lookup.interface import remember_initializer
 from ebbflow.state.variables import Variable, VariableAggregation, VariableSynchronization
 from ebbflow.trackable.registration import get_registered_class, validate_restore_function
 
+if TYPE_CHECKING:
+    from ebbflow.trackable.base import Trackable
+
+
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
@@ -58,7 +62,7 @@ def load(
     tags: Iterable[str] | str | None = None,
     options: LoadOptions | None = None,
     allow: Iterable[str] | str | None = None,
-) -> Any:
+) -> Trackable:
     """Return the root object of the SavedModel in a folder; its signatures are `.signatures`.
 
     A model that writes files, calls Python or uses the network is refused, unless `allow` names those ops.

@@ -11,7 +11,7 @@ from typing import Any
 from ebbflow.checkpoint.saveables import all_saveables
 from ebbflow.checkpoint.saver import import_meta_graph_with_return_elements
 from ebbflow.core import context
-from ebbflow.core.typing import PathLike, SessionLike
+from ebbflow.core.typing import Message, PathLike, SessionLike
 from ebbflow.graph.scope_names import prepend_name_scope
 from ebbflow.platform import logging
 from ebbflow.savedmodel import constants, reading, safety
@@ -22,7 +22,7 @@ def load(
     sess: SessionLike, tags: Iterable[str], export_dir: PathLike, import_scope: str | None = None,
     allow: Iterable[str] | str | None = None,
     **saver_kwargs: Any,
-) -> Any:  # fmt: skip
+) -> Message:  # fmt: skip
     """Load the graph of these tags into a session, restore its variables, run its initialisation; return the message.
 
     A model that writes files, calls Python or uses the network is refused, unless `allow` names those ops.

@@ -95,7 +95,7 @@ class VersionedTypeRegistration:
         self._min_producer, self._min_consumer = min_producer_version, min_consumer_version
         self._bad_consumers = list(bad_consumers or ())
 
-    def to_proto(self) -> Any:
+    def to_proto(self) -> Message:
         """Return this as a SavedUserObject."""
         return messages.SavedUserObject(
             identifier=self.identifier,
@@ -108,7 +108,7 @@ class VersionedTypeRegistration:
         """Return a new object."""
         return self._factory(proto)
 
-    def should_load(self, proto: Any) -> bool:
+    def should_load(self, proto: Message) -> bool:
         """Return whether this version reads what the file's wrote."""
         return (
             proto.identifier == self.identifier
@@ -161,7 +161,7 @@ def registered_identifiers() -> list[str]:
     return list(_REVIVED)
 
 
-def get_setter(proto: Any) -> Callable[..., Any] | None:
+def get_setter(proto: Message) -> Callable[..., Any] | None:
     """Return how attributes are set on objects of a registered class."""
     for registration in _REVIVED.get(proto.identifier, (None, []))[1]:
         if registration.should_load(proto):

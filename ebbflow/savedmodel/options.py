@@ -75,7 +75,7 @@ class SaveOptions:
         experimental_custom_gradients: bool = True,
         experimental_image_format: bool = False,
         experimental_skip_saver: bool = False,
-        experimental_sharding_callback: Any = None,
+        experimental_sharding_callback: object = None,
         extra_tags: Iterable[str] | None = None,
     ):
         if experimental_image_format:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import errors
-from ebbflow.core.typing import PathLike
+from ebbflow.core.typing import Message, PathLike
 from ebbflow.platform import files
 from ebbflow.savedmodel import constants
 
@@ -32,7 +32,7 @@ def maybe_saved_model_directory(export_dir: Any) -> bool:
     return contains_saved_model(export_dir)
 
 
-def parse_saved_model(export_dir: Any) -> Any:
+def parse_saved_model(export_dir: Any) -> Message:
     """Return the SavedModel message of a folder."""
     folder = os.fspath(export_dir)
     if isinstance(folder, bytes):
@@ -87,7 +87,7 @@ def get_meta_graph_def(saved_model: Any, tags: Iterable[str] | str | None, where
     )
 
 
-def read_saved_model(saved_model_dir: PathLike) -> Any:
+def read_saved_model(saved_model_dir: PathLike) -> Message:
     """Return the SavedModel message of a folder."""
     return parse_saved_model(saved_model_dir)
 

@@ -14,7 +14,7 @@ from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import AnyTensor, Message, TensorLike
 from ebbflow.graph.scope_names import prepend_name_scope
 from ebbflow.messages.tensors import shape_proto
 from ebbflow.savedmodel import constants
@@ -33,7 +33,7 @@ METHODS = {
 # --- tensors ----------------------------------------------------------------------------------------------------------
 
 
-def build_tensor_info(tensor: TensorLike) -> Any:
+def build_tensor_info(tensor: TensorLike) -> Message:
     """Return a tensor (also a sparse or ragged one) as a TensorInfo."""
     if isinstance(tensor, EagerTensor):
         raise RuntimeError("`build_tensor_info` is not supported in Eager mode.")
@@ -70,7 +70,9 @@ def build_tensor_info_from_op(op: Any) -> Any:
     )
 
 
-def get_tensor_from_tensor_info(tensor_info: Any, graph: Graph | None = None, import_scope: str | None = None) -> Any:
+def get_tensor_from_tensor_info(
+    tensor_info: Message, graph: Graph | None = None, import_scope: str | None = None
+) -> AnyTensor:
     """Return the tensor (or sparse or ragged one) of a graph that a TensorInfo names."""
     graph = _graph(graph)
 
@@ -110,7 +112,7 @@ def build_signature_def(
     outputs: Mapping[str, Any] | None = None,
     method_name: str | None = None,
     defaults: Mapping[str, Any] | None = None,
-) -> Any:
+) -> Message:
     """Return a SignatureDef of TensorInfos by name."""
     result = messages.SignatureDef()
     for given, field in ((inputs, result.inputs), (outputs, result.outputs), (defaults, result.defaults)):
@@ -121,7 +123,7 @@ def build_signature_def(
     return result
 
 
-def regression_signature_def(examples: TensorLike, predictions: Any) -> Any:
+def regression_signature_def(examples: TensorLike, predictions: TensorLike) -> Message:
     """Return the signature of a regression: examples as text in, float predictions out."""
     for name, value in (("examples", examples), ("predictions", predictions)):
         if value is None:
@@ -139,7 +141,7 @@ def regression_signature_def(examples: TensorLike, predictions: Any) -> Any:
     )
 
 
-def classification_signature_def(examples: TensorLike, classes: Any, scores: Any) -> Any:
+def classification_signature_def(examples: TensorLike, classes: TensorLike, scores: TensorLike) -> Message:
     """Return the signature of a classification: examples as text in; classes as text, scores, or both out."""
     if examples is None:
         raise ValueError("Classification `examples` cannot be None.")
@@ -166,7 +168,7 @@ def _check(tensor: Any, dtype: Any, message: str) -> None:
         raise ValueError(f"{message} Found tensor of type {tensor.dtype.base_dtype.name}.")
 
 
-def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Any:
+def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Message:
     """Return the signature of any computation, from named tensors to named tensors."""
     if not inputs:
         raise ValueError("Prediction `inputs` cannot be None or empty.")
@@ -218,7 +220,7 @@ def load_op_from_signature_def(signature_def: Any, key: str, import_scope: str |
         ) from None
 
 
-def is_valid_signature(signature_def: Any) -> bool:
+def is_valid_signature(signature_def: Message) -> bool:
     """Return whether a signature is one that a server can answer."""
     if signature_def is None:
         return False
@@ -234,7 +236,7 @@ def is_valid_signature(signature_def: Any) -> bool:
     return all(name in allowed and info.dtype == allowed[name] for name, info in signature_def.outputs.items())
 
 
-def get_signature_def_by_key(meta_graph_def: Any, signature_def_key: str) -> Any:
+def get_signature_def_by_key(meta_graph_def: Message, signature_def_key: str) -> Message:
     """Return the signature of a name, or say which there are."""
     if signature_def_key not in meta_graph_def.signature_def:
         raise ValueError(

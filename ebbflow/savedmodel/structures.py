@@ -22,6 +22,7 @@ from ebbflow.core.shape import TensorShape
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import get_name, lookup
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import Message, Nested
 from ebbflow.messages.tensors import make_ndarray, make_tensor_proto, shape_dims, shape_proto
 from ebbflow.ops.extension.anonymous import AnonymousExtensionTypeSpec
 from ebbflow.ops.extension.types import ExtensionTypeSpec
@@ -86,7 +87,7 @@ class StructureCoder:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def encode_structure(nested_structure: Any) -> Any:
+def encode_structure(nested_structure: Nested) -> Message:
     """Return a structure as a StructuredValue.
 
     >>> encode_structure([1, "a"]).list_value.values[0].int64_value
@@ -195,7 +196,7 @@ def _encode_registered(spec: Any, into: Any) -> None:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def decode_proto(proto: Any, depth: int = 0) -> Any:
+def decode_proto(proto: Message, depth: int = 0) -> Nested:
     """Return the structure that a StructuredValue holds."""
     if depth > DEEPEST:
         raise errors.InvalidArgumentError(None, None, f"a structure is nested more than {DEEPEST} deep")

@@ -20,7 +20,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims, TensorShape, from_dims
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Reference, Tensor, TensorBase
-from ebbflow.core.typing import DTypeLike, SessionLike, ShapeLike, TensorLike
+from ebbflow.core.typing import Array, Assigned, DTypeLike, Message, SessionLike, ShapeLike, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
@@ -220,7 +220,7 @@ class Variable(TensorBase, Trackable, metaclass=Making):
         return self._aggregation
 
     @property
-    def constraint(self) -> Any:
+    def constraint(self) -> Callable[..., Any] | None:
         return self._constraint
 
     @property
@@ -250,14 +250,14 @@ class Variable(TensorBase, Trackable, metaclass=Making):
     def _get_save_slice_info(self) -> Any:
         return self._save_slice_info
 
-    def to_proto(self, export_scope: str | None = None) -> Any:
+    def to_proto(self, export_scope: str | None = None) -> Message:
         """Return this variable of a graph as a VariableDef message."""
         if not self._in_graph:
             raise RuntimeError("This operation is not supported when eager execution is enabled.")
         return variable_def(self, export_scope)
 
     @staticmethod
-    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+    def from_proto(variable_def: Message, import_scope: str | None = None) -> Variable:
         """Return the variable that a VariableDef describes, whose nodes are in the default graph."""
         return VariableV1(variable_def=variable_def, import_scope=import_scope, use_resource=variable_def.is_resource)
 
@@ -280,7 +280,7 @@ class Variable(TensorBase, Trackable, metaclass=Making):
         value = self.value()
         return value if value.__class__ is EagerTensor else convert(value)  # the body of a function captures it
 
-    def eval(self, session: SessionLike | None = None) -> Any:
+    def eval(self, session: SessionLike | None = None) -> Array:
         """Return the value in a session."""
         return self._graph_tensor().eval(session=session)
 
@@ -335,51 +335,51 @@ class Variable(TensorBase, Trackable, metaclass=Making):
 
     # --- scattering ---------------------------------------------------------------------------------------------------
 
-    def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
+    def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Assigned:
         """Subtract `updates` at N-d `indices`."""
         return self._scatter_nd("Sub", indices, updates, name)
 
-    def scatter_nd_add(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
+    def scatter_nd_add(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Assigned:
         """Add `updates` at N-d `indices`."""
         return self._scatter_nd("Add", indices, updates, name)
 
-    def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
+    def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Assigned:
         """Set the entries at N-d `indices` to `updates`."""
         return self._scatter_nd("Update", indices, updates, name)
 
-    def scatter_nd_max(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
+    def scatter_nd_max(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Assigned:
         """Keep the larger of the entries at N-d `indices` and `updates`."""
         return self._scatter_nd("Max", indices, updates, name)
 
-    def scatter_nd_min(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
+    def scatter_nd_min(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Assigned:
         """Keep the smaller of the entries at N-d `indices` and `updates`."""
         return self._scatter_nd("Min", indices, updates, name)
 
-    def scatter_add(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_add(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Add IndexedSlices to the rows they name."""
         return self._scatter("Add", sparse_delta, use_locking, name)
 
-    def scatter_sub(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_sub(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Subtract IndexedSlices from the rows they name."""
         return self._scatter("Sub", sparse_delta, use_locking, name)
 
-    def scatter_mul(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_mul(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Multiply rows by IndexedSlices."""
         return self._scatter("Mul", sparse_delta, use_locking, name)
 
-    def scatter_div(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_div(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Divide rows by IndexedSlices."""
         return self._scatter("Div", sparse_delta, use_locking, name)
 
-    def scatter_min(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_min(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Keep the smaller of rows and IndexedSlices."""
         return self._scatter("Min", sparse_delta, use_locking, name)
 
-    def scatter_max(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_max(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Keep the larger of rows and IndexedSlices."""
         return self._scatter("Max", sparse_delta, use_locking, name)
 
-    def scatter_update(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
+    def scatter_update(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Assigned:
         """Set the rows that IndexedSlices name."""
         return self._scatter("Update", sparse_delta, use_locking, name)
 
@@ -387,7 +387,9 @@ class Variable(TensorBase, Trackable, metaclass=Making):
         slices = _indexed_slices(slices)
         return self._scatter_rows(kind, slices.indices, slices.values, use_locking, name)
 
-    def batch_scatter_update(self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None) -> Any:
+    def batch_scatter_update(
+        self, sparse_delta: TensorLike, use_locking: bool = False, name: str | None = None
+    ) -> Assigned:
         """Set, in each batch entry, the rows that IndexedSlices name."""
         slices = _indexed_slices(sparse_delta)
         indices = convert(slices.indices)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import dtypes
@@ -17,7 +18,7 @@ def variance_scaling_initializer(
     uniform: bool = False,
     seed: int | None = None,
     dtype: DTypeLike = dtypes.float32,
-) -> Any:
+) -> Callable[..., Any]:
     """Return contrib's initializer whose spread goes by the number of inputs or outputs (`tf.contrib.layers`)."""
     not_floating = TypeError("Cannot create initializer for non-floating point type.")
     if not dtypes.as_dtype(dtype).is_floating:
@@ -38,7 +39,9 @@ def variance_scaling_initializer(
     return initializer
 
 
-def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: DTypeLike = dtypes.float32) -> Any:
+def xavier_initializer(
+    uniform: bool = True, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+) -> Callable[..., Any]:
     """Return contrib's initializer that keeps the scale of gradients the same in all layers (`tf.contrib.layers`)."""
     return variance_scaling_initializer(1.0, "FAN_AVG", uniform, seed, dtype)
 

@@ -9,7 +9,7 @@ from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Message
+from ebbflow.core.typing import Message, Nested
 from ebbflow.graph import scopes
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
@@ -49,7 +49,7 @@ class CriticalSection:
     def name(self) -> str:
         return self._handle.op.name
 
-    def execute(self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: str | None = None) -> Any:
+    def execute(self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: str | None = None) -> Nested:
         """Return what `fn()` gives, computed while no other function is executed by this critical section."""
         if context.executing_eagerly():
             lock = raw.MutexLock(self._handle)

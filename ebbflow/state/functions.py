@@ -11,7 +11,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, TensorLike
+from ebbflow.core.typing import Assigned, Effect, TensorLike
 from ebbflow.graph.collections import GraphKeys, get_collection
 from ebbflow.graph.scopes import device_scope, group, name_scope_v1
 from ebbflow.ops.arrays.creation import constant
@@ -95,7 +95,7 @@ def local_variables_initializer() -> Effect:
     return variables_initializer(local_variables())
 
 
-def initialize_all_variables() -> Any:
+def initialize_all_variables() -> Effect:
     """`global_variables_initializer`, by its name before 1.0.
 
     >>> import ebbflow as tf
@@ -108,12 +108,12 @@ def initialize_all_variables() -> Any:
     return global_variables_initializer()
 
 
-def initialize_local_variables() -> Any:
+def initialize_local_variables() -> Effect:
     """`local_variables_initializer`, by its name before 1.0."""
     return local_variables_initializer()
 
 
-def initialize_variables(var_list: Iterable[Any], name: str = "init") -> Any:
+def initialize_variables(var_list: Iterable[Any], name: str = "init") -> Effect:
     """`variables_initializer`, by its name before 1.0."""
     return variables_initializer(var_list, name)
 
@@ -140,7 +140,7 @@ def report_uninitialized_variables(
             return boolean_mask(constant([v.op.name for v in var_list]), missing)
 
 
-def assert_variables_initialized(var_list: Iterable[Any] | None = None) -> Any:
+def assert_variables_initialized(var_list: Iterable[Any] | None = None) -> Effect:
     """Return an operation that fails when a variable has no value."""
     if var_list is None:
         var_list = global_variables() + local_variables()
@@ -183,7 +183,7 @@ def assign(
     return ref.assign(value, name=name)
 
 
-def assign_add(ref: Variable, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_add(ref: Variable, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Assigned:
     """Add to a variable; return what gives its new value.
 
     >>> import ebbflow as tf
@@ -198,14 +198,14 @@ def assign_add(ref: Variable, value: TensorLike, use_locking: bool | None = None
     return ref.assign_add(value)  # TensorFlow leaves the name out here
 
 
-def assign_sub(ref: Variable, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_sub(ref: Variable, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Assigned:
     """Subtract from a variable; return what gives its new value."""
     if _is_ref(ref):
         return raw.AssignSub(_reference(ref), value, use_locking=bool(use_locking), name=name)
     return ref.assign_sub(value)
 
 
-def count_up_to(ref: Variable, limit: int, name: str | None = None) -> Any:
+def count_up_to(ref: Variable, limit: int, name: str | None = None) -> Tensor:
     """Add one until `limit` is reached; return the value before."""
     if _is_ref(ref):
         return raw.CountUpTo(_reference(ref), limit=limit, name=name)
@@ -267,7 +267,7 @@ scatter_nd_sub = _scatter_nd("Sub", False)
 
 def batch_scatter_update(
     ref: Variable, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
-) -> Any:
+) -> Assigned:
     """Set, in each batch entry, the rows that `indices` name."""
     slices = IndexedSlices(convert(updates, ref.dtype.base_dtype), convert(indices))
     return ref.batch_scatter_update(slices, use_locking, name)

@@ -113,7 +113,7 @@ class GraphCallable:
             variable.assign(reader.read(variable.name.partition(":")[0]))
 
 
-def graph_callable(shape_and_dtypes: Any = None) -> Any:
+def graph_callable(shape_and_dtypes: Any = None) -> Callable[..., Any]:
     """Return graph code as a function with `.variables` and `.restore(path)`.
 
     Used plain, or with the shapes and dtypes of the arguments, for which the graph is then built at once.

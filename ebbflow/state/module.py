@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ebbflow.core import nest
@@ -58,7 +59,7 @@ class Module(AutoTrackable):
         return self._name
 
     @property
-    def name_scope(self) -> Any:
+    def name_scope(self) -> AbstractContextManager[str]:
         """The name scope of the module."""
         return self._name_scope
 

@@ -209,7 +209,9 @@ class PartitionedVariable:
     iterated_by_parts = True  # `for` goes over the parts, in a converted function too
     __array_priority__ = 100
 
-    def __init__(self, name: str, shape: Any, dtype: DTypeLike, variable_list: Any, partitions: Any):
+    def __init__(
+        self, name: str, shape: Any, dtype: DTypeLike, variable_list: Sequence[Any], partitions: Sequence[int]
+    ):
         if not isinstance(variable_list, (list, tuple)):
             raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
         if not isinstance(partitions, (list, tuple)):

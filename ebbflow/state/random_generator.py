@@ -16,7 +16,7 @@ from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, Nested, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random.generator_ops import (
     STATE_SIZE,
@@ -103,7 +103,7 @@ class Generator(AutoTrackable):
         return cls(alg=alg, state=state)
 
     @classmethod
-    def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
+    def from_seed(cls, seed: AnyTensor, alg: AnyTensor = None) -> Generator:
         """Return the generator that belongs to a seed."""
         alg = PHILOX if alg is None else algorithm_number(alg)
         return cls(state=create_rng_state(seed, alg), alg=alg)
@@ -115,24 +115,24 @@ class Generator(AutoTrackable):
         return cls(state=NonDeterministicInts([_state_size(alg)], dtype=dtypes.int64), alg=alg)
 
     @classmethod
-    def from_key_counter(cls, key: Any, counter: TensorLike, alg: TensorLike) -> Generator:
+    def from_key_counter(cls, key: TensorLike, counter: TensorLike, alg: TensorLike) -> Generator:
         """Return a generator with this key, standing at this counter."""
         return cls(state=_joined(key, counter), alg=alg)
 
     # --- its state --------------------------------------------------------------------------------------------------
 
     @property
-    def state(self) -> Any:
+    def state(self) -> Variable:
         """The variable that holds counter and key."""
         return self._state_var
 
     @property
-    def algorithm(self) -> Any:
+    def algorithm(self) -> int | Tensor:
         """The number of the algorithm."""
         return self._alg
 
     @property
-    def key(self) -> Any:
+    def key(self) -> Tensor:
         """The part of the state that stays the same."""
         return self._state_var[-1]
 
@@ -146,7 +146,7 @@ class Generator(AutoTrackable):
         """Go to where a new generator of that seed would stand."""
         self._state_var.assign(create_rng_state(seed, self._alg))
 
-    def reset_from_key_counter(self, key: Any, counter: TensorLike) -> None:
+    def reset_from_key_counter(self, key: TensorLike, counter: TensorLike) -> None:
         """Take this key, and stand at this counter."""
         self.reset(_joined(key, counter))
 

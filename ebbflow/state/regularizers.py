@@ -57,7 +57,9 @@ def _scaled(scale: Any, scope: str | None, default: str, penalty: Regularizer) -
     return regularizer
 
 
-def l1_l2_regularizer(scale_l1: Any = 1.0, scale_l2: Any = 1.0, scope: str | None = None) -> Regularizer | None:
+def l1_l2_regularizer(
+    scale_l1: TensorLike = 1.0, scale_l2: TensorLike = 1.0, scope: str | None = None
+) -> Regularizer | None:
     """Return a regularizer: the sum of an L1 and an L2 regularizer."""
     for name, scale in (("scale_l1", scale_l1), ("scale_l2", scale_l2)):
         if isinstance(scale, numbers.Integral):
@@ -84,7 +86,7 @@ def sum_regularizer(regularizer_list: Sequence[Any], scope: str | None = None) -
     return regularizer
 
 
-def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> Tensor:
+def apply_regularization(regularizer: Regularizer, weights_list: Sequence[Any] | None = None) -> Tensor:
     """Return the sum of a regularizer's losses, kept in the collection of regularization losses too."""
     weights_list = weights_list or get_collection(GraphKeys.WEIGHTS)
     if not weights_list:

@@ -20,7 +20,7 @@ from ebbflow.core.convert import convert, instant
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dims_str, is_compatible
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import DTypeLike, Effect, InitializerLike, Message, ShapeLike, TensorLike
+from ebbflow.core.typing import Assigned, DTypeLike, Effect, InitializerLike, Message, ShapeLike, TensorLike
 from ebbflow.eager.tape import variable_accessed
 from ebbflow.functions import replayed_tapes  # noqa: F401  (training loops bring variables: their tapes come by again)
 from ebbflow.graph.collections import GraphKeys
@@ -69,12 +69,12 @@ class ResourceVariable(VariableV1):
         name: str | None = None,
         dtype: DTypeLike | None = None,
         variable_def: Message | None = None,
-        import_scope: Any = None,
+        import_scope: str | None = None,
         constraint: Callable[[Any], Any] | None = None,
         distribute_strategy: Any = None,
         synchronization: VariableSynchronization | None = None,
         aggregation: VariableAggregation | None = None,
-        shape: ShapeLike | None = None,
+        shape: ShapeLike = None,
     ):
         self._cached: Any = None
         if variable_def is not None:
@@ -188,7 +188,7 @@ class ResourceVariable(VariableV1):
         return self._handle.device
 
     @property
-    def create(self) -> Any:
+    def create(self) -> Effect:
         """The operation that initialises the variable."""
         if not self._in_graph:
             raise RuntimeError("This operation is not supported when eager execution is enabled.")
@@ -260,7 +260,7 @@ class ResourceVariable(VariableV1):
             value = self._read_now()
         return raw.Identity(value)
 
-    def read_value_no_copy(self) -> Any:
+    def read_value_no_copy(self) -> Tensor:
         """Return the value now."""
         return self.read_value()
 
@@ -311,13 +311,13 @@ class ResourceVariable(VariableV1):
 
     def assign_add(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> Assigned:
         """Add to the value."""
         return self._update(np.add, raw.AssignAddVariableOp, delta, name, read_value)
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> Assigned:
         """Subtract from the value."""
         return self._update(np.subtract, raw.AssignSubVariableOp, delta, name, read_value)
 

@@ -35,7 +35,7 @@ class Initializer:
         return {}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: dict[str, Any]) -> Initializer:
         """Return the initializer that `get_config` described."""
         return cls(**{key: value for key, value in config.items() if key != "dtype"})
 

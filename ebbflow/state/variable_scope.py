@@ -11,7 +11,7 @@ import copy
 import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
@@ -30,6 +30,10 @@ from ebbflow.state.variable_store import (
     with_variable_store,
 )
 from ebbflow.state.variables import SCOPE_KEY
+
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
+
 
 __all__ = [
     "AUTO_REUSE",
@@ -55,7 +59,7 @@ class VariableScope:
 
     def __init__(
         self,
-        reuse: Any,
+        reuse: bool | object,
         name: str = "",
         initializer: InitializerLike | None = None,
         regularizer: Callable[[Any], Any] | None = None,
@@ -162,11 +166,11 @@ class VariableScope:
         self,
         var_store: VariableStore,
         name: str,
-        shape: ShapeLike | None = None,
+        shape: ShapeLike = None,
         dtype: DTypeLike | None = None,
         initializer: InitializerLike | None = None,
         regularizer: Callable[[Any], Any] | None = None,
-        reuse: Any = None,
+        reuse: bool | object | None = None,
         trainable: bool | None = None,
         collections: Iterable[Any] | None = None,
         caching_device: str | Callable[..., Any] | None = None,
@@ -177,7 +181,7 @@ class VariableScope:
         constraint: Callable[[Any], Any] | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
-    ) -> Any:
+    ) -> Variable:
         """Return a variable under this scope, found or made in `var_store`."""
         if context.executing_eagerly():
             reuse, use_resource = False, True
@@ -447,14 +451,14 @@ def _graph_of(values: Any) -> Any:
 
 def variable_op_scope(
     values: TensorLike,
-    name_or_scope: Any,
+    name_or_scope: str | VariableScope,
     default_name: str | None = None,
     initializer: InitializerLike | None = None,
     regularizer: Callable[[Any], Any] | None = None,
     caching_device: str | Callable[..., Any] | None = None,
     partitioner: Callable[..., Any] | None = None,
     custom_getter: Callable[..., Any] | None = None,
-    reuse: Any = None,
+    reuse: bool | object | None = None,
     dtype: DTypeLike | None = None,
     use_resource: bool | None = None,
     constraint: Callable[[Any], Any] | None = None,
@@ -499,7 +503,7 @@ def get_variable(
     constraint: Callable[[Any], Any] | None = None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
-) -> Any:
+) -> Variable:
     """Return the variable of this name in the open variable scope: found or made, as the scope's `reuse` says.
 
     >>> import ebbflow as tf
@@ -543,7 +547,7 @@ def get_local_variable(
     constraint: Callable[[Any], Any] | None = None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
-) -> Any:
+) -> Variable:
     """Return a local variable: one that is not trained and not saved."""
     return get_variable(
         name,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
-from ebbflow.core.typing import Effect, Message, PathLike, SessionLike, TensorLike
+from ebbflow.core.typing import Effect, Message, Nested, PathLike, SessionLike, TensorLike
 from ebbflow.graph.collections import get_collection
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.elementwise.casts import cast
@@ -24,20 +24,21 @@ from ebbflow.train.step_counter import get_or_create_global_step
 
 if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph
+    from ebbflow.summary.recording import SummaryWriter
     from ebbflow.summary.writer import FileWriter
 
 
-def always_record_summaries() -> Any:
+def always_record_summaries() -> Nested:
     """Record summaries inside the block."""
     return recording.record_if(True)
 
 
-def never_record_summaries() -> Any:
+def never_record_summaries() -> Nested:
     """Record no summaries inside the block."""
     return recording.record_if(False)
 
 
-def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None = None) -> Any:
+def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None = None) -> Nested:
     """Record summaries inside the block at every n-th step."""
     step = get_or_create_global_step() if global_step is None else global_step
 
@@ -48,7 +49,7 @@ def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None
     return recording.record_if(is_due if context.executing_eagerly() else is_due())
 
 
-def should_record_summaries() -> Any:
+def should_record_summaries() -> Nested:
     """Return whether summaries are recorded here: a bool tensor."""
     return convert(recording.should_record(False))
 
@@ -59,7 +60,7 @@ def create_file_writer(
     flush_millis: int | None = None,
     filename_suffix: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> SummaryWriter:
     """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
     return recording.create_file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
 
@@ -70,7 +71,7 @@ def create_db_writer(
     run_name: str | None = None,
     user_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> SummaryWriter:
     """Refuse: summaries are written to event files."""
     raise NotImplementedError("summaries are written to event files: use tf.contrib.summary.create_file_writer")
 

@@ -71,13 +71,13 @@ class SummaryWriter:
             if step is not None:
                 _state.step = held[1]
 
-    def init(self) -> Any:
+    def init(self) -> Effect:
         """Open the file: in a graph, return the operation that does."""
 
-    def flush(self) -> Any:
+    def flush(self) -> Effect:
         """Have all summaries so far on the disk: in a graph, return the operation that does it."""
 
-    def close(self) -> Any:
+    def close(self) -> Effect:
         """Flush and close: in a graph, return the operation that does it."""
 
     def _leave(self) -> None:
@@ -150,7 +150,7 @@ def create_file_writer(
     name: str | None = None,
     experimental_trackable: bool = False,
     experimental_mesh: Any = None,
-) -> Any:
+) -> SummaryWriter:
     """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
     if logdir is None:
         return create_noop_writer()
@@ -162,7 +162,7 @@ def create_file_writer(
         return FileSummaryWriter(logdir, max_queue, flush_millis, filename_suffix, name or "")
 
 
-def create_noop_writer() -> Any:
+def create_noop_writer() -> SummaryWriter:
     """Return a writer that drops everything."""
     return _NoWriter()
 
@@ -185,7 +185,7 @@ def flush(writer: Any = None, name: str | None = None) -> Effect:
 # --- step and condition -----------------------------------------------------------------------------------------------
 
 
-def get_step() -> Any:
+def get_step() -> TensorLike | None:
     """Return the step that summaries are written at where they name none."""
     return _state.step
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context
-from ebbflow.core.typing import SessionLike
+from ebbflow.core.typing import Message, SessionLike
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.graph.meta_graph import create_meta_graph_def
 from ebbflow.io.events import EventFileWriter, read_events
@@ -142,7 +142,7 @@ class FileWriter(EventAdder):
         self._warn_if_closed()
         super()._add(event, step)
 
-    def add_event(self, event: Any) -> None:
+    def add_event(self, event: Message) -> None:
         """Add an `Event` message as it is."""
         self._warn_if_closed()
         self.event_writer.add_event(event)

@@ -50,7 +50,7 @@ class Benchmark:
     def run_op_benchmark(
         self,
         sess: SessionLike,
-        op_or_tensor: Any,
+        op_or_tensor: object,
         feed_dict: Feeds | None = None,
         burn_iters: int = 2,
         min_iters: int = 10,
@@ -75,7 +75,7 @@ class Benchmark:
         self.report_benchmark(**found, name=name)
         return {**found, "name": self._get_name(name)}
 
-    def evaluate(self, tensors: Nested) -> Any:
+    def evaluate(self, tensors: Nested) -> Nested:
         """Return the values of eager tensors."""
         values = tensors if isinstance(tensors, (list, tuple)) else [tensors]
         found = [value.numpy() if hasattr(value, "numpy") else value for value in values]

@@ -161,9 +161,9 @@ def compute_gradient_v1(
     y_shape: Any,
     x_init_value: Any = None,
     delta: float = 1e-3,
-    init_targets: Any = None,
+    init_targets: Nested = None,
     extra_feed_dict: Feeds | None = None,
-) -> Any:
+) -> Nested:
     """Return the Jacobians of `y` by `x` (or by each of a list) in the default session: by rules and by differences.
 
     Here a Jacobian has a row for every element of `x` and a column for every element of `y`.
@@ -223,7 +223,7 @@ def compute_gradient_error(
     y_shape: ShapeLike,
     x_init_value: InitializerLike | None = None,
     delta: float = 1e-3,
-    init_targets: Any = None,
+    init_targets: Nested = None,
     extra_feed_dict: Feeds | None = None,
 ) -> float:
     """Return the largest difference between the Jacobian by rules and the one by differences."""

@@ -293,7 +293,7 @@ def _plain(node: Any, checkpoint_v2: bool) -> str:
 assert_equal_graph_def_v1 = assert_equal_graph_def
 
 
-def assert_equal_graph_def_v2(expected: Any, actual: Any) -> None:
+def assert_equal_graph_def_v2(expected: object, actual: object) -> None:
     """Fail unless two GraphDefs have the same nodes."""
     assert_equal_graph_def(actual, expected, checkpoint_v2=True, hash_table_shared_name=True)
 

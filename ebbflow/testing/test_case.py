@@ -17,7 +17,8 @@ import threading
 import traceback
 import types
 import unittest
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NoReturn
 from unittest import mock
 
@@ -30,7 +31,7 @@ from ebbflow.core.shape import as_shape
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import is_tensor
-from ebbflow.core.typing import DTypeLike, Message, Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, Message, Nested, TensorLike
 from ebbflow.graph.graph import get_default_graph, reset_default_graph
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.value import RaggedTensorValue
@@ -73,7 +74,7 @@ class TestCase(unittest.TestCase):
                     return types.MethodType(check, self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def fail(self, msg: object | None = None, user_msg: Any = None) -> NoReturn:
+    def fail(self, msg: object | None = None, user_msg: object = None) -> NoReturn:
         """Fail with a message, and a second one of the caller's where there is one, as absl's assertions give it."""
         super().fail(msg if user_msg is None else f"{msg} : {user_msg}")
 
@@ -110,7 +111,7 @@ class TestCase(unittest.TestCase):
 
     # -- running ops
 
-    def evaluate(self, tensors: Nested) -> Any:
+    def evaluate(self, tensors: Nested) -> Nested:
         """Return the values of tensors, in the structure they are given in."""
         if context.executing_eagerly():
             return nest.map_structure(self._value_now, tensors)
@@ -179,7 +180,7 @@ class TestCase(unittest.TestCase):
         return thread
 
     @contextlib.contextmanager
-    def captureWritesToStream(self, stream: Any) -> Iterator[Any]:
+    def captureWritesToStream(self, stream: object) -> Iterator[Any]:
         """Catch what is written to standard output or error inside the block."""
         name = "stdout" if stream is sys.stdout else "stderr"
         caught = _Caught()
@@ -251,8 +252,8 @@ class TestCase(unittest.TestCase):
 
     def assertAllCloseAccordingToType(
         self,
-        a: Any,
-        b: Any,
+        a: AnyTensor,
+        b: AnyTensor,
         rtol: float = 1e-6,
         atol: float = 1e-6,
         float_rtol: float = 1e-6,
@@ -321,27 +322,27 @@ class TestCase(unittest.TestCase):
         if np.any(wrong):
             self.fail(f"{words}: {np.count_nonzero(wrong)} of {values.size} values are not, first {values[wrong][:5]}")
 
-    def assertAllGreater(self, a: TensorLike, comparison_target: Any) -> None:
+    def assertAllGreater(self, a: TensorLike, comparison_target: AnyTensor) -> None:
         """Fail unless every value is greater."""
         self._all(a, lambda v: v > comparison_target, f"Values should be > {comparison_target}")
 
-    def assertAllLess(self, a: TensorLike, comparison_target: Any) -> None:
+    def assertAllLess(self, a: TensorLike, comparison_target: AnyTensor) -> None:
         """Fail unless every value is less."""
         self._all(a, lambda v: v < comparison_target, f"Values should be < {comparison_target}")
 
-    def assertAllGreaterEqual(self, a: TensorLike, comparison_target: Any) -> None:
+    def assertAllGreaterEqual(self, a: TensorLike, comparison_target: AnyTensor) -> None:
         """Fail unless every value is greater or equal."""
         self._all(a, lambda v: v >= comparison_target, f"Values should be >= {comparison_target}")
 
-    def assertAllLessEqual(self, a: TensorLike, comparison_target: Any) -> None:
+    def assertAllLessEqual(self, a: TensorLike, comparison_target: AnyTensor) -> None:
         """Fail unless every value is less or equal."""
         self._all(a, lambda v: v <= comparison_target, f"Values should be <= {comparison_target}")
 
     def assertAllInRange(
         self,
         target: Nested,
-        lower_bound: Any,
-        upper_bound: Any,
+        lower_bound: AnyTensor,
+        upper_bound: AnyTensor,
         open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:
@@ -362,20 +363,20 @@ class TestCase(unittest.TestCase):
         near = f1 == f2 or abs(f1 - f2) <= err
         self.assertTrue(near, f"{f1!r} != {f2!r} +/- {err!r}{f' ({msg})' if msg is not None else ''}")
 
-    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:
+    def assertArrayNear(self, farray1: AnyTensor, farray2: AnyTensor, err: float, msg: str | None = None) -> None:
         """Fail unless two rows of numbers are within `err` of each other."""
         self.assertEqual(len(farray1), len(farray2), msg=msg)
         for f1, f2 in zip(farray1, farray2, strict=True):
             self.assertNear(float(f1), float(f2), err, msg=msg)
 
-    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None) -> None:
+    def assertNDArrayNear(self, ndarray1: TensorLike, ndarray2: TensorLike, err: float, msg: str | None = None) -> None:
         """Fail unless the distance of two arrays is below `err`."""
         distance = np.linalg.norm(self._array(ndarray1) - self._array(ndarray2))
         self.assertTrue(distance < err, msg=msg or f"distance {distance} is not < {err}")
 
     # -- comparing other things
 
-    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
+    def assertShapeEqual(self, input_a: AnyTensor, input_b: AnyTensor, msg: str | None = None) -> None:
         """Fail unless an array's (or tensor's) shape is a tensor's."""
         a, b = (as_shape(np.shape(item) if isinstance(item, np.ndarray) else item.shape) for item in (input_a, input_b))
         self.assertEqual(a.as_list(), b.as_list(), msg)
@@ -384,7 +385,7 @@ class TestCase(unittest.TestCase):
         """Fail unless values are of a type."""
         self.assertEqual(dtypes.as_dtype(self._array(target).dtype), dtypes.as_dtype(expected_dtype))
 
-    def assertDeviceEqual(self, device1: Any, device2: Any, msg: str | None = None) -> None:
+    def assertDeviceEqual(self, device1: object, device2: object, msg: str | None = None) -> None:
         """Fail unless two names are of the same device."""
         one, two = canonical_name(device1), canonical_name(device2)
         self.assertEqual(one, two, f"Devices {one} and {two} are not equal. {msg or ''}")
@@ -399,7 +400,7 @@ class TestCase(unittest.TestCase):
             self.fail(self._formatMessage(msg, f"{actual!r} does not start with {expected_start!r}"))
 
     def assertProtoEquals(
-        self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None, **kwargs: Any
+        self, expected_message_maybe_ascii: object, message: object, msg: str | None = None, **kwargs: Any
     ) -> None:
         """Fail unless a message is equal to another, or to one given as text."""
         expected = expected_message_maybe_ascii
@@ -439,13 +440,15 @@ class TestCase(unittest.TestCase):
             return
         self.fail(f"{exception_type} not raised")
 
-    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+    def assertRaisesOpError(
+        self, expected_err_re_or_predicate: str | Callable[[Exception], bool]
+    ) -> AbstractContextManager[Any]:
         """Fail unless the block raises an error of an op that a pattern matches."""
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(
         self, exception_type: type[BaseException] = errors.InvalidArgumentError, msg: str = "Incompatible shapes"
-    ) -> Any:
+    ) -> AbstractContextManager[Any]:
         """Fail unless the block raises an error about shapes."""
         return self.assertRaisesWithPredicateMatch(exception_type, msg)
 
@@ -550,7 +553,7 @@ def _texts(array: np.ndarray, other: np.ndarray) -> np.ndarray:
     return array.astype(object) if array.dtype.kind == "S" else array
 
 
-def main(argv: Any = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run the tests of the program's main module."""
     words = sys.argv if argv is None else argv
     run_app(lambda rest: unittest.main(module="__main__", argv=rest), words)

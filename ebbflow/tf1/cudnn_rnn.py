@@ -56,7 +56,7 @@ class CudnnCompatibleGRUCell(GRUCell):
         self._of_state = self._weights("candidate/hidden_projection", 0, units, Zeros())
         self.built = True
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         gates = matmul(concat([inputs, state], 1), convert(self._gate_kernel))
         reset, update = split(raw.Sigmoid(gates + convert(self._gate_bias)), 2, axis=1)

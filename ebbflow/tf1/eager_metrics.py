@@ -7,13 +7,13 @@ They keep their sums in variables, which checkpoints find; in a graph the call g
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, Effect, TensorLike
+from ebbflow.core.typing import DTypeLike, Effect, Nested, TensorLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import control_dependencies, group, init_scope
 from ebbflow.ops.arrays.argmax import argmax
@@ -25,6 +25,9 @@ from ebbflow.ops.elementwise.compare import equal
 from ebbflow.ops.reduce.reductions import reduce_sum
 from ebbflow.state.resource import ResourceVariable
 from ebbflow.trackable.base import Trackable
+
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
 
 
 class Metric(Trackable):
@@ -51,15 +54,15 @@ class Metric(Trackable):
     def build(self, *args: Any, **kwargs: Any) -> None:
         """Make the variables; called once, before the first `call`."""
 
-    def call(self, *args: Any, **kwargs: Any) -> Any:
+    def call(self, *args: Any, **kwargs: Any) -> Nested:
         """Accumulate."""
         raise NotImplementedError("Metrics must define a call() member function")
 
-    def result(self, write_summary: bool = True) -> Any:
+    def result(self, write_summary: bool = True) -> Nested:
         """Return what it came to."""
         raise NotImplementedError("Metrics must define a result() member function")
 
-    def value(self) -> Any:
+    def value(self) -> Nested:
         """Return what it came to."""
         return self.result()
 
@@ -71,7 +74,7 @@ class Metric(Trackable):
             return None
         return group(*[v.initializer for v in self._vars])
 
-    def add_variable(self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None) -> Any:
+    def add_variable(self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None) -> Variable:
         """Return a new variable that is part of the metric."""
         if self._built:
             raise RuntimeError("Can't call add_variable() except in build().")
@@ -101,7 +104,7 @@ class Mean(Metric):
         self.numer = self.add_variable("numer", (), self.dtype)
         self.denom = self.add_variable("denom", (), self.dtype)
 
-    def call(self, values: TensorLike, weights: TensorLike | None = None) -> Any:
+    def call(self, values: TensorLike, weights: TensorLike | None = None) -> Nested:
         """Add `values`, each weighing 1 or what `weights` says."""
         given = (values,) if weights is None else (values, weights)
         values = cast(convert(values), self.dtype)
@@ -133,7 +136,7 @@ class Accuracy(_Matches):
 
     def call(  # type: ignore[override]
         self, labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None
-    ) -> Any:
+    ) -> Nested:
         """Compare; return (labels, predictions), with the weights where there are any."""
         labels, predictions = convert(labels), convert(predictions)
         if not labels.shape.is_compatible_with(predictions.shape):
@@ -147,7 +150,7 @@ class CategoricalAccuracy(Accuracy):
 
     def call(  # type: ignore[override]
         self, labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None
-    ) -> Any:
+    ) -> Nested:
         """Compare the places of the largest entries."""
         labels, predictions = convert(labels), convert(predictions)
         self._counted(equal(argmax(labels, -1), argmax(predictions, -1)), weights)
@@ -159,7 +162,7 @@ class SparseAccuracy(Accuracy):
 
     def call(  # type: ignore[override]
         self, labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None
-    ) -> Any:
+    ) -> Nested:
         """Compare the labels with the places of the largest predictions."""
         labels, predictions = convert(labels), convert(predictions)
         self._counted(equal(cast(labels, dtypes.int64), argmax(predictions, -1)), weights)
@@ -175,7 +178,7 @@ class BinaryAccuracy(_Matches):
 
     def call(  # type: ignore[override]
         self, labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None
-    ) -> Any:
+    ) -> Nested:
         """Compare the labels with whether predictions exceed the threshold."""
         labels, predictions = convert(labels), convert(predictions)
         above = cast(predictions > cast(self.threshold, predictions.dtype), labels.dtype)

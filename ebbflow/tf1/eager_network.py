@@ -125,7 +125,7 @@ class Network(Layer):
             _settle_in(layer, scope, name)
         return scope
 
-    def track_layer(self, layer: Any) -> Any:
+    def track_layer(self, layer: Any) -> Layer:
         """Return a layer, which from now on is one of the network's; its variables are saved with the others."""
         if not isinstance(layer, Layer):
             raise TypeError(f"Network.track_layer() passed type {type(layer)}, not a tf.layers.Layer")
@@ -156,7 +156,7 @@ class Network(Layer):
         """The layers that it tracks."""
         return self._layers
 
-    def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
         """Return a layer by its name or its place."""
         if (name is None) == (index is None):
             raise ValueError("Provide either a layer name or a layer index")
@@ -271,7 +271,7 @@ class Sequential(Network):
             raise TypeError(f"Sequential.add() takes only tf.layers.Layer objects or callables, not '{layer_func}'")
         self._functions.append(layer_func)
 
-    def call(self, inputs: Nested, mask: TensorLike | None = None, training: TensorLike | None = None) -> Any:
+    def call(self, inputs: Nested, mask: TensorLike | None = None, training: TensorLike | None = None) -> Nested:
         """Return what the last of them gives."""
         given = {"mask": mask, "training": training}
         for each in self._functions:

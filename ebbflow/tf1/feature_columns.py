@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.sparse import SparseTensor
@@ -21,6 +21,10 @@ from ebbflow.ops.elementwise.binary import floormod
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.parsing.features import FixedLenSequenceFeature, VarLenFeature
 from ebbflow.state.initializers import TruncatedNormal
+
+if TYPE_CHECKING:
+    from ebbflow.feature_column.base import FeatureColumn
+
 
 COMBINERS = ("mean", "sqrtn", "sum")
 
@@ -134,7 +138,7 @@ def real_valued_column(
     default_value: TensorLike | None = None,
     dtype: DTypeLike = dtypes.float32,
     normalizer: Callable[[Any], Any] | None = None,
-) -> Any:
+) -> FeatureColumn:
     """Return a column of one number, or of `dimension` numbers."""
     return numeric.numeric_column(column_name, (dimension,), default_value, dtypes.as_dtype(dtype), normalizer)
 
@@ -155,7 +159,7 @@ def real_valued_var_len_column(
     return VarLenRealColumn(column_name, default_value, kind, normalizer, is_sparse)
 
 
-def bucketized_column(source_column: Any, boundaries: Sequence[float]) -> Any:
+def bucketized_column(source_column: FeatureColumn, boundaries: Sequence[float]) -> FeatureColumn:
     """Return a column of the number of the interval that a value lies in."""
     return numeric.bucketized_column(source_column, list(boundaries))
 
@@ -166,7 +170,7 @@ def sparse_column_with_keys(
     default_value: int = -1,
     combiner: str = "sum",
     dtype: DTypeLike = dtypes.string,
-) -> Any:
+) -> FeatureColumn:
     """Return a column of words, numbered by their place among `keys`."""
     kind = dtypes.as_dtype(dtype)
     column = categorical.categorical_column_with_vocabulary_list(column_name, list(keys), kind, default_value)
@@ -175,7 +179,7 @@ def sparse_column_with_keys(
 
 def sparse_column_with_hash_bucket(
     column_name: str, hash_bucket_size: int, combiner: str = "sum", dtype: DTypeLike = dtypes.string
-) -> Any:
+) -> FeatureColumn:
     """Return a column of words, numbered by their hashes."""
     column = categorical.categorical_column_with_hash_bucket(column_name, hash_bucket_size, dtypes.as_dtype(dtype))
     return _combined(SparseHashed(*column), combiner)
@@ -183,7 +187,7 @@ def sparse_column_with_hash_bucket(
 
 def sparse_column_with_integerized_feature(
     column_name: str, bucket_size: int, combiner: str = "sum", dtype: DTypeLike = dtypes.int64
-) -> Any:
+) -> FeatureColumn:
     """Return a column of integers, which are ids modulo `bucket_size`."""
     if not dtypes.as_dtype(dtype).is_integer:
         raise ValueError(f"dtype must be an integer. dtype: {dtype}, column_name: {column_name}")
@@ -199,7 +203,7 @@ def sparse_column_with_vocabulary_file(
     default_value: int = -1,
     combiner: str = "sum",
     dtype: DTypeLike = dtypes.string,
-) -> Any:
+) -> FeatureColumn:
     """Return a column of words, numbered by their lines in a file."""
     default = None if num_oov_buckets else default_value
     column = categorical.categorical_column_with_vocabulary_file_v1(
@@ -208,7 +212,9 @@ def sparse_column_with_vocabulary_file(
     return _combined(SparseVocabulary(*column), combiner)
 
 
-def weighted_sparse_column(sparse_id_column: Any, weight_column_name: str, dtype: DTypeLike = dtypes.float32) -> Any:
+def weighted_sparse_column(
+    sparse_id_column: FeatureColumn, weight_column_name: str, dtype: DTypeLike = dtypes.float32
+) -> FeatureColumn:
     """Return a column of categories with a weight each."""
     return categorical.weighted_categorical_column(sparse_id_column, weight_column_name, dtypes.as_dtype(dtype))
 
@@ -220,7 +226,7 @@ def crossed_column(
     ckpt_to_load_from: str | None = None,
     tensor_name_in_ckpt: str | None = None,
     hash_key: int | None = None,
-) -> Any:
+) -> FeatureColumn:
     """Return a column of all combinations of categories, numbered by their hashes.
 
     The features themselves are crossed, not the ids that columns make of them. Without a `hash_key` the hashes are
@@ -231,13 +237,13 @@ def crossed_column(
     return _combined(SparseCrossed(*crossed.crossed_column(keys, hash_bucket_size, hash_key)), combiner)
 
 
-def one_hot_column(sparse_id_column: Any) -> Any:
+def one_hot_column(sparse_id_column: FeatureColumn) -> FeatureColumn:
     """Return a column with a 1 at the number of each category."""
     return OneHot(*indicator.indicator_column(sparse_id_column))
 
 
 def embedding_column(
-    sparse_id_column: Any,
+    sparse_id_column: FeatureColumn,
     dimension: int,
     combiner: str = "mean",
     initializer: InitializerLike | None = None,
@@ -245,7 +251,7 @@ def embedding_column(
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,
     trainable: bool = True,
-) -> Any:
+) -> FeatureColumn:
     """Return a column of a vector for each category."""
     if initializer is None:
         initializer = TruncatedNormal(0.0, 1 / math.sqrt(buckets_of(sparse_id_column)))

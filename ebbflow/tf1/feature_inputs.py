@@ -13,6 +13,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.errors import OpError
 from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.feature_column.base import (
     IdWeightPair,
@@ -115,7 +116,7 @@ def input_from_feature_columns(
     trainable: bool = True,
     scope: str | VariableScope | None = None,
     cols_to_outs: dict[Any, Any] | None = None,
-) -> Any:
+) -> Tensor:
     """Return the columns' numbers side by side, a row for each row of the batch."""
     make = _Inputs(columns_to_tensors, _collections(weight_collections), trainable)
     default = "input_from_feature_columns"
@@ -128,7 +129,7 @@ def sequence_input_from_feature_columns(
     weight_collections: Iterable[Any] | None = None,
     trainable: bool = True,
     scope: str | VariableScope | None = None,
-) -> Any:
+) -> Tensor:
     """Return the columns' numbers side by side for each step of sequences: [batch, time, numbers]."""
     check_feature_columns(feature_columns)
     for column in feature_columns:
@@ -347,7 +348,10 @@ def joint_weighted_sum_from_feature_columns(
 
 
 def parse_feature_columns_from_examples(
-    serialized: Any, feature_columns: Iterable[Any], name: str | None = None, example_names: TensorLike | None = None
+    serialized: TensorLike,
+    feature_columns: Iterable[Any],
+    name: str | None = None,
+    example_names: TensorLike | None = None,
 ) -> dict[Any, Any]:
     """Return what each column makes of the features in Examples, by column, and the features by their names."""
     check_feature_columns(feature_columns)
@@ -359,9 +363,9 @@ def parse_feature_columns_from_examples(
 
 
 def parse_feature_columns_from_sequence_examples(
-    serialized: Any,
-    context_feature_columns: Any,
-    sequence_feature_columns: Any,
+    serialized: TensorLike,
+    context_feature_columns: Iterable[Any],
+    sequence_feature_columns: Iterable[Any],
     name: str | None = None,
     example_name: TensorLike | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -57,7 +57,7 @@ def get_variables_by_name(given_name: str, scope: str | VariableScope | None = N
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 
 
-def get_unique_variable(var_op_name: str) -> Any:
+def get_unique_variable(var_op_name: str) -> Variable:
     """Return the one variable of that name."""
     candidates = get_variables(scope=var_op_name)
     if not candidates:

@@ -33,14 +33,14 @@ def placeholder_name(t: TensorLike | None = None, scope: str | None = None, pref
     return f"{scope}{prefix}__{t.op.name.rpartition('/')[2]}_{t.value_index}"
 
 
-def make_placeholder_from_tensor(t: Any, scope: str | None = None, prefix: str = "geph") -> Tensor:
+def make_placeholder_from_tensor(t: Nested, scope: str | None = None, prefix: str = "geph") -> Tensor:
     """Return a placeholder like a tensor, in the graph that is the default."""
     return placeholder(dtype=t.dtype.base_dtype, shape=t.shape, name=placeholder_name(t, scope, prefix))
 
 
 def make_placeholder_from_dtype_and_shape(
     dtype: DTypeLike, shape: ShapeLike = None, scope: str | None = None, prefix: str = "geph"
-) -> Any:
+) -> Nested:
     """Return a placeholder of a dtype and a shape, in the graph that is the default."""
     return placeholder(dtype=dtype, shape=shape, name=placeholder_name(scope=scope, prefix=prefix))
 
@@ -68,7 +68,7 @@ def assign_renamed_collections_handler(info: Any, elem: Any, elem_: Any) -> None
 
 
 def copy_op_handler(
-    info: Any, op: Any, new_inputs: Any, copy_shape: bool = False, nodedef_fn: Callable[[Any], Any] | None = None
+    info: Any, op: Any, new_inputs: Nested, copy_shape: bool = False, nodedef_fn: Callable[[Any], Any] | None = None
 ) -> tuple[Any, list[Any]]:
     """Return a copy of a node that takes `new_inputs`, and its outputs; `nodedef_fn` may change its NodeDef first."""
     if isinstance(new_inputs, SubGraphView):
@@ -110,11 +110,11 @@ class TransformerInfo:
         self._graph, self._graph_, self._scope, self._scope_ = info.graph, info.graph_, info.scope, info.scope_
         self._transformed_ops, self._transformed_ts = info.transformed_ops, info.transformed_ts
 
-    def transformed(self, original: Any, missing_fn: Callable[..., Any] | None = None) -> Any:
+    def transformed(self, original: Nested, missing_fn: Callable[..., Any] | None = None) -> Nested:
         """Return the new ones for old nodes and tensors, in any structure; None, or what `missing_fn` says."""
         return self._mapped(original, self._transformed_ts, self._transformed_ops, missing_fn)
 
-    def original(self, transformed: Any, missing_fn: Callable[..., Any] | None = None) -> Tensor:
+    def original(self, transformed: Nested, missing_fn: Callable[..., Any] | None = None) -> Tensor:
         """Return the old ones for new nodes and tensors, in any structure."""
         tensors = {new: old for old, new in self._transformed_ts.items()}
         nodes = {new: old for old, new in self._transformed_ops.items()}
@@ -230,7 +230,7 @@ def copy_with_input_replacements(
 def graph_replace(
     target_ts: Nested, replacement_ts: Mapping[Any, Any], dst_scope: str = "", src_scope: str = "",
     reuse_dst_scope: bool = False,
-) -> Any:  # fmt: skip
+) -> Nested:  # fmt: skip
     """Return what tensors would be with others in place of some: what lies between is copied.
 
     >>> import ebbflow as tf
@@ -305,7 +305,7 @@ def _move_behind(node: Any) -> None:
         graph._move_to_end(other)
 
 
-def add_control_inputs(op: Any, cops: Nested) -> None:
+def add_control_inputs(op: Operation, cops: Nested) -> None:
     """Have a node run after others."""
     waits = [cops] if isinstance(cops, Operation) else list(cops)
     for other in waits:
@@ -314,7 +314,7 @@ def add_control_inputs(op: Any, cops: Nested) -> None:
     op._add_control_inputs(waits)
 
 
-def remove_control_inputs(op: Any, cops: Nested) -> None:
+def remove_control_inputs(op: Operation, cops: Nested) -> None:
     """Have a node not wait for others any more."""
     waits = [cops] if isinstance(cops, Operation) else list(cops)
     for other in waits:

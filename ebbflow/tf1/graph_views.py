@@ -74,7 +74,7 @@ def can_be_regex(obj: object) -> bool:
     return isinstance(obj, (str, re.Pattern))
 
 
-def make_regex(obj: Any) -> re.Pattern[str]:
+def make_regex(obj: Nested) -> re.Pattern[str]:
     """Return a regular expression, compiled.
 
     >>> make_regex("a+").pattern
@@ -88,7 +88,7 @@ def make_regex(obj: Any) -> re.Pattern[str]:
 # --- choosing by name -------------------------------------------------------------------------------------------------
 
 
-def filter_ops(ops: Nested, positive_filter: Any) -> list[Any]:
+def filter_ops(ops: Nested, positive_filter: Nested) -> list[Any]:
     """Return the nodes of which `positive_filter` is true (all, where it is True)."""
     listed = make_list_of_op(ops)
     return listed if positive_filter is True else [op for op in listed if positive_filter(op)]
@@ -99,7 +99,7 @@ def filter_ops_from_regex(ops: Nested, regex: str) -> list[Any]:
     return filter_ops(ops, lambda op: re.search(regex, op.name) is not None)
 
 
-def filter_ts(ops: Nested, positive_filter: Any) -> list[Any]:
+def filter_ts(ops: Nested, positive_filter: Nested) -> list[Any]:
     """Return the outputs of nodes of which `positive_filter` is true (all, where it is True)."""
     tensors = [t for op in make_list_of_op(ops) for t in op.outputs]
     return tensors if positive_filter is True else [t for t in tensors if positive_filter(t)]
@@ -175,7 +175,7 @@ def get_forward_walk_ops(
     seed_ops: Nested, inclusive: bool = True, within_ops: Nested = None,
     within_ops_fn: Callable[..., Any] | None = None,
     stop_at_ts: Nested = (),
-    control_outputs: Any = None,
+    control_outputs: Nested = None,
 ) -> list[Any]:  # fmt: skip
     """Return the nodes that depend on `seed_ops` (or on tensors: on what takes them)."""
     listed = list(seed_ops) if isinstance(seed_ops, (list, tuple, set, frozenset)) else [seed_ops]
@@ -221,8 +221,8 @@ def get_walks_intersection_ops(
     forward_seed_ops: Nested, backward_seed_ops: Nested, forward_inclusive: bool = True,
     backward_inclusive: bool = True,
     within_ops: Nested = None, within_ops_fn: Callable[..., Any] | None = None, control_inputs: bool = False,
-    control_outputs: Any = None,
-    control_ios: Any = None,
+    control_outputs: Nested = None,
+    control_ios: Nested = None,
 ) -> list[Any]:  # fmt: skip
     """Return the nodes between: those that depend on the first and that the second depend on."""
     controls = bool(control_inputs or control_ios)
@@ -239,8 +239,8 @@ def get_walks_union_ops(
     forward_seed_ops: Nested, backward_seed_ops: Nested, forward_inclusive: bool = True,
     backward_inclusive: bool = True,
     within_ops: Nested = None, within_ops_fn: Callable[..., Any] | None = None, control_inputs: bool = False,
-    control_outputs: Any = None,
-    control_ios: Any = None,
+    control_outputs: Nested = None,
+    control_ios: Nested = None,
 ) -> list[Any]:  # fmt: skip
     """Return the nodes that depend on the first, and those that the second depend on."""
     controls = bool(control_inputs or control_ios)
@@ -268,7 +268,7 @@ def compute_boundary_ts(ops: Nested) -> tuple[list[Any], list[Any], list[Any]]:
 class SubGraphView:
     """A part of a graph: nodes, the tensors that enter, and the tensors that leave (and those that only pass)."""
 
-    def __init__(self, inside_ops: Any = (), passthrough_ts: Any = ()):
+    def __init__(self, inside_ops: Nested = (), passthrough_ts: Nested = ()):
         self._ops = make_list_of_op(inside_ops)
         passing = make_list_of_t(passthrough_ts)
         inputs, outputs, _ = compute_boundary_ts(self._ops)
@@ -278,7 +278,7 @@ class SubGraphView:
         self._graph = self._ops[0].graph if self._ops else passing[0].graph if passing else None
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph | None:
         return self._graph
 
     @property
@@ -314,15 +314,15 @@ class SubGraphView:
                 raise ValueError(f"{t!r} is not at the border of this view, which has {tensors}")
         return chosen
 
-    def remap_inputs(self, new_input_indices: Any) -> SubGraphView:
+    def remap_inputs(self, new_input_indices: Nested) -> SubGraphView:
         """Return a view with these of the inputs, in this order."""
         return self._changed(input=self._chosen(self._input_ts, new_input_indices))
 
-    def remap_outputs(self, new_output_indices: Any) -> SubGraphView:
+    def remap_outputs(self, new_output_indices: Nested) -> SubGraphView:
         """Return a view with these of the outputs, in this order."""
         return self._changed(output=self._chosen(self._output_ts, new_output_indices))
 
-    def remap(self, new_input_indices: Any = None, new_output_indices: Any = None) -> SubGraphView:
+    def remap(self, new_input_indices: Nested = None, new_output_indices: Nested = None) -> SubGraphView:
         """Return a view with inputs and outputs chosen and put in order."""
         view = self if new_input_indices is None else self.remap_inputs(new_input_indices)
         return view if new_output_indices is None else view.remap_outputs(new_output_indices)

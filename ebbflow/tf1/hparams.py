@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ebbflow.core.typing import Message, TensorLike
+from ebbflow.core.typing import Message, Nested, TensorLike
 
 _ASSIGNMENT = re.compile(
     r"""
@@ -91,7 +91,7 @@ class HParams:
 
     _HAS_DYNAMIC_ATTRIBUTES = True
 
-    def __init__(self, hparam_def: Message | None = None, model_structure: Any = None, **kwargs: Any) -> None:
+    def __init__(self, hparam_def: Message | None = None, model_structure: object = None, **kwargs: Any) -> None:
         self._hparam_types: dict[str, tuple[type, bool]] = {}
         self._model_structure = model_structure
         if hparam_def is not None:
@@ -140,18 +140,18 @@ class HParams:
             self.set_hparam(name, value)
         return self
 
-    def set_model_structure(self, model_structure: Any) -> None:
+    def set_model_structure(self, model_structure: object) -> None:
         """Keep something that describes the model."""
         self._model_structure = model_structure
 
-    def get_model_structure(self) -> int:
+    def get_model_structure(self) -> object:
         """Return what `set_model_structure` kept."""
         return self._model_structure
 
     def to_json(
         self,
-        indent: Any = None,
-        separators: Any = None,
+        indent: int | str | None = None,
+        separators: tuple[str, str] | None = None,
         sort_keys: bool = False,
     ) -> str:
         """Return the hyperparameters as JSON."""
@@ -165,7 +165,7 @@ class HParams:
         """Return the hyperparameters by name."""
         return {name: getattr(self, name) for name in self._hparam_types}
 
-    def get(self, key: str, default: Any = None) -> Any:
+    def get(self, key: str, default: Nested = None) -> Any:
         """Return a hyperparameter; where there is none, `default`, which must be of its type where there is one."""
         if key not in self._hparam_types:
             return default

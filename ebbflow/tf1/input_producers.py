@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Nested, ShapeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, Nested, ShapeLike, TensorLike
 from ebbflow.data.file_ops import matching_files
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
@@ -28,13 +29,17 @@ from ebbflow.state.queues.queue import FIFOQueue
 from ebbflow.summary import ops as summary
 from ebbflow.train.queue_runner import QueueRunner, add_queue_runner
 
+if TYPE_CHECKING:
+    from ebbflow.state.base import Variable
+
+
 NO_EAGER = (
     "Input pipelines based on Queues are not supported when eager execution is enabled. Please use tf.data to ingest "
     "data into your model instead."
 )
 
 
-def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Any:
+def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
     """Return a local variable that holds the names of the files that match a pattern when it is initialized."""
     with name_scope(name, "matching_filenames", [pattern]) as scope:
         return VariableV1(
@@ -46,7 +51,7 @@ def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Any:
         )
 
 
-def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Tensor:
+def limit_epochs(tensor: AnyTensor, num_epochs: int | None = None, name: str | None = None) -> Tensor:
     """Return `tensor`, which may be evaluated `num_epochs` times; after that it raises OutOfRangeError."""
     if num_epochs is None:
         return tensor
@@ -63,7 +68,7 @@ def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = 
 
 def input_producer(
     input_tensor: TensorLike,
-    element_shape: ShapeLike | None = None,
+    element_shape: ShapeLike = None,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -96,7 +101,7 @@ def input_producer(
 
 
 def string_input_producer(
-    string_tensor: Any,
+    string_tensor: AnyTensor,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -142,7 +147,7 @@ def range_input_producer(
 
 
 def slice_input_producer(
-    tensor_list: Any,
+    tensor_list: Sequence[TensorLike],
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,

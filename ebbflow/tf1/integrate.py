@@ -14,7 +14,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.functions.control_flow.while_loop import while_loop
 from ebbflow.graph.scopes import control_dependencies
@@ -179,13 +179,13 @@ def odeint(
     func: Slope,
     y0: TensorLike,
     t: TensorLike,
-    rtol: Any = 1e-6,
-    atol: Any = 1e-12,
+    rtol: TensorLike = 1e-6,
+    atol: TensorLike = 1e-12,
     method: str | None = None,
     options: dict[str, Any] | None = None,
     full_output: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return y at the times `t`, where dy/dt = func(y, t) and y is `y0` at the first of them.
 
     >>> import math
@@ -257,8 +257,13 @@ METHODS = {"midpoint": _midpoint, "rk4": _rk4}
 
 
 def odeint_fixed(
-    func: Slope, y0: TensorLike, t: TensorLike, dt: Any = None, method: str = "rk4", name: str | None = None
-) -> Any:
+    func: Slope,
+    y0: TensorLike,
+    t: TensorLike,
+    dt: TensorLike | None = None,
+    method: str = "rk4",
+    name: str | None = None,
+) -> Nested:
     """Return y at the times `t`, where dy/dt = func(y, t): by steps of length `dt`, one for all times or one for each.
 
     Without `dt` there is one step from each time to the next; a step that would pass a time ends there.

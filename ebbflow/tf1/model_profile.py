@@ -173,8 +173,12 @@ class _Branch:
 
 
 def profile(
-    graph: Any = None, run_meta: Any = None, op_log: Message | None = None, cmd: str = "scope", options: Any = 0
-) -> Any:
+    graph: Graph | None = None,
+    run_meta: Message | None = None,
+    op_log: Message | None = None,
+    cmd: str = "scope",
+    options: Any = 0,
+) -> Message:
     """Return what the nodes of a graph have, do and took, as a tree of messages; show it as the options say.
 
     `cmd` is `scope` or `graph` (gives a GraphNodeProto), `op` or `code` (a MultiGraphNodeProto).
@@ -405,19 +409,19 @@ class Profiler:
         run_meta = None if chosen is None else self._steps[chosen]
         return profile(self._graph, run_meta, cmd=cmd, options=options)
 
-    def profile_python(self, options: dict[str, Any]) -> Any:
+    def profile_python(self, options: dict[str, Any]) -> Message:
         """Return the sums by line of Python."""
         return self._profile("code", options)
 
-    def profile_operations(self, options: dict[str, Any]) -> Any:
+    def profile_operations(self, options: dict[str, Any]) -> Message:
         """Return the sums by op."""
         return self._profile("op", options)
 
-    def profile_name_scope(self, options: dict[str, Any]) -> Any:
+    def profile_name_scope(self, options: dict[str, Any]) -> Message:
         """Return the tree by names."""
         return self._profile("scope", options)
 
-    def profile_graph(self, options: dict[str, Any]) -> Any:
+    def profile_graph(self, options: dict[str, Any]) -> Message:
         """Return the tree by what nodes take."""
         return self._profile("graph", options)
 
@@ -434,6 +438,6 @@ def print_model_analysis(
     op_log: Message | None = None,
     tfprof_cmd: str = "scope",
     tfprof_options: Any = 0,
-) -> Any:
+) -> Message:
     """Return what `profile` gives: its first name."""
     return profile(graph, run_meta, op_log, tfprof_cmd, tfprof_options)

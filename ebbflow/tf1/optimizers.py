@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ebbflow.checkpoint.saver import Saver
@@ -231,7 +232,7 @@ class RegAdagradOptimizer(AdagradOptimizer):
         def __exit__(self, *exc: Any) -> None:
             self._owner._should_update_slots = self._before
 
-    def avoid_updating_slots(self) -> Any:
+    def avoid_updating_slots(self) -> AbstractContextManager[None]:
         """Return a block in which steps leave the accumulators as they are."""
         return self._Avoiding(self)
 
@@ -320,7 +321,7 @@ class DecoupledWeightDecayExtension:
         name: str | None = None,
         grad_loss: Nested = None,
         decay_var_list: Iterable[Any] | None = None,
-    ) -> Any:
+    ) -> Effect:
         """Take one step down, and let the variables of `decay_var_list` (None: all) decay."""
         self._decay_var_list = None if decay_var_list is None else {id(v) for v in decay_var_list}
         return super().minimize(  # type: ignore[misc]
@@ -335,7 +336,7 @@ class DecoupledWeightDecayExtension:
         global_step: Variable | TensorLike | None = None,
         name: str | None = None,
         decay_var_list: Iterable[Any] | None = None,
-    ) -> Any:
+    ) -> Effect:
         """Change each variable by its gradient, and let those of `decay_var_list` (None: all) decay."""
         if decay_var_list is not None:
             self._decay_var_list = {id(v) for v in decay_var_list}
@@ -442,7 +443,7 @@ class MovingAverageOptimizer(Optimizer):
         self._swapped_variable_name_map: dict[str, str] | None = None
         super().__init__(False, opt.get_name())
 
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Variable]]:
         """Return what the other one computes."""
         return self._optimizer.compute_gradients(*args, **kwargs)
 
@@ -466,7 +467,9 @@ class MovingAverageOptimizer(Optimizer):
         }
         return None if context.executing_eagerly() else group(step, averages, name="train_with_avg")
 
-    def swapping_saver(self, var_list: Iterable[Any] | None = None, name: str = "swapping_saver", **kwargs: Any) -> Any:
+    def swapping_saver(
+        self, var_list: Iterable[Any] | None = None, name: str = "swapping_saver", **kwargs: Any
+    ) -> Saver:
         """Return a Saver that writes each trained variable's average under its name, and the other way round."""
 
         if self._swapped_variable_name_map is None:
@@ -507,7 +510,7 @@ class VariableClippingOptimizer(Optimizer):
         pairs = vars_to_clip_dims.items()
         self._clip_dims = {(v.experimental_ref() if hasattr(v, "experimental_ref") else v): d for v, d in pairs}
 
-    def compute_gradients(self, *args: Any, **kwargs: Any) -> Any:
+    def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Variable]]:
         """Return what the other one computes."""
         return self._opt.compute_gradients(*args, **kwargs)
 
@@ -571,7 +574,9 @@ class MultitaskOptimizerWrapper:
         return getattr(self._opt, name)
 
 
-def clip_gradients_by_global_norm(gradients_variables: Any, clip_norm: float = 20.0) -> list[tuple[Any, Any]]:
+def clip_gradients_by_global_norm(
+    gradients_variables: Iterable[tuple[Any, Any]], clip_norm: float = 20.0
+) -> list[tuple[Any, Any]]:
     """Return the pairs with their gradients scaled together to at most `clip_norm`."""
     slopes, variables = zip(*gradients_variables, strict=True)
     clipped, _ = clip_by_global_norm(list(slopes), clip_norm)

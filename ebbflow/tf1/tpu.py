@@ -66,7 +66,7 @@ class CrossShardOptimizer(Optimizer):
         opt: Optimizer,
         reduction: str = "weighted_mean",
         name: str = "CrossShardOptimizer",
-        group_assignment: Any = None,
+        group_assignment: Sequence[Sequence[int]] | None = None,
     ) -> None:
         accepted = ("weighted_mean", "weighted_sum", "weighted_sum_by_nonzero_weights", "mean", "sum")
         if reduction not in accepted:
@@ -76,7 +76,7 @@ class CrossShardOptimizer(Optimizer):
 
     def compute_gradients(
         self, loss: TensorLike | Callable[..., Any], var_list: Iterable[Any] | None = None, *args: Any, **kwargs: Any
-    ) -> Any:
+    ) -> list[tuple[Any, Variable]]:
         """Return what the inner optimizer computes."""
         return self._opt.compute_gradients(loss, var_list, *args, **kwargs)
 
@@ -93,17 +93,17 @@ class CrossShardOptimizer(Optimizer):
         """Return a slot of the inner optimizer."""
         return self._opt.get_slot(*args, **kwargs)
 
-    def get_slot_names(self, *args: Any, **kwargs: Any) -> Any:
+    def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
         """Return the names of the inner optimizer's slots."""
         return self._opt.get_slot_names(*args, **kwargs)
 
-    def variables(self) -> Any:
+    def variables(self) -> list[Variable]:
         """Return the inner optimizer's variables."""
         return self._opt.variables()
 
 
 def rewrite(
-    computation: Callable[..., Any], inputs: Nested = None, infeed_queue: Any = None, name: str | None = None
+    computation: Callable[..., Any], inputs: Nested = None, infeed_queue: object = None, name: str | None = None
 ) -> list[Tensor]:
     """Return the computation's results, as a list of tensors where it gives tensors."""
     result = computation(*(inputs or ()))
@@ -127,7 +127,7 @@ def core(num: int) -> str:
     return f"device:TPU_REPLICATED_CORE:{num}"
 
 
-def initialize_system(embedding_config: Any = None, job: str | None = None) -> Tensor:
+def initialize_system(embedding_config: object = None, job: str | None = None) -> Tensor:
     """Return the layout of the system, serialized: a program of one shard has one core in one task."""
     layout = messages.TopologyProto(
         mesh_shape=[1, 1, 1, 1], num_tasks=1, num_tpu_devices_per_task=1, device_coordinates=[0, 0, 0, 0]
@@ -135,7 +135,7 @@ def initialize_system(embedding_config: Any = None, job: str | None = None) -> T
     return convert(layout.SerializeToString(), name="ConfigureDistributedTPU")
 
 
-def shutdown_system(job: str | None = None) -> Any:
+def shutdown_system(job: str | None = None) -> Effect:
     """Return a node that ends the system's use: nothing has to be done."""
     return no_op(name="ShutdownDistributedTPU")
 
@@ -156,12 +156,14 @@ def replicate(computation: Callable[..., Any], inputs: Sequence[Any] | None = No
     return [_as_list(computation(*one)) for one in (inputs or [[]])]
 
 
-def outside_compilation(computation: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def outside_compilation(computation: Callable[..., Any], *args: Any, **kwargs: Any) -> Nested:
     """Call a part of a computation that a TPU leaves to its host."""
     return computation(*args, **kwargs)
 
 
-def cross_replica_sum(x: TensorLike, group_assignment: Any = None, name: str | None = None) -> Any:
+def cross_replica_sum(
+    x: TensorLike, group_assignment: Sequence[Sequence[int]] | None = None, name: str | None = None
+) -> Any:
     """Return the sum over all shards, of which there is one."""
     return x
 
@@ -174,7 +176,7 @@ def while_loop(
     condition: Callable[..., Any],
     body: Callable[..., Any],
     inputs: Nested = None,
-    infeed_queue: Any = None,
+    infeed_queue: object = None,
     name: str | None = None,
 ) -> list[Tensor]:
     """Repeat `body` while `condition` holds."""
@@ -183,8 +185,8 @@ def while_loop(
 
 
 def repeat(
-    n: int, body: Callable[..., Any], inputs: Nested = None, infeed_queue: Any = None, name: str | None = None
-) -> Any:
+    n: int, body: Callable[..., Any], inputs: Nested = None, infeed_queue: object = None, name: str | None = None
+) -> Nested:
     """Repeat `body` n times, each time with what it gave before."""
     values = _as_list(inputs) if inputs is not None else []
     found = host_while_loop(lambda i, *rest: i < n, lambda i, *rest: [i + 1, *_as_list(body(*rest))], [0, *values])[1:]

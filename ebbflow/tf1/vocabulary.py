@@ -94,7 +94,7 @@ class VocabularyProcessor:
         self.vocabulary_ = vocabulary or CategoricalVocabulary()
         self._tokenizer = tokenizer_fn or tokenizer
 
-    def fit(self, raw_documents: Iterable[str], unused_y: Any = None) -> VocabularyProcessor:
+    def fit(self, raw_documents: Iterable[str], unused_y: object = None) -> VocabularyProcessor:
         """Learn the words of texts; return itself."""
         for tokens in self._tokenizer(raw_documents):
             for token in tokens:
@@ -104,7 +104,7 @@ class VocabularyProcessor:
         self.vocabulary_.freeze()
         return self
 
-    def fit_transform(self, raw_documents: Iterable[str], unused_y: Any = None) -> Iterator[np.ndarray]:
+    def fit_transform(self, raw_documents: Iterable[str], unused_y: object = None) -> Iterator[np.ndarray]:
         """Learn the words of texts, and yield their rows."""
         texts = list(raw_documents)
         self.fit(texts)

@@ -11,11 +11,15 @@ import contextlib
 import functools
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ebbflow.core import context
 from ebbflow.core.typing import ShapeLike
 from ebbflow.trackable.constants import SaveType
+
+if TYPE_CHECKING:
+    from ebbflow.core.dtypes import DType
+    from ebbflow.core.shape import TensorShape
 
 
 class TrackableReference:
@@ -279,7 +283,7 @@ class Trackable:
 class CheckpointInitialValue:
     """An initial value that stands in a checkpoint; converted to a tensor, it is read."""
 
-    def __init__(self, checkpoint_position: Any, shape: ShapeLike | None = None, shard_info: ShardInfo | None = None):
+    def __init__(self, checkpoint_position: Any, shape: ShapeLike = None, shard_info: ShardInfo | None = None):
         self._checkpoint_position = checkpoint_position
         self.wrapped_value = checkpoint_position.initial_value(shape, shard_info)
 
@@ -288,11 +292,11 @@ class CheckpointInitialValue:
         return self._checkpoint_position
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> TensorShape:
         return self.wrapped_value.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         return self.wrapped_value.dtype
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:

@@ -13,6 +13,7 @@ from collections.abc import Mapping as AbstractMapping
 from typing import Any
 
 from ebbflow.core.identity import ObjectIdentitySet
+from ebbflow.core.typing import Nested
 from ebbflow.trackable.base import Trackable
 
 _wrappers: dict[type, Callable[[Any], Any]] = {}
@@ -53,7 +54,7 @@ def provide_wrappers(wrappers: dict[type, Callable[[Any], Any]]) -> None:
     _wrappers.update(wrappers)
 
 
-def wrap_or_unwrap(value: Any) -> Any:
+def wrap_or_unwrap(value: object) -> Nested:
     """Return a list, dict or tuple as one that is trackable, what `NoDependency` holds, and anything else as it is."""
     if isinstance(value, NoDependency):
         return value.value
@@ -77,7 +78,7 @@ def _should_wrap_tuple(t: Any) -> bool:
     return False
 
 
-def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:
+def sticky_attribute_assignment(trackable: Trackable, name: str, value: object) -> Any:
     """Track `value`, which is about to become an attribute, and return what to set."""
     tracked = not isinstance(value, NoDependency)
     value = wrap_or_unwrap(value)

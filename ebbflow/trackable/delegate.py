@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ebbflow.trackable.base import Trackable
+
 
 _PROPERTIES = (  # noqa: SIM905
     "_update_uid _unconditional_checkpoint_dependencies _unconditional_dependency_names _name_based_restores "
@@ -19,7 +23,7 @@ _METHODS = (  # noqa: SIM905
 class DelegatingTrackableMixin:
     """Mix in before `Trackable`: children, names and values are those of `trackable_obj`."""
 
-    def __init__(self, trackable_obj: Any):
+    def __init__(self, trackable_obj: Trackable):
         self._trackable = trackable_obj
 
     @property

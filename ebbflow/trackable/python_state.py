@@ -14,7 +14,7 @@ class PythonState(Trackable, metaclass=abc.ABCMeta):
     """State that is a string in a checkpoint; subclasses turn theirs into one and back."""
 
     @abc.abstractmethod
-    def serialize(self) -> Any:
+    def serialize(self) -> str:
         """Return the state as a string."""
 
     @abc.abstractmethod

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import collections
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.identity import ObjectIdentityDictionary
 from ebbflow.trackable.base import TrackableReference
 from ebbflow.trackable.constants import SaveType
 from ebbflow.trackable.data_structures import convert_to_trackable
+
+if TYPE_CHECKING:
+    from ebbflow.trackable.base import Trackable
 
 
 class TrackableView:
@@ -26,7 +29,7 @@ class TrackableView:
         self._root_ref = root if isinstance(root, weakref.ref) else weakref.ref(root)
 
     @classmethod
-    def children(cls, obj: Any, save_type: SaveType = SaveType.CHECKPOINT, **kwargs: Any) -> dict[str, Any]:
+    def children(cls, obj: Trackable, save_type: SaveType = SaveType.CHECKPOINT, **kwargs: Any) -> dict[str, Any]:
         """Return the children of one object by name."""
         obj._maybe_initialize_trackable()
         found = obj._trackable_children(save_type, **kwargs)

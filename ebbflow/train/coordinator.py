@@ -48,7 +48,7 @@ class Coordinator:
 
     # --- asking to stop ----------------------------------------------------------------------------------------------
 
-    def request_stop(self, ex: Any = None) -> None:
+    def request_stop(self, ex: BaseException | tuple[Any, ...] | None = None) -> None:
         """Ask all threads to stop; `join` raises `ex`, an error or what `sys.exc_info()` gives."""
         with self._lock:
             error = _as_error(ex)

@@ -49,7 +49,7 @@ def exponential_decay(
     decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor | Callable[[], Tensor]:
     """Return learning_rate · decay_rate ^ (step / decay_steps).
 
     >>> import ebbflow as tf
@@ -71,7 +71,7 @@ def natural_exp_decay(
     decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor | Callable[[], Tensor]:
     """Return learning_rate · exp(-decay_rate · step / decay_steps)."""
     factor = raw.Exp(raw.Neg(float(decay_rate) if isinstance(decay_rate, int) else decay_rate))
     return exponential_decay(learning_rate, global_step, decay_steps, factor, staircase, name)
@@ -84,7 +84,7 @@ def inverse_time_decay(
     decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor | Callable[[], Tensor]:
     """Return learning_rate / (1 + decay_rate · step / decay_steps)."""
 
     def formula(rate: Any, step: Any, steps: Any, factor: Any, scope: Any) -> Any:
@@ -104,7 +104,7 @@ def polynomial_decay(
     power: TensorLike = 1.0,
     cycle: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor | Callable[[], Tensor]:
     """Return the rate on its way from `learning_rate` to `end_learning_rate` in `decay_steps`.
 
     With `cycle` the way is gone over and over, each time in more steps.
@@ -143,7 +143,7 @@ def cosine_decay(
     decay_steps: TensorLike,
     alpha: float = 0.0,
     name: str | None = None,
-) -> Any:
+) -> Tensor | Callable[[], Tensor]:
     """Return the rate on half a cosine from `learning_rate` down to `alpha` of it."""
 
     def formula(rate: Any, step: Any, steps: Any, scope: Any) -> Any:
@@ -166,7 +166,7 @@ def cosine_decay_restarts(
     m_mul: TensorLike = 1.0,
     alpha: TensorLike = 0.0,
     name: str | None = None,
-) -> Any:
+) -> Tensor | Callable[[], Tensor]:
     """Return the rate on half cosines, each `t_mul` times as long and `m_mul` times as high as the one before."""
     # TensorFlow's sessions (not eager execution) divide by a constant by multiplying with its reciprocal. Elsewhere
     # that is lost in rounding; here whole periods are taken off, and what is left shows it: 1e-4 of the rate at step
@@ -208,7 +208,7 @@ def linear_cosine_decay(
     alpha: TensorLike = 0.0,
     beta: TensorLike = 0.001,
     name: str | None = None,
-) -> Any:
+) -> Tensor | Callable[[], Tensor]:
     """Return the rate on a cosine under a falling line."""
 
     def formula(rate: Any, step: Any, steps: Any, periods: Any, low: Any, floor: Any, scope: Any) -> Any:
@@ -251,7 +251,9 @@ def noisy_linear_cosine_decay(
     return _decay(learning_rate, global_step, numbers, name or "NoisyLinearCosineDecay", formula)
 
 
-def piecewise_constant(x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None) -> Any:
+def piecewise_constant(
+    x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
+) -> Tensor | Callable[[], Tensor]:
     """Return values[i] for the piece where boundaries[i-1] < x <= boundaries[i].
 
     >>> piecewise_constant(11, [10, 20], [1.0, 0.5, 0.1])().numpy().item()

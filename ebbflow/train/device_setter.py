@@ -127,7 +127,7 @@ class GreedyLoadBalancingStrategy:
         return task
 
 
-def byte_size_load_fn(op: Any) -> int:
+def byte_size_load_fn(op: Operation) -> int:
     """Return how many bytes a variable takes."""
     if not op._op.facts.variable:
         raise ValueError(f"Expected a variable op, got {op.type}")

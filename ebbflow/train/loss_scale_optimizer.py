@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.core.typing import Effect, Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.scopes import group, no_op
 from ebbflow.ops.declare import raw
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class MixedPrecisionLossScaleOptimizer(Optimizer):
     """Another optimizer, with its loss multiplied before gradients are taken and these divided after."""
 
-    def __init__(self, opt: Optimizer, loss_scale: Any):
+    def __init__(self, opt: Optimizer, loss_scale: object):
         if not isinstance(opt, Optimizer):
             raise ValueError(f'"opt" must be an instance of Optimizer, but got: {type(opt)}')
         super().__init__(opt._use_locking, opt._name)
@@ -62,7 +62,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def apply_gradients(
         self, grads_and_vars: Iterable[Any], global_step: Variable | TensorLike | None = None, name: str | None = None
-    ) -> Any:
+    ) -> Effect:
         """Change each variable by its gradient where all are finite; the scale learns of them either way."""
         pairs = tuple(grads_and_vars)
         change, should_apply = self._loss_scale.update([grad for grad, _ in pairs])
@@ -107,7 +107,7 @@ def loss_scale_of(given: Any) -> LossScale:
     raise ValueError(f'loss_scale must be a number, "dynamic" or a LossScale, got {given!r}')
 
 
-def enable_mixed_precision_graph_rewrite(opt: Optimizer, loss_scale: Any = "dynamic") -> Any:
+def enable_mixed_precision_graph_rewrite(opt: Optimizer, loss_scale: object = "dynamic") -> Any:
     """Return an optimizer that scales its loss; ops are computed in the precision that they are written in."""
     if keras_hooks.policy_is_mixed():
         raise ValueError(

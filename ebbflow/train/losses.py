@@ -248,7 +248,7 @@ def cosine_distance(
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
     dim: int | None = None,
-) -> Any:
+) -> Tensor:
     """Return the mean of 1 - predictions · labels along `axis`, both being of length one."""
     axis = one_of("axis", axis, "dim", dim)
     if axis is None:

@@ -14,7 +14,7 @@ from ebbflow.core.context import eager_outside_functions
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, Rate, TensorLike
+from ebbflow.core.typing import AnyTensor, Assigned, Effect, Rate, TensorLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import colocate_with, get_name_scope, group, init_scope
 from ebbflow.ops.declare import raw
@@ -37,8 +37,8 @@ _AVERAGED = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 
 
 def assign_moving_average(
-    variable: Variable, value: TensorLike, decay: Any, zero_debias: bool = True, name: str | None = None
-) -> Any:
+    variable: Variable, value: TensorLike, decay: AnyTensor, zero_debias: bool = True, name: str | None = None
+) -> Assigned:
     """Move `variable` towards `value`: variable ← decay · variable + (1 - decay) · value.
 
     With `zero_debias` the average of a variable that began as zero is corrected for that beginning.
@@ -180,7 +180,7 @@ class ExponentialMovingAverage(Trackable):
             context.default_graph().add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, item)
             return shadow
 
-    def average(self, var: Variable | TensorLike) -> Any:
+    def average(self, var: Variable | TensorLike) -> Assigned:
         """Return the variable that holds the average of `var`, or None."""
         return self._averages.get(_key(var))
 

@@ -17,7 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, Effect, Nested, TensorLike
 from ebbflow.distribute import current
 from ebbflow.distribute.distributed_variable import DistributedVariable
 from ebbflow.eager.tape import GradientTape
@@ -64,7 +64,7 @@ class Optimizer(Trackable):
 
     def minimize(
         self,
-        loss: Any,
+        loss: AnyTensor,
         global_step: Variable | TensorLike | None = None,
         var_list: Iterable[Any] | None = None,
         gate_gradients: int = GATE_OP,
@@ -72,7 +72,7 @@ class Optimizer(Trackable):
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
         grad_loss: Nested = None,
-    ) -> Any:
+    ) -> Effect:
         """Take one step down: in a graph return the operation that does it; eagerly do it (`loss` is a function)."""
         grads_and_vars = self.compute_gradients(
             loss,
@@ -171,7 +171,7 @@ class Optimizer(Trackable):
 
     # --- slots --------------------------------------------------------------------------------------------------------
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: AnyTensor, name: str) -> Any:
         """Return the slot called `name` of a variable, or None."""
         named = self._slots.get(name)
         return None if named is None else named.get(variable_key(var))

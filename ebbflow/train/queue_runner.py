@@ -79,7 +79,7 @@ class QueueRunner:
     # --- what it was made of -----------------------------------------------------------------------------------------
 
     @property
-    def queue(self) -> Any:
+    def queue(self) -> QueueBase:
         """The queue that is filled."""
         return self._queue
 
@@ -89,7 +89,7 @@ class QueueRunner:
         return self._enqueue_ops
 
     @property
-    def close_op(self) -> Any:
+    def close_op(self) -> Effect:
         """What is run when the last thread has come to its end."""
         return self._close_op
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import AnyTensor, Assigned, SessionLike
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.graph import get_default_graph
 from ebbflow.platform import logging
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph
 
 
-def global_step(sess: Any, global_step_tensor: Any) -> int:
+def global_step(sess: SessionLike, global_step_tensor: AnyTensor) -> int:
     """Return the global step's value as a Python int."""
     if context.executing_eagerly():
         return int(global_step_tensor.numpy())
     return int(sess.run(global_step_tensor))
 
 
-def get_global_step(graph: Graph | None = None) -> Any:
+def get_global_step(graph: Graph | None = None) -> Assigned:
     """Return the graph's global step, or None where there is none."""
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
@@ -45,7 +46,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
     return step
 
 
-def create_global_step(graph: Graph | None = None) -> Any:
+def create_global_step(graph: Graph | None = None) -> Assigned:
     """Make the graph's global step and return it; an error where it has one."""
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
@@ -68,7 +69,7 @@ def _make() -> Any:
     )
 
 
-def get_or_create_global_step(graph: Graph | None = None) -> Any:
+def get_or_create_global_step(graph: Graph | None = None) -> Assigned:
     """Return the graph's global step, made where there is none.
 
     >>> import ebbflow as tf
@@ -81,7 +82,7 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return create_global_step(graph) if step is None else step
 
 
-def assert_global_step(global_step_tensor: Any) -> None:
+def assert_global_step(global_step_tensor: AnyTensor) -> None:
     """Raise unless this can be a global step: an integer scalar, in a variable or a tensor."""
     if not isinstance(global_step_tensor, (Variable, Tensor)):
         raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')

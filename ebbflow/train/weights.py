@@ -63,7 +63,7 @@ def _checked_statically(found: tuple[Any, ...], wanted: tuple[Any, ...], weights
     return all(w == 1 or (w is not None and w == v) for w, v in zip(found, wanted, strict=True))
 
 
-def broadcast_weights(weights: TensorLike, values: TensorLike) -> Any:
+def broadcast_weights(weights: TensorLike, values: TensorLike) -> Tensor:
     """Return weights spread over the values."""
     with name_scope(None, "broadcast_weights", [weights, values]) as scope:
         values = convert(values, name="values")

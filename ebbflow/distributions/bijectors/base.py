@@ -7,7 +7,7 @@ that a density at a sample just made goes back exactly.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
@@ -21,6 +21,9 @@ from ebbflow.ops.arrays.slicing import slice_
 from ebbflow.ops.declare import raw
 from ebbflow.ops.reduce.reductions import reduce_sum
 
+if TYPE_CHECKING:
+    from ebbflow.core.dtypes import DType
+
 
 class Bijector:
     """A function that can be undone."""
@@ -30,7 +33,7 @@ class Bijector:
         graph_parents: Any = None,
         is_constant_jacobian: bool = False,
         validate_args: bool = False,
-        dtype: Any = None,
+        dtype: DType | None = None,
         forward_min_event_ndims: int | None = None,
         inverse_min_event_ndims: int | None = None,
         name: str | None = None,
@@ -153,12 +156,12 @@ class Bijector:
         """Return the shape of an event after `inverse`."""
         return TensorShape(self._inverse_event_shape(TensorShape(output_shape)))
 
-    def forward_event_shape_tensor(self, input_shape: ShapeLike, name: str = "forward_event_shape_tensor") -> Any:
+    def forward_event_shape_tensor(self, input_shape: ShapeLike, name: str = "forward_event_shape_tensor") -> Tensor:
         """Return the shape of an event after `forward`, as a tensor."""
         with name_scope(f"{self._name}/{name}"):
             return raw.Identity(self._forward_event_shape_tensor(convert(input_shape, dtypes.int32)))
 
-    def inverse_event_shape_tensor(self, output_shape: ShapeLike, name: str = "inverse_event_shape_tensor") -> Any:
+    def inverse_event_shape_tensor(self, output_shape: ShapeLike, name: str = "inverse_event_shape_tensor") -> Tensor:
         """Return the shape of an event after `inverse`, as a tensor."""
         with name_scope(f"{self._name}/{name}"):
             return raw.Identity(self._inverse_event_shape_tensor(convert(output_shape, dtypes.int32)))

@@ -5,7 +5,7 @@ Losses are means over a batch, as they were then. Feature columns are those of `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.typing import Activation
@@ -153,7 +153,7 @@ class LinearClassifier(_Classifier):
         self, feature_columns: Iterable[Any], model_dir: str | None = None, n_classes: int = 2,
         weight_column_name: str | None = None, optimizer: Optimizer | None = None,
         gradient_clip_norm: float | None = None,
-        enable_centered_bias: bool = False, _joint_weight: bool = False, config: Any = None,
+        enable_centered_bias: bool = False, _joint_weight: bool = False, config: object = None,
         feature_engineering_fn: Callable[..., Any] | None = None, label_keys: Iterable[Any] | None = None,
     ):  # fmt: skip
         super().__init__(
@@ -170,7 +170,7 @@ class LinearRegressor(_Regressor):
     def __init__(
         self, feature_columns: Iterable[Any], model_dir: str | None = None, weight_column_name: str | None = None,
         optimizer: Optimizer | None = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
-        label_dimension: int = 1, _joint_weights: bool = False, config: Any = None,
+        label_dimension: int = 1, _joint_weights: bool = False, config: object = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
     ):  # fmt: skip
         super().__init__(
@@ -189,9 +189,9 @@ class DNNClassifier(_Classifier):
         n_classes: int = 2,
         weight_column_name: str | None = None, optimizer: Optimizer | None = None, activation_fn: Activation = relu,
         dropout: float | None = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
-        config: Any = None, feature_engineering_fn: Callable[..., Any] | None = None,
+        config: object = None, feature_engineering_fn: Callable[..., Any] | None = None,
         embedding_lr_multipliers: Mapping[Any, Any] | None = None,
-        input_layer_min_slice_size: Any = None, label_keys: Iterable[Any] | None = None,
+        input_layer_min_slice_size: int | None = None, label_keys: Iterable[Any] | None = None,
     ):  # fmt: skip
         super().__init__(
             "DNNClassifier", model_dir, config, hidden_units=hidden_units, feature_columns=list(feature_columns),
@@ -209,8 +209,8 @@ class DNNRegressor(_Regressor):
         self, hidden_units: Iterable[Any], feature_columns: Iterable[Any], model_dir: str | None = None,
         weight_column_name: str | None = None, optimizer: Optimizer | None = None, activation_fn: Activation = relu,
         dropout: float | None = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
-        config: Any = None, feature_engineering_fn: Callable[..., Any] | None = None, label_dimension: int = 1,
-        embedding_lr_multipliers: Mapping[Any, Any] | None = None, input_layer_min_slice_size: Any = None,
+        config: object = None, feature_engineering_fn: Callable[..., Any] | None = None, label_dimension: int = 1,
+        embedding_lr_multipliers: Mapping[Any, Any] | None = None, input_layer_min_slice_size: int | None = None,
     ):  # fmt: skip
         super().__init__(
             "DNNRegressor", model_dir, config, hidden_units=hidden_units, feature_columns=list(feature_columns),
@@ -226,13 +226,14 @@ class DNNLinearCombinedClassifier(_Classifier):
 
     def __init__(
         self, model_dir: str | None = None, n_classes: int = 2, weight_column_name: str | None = None,
-        linear_feature_columns: Iterable[Any] | None = None, linear_optimizer: Any = None,
+        linear_feature_columns: Iterable[Any] | None = None, linear_optimizer: object = None,
         _joint_linear_weights: bool = False,
-        dnn_feature_columns: Iterable[Any] | None = None, dnn_optimizer: Any = None, dnn_hidden_units: Any = None,
+        dnn_feature_columns: Iterable[Any] | None = None, dnn_optimizer: object = None,
+        dnn_hidden_units: Sequence[int] | None = None,
         dnn_activation_fn: Activation = relu, dnn_dropout: float | None = None, gradient_clip_norm: float | None = None,
-        enable_centered_bias: bool = False, config: Any = None,
+        enable_centered_bias: bool = False, config: object = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
-        embedding_lr_multipliers: Mapping[Any, Any] | None = None, input_layer_min_slice_size: Any = None,
+        embedding_lr_multipliers: Mapping[Any, Any] | None = None, input_layer_min_slice_size: int | None = None,
         label_keys: Iterable[Any] | None = None,
         fix_global_step_increment_bug: bool = False,
     ):  # fmt: skip
@@ -252,12 +253,13 @@ class DNNLinearCombinedRegressor(_Regressor):
     def __init__(
         self, model_dir: str | None = None, weight_column_name: str | None = None,
         linear_feature_columns: Iterable[Any] | None = None,
-        linear_optimizer: Any = None, _joint_linear_weights: bool = False,
+        linear_optimizer: object = None, _joint_linear_weights: bool = False,
         dnn_feature_columns: Iterable[Any] | None = None,
-        dnn_optimizer: Any = None, dnn_hidden_units: Any = None, dnn_activation_fn: Activation = relu,
+        dnn_optimizer: object = None, dnn_hidden_units: Sequence[int] | None = None,
+        dnn_activation_fn: Activation = relu,
         dnn_dropout: float | None = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
-        label_dimension: int = 1, config: Any = None, feature_engineering_fn: Callable[..., Any] | None = None,
-        embedding_lr_multipliers: Mapping[Any, Any] | None = None, input_layer_min_slice_size: Any = None,
+        label_dimension: int = 1, config: object = None, feature_engineering_fn: Callable[..., Any] | None = None,
+        embedding_lr_multipliers: Mapping[Any, Any] | None = None, input_layer_min_slice_size: int | None = None,
         fix_global_step_increment_bug: bool = False,
     ):  # fmt: skip
         super().__init__(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core.typing import Message
+from ebbflow.core.typing import Message, Nested
 from ebbflow.doors.learn.estimator import BaseEstimator, core
 from ebbflow.tf1 import clustering
 
@@ -49,19 +49,19 @@ class KMeansClustering(BaseEstimator):
     def _shown(self, row: Any) -> Any:
         return {self.CLUSTER_IDX: row["cluster_index"], self.ALL_SCORES: row["all_distances"]}
 
-    def predict_cluster_idx(self, input_fn: Callable[..., Any] | None = None) -> Any:
+    def predict_cluster_idx(self, input_fn: Callable[..., Any] | None = None) -> Nested:
         """Return the number of each point's cluster, one by one."""
         return (row[self.CLUSTER_IDX] for row in self.predict(input_fn=input_fn))
 
-    def score(self, input_fn: Callable[..., Any] | None = None, steps: int | None = None) -> Any:
+    def score(self, input_fn: Callable[..., Any] | None = None, steps: int | None = None) -> float:
         """Return the sum of the distances of points from their nearest centers."""
         return self._estimator.evaluate(input_fn, steps=steps)["score"]
 
-    def transform(self, input_fn: Callable[..., Any] | None = None, as_iterable: bool = False) -> Any:
+    def transform(self, input_fn: Callable[..., Any] | None = None, as_iterable: bool = False) -> Nested:
         """Return the distances of each point from all centers: an array, or one by one."""
         rows = (row[self.ALL_SCORES] for row in self.predict(input_fn=input_fn))
         return rows if as_iterable else np.array(list(rows))
 
-    def clusters(self) -> Any:
+    def clusters(self) -> Nested:
         """Return the centers."""
         return self._estimator.cluster_centers()

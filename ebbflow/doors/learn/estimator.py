@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.core.typing import Array, Nested, TensorLike
 from ebbflow.doors import estimator_package
 from ebbflow.doors.learn.inputs import input_of
 from ebbflow.doors.learn.metric_spec import MetricSpec
@@ -76,7 +76,7 @@ class ModelFnOps(NamedTuple("ModelFnOps", [
 class BaseEstimator:
     """`fit`, `evaluate` and `predict` over one of the package's Estimators."""
 
-    def __init__(self, model_dir: str | None = None, config: Any = None):
+    def __init__(self, model_dir: str | None = None, config: object = None):
         self._given_dir, self._given_config = model_dir, config
         self._metrics: Mapping[str, Any] | None = None
         self._estimator: Any = None
@@ -98,7 +98,7 @@ class BaseEstimator:
         """A copy of what the model function is told."""
         return self._estimator.params
 
-    def get_variable_value(self, name: str) -> Any:
+    def get_variable_value(self, name: str) -> Array:
         """Return the value of a variable in the last checkpoint."""
         return self._estimator.get_variable_value(name)
 
@@ -160,7 +160,7 @@ class BaseEstimator:
         outputs: Nested = None,
         as_iterable: bool = True,
         iterate_batches: bool = False,
-    ) -> Any:
+    ) -> Nested:
         """Return predictions row by row (or batch by batch), or all of them at once where `as_iterable` is False."""
         feed = self._input(input_of(x, None, input_fn, batch_size, shuffle=False, epochs=1))
         keys = None if outputs is None else list(outputs)
@@ -177,7 +177,7 @@ class BaseEstimator:
         as_text: bool = False,
         checkpoint_path: str | None = None,
         **kwargs: Any,
-    ) -> Any:
+    ) -> bytes | str:
         """Write a SavedModel that takes what a serving input function says; return where."""
 
         def receive() -> Any:
@@ -215,8 +215,8 @@ class Estimator(BaseEstimator):
         self,
         model_fn: Callable[..., Any] | None = None,
         model_dir: str | None = None,
-        config: Any = None,
-        params: Any = None,
+        config: object = None,
+        params: object = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
     ):
         super().__init__(model_dir, config)
@@ -289,7 +289,7 @@ class SKCompat:
         """Return the loss and the metrics over arrays."""
         return self._estimator.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
 
-    def predict(self, x: TensorLike, batch_size: int = 128, outputs: Nested = None) -> Any:
+    def predict(self, x: TensorLike, batch_size: int = 128, outputs: Nested = None) -> Nested:
         """Return all predictions for an array."""
         return self._estimator.predict(x, batch_size=batch_size, outputs=outputs, as_iterable=False)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ebbflow.checkpoint.management import latest_checkpoint
+from ebbflow.core.typing import Nested
 from ebbflow.doors.learn.estimator import BaseEstimator
 from ebbflow.doors.learn.monitors import hooks_of
 from ebbflow.platform import files, logging
@@ -20,8 +21,8 @@ class ExportStrategy(NamedTuple("ExportStrategy", [("name", str), ("export_fn", 
     """A name, and a function that exports an Estimator."""
 
     def export(
-        self, estimator: Any, export_path: str, checkpoint_path: str | None = None, eval_result: Any = None
-    ) -> Any:
+        self, estimator: Nested, export_path: str, checkpoint_path: str | None = None, eval_result: Any = None
+    ) -> Nested:
         """Export the model; return where."""
         names = inspect.signature(self.export_fn).parameters
         more = {"checkpoint_path": checkpoint_path} if "checkpoint_path" in names else {}
@@ -58,10 +59,10 @@ class Experiment:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Nested,
         train_input_fn: Callable[[], Any],
         eval_input_fn: Callable[[], Any],
-        eval_metrics: Any = None,
+        eval_metrics: object = None,
         train_steps: int | None = None,
         eval_steps: int | None = 100,
         train_monitors: Iterable[Any] | None = None,
@@ -89,7 +90,7 @@ class Experiment:
         self._exports = [export_strategies] if single else list(export_strategies or ())
 
     @property
-    def estimator(self) -> Any:
+    def estimator(self) -> Nested:
         """The Estimator."""
         return self._estimator
 
@@ -107,7 +108,7 @@ class Experiment:
         """Add hooks to those of training."""
         self._monitors.extend(additional_hooks)
 
-    def train(self, delay_secs: float | None = None) -> Any:
+    def train(self, delay_secs: float | None = None) -> Nested:
         """Train until `train_steps`."""
         return self._train(self._train_steps)
 

@@ -30,7 +30,7 @@ class BaseMonitor:
         self._estimator: Any = None
         self._max_steps: int | None = None
 
-    def set_estimator(self, estimator: Any) -> None:
+    def set_estimator(self, estimator: object) -> None:
         """Know whose training is watched."""
         self._estimator = estimator
 
@@ -200,7 +200,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
         """Know where training stands."""
         self._step = int(session.run(self._counter))
 
-    def before_run(self, run_context: SessionRunContext) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         """Ask for the tensors the monitors want."""
         wanted: dict[Any, Any] = {}
         for monitor in self._monitors:
@@ -239,6 +239,6 @@ def hooks_of(monitors: Any, estimator: Any) -> list[Any]:
     return [*hooks, RunHookAdapterForMonitors(old)] if old else hooks
 
 
-def replace_monitors_with_hooks(monitors_or_hooks: Any, estimator: Any) -> list[Any]:
+def replace_monitors_with_hooks(monitors_or_hooks: object, estimator: object) -> list[Any]:
     """Return monitors and hooks as hooks, for an Estimator."""
     return hooks_of(monitors_or_hooks, estimator)

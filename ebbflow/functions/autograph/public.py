@@ -6,7 +6,7 @@ import ast
 import enum
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -47,19 +47,21 @@ class Feature(enum.Enum):
         return tuple(cls)
 
     @classmethod
-    def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
+    def all_but(cls, exclude: Callable[..., Any]) -> tuple[Feature, ...]:
         """Return all but one, or some."""
         left_out = exclude if isinstance(exclude, (list, tuple, set)) else (exclude,)
         return tuple(feature for feature in cls if feature not in left_out)
 
 
-def to_graph(entity: object, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
+def to_graph(
+    entity: object, recursive: bool = True, experimental_optional_features: object = None
+) -> Callable[..., Any]:
     """Return a function that does what `entity` does, and whose conditions and loops may be on tensors of a graph."""
     _function_of(entity, template_of)
     return converted(entity, asked=True)
 
 
-def to_code(entity: object, recursive: bool = True, experimental_optional_features: Any = None) -> str:
+def to_code(entity: object, recursive: bool = True, experimental_optional_features: object = None) -> str:
     """Return the source of what conversion makes of a function; `ag` in it are AutoGraph's operators."""
     node, _ = _function_of(entity, rewritten)
     return ast.unparse(ast.fix_missing_locations(node)) + "\n"
@@ -87,10 +89,10 @@ def _function_of(entity: Any, use: Callable[[FunctionType], Any]) -> Any:
 def to_graph_v1(
     entity: object,
     recursive: bool = True,
-    arg_values: Any = None,
-    arg_types: Any = None,
-    experimental_optional_features: Any = None,
-) -> Any:
+    arg_values: Mapping[str, Any] | None = None,
+    arg_types: Mapping[str, Any] | None = None,
+    experimental_optional_features: object = None,
+) -> Callable[..., Any]:
     """Return the conversion of a function, as TF 1 has it."""
     return to_graph(entity, recursive, experimental_optional_features)
 
@@ -98,16 +100,16 @@ def to_graph_v1(
 def to_code_v1(
     entity: object,
     recursive: bool = True,
-    arg_values: Any = None,
-    arg_types: Any = None,
+    arg_values: Mapping[str, Any] | None = None,
+    arg_types: Mapping[str, Any] | None = None,
     indentation: str = "  ",
-    experimental_optional_features: Any = None,
+    experimental_optional_features: object = None,
 ) -> str:
     """Return the source of a function's conversion, as TF 1 has it."""
     return to_code(entity, recursive, experimental_optional_features)
 
 
-def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
+def do_not_convert(func: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Return a function that AutoGraph leaves as it is, with all that it calls."""
     if func is None:
         return do_not_convert
@@ -124,7 +126,7 @@ def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
 
 def set_loop_options(
     parallel_iterations: int | None = None,
-    swap_memory: Any = None,
+    swap_memory: bool | None = None,
     maximum_iterations: TensorLike | None = None,
     shape_invariants: Nested = None,
 ) -> None:
@@ -132,8 +134,11 @@ def set_loop_options(
 
 
 def convert_v1(
-    recursive: bool = False, optional_features: Any = None, user_requested: bool = True, conversion_ctx: Any = None
-) -> Any:
+    recursive: bool = False,
+    optional_features: object = None,
+    user_requested: bool = True,
+    conversion_ctx: object = None,
+) -> Callable[..., Any]:
     """Return a decorator that converts a function when it is called, as `tf.contrib.autograph.convert` does."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -148,7 +153,7 @@ def convert_v1(
 
 
 def tf_convert(
-    f: Callable[..., Any], ctx: Any = None, convert_by_default: bool = True, user_requested: bool = False
-) -> Any:
+    f: Callable[..., Any], ctx: object = None, convert_by_default: bool = True, user_requested: bool = False
+) -> Callable[..., Any]:
     """Return `f` converted where conversion is on: what functions of the library do with functions they are given."""
     return status.converted_where_on(f, convert_by_default, user_requested, getattr(ctx, "status", None))

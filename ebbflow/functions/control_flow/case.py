@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Nested
+from ebbflow.core.typing import AnyTensor, Nested
 from ebbflow.functions.control_flow.branch_op import choose_node
 from ebbflow.functions.control_flow.cond import check_alike, cond_v1, handed_out, packed
 from ebbflow.functions.func_graph import build
@@ -21,7 +21,7 @@ from ebbflow.ops.declare import raw
 
 
 def case(
-    pred_fn_pairs: Any,
+    pred_fn_pairs: Sequence[Any] | Mapping[Any, Any],
     default: Callable[[], Any] | None = None,
     exclusive: bool = False,
     strict: bool = False,
@@ -114,7 +114,10 @@ def _assert_few(conditions: Sequence[Any], most: int, what: str) -> Any:
 
 
 def switch_case(
-    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = "switch_case"
+    branch_index: AnyTensor,
+    branch_fns: Sequence[Any] | Mapping[Any, Any],
+    default: Callable[[], Any] | None = None,
+    name: str | None = "switch_case",
 ) -> Nested:
     """Return what the function at `branch_index` gives; an index without a function gets `default`, or the last one.
 

@@ -20,7 +20,7 @@ from ebbflow.core.shape import Dims, TensorShape, as_dims, dims_str, from_dims, 
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import DTypeLike, Effect, Nested, ShapeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, Effect, Nested, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 
 
@@ -41,9 +41,9 @@ class TensorArray(CompositeTensor):
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
         handle: TensorLike | None = None,
-        flow: Any = None,
+        flow: AnyTensor = None,
         infer_shape: bool = True,
-        element_shape: ShapeLike | None = None,
+        element_shape: ShapeLike = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ):
@@ -62,7 +62,7 @@ class TensorArray(CompositeTensor):
             self._elements = _Graph(self, size, flow, element_shape, name)
 
     @property
-    def flow(self) -> Any:
+    def flow(self) -> Tensor:
         """The tensor that stands for this state of the array (of no meaning eagerly)."""
         return self._elements.flow
 
@@ -90,14 +90,14 @@ class TensorArray(CompositeTensor):
         """Return an array with the same content."""
         return self._elements.identity()
 
-    def grad(self, source: Nested, flow: TensorLike | None = None, name: str | None = None) -> Any:
+    def grad(self, source: Nested, flow: TensorLike | None = None, name: str | None = None) -> TensorArray:
         """Arrays are differentiated like any other value: there is no array of gradients to ask for."""
         raise NotImplementedError(
             "TensorArray.grad is not supported: gradients pass through an array's tensors by themselves; use "
             "tf.gradients or tf.GradientTape"
         )
 
-    def read(self, index: Any, name: str | None = None) -> Tensor:
+    def read(self, index: AnyTensor, name: str | None = None) -> Tensor:
         """Return the element at `index`."""
         return self._elements.read(index, name)
 
@@ -156,7 +156,7 @@ class TensorArraySpec(TypeSpec):
 
     def __init__(
         self,
-        element_shape: ShapeLike | None = None,
+        element_shape: ShapeLike = None,
         dtype: DTypeLike = dtypes.float32,
         dynamic_size: bool = False,
         infer_shape: bool = True,

@@ -21,6 +21,7 @@ from ebbflow.core.op import Op
 from ebbflow.core.registry import registry
 from ebbflow.core.shape import merge_dims
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Message
 from ebbflow.functions.dataflow_v1.functionalize import functionalize
 from ebbflow.functions.dataflow_v1.low_level import LOW_LEVEL, Item
 from ebbflow.functions.func_graph import FuncGraph
@@ -34,7 +35,7 @@ GIVEN = "given"
 
 
 def import_graph_def(
-    graph_def: Any,
+    graph_def: Message,
     input_map: Mapping[str, Any] | None = None,
     return_elements: Sequence[str] | None = None,
     name: str | None = None,

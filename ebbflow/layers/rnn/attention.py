@@ -51,7 +51,7 @@ class AttentionCellWrapper(RNNCell):
         self._linears: dict[str, Linear] = {}
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nested:
         """The sizes of the cell's state, of what was attended to, and of the outputs that are kept."""
         size = (self._cell.state_size, self._attn_size, self._attn_size * self._attn_length)
         return size if self._state_is_tuple else sum(size)
@@ -63,7 +63,7 @@ class AttentionCellWrapper(RNNCell):
             self._linears[which] = Linear(args, width, True)
         return self._linears[which](args)
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step, and attend."""
         state, attended, kept = state if self._state_is_tuple else self._parts_of(state)
         kept = reshape(kept, [-1, self._attn_length, self._attn_size])

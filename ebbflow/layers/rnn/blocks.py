@@ -6,11 +6,11 @@ at once, time first, and adaptors make a fused layer of a cell.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.layers.base import InputSpec, Layer, read
 from ebbflow.layers.rnn.cell_base import LayerRNNCell
 from ebbflow.layers.rnn.cells import LSTMStateTuple
@@ -23,6 +23,9 @@ from ebbflow.ops.arrays.reversing import reverse, reverse_sequence
 from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.declare import raw
 from ebbflow.state.initializers import Constant
+
+if TYPE_CHECKING:
+    from ebbflow.layers.rnn.cell_base import RNNCell
 
 
 class _Peepholed:
@@ -68,7 +71,7 @@ class LSTMBlockCell(LayerRNNCell, _Peepholed):
         forget_bias: float = 1.0,
         cell_clip: float | None = None,
         use_peephole: bool = False,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         reuse: bool | None = None,
         name: str = "lstm_cell",
     ):
@@ -87,7 +90,7 @@ class LSTMBlockCell(LayerRNNCell, _Peepholed):
         self._make_variables(depth)
         self.built = True
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         if len(state) != 2:
             raise ValueError("Expecting state to be a tuple with length 2.")
@@ -123,7 +126,7 @@ class LSTMBlockWrapper(Layer):
         initial_state: Nested = None,
         dtype: DTypeLike | None = None,
         sequence_length: TensorLike | None = None,
-    ) -> Any:
+    ) -> Nested:
         """Return the outputs of all steps, and the state after each example's last."""
         is_list = isinstance(inputs, list)
         inputs = stack(inputs) if is_list else inputs
@@ -158,7 +161,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper, _Peepholed):
         cell_clip: float | None = None,
         use_peephole: bool = False,
         reuse: bool | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str = "lstm_fused_cell",
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
@@ -226,7 +229,7 @@ class GRUBlockCell(LayerRNNCell):
         self._candidate_bias = self.add_variable(candidate_bias, [units], initializer=Constant(0.0))
         self.built = True
 
-    def call(self, inputs: Nested, h_prev: Any) -> Any:
+    def call(self, inputs: Nested, h_prev: Nested) -> Nested:
         """Take one step."""
         size = h_prev.shape.with_rank(2).as_list()[1]
         if size != self._cell_size:
@@ -259,7 +262,7 @@ class FusedRNNCell:
         inputs: Any,
         initial_state: Any = None,
         dtype: Any = None,
-        sequence_length: Any = None,
+        sequence_length: AnyTensor = None,
         scope: Any = None,
     ) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must define __call__: outputs of all steps, and the state")
@@ -268,7 +271,7 @@ class FusedRNNCell:
 class FusedRNNCellAdaptor(FusedRNNCell):
     """A fused layer that runs a cell, in a loop or unrolled."""
 
-    def __init__(self, cell: Any, use_dynamic_rnn: bool = False):
+    def __init__(self, cell: RNNCell, use_dynamic_rnn: bool = False):
         self._cell = cell
         self._use_dynamic_rnn = use_dynamic_rnn
 
@@ -277,7 +280,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
         inputs: Any,
         initial_state: Any = None,
         dtype: Any = None,
-        sequence_length: Any = None,
+        sequence_length: AnyTensor = None,
         scope: Any = None,
     ) -> Any:
         is_list = isinstance(inputs, list)
@@ -292,7 +295,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
 class TimeReversedFusedRNN(FusedRNNCell):
     """A fused layer that goes through time backwards."""
 
-    def __init__(self, cell: Any):
+    def __init__(self, cell: FusedRNNCell):
         self._cell = cell
 
     def __call__(
@@ -300,7 +303,7 @@ class TimeReversedFusedRNN(FusedRNNCell):
         inputs: Any,
         initial_state: Any = None,
         dtype: Any = None,
-        sequence_length: Any = None,
+        sequence_length: AnyTensor = None,
         scope: Any = None,
     ) -> Any:
         outputs, state = self._cell(

@@ -15,7 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, Nested
+from ebbflow.core.typing import AnyTensor, DTypeLike, Nested
 from ebbflow.layers.base import Layer, is_trained
 from ebbflow.ops.arrays.creation import constant, zeros
 from ebbflow.ops.arrays.joining import concat
@@ -37,12 +37,12 @@ class RNNCell(Layer):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nested:
         """The size of the state: an int, a TensorShape, or a nested structure of these."""
         raise NotImplementedError(f"{type(self).__name__} must define the property state_size")
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Nested:
         """The size of the output: an int, a TensorShape, or a nested structure of these."""
         raise NotImplementedError(f"{type(self).__name__} must define the property output_size")
 
@@ -68,7 +68,7 @@ class RNNCell(Layer):
 
     # --- the state to start from --------------------------------------------------------------------------------------
 
-    def get_initial_state(self, inputs: Nested = None, batch_size: Any = None, dtype: Any = None) -> Any:
+    def get_initial_state(self, inputs: Nested = None, batch_size: AnyTensor = None, dtype: Any = None) -> Nested:
         """Return a state of zeros, for the batch size and dtype of `inputs` or for those given."""
         if inputs is not None:
             batch_size, dtype = _like_inputs(convert(inputs, name="inputs"), batch_size, dtype)
@@ -79,7 +79,7 @@ class RNNCell(Layer):
             )
         return self.zero_state(batch_size, dtype)
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: AnyTensor, dtype: Any) -> Any:
         """Return a state of zeros."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             return zero_state_tensors(self.state_size, batch_size, dtype)

@@ -7,11 +7,11 @@ Names of scopes, variables and nodes are TensorFlow 1.15's (`basic_lstm_cell/ker
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ebbflow.core import context, dtypes, nest
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
+from ebbflow.core.typing import Activation, DTypeLike, InitializerLike, Nested, ShapeLike, TensorLike
 from ebbflow.layers.arguments import activation_named, initializer_named
 from ebbflow.layers.base import InputSpec, Layer, read
 from ebbflow.layers.rnn.cell_base import BIAS, KERNEL, LayerRNNCell, RNNCell, check_dtype, check_inputs
@@ -28,6 +28,9 @@ from ebbflow.state.initializers import Constant, Zeros
 from ebbflow.state.partitioners import fixed_size_partitioner
 from ebbflow.state.variable_scope import variable_scope
 
+if TYPE_CHECKING:
+    from ebbflow.core.dtypes import DType
+
 
 def activation_of(given: Any) -> Any:
     """Return a cell's activation: a function, given as one or by its name, or tanh."""
@@ -42,10 +45,10 @@ class BasicRNNCell(LayerRNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: Activation | None = None,
         reuse: bool | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         **kwargs: Any,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -64,7 +67,7 @@ class BasicRNNCell(LayerRNNCell):
         self._bias = self.add_variable(BIAS, shape=[units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         check_inputs(inputs, state)
         gates = matmul(concat([inputs, state], 1), read(self._kernel))
@@ -80,12 +83,12 @@ class GRUCell(LayerRNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: Activation | None = None,
         reuse: bool | None = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         **kwargs: Any,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -112,7 +115,7 @@ class GRUCell(LayerRNNCell):
         initializer = bias if self._bias_initializer is None else self._bias_initializer
         return kernel, self.add_variable(f"{part}/{BIAS}", shape=[width], initializer=initializer)
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         check_inputs(inputs, state)
         gates = matmul(concat([inputs, state], 1), read(self._gate_kernel))
@@ -130,7 +133,7 @@ class LSTMStateTuple(NamedTuple("LSTMStateTuple", [("c", Any), ("h", Any)])):
     __slots__ = ()
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """The dtype of both."""
         c, h = self
         if c.dtype != h.dtype:
@@ -156,10 +159,10 @@ class BasicLSTMCell(LayerRNNCell):
         num_units: int,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
+        activation: Activation | None = None,
         reuse: bool | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         **kwargs: Any,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -172,7 +175,7 @@ class BasicLSTMCell(LayerRNNCell):
         self._activation = activation_of(activation)
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nested:
         """The number of units, twice."""
         units = self._num_units
         return LSTMStateTuple(units, units) if self._state_is_tuple else 2 * units
@@ -186,7 +189,7 @@ class BasicLSTMCell(LayerRNNCell):
         self._bias = self.add_variable(BIAS, shape=[4 * units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         check_inputs(inputs, state)
         plus = add_tf1 if context.switches.tf1 else add
@@ -228,17 +231,17 @@ class LSTMCell(LayerRNNCell):
         num_units: int,
         use_peepholes: bool = False,
         cell_clip: float | None = None,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
         num_unit_shards: int | None = None,
         num_proj_shards: int | None = None,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
+        activation: Activation | None = None,
         reuse: bool | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         **kwargs: Any,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -264,7 +267,7 @@ class LSTMCell(LayerRNNCell):
         self._activation = activation_of(activation)
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nested:
         """The number of units, and the size of the output."""
         sizes = LSTMStateTuple(self._num_units, self.output_size)
         return sizes if self._state_is_tuple else sum(sizes)
@@ -289,7 +292,7 @@ class LSTMCell(LayerRNNCell):
         partitioner = None if shards is None else fixed_size_partitioner(shards)
         return self.add_variable(name, shape=shape, initializer=self._initializer, partitioner=partitioner)
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         check_inputs(inputs, state)
         c_prev, m_prev = state if self._state_is_tuple else self._parts_of(state)
@@ -339,17 +342,17 @@ class MultiRNNCell(RNNCell):
             )
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nested:
         """The sizes of the cells' states."""
         sizes = tuple(cell.state_size for cell in self._cells)
         return sizes if self._state_is_tuple else sum(sizes)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Nested:
         """The size of the last cell's output."""
         return self._cells[-1].output_size
 
-    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Nested:
         """Return a state of zeros for each cell."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             if self._state_is_tuple:
@@ -373,7 +376,7 @@ class MultiRNNCell(RNNCell):
     trainable_variables = trainable_weights
     non_trainable_variables = non_trainable_weights
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step with each cell."""
         if self._state_is_tuple and not nest.is_sequence(state):
             raise ValueError(f"Expected state to be a tuple of length {len(self.state_size)}, but received: {state}")

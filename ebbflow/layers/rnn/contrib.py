@@ -119,7 +119,7 @@ class LayerNormBasicLSTMCell(_Gated):
         self,
         num_units: int,
         forget_bias: float = 1.0,
-        input_size: Any = None,
+        input_size: object = None,
         activation: Activation = tanh,
         layer_norm: bool = True,
         norm_gain: float = 1.0,
@@ -366,7 +366,7 @@ class WeightNormLSTMCell(_Gated):
 
     def _linear(self, args: list[Any], width: int, bias: bool) -> Any:
         sizes, dtype = [columns_of(x) for x in args], args[0].dtype
-        weights = get_variable("kernel", [sum(sizes), width], dtype=dtype)
+        weights: Any = get_variable("kernel", [sum(sizes), width], dtype=dtype)
         if self._norm:
             blocks = split(weights, sizes, axis=0) if len(sizes) > 1 else [weights]
             lengths = [get_variable(f"norm_{i}", [width], dtype=dtype) for i in range(len(sizes))]

@@ -5,6 +5,7 @@ Knows cells; knows no loop over time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import context, dtypes
@@ -43,7 +44,7 @@ class UGRNNCell(_OneSize, RNNCell):
         num_units: int,
         initializer: InitializerLike | None = None,
         forget_bias: float = 1.0,
-        activation: Any = tanh,
+        activation: Callable[..., Any] = tanh,
         reuse: bool | None = None,
     ):
         super().__init__(_reuse=reuse)
@@ -53,7 +54,7 @@ class UGRNNCell(_OneSize, RNNCell):
         self._activation = activation
         self._linear: Any = None
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         columns_of(inputs)
         with variable_scope(get_variable_scope(), initializer=self._initializer):
@@ -75,7 +76,7 @@ class IntersectionRNNCell(_OneSize, RNNCell):
         num_in_proj: int | None = None,
         initializer: InitializerLike | None = None,
         forget_bias: float = 1.0,
-        y_activation: Any = relu,
+        y_activation: Callable[..., Any] = relu,
         reuse: bool | None = None,
     ):
         super().__init__(_reuse=reuse)
@@ -87,7 +88,7 @@ class IntersectionRNNCell(_OneSize, RNNCell):
         self._linear_in: Any = None
         self._linear: Any = None
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         units, size = self._num_units, columns_of(inputs)
         with variable_scope(get_variable_scope(), initializer=self._initializer):
@@ -141,7 +142,7 @@ class SRUCell(_Independent):
         self._bias = self.add_variable(BIAS, shape=[2 * units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         new, f, r, through = split(matmul(inputs, read(self._kernel)), 4, axis=1)
         f, r = split(sigmoid(bias_add(concat([f, r], 1), read(self._bias))), 2, axis=1)
@@ -160,7 +161,7 @@ class IndRNNCell(_Independent):
         self._bias = self.add_variable(BIAS, shape=[units], initializer=Zeros())
         self.built = True
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         gates = matmul(inputs, read(self._kernel_w)) + state * read(self._kernel_u)
         output = self._activation(bias_add(gates, read(self._bias)))
@@ -173,7 +174,7 @@ class IndyGRUCell(_Independent):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: Callable[..., Any] | None = None,
         reuse: bool | None = None,
         kernel_initializer: InitializerLike | None = None,
         bias_initializer: InitializerLike | None = None,
@@ -198,7 +199,7 @@ class IndyGRUCell(_Independent):
         bias = bias if self._bias_initializer is None else self._bias_initializer
         return of_inputs, own, self.add_variable(f"{part}/{BIAS}", shape=[width], initializer=bias)
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         kernel, own, bias = map(read, self._gates)
         gates = matmul(inputs, kernel) + raw.Tile(state, [1, 2]) * own
@@ -216,7 +217,7 @@ class IndyLSTMCell(_Independent):
         self,
         num_units: int,
         forget_bias: float = 1.0,
-        activation: Any = None,
+        activation: Callable[..., Any] | None = None,
         reuse: bool | None = None,
         kernel_initializer: InitializerLike | None = None,
         bias_initializer: InitializerLike | None = None,
@@ -239,7 +240,7 @@ class IndyLSTMCell(_Independent):
         self._bias = self.add_variable(BIAS, shape=[width], initializer=bias)
         self.built = True
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step."""
         plus = add_tf1 if context.switches.tf1 else add
         one = constant(1, dtypes.int32)

@@ -60,7 +60,7 @@ class ConvLSTMCell(RNNCell):
         more = self._input_shape[-1] if self._skip_connection else 0
         return TensorShape([*self._input_shape[:-1], self._output_channels + more])
 
-    def call(self, inputs: Nested, state: Nested, scope: str | VariableScope | None = None) -> Any:
+    def call(self, inputs: Nested, state: Nested, scope: str | VariableScope | None = None) -> Nested:
         """Take one step."""
         memory, hidden = state
         gates = _convolved([inputs, hidden], self._kernel_shape, 4 * self._output_channels, self._use_bias)

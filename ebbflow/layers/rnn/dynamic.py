@@ -13,7 +13,7 @@ from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import DTypeLike, Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, Nested, TensorLike
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.functions.control_flow.while_loop import while_loop
 from ebbflow.graph.scopes import control_dependencies
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def dynamic_rnn(
-    cell: Any,
+    cell: RNNCell,
     inputs: Nested,
     sequence_length: TensorLike | None = None,
     initial_state: Nested = None,
@@ -219,7 +219,7 @@ def bidirectional_dynamic_rnn(
     cell_fw: Any,
     cell_bw: Any,
     inputs: Any,
-    sequence_length: Any = None,
+    sequence_length: AnyTensor = None,
     initial_state_fw: Any = None,
     initial_state_bw: Any = None,
     dtype: DTypeLike | None = None,

@@ -70,7 +70,7 @@ class TimeFreqLSTMCell(RNNCell):
     state_size = property(lambda self: 2 * self._num_units, doc="Memory and output of one block.")
     output_size = property(lambda self: self._num_units, doc="The number of units.")
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step: the LSTM goes through the blocks."""
         units, dtype, size = self._num_units, inputs.dtype, self._feature_size
         count = int((_depth(inputs) - size) / self._frequency_skip) + 1
@@ -149,7 +149,7 @@ class GridLSTMCell(RNNCell):
         return [f"{prefix}_f{f:02d}_b{b:02d}_{part}" for f, b in blocks for part in "cm"]
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nested:
         """Memory and output of each block."""
         count = len(self._state_tuple_type._fields) if self._state_is_tuple else len(self._fields("state"))
         sizes = [self._num_units] * count
@@ -162,7 +162,7 @@ class GridLSTMCell(RNNCell):
 
     state_tuple_type = property(lambda self: self._state_tuple_type, doc="The class of the state.")
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step: both LSTMs go through the blocks."""
         outputs, states = self._through(self._blocks_of(inputs), state, _rows(inputs), "state")
         packed = self._state_tuple_type(*states) if self._state_is_tuple else concat(states, 1)
@@ -315,7 +315,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
 
     output_size = property(lambda self: 2 * self._num_units * len(self._fields("state")), doc="Both directions.")
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step in both directions."""
         rows, up = _rows(inputs), self._blocks_of(inputs)
         moved = self._backward_slice_offset

@@ -7,10 +7,12 @@ Variables are got from the scope that is open (`kernel`, `bias`). Knows variable
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import dtypes, nest
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import InitializerLike, Nested
 from ebbflow.graph.scopes import device_scope
 from ebbflow.layers.rnn.cell_base import BIAS, KERNEL, RNNCell, assert_like_rnncell
@@ -61,7 +63,7 @@ def linear(
     bias: bool,
     bias_initializer: InitializerLike | None = None,
     kernel_initializer: InitializerLike | None = None,
-) -> Any:
+) -> Tensor:
     """Return args · kernel + bias, with the variables of the scope that is open."""
     return Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)
 
@@ -117,7 +119,7 @@ class EmbeddingWrapper(_Around):
         self._embedding_size = embedding_size
         self._initializer = initializer
 
-    def call(self, inputs: Nested, state: Nested) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Look up, and take one step."""
         edge = math.sqrt(3)  # a uniform distribution this wide has variance 1
         start = self._initializer or get_variable_scope().initializer or RandomUniform(-edge, edge)
@@ -135,8 +137,8 @@ class InputProjectionWrapper(_Around):
         self,
         cell: RNNCell,
         num_proj: int,
-        activation: Any = None,
-        input_size: Any = None,
+        activation: Callable[..., Any] | None = None,
+        input_size: object = None,
         reuse: bool | None = None,
     ):
         super().__init__(cell, reuse)
@@ -146,7 +148,7 @@ class InputProjectionWrapper(_Around):
         self._activation = activation
         self._linear: Linear | None = None
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Map, and take one step."""
         if self._linear is None:
             self._linear = Linear(inputs, self._num_proj, True)
@@ -157,7 +159,9 @@ class InputProjectionWrapper(_Around):
 class OutputProjectionWrapper(_Around):
     """Maps the cell's outputs to `output_size` columns."""
 
-    def __init__(self, cell: RNNCell, output_size: int, activation: Any = None, reuse: bool | None = None):
+    def __init__(
+        self, cell: RNNCell, output_size: int, activation: Callable[..., Any] | None = None, reuse: bool | None = None
+    ):
         super().__init__(cell, reuse)
         if output_size < 1:
             raise ValueError(f"Parameter output_size must be > 0: {output_size}.")
@@ -167,7 +171,7 @@ class OutputProjectionWrapper(_Around):
 
     output_size = property(lambda self: self._output_size, doc="The number of columns.")
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Nested, state: Nested) -> Nested:
         """Take one step, and map."""
         output, new_state = self._cell(inputs, state)
         if self._linear is None:

@@ -42,7 +42,7 @@ def transpose_batch_time(x: Tensor) -> Tensor:
     return exchanged
 
 
-def best_effort_input_batch_size(flat_input: Sequence[Any]) -> Any:
+def best_effort_input_batch_size(flat_input: Sequence[Any]) -> Tensor | int | None:
     """Return the batch size of inputs with time first: an int where one is known, else a tensor."""
     for x in flat_input:
         if x._dims is None:

@@ -15,7 +15,7 @@ from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Nested, TensorLike
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.graph.scopes import device_scope
 from ebbflow.layers.rnn.cell_base import RNNCell, assert_like_rnncell
@@ -92,7 +92,7 @@ class DropoutWrapper(CellWrapper):
         output_keep_prob: TensorLike = 1.0,
         state_keep_prob: TensorLike = 1.0,
         variational_recurrent: bool = False,
-        input_size: Any = None,
+        input_size: object = None,
         dtype: DTypeLike | None = None,
         seed: int | None = None,
         dropout_state_filter_visitor: Callable[[Any], Any] | None = None,
@@ -230,11 +230,11 @@ class DeviceWrapper(CellWrapper):
 
     _settings = ("device",)
 
-    def __init__(self, cell: RNNCell, device: Any, **kwargs: Any):
+    def __init__(self, cell: RNNCell, device: str | Callable[..., Any], **kwargs: Any):
         super().__init__(cell, **kwargs)
         self._device = device
 
-    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Nested:
         """Return a state of zeros, on the device."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]), device_scope(self._device):
             return self.cell.zero_state(batch_size, dtype)
@@ -261,7 +261,7 @@ class HighwayWrapper(RNNCell):
     state_size = property(lambda self: self._cell.state_size, doc="The size of the cell's state.")
     output_size = property(lambda self: self._cell.output_size, doc="The size of the cell's output.")
 
-    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Nested:
         """Return a state of zeros."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             return self._cell.zero_state(batch_size, dtype)

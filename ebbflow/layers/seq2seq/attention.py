@@ -16,7 +16,8 @@ import numpy as np
 from ebbflow.core import dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import AnyTensor, DTypeLike, Nested, TensorLike
 from ebbflow.functions.control_flow.loops import scan
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.layers.base import Layer
@@ -52,12 +53,12 @@ class AttentionMechanism:
     """What `AttentionWrapper` asks of a mechanism."""
 
     @property
-    def alignments_size(self) -> Any:
+    def alignments_size(self) -> Nested:
         """How many places the memory has."""
         raise NotImplementedError(f"{type(self).__name__} must define the property alignments_size")
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Nested:
         """The size of the mechanism's state."""
         raise NotImplementedError(f"{type(self).__name__} must define the property state_size")
 
@@ -285,7 +286,7 @@ class BahdanauAttention(_Bahdanau):
 # --- monotonic attention ----------------------------------------------------------------------------------------------
 
 
-def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Any:
+def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Tensor:
     """Return running products, as the exponential of running sums, which keeps gradients finite."""
     with name_scope(None, "SafeCumprod", [x]):
         x = convert(x, name="x")
@@ -293,7 +294,7 @@ def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Any:
         return exp(cumsum(log(clip_by_value(x, tiny, 1)), *args, **kwargs))
 
 
-def monotonic_attention(p_choose_i: TensorLike, previous_attention: TensorLike, mode: str) -> Any:
+def monotonic_attention(p_choose_i: TensorLike, previous_attention: TensorLike, mode: str) -> Tensor:
     """Return weights that only move on along the memory, from the probabilities of stopping at each place."""
     p, before = convert(p_choose_i, name="p_choose_i"), convert(previous_attention, name="previous_attention")
     if mode == "recursive":
@@ -315,8 +316,8 @@ def monotonic_attention(p_choose_i: TensorLike, previous_attention: TensorLike, 
 
 
 def monotonic_probability_fn(
-    score: Any, previous_alignments: TensorLike, sigmoid_noise: float, mode: str, seed: int | None = None
-) -> Any:
+    score: AnyTensor, previous_alignments: TensorLike, sigmoid_noise: float, mode: str, seed: int | None = None
+) -> Tensor:
     """Return monotonic weights from scores, to which noise may be added."""
     if sigmoid_noise > 0:
         score = score + sigmoid_noise * random_normal(shape_of(score), dtype=score.dtype, seed=seed)
@@ -406,7 +407,7 @@ class LuongMonotonicAttention(_Monotonic, _Luong):
         self._name = name
 
 
-def hardmax(logits: TensorLike, name: str | None = None) -> Any:
+def hardmax(logits: TensorLike, name: str | None = None) -> Tensor:
     """Return 1 at the largest of each row, 0 elsewhere."""
     with name_scope(name, "Hardmax", [logits]):
         logits = convert(logits, name="logits")

@@ -13,7 +13,7 @@ from ebbflow.core import context, dtypes, nest
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, Nested
+from ebbflow.core.typing import AnyTensor, DTypeLike, Nested
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.layers.rnn.cell_base import RNNCell, assert_like_rnncell, zero_state_tensors
@@ -89,7 +89,7 @@ class AttentionWrapper(RNNCell):
     def __init__(
         self,
         cell: RNNCell,
-        attention_mechanism: Any,
+        attention_mechanism: object,
         attention_layer_size: Any = None,
         alignment_history: bool = False,
         cell_input_fn: Callable[..., Any] | None = None,
@@ -169,7 +169,7 @@ class AttentionWrapper(RNNCell):
         return found if self._is_multi else found[0]
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Nested:
         """The size of what is found, or of the cell's output."""
         return self._attention_layer_size if self._output_attention else self._cell.output_size
 
@@ -188,7 +188,7 @@ class AttentionWrapper(RNNCell):
             ),
         )
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> AttentionWrapperState:
+    def zero_state(self, batch_size: AnyTensor, dtype: Any) -> AttentionWrapperState:
         """Return the state before the first step: the cell's, and nothing found yet."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             cell_state = self._initial_cell_state

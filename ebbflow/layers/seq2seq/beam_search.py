@@ -6,6 +6,7 @@ step back to the first, from each beam to its parent. Knows decoders and attenti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,7 +78,7 @@ class FinalBeamSearchDecoderOutput(NamedTuple):
 # --- batches and beams ------------------------------------------------------------------------------------------------
 
 
-def tile_batch(t: TensorLike, multiplier: int, name: str | None = None) -> Any:
+def tile_batch(t: TensorLike, multiplier: int, name: str | None = None) -> Nested:
     """Return tensors with each row repeated, next to itself."""
 
     def tiled(x: Any) -> Any:
@@ -101,7 +102,7 @@ def gather_tree(
     max_sequence_lengths: TensorLike,
     end_token: TensorLike,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the sequences [time, batch, beam] whose last steps are `step_ids`'s, following each step's parent back.
 
     Behind a row's length, and behind the first end of a sequence, stands the end.
@@ -169,7 +170,7 @@ class BeamSearchDecoder(Decoder):
         end_token: TensorLike,
         initial_state: Nested,
         beam_width: int,
-        output_layer: Any = None,
+        output_layer: Callable[..., Any] | None = None,
         length_penalty_weight: float = 0.0,
         coverage_penalty_weight: float = 0.0,
         reorder_tensor_arrays: bool = True,

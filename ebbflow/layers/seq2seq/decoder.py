@@ -43,12 +43,12 @@ class Decoder:
         raise NotImplementedError(f"{type(self).__name__} must define the property batch_size")
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Nested:
         """The sizes of a step's outputs, in their structure."""
         raise NotImplementedError(f"{type(self).__name__} must define the property output_size")
 
     @property
-    def output_dtype(self) -> Any:
+    def output_dtype(self) -> Nested:
         """The dtypes of a step's outputs, in their structure."""
         raise NotImplementedError(f"{type(self).__name__} must define the property output_dtype")
 
@@ -82,7 +82,9 @@ class BasicDecoderOutput(NamedTuple):
 class BasicDecoder(Decoder):
     """A cell whose inputs a helper chooses, by the outputs before."""
 
-    def __init__(self, cell: RNNCell, helper: Any, initial_state: Nested, output_layer: Any = None):
+    def __init__(
+        self, cell: RNNCell, helper: Helper, initial_state: Nested, output_layer: Callable[..., Any] | None = None
+    ):
         assert_like_rnncell("cell", cell)
         if not isinstance(helper, Helper):
             raise TypeError(f"helper must be a Helper, received: {type(helper)}")

@@ -7,14 +7,14 @@ now one, now the other. Knows tensors; knows no cell and no decoder.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.layers.rnn.steps import transpose_batch_time
@@ -32,12 +32,15 @@ from ebbflow.ops.nn.embedding import embedding_lookup_v1
 from ebbflow.ops.random.stateful import multinomial, random_uniform
 from ebbflow.ops.reduce.reductions import reduce_all, reduce_any
 
+if TYPE_CHECKING:
+    from ebbflow.core.dtypes import DType
+
 
 class Helper:
     """What a decoder asks of a helper."""
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         """How many rows there are."""
         raise NotImplementedError("batch_size has not been implemented")
 
@@ -47,7 +50,7 @@ class Helper:
         raise NotImplementedError("sample_ids_shape has not been implemented")
 
     @property
-    def sample_ids_dtype(self) -> Any:
+    def sample_ids_dtype(self) -> DType:
         """The dtype of what is chosen."""
         raise NotImplementedError("sample_ids_dtype has not been implemented")
 
@@ -55,12 +58,12 @@ class Helper:
         """Return which rows have finished before they began, and the first inputs."""
         raise NotImplementedError(f"{type(self).__name__} must define initialize()")
 
-    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Tensor:
         """Return what is chosen by a step's outputs."""
         raise NotImplementedError(f"{type(self).__name__} must define sample()")
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: AnyTensor, outputs: Any, state: Any, sample_ids: AnyTensor, name: str | None = None
     ) -> tuple[Any, Any, Any]:
         """Return which rows have finished, the next inputs, and the next state."""
         raise NotImplementedError(f"{type(self).__name__} must define next_inputs()")
@@ -85,7 +88,7 @@ class CustomHelper(Helper):
         self._sample_ids_dtype = sample_ids_dtype or dtypes.int32
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> Tensor:
         """How many rows there are, once it has begun."""
         if self._batch_size is None:
             raise ValueError("batch_size accessed before initialize was called")
@@ -102,12 +105,14 @@ class CustomHelper(Helper):
                 self._batch_size = size_of(finished)
         return finished, inputs
 
-    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Tensor:
         """Return what the function gives."""
         with name_scope(name, f"{type(self).__name__}Sample", (time, outputs, state)):
             return self._sample_fn(time=time, outputs=outputs, state=state)
 
-    def next_inputs(self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None) -> Any:
+    def next_inputs(
+        self, time: AnyTensor, outputs: Any, state: Any, sample_ids: AnyTensor, name: str | None = None
+    ) -> Any:
         """Return what the function gives."""
         with name_scope(name, f"{type(self).__name__}NextInputs", (time, outputs, state)):
             return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
@@ -159,12 +164,12 @@ class TrainingHelper(_ChoosesNumbers):
             lambda: nest.map_structure(lambda array: array.read(time), self._input_tas),
         )
 
-    def sample(self, time: TensorLike, outputs: Nested, name: str | None = None, **unused: Any) -> Any:  # type: ignore[override]
+    def sample(self, time: TensorLike, outputs: Nested, name: str | None = None, **unused: Any) -> Tensor:  # type: ignore[override]
         """Return the likeliest symbols."""
         with name_scope(name, "TrainingHelperSample", [time, outputs]):
             return cast(argmax(outputs, axis=-1), dtypes.int32)
 
-    def next_inputs(self, time: Any, outputs: Any, state: Any, name: str | None = None, **unused: Any) -> Any:  # type: ignore[override]
+    def next_inputs(self, time: AnyTensor, outputs: Any, state: Any, name: str | None = None, **unused: Any) -> Any:  # type: ignore[override]
         """Return the inputs of the next step."""
         with name_scope(name, "TrainingHelperNextInputs", [time, outputs, state]):
             following = time + 1
@@ -218,7 +223,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             self._scheduling_seed = scheduling_seed
             super().__init__(inputs, sequence_length, time_major=time_major, name=name)
 
-    def sample(self, time: TensorLike, outputs: Nested, state: Nested = None, name: str | None = None) -> Any:  # type: ignore[override]
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested = None, name: str | None = None) -> Tensor:  # type: ignore[override]
         """Return symbols that are drawn, and -1 for rows that are to read from data."""
         with name_scope(name, "ScheduledEmbeddingTrainingHelperSample", [time, outputs, state]):
             chosen = _drawn(self._sampling_probability, self.batch_size, dtypes.bool, self._scheduling_seed)
@@ -226,7 +231,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             return where_v1(chosen, drawn, fill(reshape(self.batch_size, [1]), -1))
 
     def next_inputs(  # type: ignore[override]
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: AnyTensor, outputs: Any, state: Any, sample_ids: AnyTensor, name: str | None = None
     ) -> Any:
         """Return the embeddings of the symbols drawn, and the inputs from data for the other rows."""
         with name_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
@@ -263,13 +268,13 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                 self._auxiliary_input_tas = _unstacked(more if time_major else transpose_batch_time(more))
             super().__init__(inputs, sequence_length, time_major=time_major, name=name)
 
-    def sample(self, time: TensorLike, outputs: Nested, state: Nested = None, name: str | None = None) -> Any:  # type: ignore[override]
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested = None, name: str | None = None) -> Tensor:  # type: ignore[override]
         """Return 1 for rows that are to be fed back, 0 for the others."""
         with name_scope(name, "ScheduledOutputTrainingHelperSample", [time, outputs, state]):
             return _drawn(self._sampling_probability, self.batch_size, dtypes.int32, self._seed)
 
     def next_inputs(  # type: ignore[override]
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: AnyTensor, outputs: Any, state: Any, sample_ids: AnyTensor, name: str | None = None
     ) -> Any:
         """Return the outputs of some rows, and the inputs from data for the others."""
         with name_scope(name, "ScheduledOutputTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
@@ -333,12 +338,14 @@ class GreedyEmbeddingHelper(_ChoosesNumbers):
         """Return the embedding of the start."""
         return fill(reshape(self._batch_size, [1]), False), self._start_inputs
 
-    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Tensor:
         """Return the likeliest symbols."""
         _check_tensor(outputs)
         return argmax(outputs, axis=-1, output_type=dtypes.int32)
 
-    def next_inputs(self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None) -> Any:
+    def next_inputs(
+        self, time: AnyTensor, outputs: Any, state: Any, sample_ids: AnyTensor, name: str | None = None
+    ) -> Any:
         """Return the embeddings of the symbols."""
         finished = raw.Equal(sample_ids, self._end_token)
         given = cond(reduce_all(finished), lambda: self._start_inputs, lambda: self._embedding_fn(sample_ids))
@@ -365,7 +372,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         self._softmax_temperature = softmax_temperature
         self._seed = seed
 
-    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Tensor:
         """Return symbols that are drawn."""
         _check_tensor(outputs)
         logits = outputs if self._softmax_temperature is None else outputs / self._softmax_temperature
@@ -400,11 +407,13 @@ class InferenceHelper(Helper):
         """Return the first inputs."""
         return fill(reshape(self._batch_size, [1]), False), self._start_inputs
 
-    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Any:
+    def sample(self, time: TensorLike, outputs: Nested, state: Nested, name: str | None = None) -> Tensor:
         """Return what the function makes of the outputs."""
         return self._sample_fn(outputs)
 
-    def next_inputs(self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None) -> Any:
+    def next_inputs(
+        self, time: AnyTensor, outputs: Any, state: Any, sample_ids: AnyTensor, name: str | None = None
+    ) -> Any:
         """Return what was chosen, or what a function makes of it."""
         given = sample_ids if self._next_inputs_fn is None else self._next_inputs_fn(sample_ids)
         return self._end_fn(sample_ids), given, state

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ebbflow.core import dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import DTypeLike, Nested, TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import AnyTensor, DTypeLike, Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.layers.rnn.cell_base import RNNCell
 from ebbflow.layers.rnn.projections import EmbeddingWrapper, Linear, OutputProjectionWrapper
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 # --- decoders ---------------------------------------------------------------------------------------------------------
 
 
-def extract_argmax_and_embed(embedding: Nested, output_projection: Nested = None, update_embedding: bool = True) -> Any:
+def extract_argmax_and_embed(
+    embedding: Nested, output_projection: Nested = None, update_embedding: bool = True
+) -> Callable[..., Any]:
     """Return a loop function: the likeliest symbol of the last output, embedded."""
 
     def loop_function(prev: Any, _: Any) -> Any:
@@ -108,7 +111,7 @@ def _check_projection(projection: Any, num_symbols: int, dtype: Any) -> None:
 def attention_decoder(
     decoder_inputs: Sequence[Any],
     initial_state: Nested,
-    attention_states: Any,
+    attention_states: AnyTensor,
     cell: RNNCell,
     output_size: int | None = None,
     num_heads: int = 1,
@@ -283,7 +286,7 @@ def embedding_rnn_seq2seq(
     num_decoder_symbols: int,
     embedding_size: int,
     output_projection: Nested = None,
-    feed_previous: Any = False,
+    feed_previous: TensorLike = False,
     dtype: DTypeLike | None = None,
     scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
@@ -320,7 +323,7 @@ def embedding_tied_rnn_seq2seq(
     embedding_size: int,
     num_decoder_symbols: int | None = None,
     output_projection: Nested = None,
-    feed_previous: Any = False,
+    feed_previous: TensorLike = False,
     dtype: DTypeLike | None = None,
     scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
@@ -355,7 +358,7 @@ def embedding_attention_seq2seq(
     embedding_size: int,
     num_heads: int = 1,
     output_projection: Nested = None,
-    feed_previous: Any = False,
+    feed_previous: TensorLike = False,
     dtype: DTypeLike | None = None,
     scope: str | VariableScope | None = None,
     initial_state_attention: bool = False,
@@ -396,7 +399,7 @@ def one2many_rnn_seq2seq(
     num_encoder_symbols: int,
     num_decoder_symbols_dict: dict[str, int],
     embedding_size: int,
-    feed_previous: Any = False,
+    feed_previous: TensorLike = False,
     dtype: DTypeLike | None = None,
     scope: str | VariableScope | None = None,
 ) -> tuple[dict[str, list[Any]], dict[str, Any]]:
@@ -434,7 +437,7 @@ def sequence_loss_by_example(
     average_across_timesteps: bool = True,
     softmax_loss_function: Callable[..., Any] | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the weighted cross-entropy of each example, over all steps."""
     if len(targets) != len(logits) or len(weights) != len(logits):
         raise ValueError(
@@ -470,7 +473,7 @@ def sequence_loss(
     average_across_batch: bool = True,
     softmax_loss_function: Callable[..., Any] | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the weighted cross-entropy over all steps and examples."""
     with name_scope(name, "sequence_loss", [*logits, *targets, *weights]):
         each = sequence_loss_by_example(

@@ -6,6 +6,7 @@ from typing import Any
 
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import AnyTensor
 from ebbflow.ops.arrays.shaping import reshape
 from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.elementwise.binary import div_no_nan
@@ -16,8 +17,8 @@ from ebbflow.ops.reduce.reductions import count_nonzero, reduce_sum
 
 def sequence_loss(
     logits: Tensor,
-    targets: Any,
-    weights: Any,
+    targets: AnyTensor,
+    weights: AnyTensor,
     average_across_timesteps: bool = True,
     average_across_batch: bool = True,
     sum_over_timesteps: bool = False,

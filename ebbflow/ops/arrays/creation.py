@@ -369,7 +369,9 @@ register_tensor_conversion_function(IndexedSlices, indexed_slices_to_tensor)
 # --- public: fills ----------------------------------------------------------------------------------------------------
 
 
-def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
+def zeros(
+    shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: object = None
+) -> Tensor:
     """Return a tensor of zeros (empty strings, False).
 
     >>> zeros([2]).numpy().tolist()
@@ -380,7 +382,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None 
     return _all_of(zero, shape, dtype, name, "zeros")
 
 
-def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None) -> Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: object = None) -> Tensor:
     """Return a tensor of ones.
 
     >>> ones([2], dtypes.int32).numpy().tolist()
@@ -449,7 +451,7 @@ def _plain_length(n: Any) -> int:
     return operator.index(n)
 
 
-def fill(dims: ShapeLike, value: TensorLike, name: str | None = None, layout: Any = None) -> Tensor:
+def fill(dims: ShapeLike, value: TensorLike, name: str | None = None, layout: object = None) -> Tensor:
     """Return a tensor of shape `dims` whose every element is `value`.
 
     >>> fill([2, 2], 7).numpy().tolist()
@@ -459,7 +461,7 @@ def fill(dims: ShapeLike, value: TensorLike, name: str | None = None, layout: An
 
 
 def zeros_like(
-    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: object = None
 ) -> Tensor:
     """Return zeros of the input's shape.
 
@@ -491,7 +493,9 @@ def zeros_like_v1(
         return zeros(raw.Shape(tensor), found, scope)
 
 
-def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None) -> Tensor:
+def ones_like(
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: object = None
+) -> Tensor:
     """Return ones of the input's shape.
 
     >>> ones_like([3, 4]).numpy().tolist()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import ones_like
 from ebbflow.ops.declare import raw
 
 
-def dynamic_update_slice(x: TensorLike, updates: TensorLike, starts: TensorLike) -> Any:
+def dynamic_update_slice(x: TensorLike, updates: TensorLike, starts: TensorLike) -> Tensor:
     """Return `x` with `updates` in place of the block that begins at `starts`, moved so that it lies inside.
 
     >>> dynamic_update_slice([1, 2, 3, 4], [8, 9], [3]).numpy().tolist()

@@ -12,6 +12,7 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.op import Known, Op, op
 from ebbflow.core.registry import registry
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import ShapeLike, TensorLike
 from ebbflow.ops.declare import FLAT, raw, same, scalar, show
 from ebbflow.ops.shape_rules import agreed, ranked_at_least
@@ -50,7 +51,7 @@ def _(xp, indices, dims):
     return np.array(np.unravel_index(indices, sizes)).astype(indices.dtype).reshape(len(sizes), *indices.shape)
 
 
-def unravel_index(indices: TensorLike, dims: ShapeLike, name: str | None = None) -> Any:
+def unravel_index(indices: TensorLike, dims: ShapeLike, name: str | None = None) -> Tensor:
     """Return the places of flat indices in an array of the shape `dims`, one row an axis.
 
     >>> unravel_index([2, 5, 7], [3, 3]).numpy().tolist()

@@ -10,7 +10,7 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import op
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Nested, TensorLike
 from ebbflow.ops.declare import FLAT, UNDEFINED
 from ebbflow.ops.sizes import invalid, vector
 
@@ -158,7 +158,7 @@ def _(xp, x, y, *, out_idx):
 # --- public -----------------------------------------------------------------------------------------------------------
 
 
-def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Nested:
     """Return (y, idx): the different elements in the order they first occur, and which of them each element is.
 
     >>> y, idx = unique([3, 1, 3])
@@ -168,12 +168,12 @@ def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = 
     return Unique(x, out_idx=as_dtype(out_idx), name=name)
 
 
-def unique_with_counts(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+def unique_with_counts(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Nested:
     """Return (y, idx, count): `unique`, and how often each element occurs."""
     return UniqueWithCounts(x, out_idx=as_dtype(out_idx), name=name)
 
 
-def setdiff1d(x: TensorLike, y: TensorLike, index_dtype: DTypeLike = dtypes.int32, name: str | None = None) -> Any:
+def setdiff1d(x: TensorLike, y: TensorLike, index_dtype: DTypeLike = dtypes.int32, name: str | None = None) -> Nested:
     """Return (out, idx): the elements of `x` that are not in `y`, and where they stand.
 
     >>> setdiff1d([1, 2, 3], [2]).out.numpy().tolist()

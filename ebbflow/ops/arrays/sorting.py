@@ -288,7 +288,7 @@ def top_k(
     sorted: bool = True,
     index_type: DTypeLike = dtypes.int32,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """Return (values, indices) of the `k` largest elements along the last axis.
 
     >>> top_k([1, 3, 2], 2).values.numpy().tolist()

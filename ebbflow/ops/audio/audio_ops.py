@@ -8,6 +8,7 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import op
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.audio.wav import decode_wav as samples_of
 from ebbflow.ops.declare import FLAT, show
@@ -146,7 +147,7 @@ def _filterbank(length: int, rate: int, low: float, high: float, channels: int) 
 
 def decode_wav(
     contents: TensorLike, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """Return the samples [frames, channels] of a WAV file, numbers in [-1, 1], and its sample rate."""
     return DecodeWav(contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name)
 

@@ -164,7 +164,7 @@ def _users_traceback(error: BaseException) -> str:
 
 def py_func(
     func: Callable[..., Any], inp: Sequence[Any], Tout: Nested, stateful: bool = True, name: str | None = None
-) -> Any:
+) -> Nested:
     """Return what `func` gives for the values of `inp` as NumPy arrays; `Tout` says the dtypes of its results.
 
     >>> py_func(lambda x, y: x + y, [1.5, 2.0], dtypes.float32).numpy()
@@ -181,7 +181,7 @@ def numpy_function(
     Tout: Nested = None,
     stateful: bool = True,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return what `func` gives for the values of `inp` as NumPy arrays; without `func`, a decorator that does so.
 
     >>> numpy_function(np.sum, [[1.0, 2.0]], dtypes.float32).numpy()

@@ -11,30 +11,30 @@ from typing import Any
 
 from ebbflow.core import nest
 from ebbflow.core.composite import BatchableTypeSpec, TypeSpec
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.extension.types import ExtensionType, ExtensionTypeSpec, new_of
 
 
 class ExtensionTypeBatchEncoder:
     """How values of a batchable type become rows of one: the values of its fields are stacked, field by field."""
 
-    def batch(self, spec: Any, batch_size: int | None) -> Any:
+    def batch(self, spec: Nested, batch_size: int | None) -> Nested:
         """Return the type of `batch_size` values of a type in one."""
         return _mapped(spec, lambda part: part._batch(batch_size))
 
-    def unbatch(self, spec: Any) -> Any:
+    def unbatch(self, spec: Nested) -> Nested:
         """Return the type of one row of values of a type."""
         return _mapped(spec, lambda part: part._unbatch())
 
-    def encode(self, spec: Any, value: TensorLike, minimum_rank: int = 0) -> Any:
+    def encode(self, spec: Nested, value: TensorLike, minimum_rank: int = 0) -> Nested:
         """Return the tensors, or what is made of tensors, that stand for a value; each has `minimum_rank` at least."""
         return spec._to_components(value)
 
-    def decode(self, spec: Any, encoded_value: Any) -> Any:
+    def decode(self, spec: Nested, encoded_value: Nested) -> Nested:
         """Return the value that `encode` took apart."""
         return spec._from_components(encoded_value)
 
-    def encoding_specs(self, spec: Any) -> Any:
+    def encoding_specs(self, spec: Nested) -> Nested:
         """Return the types of what `encode` gives."""
         return spec._component_specs
 

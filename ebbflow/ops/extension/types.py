@@ -19,6 +19,7 @@ from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.immutable_dict import ImmutableDict
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor, TensorBase
+from ebbflow.core.typing import Nested
 from ebbflow.ops.declare import raw
 from ebbflow.ops.extension import fields as fields_of
 from ebbflow.ops.extension import packing
@@ -137,7 +138,7 @@ class ExtensionTypeSpec(TypeSpec):
         """Check the spec; a nested class `Spec` may say how."""
 
     @classmethod
-    def from_value(cls, value: Any) -> Any:
+    def from_value(cls, value: Nested) -> Any:
         """Return the spec of a value."""
         attributes = {
             field.name: _with_specs(getattr(value, field.name)) for field in value._tf_extension_type_fields()
@@ -357,6 +358,6 @@ def _all(answers: Any) -> Any:
     return raw.All(answers, raw.Range(0, raw.Rank(answers), 1))
 
 
-def as_dict(value: Any) -> dict[str, Any]:
+def as_dict(value: Nested) -> dict[str, Any]:
     """Return the fields of a value by name."""
     return {field.name: getattr(value, field.name) for field in value._tf_extension_type_fields()}

@@ -7,7 +7,8 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import lengths_of
 from ebbflow.ops.random.seeds import get_seed
@@ -22,7 +23,7 @@ def non_max_suppression(
     iou_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = NO_LEAST,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the places of the boxes that stay when those that overlap a better one are dropped, best first.
 
     >>> non_max_suppression([[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9]], [0.3, 0.8], 2).numpy().tolist()
@@ -85,7 +86,7 @@ def non_max_suppression_overlaps(
     overlap_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = NO_LEAST,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the places of what stays, by a matrix of how much each overlaps each."""
     with name_scope(name, "non_max_suppression_overlaps"):
         return raw.NonMaxSuppressionWithOverlaps(overlaps, scores, max_output_size, overlap_threshold, score_threshold)
@@ -101,7 +102,7 @@ def combined_non_max_suppression(
     pad_per_class: bool = False,
     clip_boxes: bool = True,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return the best boxes of all classes of each image, their scores, classes and number."""
     return raw.CombinedNonMaxSuppression(
         boxes, scores, max_output_size_per_class, max_total_size, iou_threshold, score_threshold,
@@ -112,14 +113,16 @@ def combined_non_max_suppression(
 # --- drawing ----------------------------------------------------------------------------------------------------------
 
 
-def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: TensorLike, name: str | None = None) -> Any:
+def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: TensorLike, name: str | None = None) -> Tensor:
     """Return images with the outlines of boxes [batch, boxes, 4]."""
     if colors is None:
         return raw.DrawBoundingBoxes(images, boxes, name=name)
     return raw.DrawBoundingBoxesV2(images, boxes, colors, name=name)
 
 
-def draw_bounding_boxes_v1(images: TensorLike, boxes: TensorLike, name: str | None = None, colors: Any = None) -> Any:
+def draw_bounding_boxes_v1(
+    images: TensorLike, boxes: TensorLike, name: str | None = None, colors: AnyTensor = None
+) -> Any:
     """Return images with the outlines of boxes, as TF 1 orders the arguments."""
     return draw_bounding_boxes(images, boxes, colors, name)
 
@@ -151,7 +154,7 @@ def sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return a crop drawn by lot that covers enough of a box: where it begins, its size, and itself as a box."""
     seed1, seed2 = get_seed(seed) if seed else (0, 0)
     return _sampled(image_size, bounding_boxes, seed1, seed2, min_object_covered, name,
@@ -169,7 +172,7 @@ def sample_distorted_bounding_box_v1(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return a crop drawn by lot that covers enough of a box, as TF 1 orders the arguments."""
     return _sampled(image_size, bounding_boxes, seed or 0, seed2 or 0, min_object_covered, name,
                     _ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes))  # fmt: skip
@@ -192,7 +195,7 @@ def stateless_sample_distorted_bounding_box(
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return a crop that the seeds alone decide."""
     rules = _ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
     with name_scope(name, "stateless_sample_distorted_bounding_box"):

@@ -14,7 +14,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast, saturate_cast
 from ebbflow.ops.lengths import lengths_of, packed
@@ -61,14 +61,14 @@ def _in_float(image: Any) -> tuple[Any, Any]:
     return (image if own in (dtypes.float16, dtypes.float32) else convert_image_dtype(image, dtypes.float32)), own
 
 
-def adjust_brightness(image: TensorLike, delta: TensorLike) -> Any:
+def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     """Return images with `delta` added to every pixel (of those that are numbers from 0 to 1)."""
     with name_scope(None, "adjust_brightness", [image, delta]):
         floats, own = _in_float(image)
         return convert_image_dtype(floats + cast(delta, floats.dtype), own, saturate=True)
 
 
-def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Any:
+def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     """Return images with every pixel's distance to its channel's mean multiplied."""
     with name_scope(None, "adjust_contrast", [images, contrast_factor]):
         floats, own = _in_float(images)
@@ -86,7 +86,7 @@ def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1)
         return convert_image_dtype(adjusted, own, saturate=True)
 
 
-def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Any:
+def adjust_hue(image: TensorLike, delta: AnyTensor, name: str | None = None) -> Tensor:
     """Return images with `delta` (of a whole turn) added to every hue."""
     with name_scope(name, "adjust_hue", [image]):
         if not isinstance(delta, Tensor) and not -1 <= delta <= 1:
@@ -95,7 +95,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Any:
         return convert_image_dtype(raw.AdjustHue(floats, convert(delta, dtypes.float32)), own)
 
 
-def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: str | None = None) -> Any:
+def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: str | None = None) -> Tensor:
     """Return images with every saturation multiplied."""
     with name_scope(name, "adjust_saturation", [image]):
         floats, own = _in_float(image)
@@ -105,12 +105,12 @@ def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: st
 # --- colour spaces ----------------------------------------------------------------------------------------------------
 
 
-def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Any:
+def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Return images in hue, saturation and value."""
     return raw.RGBToHSV(images, name=name)
 
 
-def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Any:
+def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Return images in red, green and blue."""
     return raw.HSVToRGB(images, name=name)
 
@@ -132,27 +132,27 @@ def _mixed(images: Any, weights: list[list[float]], scope: str) -> Any:
         return raw.Reshape(mixed, packed([*lengths[:-1], len(weights[0])]))
 
 
-def rgb_to_yiq(images: TensorLike) -> Any:
+def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Return images in the colours of American television."""
     return _mixed(images, _YIQ, "rgb_to_yiq")
 
 
-def yiq_to_rgb(images: TensorLike) -> Any:
+def yiq_to_rgb(images: TensorLike) -> Tensor:
     """Return images in red, green and blue."""
     return _mixed(images, _FROM_YIQ, "yiq_to_rgb")
 
 
-def rgb_to_yuv(images: TensorLike) -> Any:
+def rgb_to_yuv(images: TensorLike) -> Tensor:
     """Return images in the colours of European television."""
     return _mixed(images, _YUV, "rgb_to_yuv")
 
 
-def yuv_to_rgb(images: TensorLike) -> Any:
+def yuv_to_rgb(images: TensorLike) -> Tensor:
     """Return images in red, green and blue."""
     return _mixed(images, _FROM_YUV, "yuv_to_rgb")
 
 
-def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Any:
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     """Return images as shades of grey, with one channel.
 
     >>> rgb_to_grayscale([[[1.0, 1.0, 1.0]]]).numpy().round(3).tolist()
@@ -168,7 +168,7 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Any:
         return convert_image_dtype(grey, images.dtype)
 
 
-def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Any:
+def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Return shades of grey as red, green and blue."""
     with name_scope(name, "grayscale_to_rgb", [images]):
         images = convert(images, name="images")
@@ -179,7 +179,7 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Any:
         return raw.Tile(images, np.array([1] * (len(images._dims) - 1) + [3], np.int32))
 
 
-def per_image_standardization(image: TensorLike) -> Any:
+def per_image_standardization(image: TensorLike) -> Tensor:
     """Return each image with mean 0 and deviation 1; a flat image is not blown up."""
     with name_scope(None, "per_image_standardization", [image]):
         image = convert(image, name="image")
@@ -190,7 +190,7 @@ def per_image_standardization(image: TensorLike) -> Any:
         return _standardized(image)
 
 
-def per_image_standardization_v1(image: TensorLike) -> Any:
+def per_image_standardization_v1(image: TensorLike) -> Tensor:
     """Return each image with mean 0 and deviation 1, as TF 1 does it: integers are not scaled first."""
     with name_scope(None, "per_image_standardization", [image]):
         image = cast(convert(image, name="image"), dtypes.float32)

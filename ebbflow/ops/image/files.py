@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
@@ -69,7 +67,7 @@ def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
 
 def decode_webp(
     contents: TensorLike, channels: int = 0, dtype: DTypeLike = dtypes.uint8, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the pixels of a WebP file."""
     return raw.DecodeWebP(contents, channels=channels, dtype=dtype, name=name)
 

@@ -15,7 +15,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.checks.asserts import Assert
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import known_number, larger, lengths_of, packed, packed_pairs, smaller
@@ -64,7 +64,7 @@ def of_any_rank(image: Any, turned: Callable[[Any], Any]) -> Any:
 # --- flips and turns --------------------------------------------------------------------------------------------------
 
 
-def flip_left_right(image: TensorLike) -> Any:
+def flip_left_right(image: TensorLike) -> Tensor:
     """Return images with left and right exchanged.
 
     >>> flip_left_right([[[1], [2]]]).numpy().tolist()
@@ -73,7 +73,7 @@ def flip_left_right(image: TensorLike) -> Any:
     return _flipped(image, 1, "flip_left_right")
 
 
-def flip_up_down(image: TensorLike) -> Any:
+def flip_up_down(image: TensorLike) -> Tensor:
     """Return images with top and bottom exchanged."""
     return _flipped(image, 0, "flip_up_down")
 
@@ -87,7 +87,7 @@ def _flipped(image: Any, axis: int, scope: str) -> Any:
         return raw.ReverseV2(image, np.array([axis + rank - 3], np.int32))
 
 
-def transpose(image: TensorLike, name: str | None = None) -> Any:
+def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     """Return images with height and width exchanged."""
     with name_scope(name, "transpose", [image]):
         image = convert(image, name="image")
@@ -152,7 +152,7 @@ def crop_to_bounding_box(
     offset_width: TensorLike,
     target_height: TensorLike,
     target_width: TensorLike,
-) -> Any:
+) -> Tensor:
     """Return the part of images that starts at the offsets and has the target size.
 
     >>> crop_to_bounding_box([[[1], [2]], [[3], [4]]], 0, 1, 2, 1).numpy().ravel().tolist()
@@ -183,7 +183,7 @@ def pad_to_bounding_box(
     offset_width: TensorLike,
     target_height: TensorLike,
     target_width: TensorLike,
-) -> Any:
+) -> Tensor:
     """Return images with zeros around them, so that they start at the offsets and the whole has the target size."""
     with name_scope(None, "pad_to_bounding_box", [image]):
         image, rank = batched(image)
@@ -203,7 +203,7 @@ def pad_to_bounding_box(
         return unbatched(padded, rank)
 
 
-def central_crop(image: TensorLike, central_fraction: Any) -> Any:
+def central_crop(image: TensorLike, central_fraction: AnyTensor) -> Tensor:
     """Return the middle of images, this fraction of each side."""
     with name_scope(None, "central_crop", [image]):
         fraction = known_number(central_fraction)
@@ -228,7 +228,7 @@ def _margin(length: Any, fraction: Any) -> Any:
     return raw.Cast((wide - wide * part) / np.float64(2), DstT=dtypes.int32)
 
 
-def resize_with_crop_or_pad(image: TensorLike, target_height: TensorLike, target_width: TensorLike) -> Any:
+def resize_with_crop_or_pad(image: TensorLike, target_height: TensorLike, target_width: TensorLike) -> Tensor:
     """Return images cut in the middle, or with zeros all around, to the size asked for.
 
     >>> resize_with_crop_or_pad([[[1], [2], [3]]], 1, 1).numpy().ravel().tolist()

@@ -11,6 +11,7 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
@@ -21,7 +22,7 @@ AXES = np.array([-3, -2, -1], np.int32)
 POWERS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
-def total_variation(images: TensorLike, name: str | None = None) -> Any:
+def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     """Return the sum of differences between neighbours, of an image or of each of a batch."""
     with name_scope(name, "total_variation"):
         images = convert(images)
@@ -47,7 +48,7 @@ def image_gradients(image: TensorLike) -> tuple[Any, Any]:
     )
 
 
-def sobel_edges(image: TensorLike) -> Any:
+def sobel_edges(image: TensorLike) -> Tensor:
     """Return the slopes down and across of each pixel by Sobel's masks [batch, height, width, channels, 2]."""
     image = convert(image)
     batch, height, width, depth = lengths_of(image)
@@ -60,7 +61,7 @@ def sobel_edges(image: TensorLike) -> Any:
     return raw.Reshape(found, packed([batch, height, width, depth, 2]))
 
 
-def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Any:
+def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
     """Return the ratio of the largest value to the noise between images, in decibels."""
     with name_scope(name, "PSNR", [a, b]):
         first, second, largest = _as_floats(a, b, max_val)
@@ -122,7 +123,7 @@ def ssim(
     k1: float = 0.01,
     k2: float = 0.03,
     return_index_map: bool = False,
-) -> Any:
+) -> Tensor:
     """Return how alike images look, 1 where they are the same; with a map, for each place."""
     with name_scope(None, "SSIM", [img1, img2]):
         a, b, largest = _as_floats(img1, img2, max_val)
@@ -148,7 +149,7 @@ def ssim_multiscale(
     filter_sigma: float = 1.5,
     k1: float = 0.01,
     k2: float = 0.03,
-) -> Any:
+) -> Tensor:
     """Return how alike images look at several scales, each half of the one before."""
     with name_scope(None, "MS-SSIM".replace("-", "_"), [img1, img2]):
         a, b, largest = _as_floats(img1, img2, max_val)

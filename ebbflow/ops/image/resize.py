@@ -14,6 +14,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.image.layout import batched, pad_to_bounding_box, unbatched
@@ -54,7 +55,7 @@ def resize_bilinear(
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
-) -> Any:
+) -> Tensor:
     """Return a batch of images resized, each pixel between four.
 
     >>> resize_bilinear([[[[1.0], [3.0]]]], [1, 4]).numpy().ravel().tolist()
@@ -71,7 +72,7 @@ def resize_bicubic(
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
-) -> Any:
+) -> Tensor:
     """Return a batch of images resized, each pixel from sixteen by cubic weights."""
     return raw.ResizeBicubic(
         images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
@@ -84,7 +85,7 @@ def resize_nearest_neighbor(
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
-) -> Any:
+) -> Tensor:
     """Return a batch of images resized, each pixel the nearest one.
 
     >>> resize_nearest_neighbor([[[[1.0], [3.0]]]], [1, 4]).numpy().ravel().tolist()
@@ -95,7 +96,7 @@ def resize_nearest_neighbor(
     )
 
 
-def resize_area(images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None) -> Any:
+def resize_area(images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None) -> Tensor:
     """Return a batch of images resized, each pixel the mean of what it covers."""
     return raw.ResizeArea(images, size, align_corners=align_corners, name=name)
 
@@ -110,7 +111,7 @@ def resize(
     preserve_aspect_ratio: bool = False,
     antialias: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return images resized to `size`, [height, width].
 
     >>> resize(np.ones((4, 4, 1), np.float32), [2, 3]).shape
@@ -151,11 +152,11 @@ def _by_kernel(images: Any, size: Any, kernel: str, antialias: bool) -> Any:
 def resize_images_v1(
     images: TensorLike,
     size: TensorLike,
-    method: Any = ResizeMethodV1.BILINEAR,
+    method: int | str = ResizeMethodV1.BILINEAR,
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return images resized as TF 1 does it; images that have the size already are returned as they are.
 
     >>> resize_images_v1([[[1.0], [3.0]]], [1, 4]).numpy().ravel().tolist()
@@ -230,14 +231,18 @@ def resize_with_pad(
     target_width: TensorLike,
     method: str = "bilinear",
     antialias: bool = False,
-) -> Any:
+) -> Tensor:
     """Return images resized with their proportions kept, and padded with zeros to the size asked for."""
     return _padded(image, target_height, target_width, lambda x, size: resize(x, size, method, antialias=antialias))
 
 
 def resize_image_with_pad_v1(
-    image: TensorLike, target_height: TensorLike, target_width: TensorLike, method: Any = 0, align_corners: bool = False
-) -> Any:
+    image: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
+    method: int | str = 0,
+    align_corners: bool = False,
+) -> Tensor:
     """Return images resized with their proportions kept, and padded with zeros, as TF 1 does it."""
     change = lambda x, size: resize_images_v1(x, size, method, align_corners)
     return _padded(image, target_height, target_width, change)

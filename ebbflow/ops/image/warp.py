@@ -10,7 +10,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import ShapeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import lengths_of, packed
 
@@ -23,7 +23,7 @@ def crop_and_resize(
     method: str = "bilinear",
     extrapolation_value: float = 0.0,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the parts of images that boxes [y1, x1, y2, x2] (as shares of the sides) cut out, in one size.
 
     >>> crop_and_resize(np.ones((1, 4, 4, 1), np.float32), [[0.0, 0.0, 1.0, 1.0]], [0], [2, 2]).shape
@@ -60,9 +60,9 @@ def transform(
     images: TensorLike,
     transforms: TensorLike,
     interpolation: str = "NEAREST",
-    output_shape: ShapeLike | None = None,
+    output_shape: ShapeLike = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return images seen through projections [a0, a1, a2, b0, b1, b2, c0, c1]: where each new pixel comes from."""
     with name_scope(name, "transform"):
         images = convert(images, name="images")
@@ -82,7 +82,7 @@ def transform(
         return warped if rank == 4 else warped[0] if rank == 3 else warped[0, :, :, 0]
 
 
-def translations_to_projective_transforms(translations: TensorLike, name: str | None = None) -> Any:
+def translations_to_projective_transforms(translations: TensorLike, name: str | None = None) -> Tensor:
     """Return the projections that move images by [dx, dy]."""
     with name_scope(name, "translations_to_projective_transforms"):
         moves = convert(translations, dtypes.float32)
@@ -98,7 +98,7 @@ def translations_to_projective_transforms(translations: TensorLike, name: str | 
 
 def translate(
     images: TensorLike, translations: TensorLike, interpolation: str = "NEAREST", name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return images moved by [dx, dy]; what comes in is zero."""
     with name_scope(name, "translate"):
         return transform(images, translations_to_projective_transforms(translations), interpolation)
@@ -106,7 +106,7 @@ def translate(
 
 def angles_to_projective_transforms(
     angles: TensorLike, image_height: TensorLike, image_width: TensorLike, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the projections that turn images of this size around their middle, by angles against the clock."""
     with name_scope(name, "angles_to_projective_transforms"):
         turns = convert(angles, dtypes.float32, name="angles")
@@ -121,7 +121,7 @@ def angles_to_projective_transforms(
         return raw.Pack([cosine, -sine, x, sine, cosine, y, zero, zero], axis=1)
 
 
-def rotate(images: TensorLike, angles: TensorLike, interpolation: str = "NEAREST", name: str | None = None) -> Any:
+def rotate(images: TensorLike, angles: TensorLike, interpolation: str = "NEAREST", name: str | None = None) -> Tensor:
     """Return images turned around their middle by angles (in radians, against the clock)."""
     with name_scope(name, "rotate"):
         images = convert(images, name="images")
@@ -132,7 +132,7 @@ def rotate(images: TensorLike, angles: TensorLike, interpolation: str = "NEAREST
         return transform(images, angles_to_projective_transforms(angles, height, width), interpolation)
 
 
-def compose_transforms(*transforms: Any) -> Any:
+def compose_transforms(*transforms: Any) -> Tensor:
     """Return the projection that is all of these, one after the other."""
     if not transforms:
         raise AssertionError("transforms cannot be empty")
@@ -143,7 +143,7 @@ def compose_transforms(*transforms: Any) -> Any:
         return matrices_to_flat_transforms(whole)
 
 
-def flat_transforms_to_matrices(transforms: Any) -> Any:
+def flat_transforms_to_matrices(transforms: AnyTensor) -> Tensor:
     """Return projections [count, 8] as matrices [count, 3, 3]."""
     with name_scope(None, "flat_transforms_to_matrices"):
         flat = convert(transforms, dtypes.float32)
@@ -154,7 +154,7 @@ def flat_transforms_to_matrices(transforms: Any) -> Any:
         return raw.Reshape(whole, np.array([-1, 3, 3], np.int32))
 
 
-def matrices_to_flat_transforms(transform_matrices: Any) -> Any:
+def matrices_to_flat_transforms(transform_matrices: AnyTensor) -> Tensor:
     """Return matrices [count, 3, 3] as projections [count, 8]."""
     with name_scope(None, "matrices_to_flat_transforms"):
         whole = convert(transform_matrices, dtypes.float32)

@@ -14,7 +14,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.arrays.shaping import matrix_transpose
 from ebbflow.ops.declare import mismatch, raw, show
 from ebbflow.ops.elementwise.complex_numbers import conj
@@ -291,7 +291,7 @@ def eigh_tridiagonal(
     select_range: Any = None,
     tol: TensorLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> Nested:
     """Return the eigenvalues (and, where asked for, vectors) of a self-adjoint matrix of three diagonals.
 
     `select` chooses all ("a"), those with numbers in `select_range` ("i"), or those whose value is in it ("v").

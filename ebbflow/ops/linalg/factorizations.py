@@ -7,14 +7,12 @@ phases of columns are LAPACK's; gradients take them as they are.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ebbflow.core import context
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.complex_numbers import real
 from ebbflow.ops.linalg.matmul import adjoint
@@ -339,18 +337,18 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     return Cholesky(input, name=name)
 
 
-def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Any:
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Nested:
     """Return q with orthonormal columns and an upper triangle r with q·r = input."""
     return Qr(input, full_matrices=full_matrices, name=name)
 
 
-def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Nested:
     """Return the singular values and, where asked for, u and v with tensor = u·diag(s)·v*."""
     s, u, v = Svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     return (real(s), u, v) if compute_uv else real(s)
 
 
-def eigh(tensor: TensorLike, name: str | None = None) -> Any:
+def eigh(tensor: TensorLike, name: str | None = None) -> Nested:
     """Return the eigenvalues, in rising order, and the eigenvectors of self-adjoint matrices.
 
     >>> [round(float(e), 5) for e in eigh([[2., 1.], [1., 2.]])[0]]

@@ -6,15 +6,13 @@ refused, in TensorFlow's words.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.arrays.shaping import matrix_transpose
 from ebbflow.ops.declare import raw, show
 from ebbflow.ops.elementwise import complex_numbers, unary
@@ -356,7 +354,7 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
     return MatrixDeterminant(input, name=name)
 
 
-def slogdet(input: TensorLike, name: str | None = None) -> Any:
+def slogdet(input: TensorLike, name: str | None = None) -> Nested:
     """Return the sign of the determinant of every square matrix, and the logarithm of its absolute value."""
     return LogMatrixDeterminant(input, name=name)
 

@@ -256,7 +256,7 @@ def softmax_cross_entropy_with_logits_v1(
 
 
 def softmax_cross_entropy_with_logits_tf1(
-    _sentinel: Any = None,
+    _sentinel: None = None,
     labels: TensorLike | None = None,
     logits: TensorLike | None = None,
     dim: Axis = -1,
@@ -304,7 +304,7 @@ def sparse_softmax_cross_entropy_with_logits_v1(
 
 
 def sparse_softmax_cross_entropy_with_logits_tf1(
-    _sentinel: Any = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+    _sentinel: None = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """Return the cross entropy of softmax(logits) with classes; bare arguments are (logits, labels), as before 1.0."""
     if _sentinel is not None and logits is None:
@@ -372,7 +372,7 @@ def sigmoid_cross_entropy_with_logits(
 
 
 def sigmoid_cross_entropy_with_logits_tf1(
-    _sentinel: Any = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+    _sentinel: None = None, labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """Return the cross entropy of sigmoid(logits) with `labels`; bare arguments are (logits, targets)."""
     if _sentinel is not None and logits is None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.op import Known, Op, op
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw, show
 from ebbflow.ops.nn.candidate_sampling import Words
@@ -253,7 +254,7 @@ def fractional_max_pool(
     overlapping: bool = False,
     seed: TensorLike = 0,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return maxima over regions of random sizes, and where the regions begin along rows and columns."""
     return _pool(FractionalMaxPool, value, pooling_ratio, pseudo_random, overlapping, seed, name)
 
@@ -265,7 +266,7 @@ def fractional_avg_pool(
     overlapping: bool = False,
     seed: TensorLike = 0,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return means over regions of random sizes, and where the regions begin along rows and columns."""
     return _pool(FractionalAvgPool, value, pooling_ratio, pseudo_random, overlapping, seed, name)
 
@@ -279,7 +280,7 @@ def fractional_max_pool_v1(
     seed: TensorLike = 0,
     seed2: int = 0,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return maxima over regions of random sizes, and where the regions begin along rows and columns."""
     return FractionalMaxPool(
         value, pooling_ratio=pooling_ratio, pseudo_random=pseudo_random, overlapping=overlapping,
@@ -296,7 +297,7 @@ def fractional_avg_pool_v1(
     seed: TensorLike = 0,
     seed2: int = 0,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return means over regions of random sizes, and where the regions begin along rows and columns."""
     return FractionalAvgPool(
         value, pooling_ratio=pooling_ratio, pseudo_random=pseudo_random, overlapping=overlapping,

@@ -13,6 +13,7 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.op import Known, Op, op
 from ebbflow.core.registry import registry
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Padding, Sizes, TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw, same, show
 from ebbflow.ops.kernels import computed
@@ -242,6 +243,6 @@ def _(call, grad):
 
 def extract_volume_patches(
     input: TensorLike, ksizes: Sizes, strides: Sizes, padding: Padding, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the windows of volumes, each laid out along the last axis."""
     return ExtractVolumePatches(input, ksizes=ksizes, strides=strides, padding=padding, name=name)

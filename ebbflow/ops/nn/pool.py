@@ -165,7 +165,7 @@ def max_pool_with_argmax(
     output_dtype: DTypeLike = dtypes.int64,
     include_batch_in_index: bool = False,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """Return the largest element of every window of images, and where each stands in its flattened image."""
     if data_format != "NHWC":
         raise ValueError(
@@ -192,7 +192,7 @@ def max_pool_with_argmax_v1(
     name: str | None = None,
     output_dtype: DTypeLike | None = None,
     include_batch_in_index: bool = False,
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """Return the largest element of every window of images, and where each stands in its flattened image."""
     kind = one_of("Targmax", Targmax, "output_dtype", output_dtype) or dtypes.int64
     return max_pool_with_argmax(

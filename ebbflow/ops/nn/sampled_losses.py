@@ -6,6 +6,7 @@ inputs, minus the logarithm of how often each class was to be expected.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core import dtypes
@@ -90,7 +91,7 @@ def nce_loss_v1(
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: Sequence[Any] | None = None,
     remove_accidental_hits: bool = False,
     partition_strategy: str = "mod",
     name: str = "nce_loss",
@@ -112,7 +113,7 @@ def nce_loss(
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: Sequence[Any] | None = None,
     remove_accidental_hits: bool = False,
     name: str = "nce_loss",
 ) -> Tensor:
@@ -131,7 +132,7 @@ def sampled_softmax_loss_v1(
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: Sequence[Any] | None = None,
     remove_accidental_hits: bool = True,
     partition_strategy: str = "mod",
     name: str = "sampled_softmax_loss",
@@ -153,7 +154,7 @@ def sampled_softmax_loss(
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
-    sampled_values: Any = None,
+    sampled_values: Sequence[Any] | None = None,
     remove_accidental_hits: bool = True,
     seed: TensorLike | None = None,
     name: str = "sampled_softmax_loss",

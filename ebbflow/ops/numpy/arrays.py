@@ -12,7 +12,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Axis, DTypeLike, Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, Array, Axis, DTypeLike, Nested, TensorLike
 from ebbflow.ops.arrays import indexing, joining, padding, reversing, shaping
 from ebbflow.ops.arrays import sorting as order_of
 from ebbflow.ops.arrays.broadcasting import broadcast_to as spread
@@ -51,14 +51,14 @@ def _type(dtype: Any, like: Any = None) -> Any:
 # --- making -----------------------------------------------------------------------------------------------------------
 
 
-def array(val: ArrayLike, dtype: DTypeLike | None = None, copy: bool = True, ndmin: int = 0) -> Any:
+def array(val: ArrayLike, dtype: DTypeLike | None = None, copy: bool = True, ndmin: int = 0) -> Tensor:
     """Return a tensor of `val`, by NumPy's default types, of at least `ndmin` axes."""
     x = tensor(val, _type(dtype))
     missing = ndmin - (x.shape.rank or 0)
     return shaping.reshape(x, [1] * missing + x.shape.as_list()) if missing > 0 else copied(x) if copy else x
 
 
-def asarray(a: ArrayLike, dtype: DTypeLike | None = None) -> Any:
+def asarray(a: ArrayLike, dtype: DTypeLike | None = None) -> Tensor:
     """Return a tensor of `a`."""
     return tensor(a, _type(dtype))
 
@@ -66,22 +66,22 @@ def asarray(a: ArrayLike, dtype: DTypeLike | None = None) -> Any:
 asanyarray = ascontiguousarray = asarray
 
 
-def copy(a: ArrayLike) -> Any:
+def copy(a: ArrayLike) -> Tensor:
     """Return a tensor like `a`."""
     return array(a)
 
 
-def full(shape: Dims, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> Any:
+def full(shape: Dims, fill_value: ArrayLike, dtype: DTypeLike | None = None) -> Tensor:
     """Return an array of one value."""
     return spread(tensor(fill_value, _type(dtype)), _dims(shape))
 
 
-def zeros(shape: Dims, dtype: DTypeLike = float) -> Any:
+def zeros(shape: Dims, dtype: DTypeLike = float) -> Tensor:
     """Return zeros."""
     return full(shape, 0, dtype)
 
 
-def ones(shape: Dims, dtype: DTypeLike = float) -> Any:
+def ones(shape: Dims, dtype: DTypeLike = float) -> Tensor:
     """Return ones."""
     return full(shape, 1, dtype)
 
@@ -89,12 +89,12 @@ def ones(shape: Dims, dtype: DTypeLike = float) -> Any:
 empty = zeros
 
 
-def zeros_like(a: ArrayLike, dtype: DTypeLike | None = None) -> Any:
+def zeros_like(a: ArrayLike, dtype: DTypeLike | None = None) -> Tensor:
     """Return zeros of `a`'s shape."""
     return zeros_as(tensor(a), _type(dtype))
 
 
-def ones_like(a: ArrayLike, dtype: DTypeLike | None = None) -> Any:
+def ones_like(a: ArrayLike, dtype: DTypeLike | None = None) -> Tensor:
     """Return ones of `a`'s shape."""
     return ones_as(tensor(a), _type(dtype))
 
@@ -105,7 +105,7 @@ empty_like = zeros_like
 def full_like(
     a: ArrayLike, fill_value: ArrayLike, dtype: DTypeLike | None = None, order: str = "K", subok: bool = True,
     shape: Dims = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return one value in `a`'s shape."""
     if order != "K" or not subok or shape is not None:
         raise ValueError("full_like: order must be 'K', subok True and shape None")
@@ -113,7 +113,7 @@ def full_like(
     return spread(cast(tensor(fill_value), _type(dtype, x)), shaping.shape(x))
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: DTypeLike | None = None) -> Any:
+def arange(start: AnyTensor, stop: AnyTensor = None, step: AnyTensor = 1, dtype: DTypeLike | None = None) -> Tensor:
     """Return the numbers from `start` to before `stop`, `step` apart."""
     if not step:
         raise ValueError("step must be non-zero")
@@ -145,7 +145,7 @@ def linspace(
 def logspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, base: float = 10.0,
     dtype: DTypeLike | None = None, axis: int = 0,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return powers of `base` whose exponents go evenly from `start` to `stop`."""
     exponents = linspace(start, stop, num, endpoint, axis=axis)
     answer = raw.Pow(convert(base, exponents.dtype), exponents)
@@ -155,7 +155,7 @@ def logspace(
 def geomspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None,
     axis: int = 0,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return `num` numbers from `start` to `stop`, each the same multiple of the one before."""
     first, last = inexact_together(start, stop)
     logs = linspace(raw.Log(raw.Abs(first)), raw.Log(raw.Abs(last)), num, endpoint, axis=axis)
@@ -163,17 +163,17 @@ def geomspace(
     return answer if dtype is None else cast(answer, _type(dtype))
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float) -> Any:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float) -> Tensor:
     """Return ones on the k-th diagonal."""
     return constant(np.eye(N, M, k), _type(dtype))
 
 
-def identity(n: int, dtype: DTypeLike = float) -> Any:
+def identity(n: int, dtype: DTypeLike = float) -> Tensor:
     """Return ones on the diagonal of a square."""
     return eye(n, dtype=dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Any:
+def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Tensor:
     """Return ones on and below the k-th diagonal."""
     return constant(np.tri(N, M, k), _type(dtype) or default_float())
 
@@ -185,17 +185,17 @@ def _band(m: Any, k: int, lower: bool) -> Any:
     return raw.SelectV2(kept if lower else ~kept, x, zeros_as(x))
 
 
-def tril(m: ArrayLike, k: int = 0) -> Any:
+def tril(m: ArrayLike, k: int = 0) -> Tensor:
     """Return what lies on and below the k-th diagonal."""
     return _band(m, k, True)
 
 
-def triu(m: ArrayLike, k: int = 0) -> Any:
+def triu(m: ArrayLike, k: int = 0) -> Tensor:
     """Return what lies on and above the k-th diagonal."""
     return _band(m, k, False)
 
 
-def diag(v: ArrayLike, k: int = 0) -> Any:
+def diag(v: ArrayLike, k: int = 0) -> Tensor:
     """Return a matrix with this k-th diagonal, or the k-th diagonal of a matrix."""
     x = tensor(v)
     if x.shape.rank == 1:
@@ -205,12 +205,12 @@ def diag(v: ArrayLike, k: int = 0) -> Any:
     return diagonal(x, k)
 
 
-def diagflat(v: ArrayLike, k: int = 0) -> Any:
+def diagflat(v: ArrayLike, k: int = 0) -> Tensor:
     """Return a matrix whose k-th diagonal is all of `v`."""
     return diagonals.diag(shaping.reshape(tensor(v), [-1]), k=k)
 
 
-def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Return a diagonal of the matrices of two axes."""
     x = moveaxis(a, (axis1, axis2), (-2, -1))
     rows, columns = x.shape.as_list()[-2:]
@@ -222,20 +222,20 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     return indexing.gather(flat, np.asarray(places, np.int32), axis=-1)
 
 
-def diag_indices(n: int, ndim: int = 2) -> Any:
+def diag_indices(n: int, ndim: int = 2) -> Nested:
     """Return the indices of a diagonal, an array an axis."""
     return (arange(n),) * ndim
 
 
 def trace(
     a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return the sum of a diagonal."""
     x = diagonal(a, offset, axis1, axis2)
     return raw.Sum(x if dtype is None else cast(x, _type(dtype)), [-1])
 
 
-def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of x, a column each."""
     x = tensor(x)
     count = x.shape[0] if N is None else N
@@ -243,7 +243,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
     return raw.Pow(shaping.expand_dims(x, -1), convert(powers, x.dtype))
 
 
-def meshgrid(*xi: Any, **kwargs: Any) -> Any:
+def meshgrid(*xi: Any, **kwargs: Any) -> Nested:
     """Return the coordinates of a grid."""
     unknown = set(kwargs) - {"sparse", "copy", "indexing"}
     if unknown or not kwargs.get("copy", True) or kwargs.get("sparse", False):
@@ -266,25 +266,25 @@ def ix_(*args: Any) -> list[Any]:
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
-def shape(a: ArrayLike) -> Any:
+def shape(a: ArrayLike) -> Nested:
     """Return the lengths of the axes."""
     x = tensor(a)
     return x.shape if x.shape.is_fully_defined() else shaping.shape(x)
 
 
-def ndim(a: ArrayLike) -> Any:
+def ndim(a: ArrayLike) -> Tensor:
     """Return the number of axes."""
     return tensor(a).shape.rank
 
 
-def size(x: ArrayLike, axis: int | None = None) -> Any:
+def size(x: ArrayLike, axis: int | None = None) -> Tensor:
     """Return how many entries there are."""
     if axis is not None:
         raise NotImplementedError("axis argument is not supported in the current `np.size` implementation")
     return cast(raw.Size(tensor(x)), dtypes.int64)
 
 
-def reshape(a: ArrayLike, newshape: Any, order: str = "C") -> Any:
+def reshape(a: ArrayLike, newshape: AnyTensor, order: str = "C") -> Any:
     """Return the entries in another shape; order "F" lets the first axis change fastest."""
     if order not in ("C", "F"):
         raise ValueError(f"Unsupported order argument {order!r}: 'C' or 'F'")
@@ -295,22 +295,22 @@ def reshape(a: ArrayLike, newshape: Any, order: str = "C") -> Any:
     return transpose(shaping.reshape(transpose(x), list(wanted)[::-1]))
 
 
-def ravel(a: ArrayLike) -> Any:
+def ravel(a: ArrayLike) -> Tensor:
     """Return the entries in one row."""
     return shaping.reshape(tensor(a), [-1])
 
 
-def flatten(a: ArrayLike, order: str = "C") -> Any:
+def flatten(a: ArrayLike, order: str = "C") -> Tensor:
     """Return the entries in one row; order "F" lets the first axis change fastest."""
     return reshape(a, -1, order)
 
 
-def transpose(a: ArrayLike, axes: Any = None) -> Tensor:
+def transpose(a: ArrayLike, axes: Axis = None) -> Tensor:
     """Return the axes in another order, or backwards."""
     return shaping.transpose(tensor(a), axes)
 
 
-def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Tensor:
     """Return two axes in each other's place."""
     x = tensor(a)
     order = list(range(x.shape.rank))
@@ -318,7 +318,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
     return shaping.transpose(x, order)
 
 
-def moveaxis(a: ArrayLike, source: Nested, destination: Any) -> Any:
+def moveaxis(a: ArrayLike, source: Nested, destination: AnyTensor) -> Tensor:
     """Return axes moved to other places."""
     x = tensor(a)
     rank = x.shape.rank
@@ -330,12 +330,12 @@ def moveaxis(a: ArrayLike, source: Nested, destination: Any) -> Any:
     return x if order == list(range(rank)) else shaping.transpose(x, order)
 
 
-def expand_dims(a: ArrayLike, axis: int) -> Any:
+def expand_dims(a: ArrayLike, axis: int) -> Tensor:
     """Return `a` with an axis of length one."""
     return shaping.expand_dims(tensor(a), axis)
 
 
-def squeeze(a: ArrayLike, axis: Axis = None) -> Any:
+def squeeze(a: ArrayLike, axis: Axis = None) -> Tensor:
     """Return `a` without axes of length one."""
     return shaping.squeeze(tensor(a), axis)
 
@@ -354,22 +354,22 @@ def _at_least(arrays: Any, rank: int) -> Any:
     return answers[0] if len(answers) == 1 else answers
 
 
-def atleast_1d(*arys: Any) -> Any:
+def atleast_1d(*arys: Any) -> Tensor:
     """Return each with one axis at least."""
     return _at_least(arys, 1)
 
 
-def atleast_2d(*arys: Any) -> Any:
+def atleast_2d(*arys: Any) -> Tensor:
     """Return each with two axes at least."""
     return _at_least(arys, 2)
 
 
-def atleast_3d(*arys: Any) -> Any:
+def atleast_3d(*arys: Any) -> Tensor:
     """Return each with three axes at least."""
     return _at_least(arys, 3)
 
 
-def broadcast_to(array: ArrayLike, shape: Dims) -> Any:
+def broadcast_to(array: ArrayLike, shape: Dims) -> Tensor:
     """Return `array` repeated to a larger shape."""
     return full(shape, array)
 
@@ -383,24 +383,24 @@ def broadcast_arrays(*args: Any, **kwargs: Any) -> list[Any]:
     return [spread(x, list(dims)) for x in xs]
 
 
-def flip(m: ArrayLike, axis: Axis = None) -> Any:
+def flip(m: ArrayLike, axis: Axis = None) -> Tensor:
     """Return the entries backwards along one axis or all."""
     x = tensor(m)
     axes = list(range(x.shape.rank)) if axis is None else [int(i) for i in np.atleast_1d(np.asarray(axis))]
     return reversing.reverse(x, axes)
 
 
-def flipud(m: ArrayLike) -> Any:
+def flipud(m: ArrayLike) -> Tensor:
     """Return the rows backwards."""
     return flip(m, 0)
 
 
-def fliplr(m: ArrayLike) -> Any:
+def fliplr(m: ArrayLike) -> Tensor:
     """Return the columns backwards."""
     return flip(m, 1)
 
 
-def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Tensor:
     """Return the plane of two axes turned by k quarters."""
     x, (first, second) = tensor(m), axes
     turns = {0: lambda: x, 1: lambda: swapaxes(flip(x, second), first, second),
@@ -408,7 +408,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     return turns[k % 4]()
 
 
-def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Any:
+def roll(a: ArrayLike, shift: AnyTensor, axis: Axis = None) -> Any:
     """Return the entries moved along, what falls off one end coming in at the other."""
     x = tensor(a)
     if axis is None:
@@ -425,28 +425,28 @@ def concatenate(arys: Sequence[Any], axis: int | None = 0) -> Any:
     return joining.concat([ravel(x) for x in xs], 0) if axis is None else joining.concat(xs, axis)
 
 
-def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
+def stack(arrays: Sequence[Any], axis: int = 0) -> Tensor:
     """Return arrays along a new axis."""
     return joining.stack(together(*arrays), axis)
 
 
-def vstack(tup: Sequence[Any]) -> Any:
+def vstack(tup: Sequence[Any]) -> Tensor:
     """Return arrays below each other."""
     return joining.concat([atleast_2d(x) for x in together(*tup)], 0)
 
 
-def hstack(tup: Sequence[Any]) -> Any:
+def hstack(tup: Sequence[Any]) -> Tensor:
     """Return arrays beside each other."""
     xs = [atleast_1d(x) for x in together(*tup)]
     return joining.concat(xs, 0 if xs[0].shape.rank == 1 else 1)
 
 
-def dstack(tup: Sequence[Any]) -> Any:
+def dstack(tup: Sequence[Any]) -> Tensor:
     """Return arrays behind each other."""
     return joining.concat([atleast_3d(x) for x in together(*tup)], 2)
 
 
-def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Any:
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor:
     """Return `values` behind `arr`."""
     return concatenate([tensor(arr), tensor(values)], axis)
 
@@ -461,22 +461,22 @@ def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 
     return joining.split(x, [builtins.max(b - a, 0) for a, b in itertools.pairwise(cuts)], axis)
 
 
-def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> Any:
+def vsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> Nested:
     """Return parts of the first axis."""
     return split(ary, indices_or_sections, 0)
 
 
-def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> Any:
+def hsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> Nested:
     """Return parts of the second axis, or of the only one."""
     return split(ary, indices_or_sections, 0 if tensor(ary).shape.rank == 1 else 1)
 
 
-def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> Any:
+def dsplit(ary: ArrayLike, indices_or_sections: int | Sequence[int]) -> Nested:
     """Return parts of the third axis."""
     return split(ary, indices_or_sections, 2)
 
 
-def tile(a: ArrayLike, reps: Any) -> Any:
+def tile(a: ArrayLike, reps: AnyTensor) -> Tensor:
     """Return `a` repeated whole, so often along each axis."""
     x, counts = tensor(a), [int(n) for n in np.atleast_1d(reps)]
     rank = builtins.max(x.shape.rank, len(counts))
@@ -484,13 +484,13 @@ def tile(a: ArrayLike, reps: Any) -> Any:
     return padding.tile(x, [1] * (rank - len(counts)) + counts)
 
 
-def repeat(a: ArrayLike, repeats: TensorLike, axis: int | None = None) -> Any:
+def repeat(a: ArrayLike, repeats: TensorLike, axis: int | None = None) -> Tensor:
     """Return each entry repeated."""
     x = tensor(a)
     return padding.repeat(x, repeats, axis)
 
 
-def pad(array: ArrayLike, pad_width: TensorLike, mode: str, **kwargs: Any) -> Any:
+def pad(array: ArrayLike, pad_width: TensorLike, mode: str, **kwargs: Any) -> Tensor:
     """Return `array` with a border: of a constant, or of its own entries reflected."""
     if mode not in ("constant", "reflect", "symmetric"):
         raise ValueError(f"Unsupported padding mode: {mode}")
@@ -502,7 +502,9 @@ def pad(array: ArrayLike, pad_width: TensorLike, mode: str, **kwargs: Any) -> An
 # --- picking ----------------------------------------------------------------------------------------------------------
 
 
-def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "clip") -> Any:
+def take(
+    a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Array | None = None, mode: str = "clip"
+) -> Tensor:
     """Return the entries of these indices along an axis; what is out of range is clipped, or wraps."""
     if out is not None:
         raise ValueError("out argument is not supported in take.")
@@ -518,7 +520,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
     return indexing.gather(x, places, axis=axis)
 
 
-def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Any:
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Tensor:
     """Return, row by row, the entries of the indices of that row."""
     x, places = tensor(arr), tensor(indices)
     if axis is None:
@@ -533,21 +535,21 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Any
     return moveaxis(picked, rank - 1, axis)
 
 
-def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None) -> Any:
+def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None) -> Tensor:
     """Return the slices along an axis where the condition holds."""
     x = ravel(a) if axis is None else tensor(a)
     kept = shaping.reshape(raw.Where(tensor(condition, dtypes.bool)), [-1])
     return indexing.gather(x, kept, axis=0 if axis is None else axis)
 
 
-def nonzero(a: ArrayLike) -> Any:
+def nonzero(a: ArrayLike) -> Nested:
     """Return the indices of what is not zero, an array an axis."""
     x = atleast_1d(a)
     found = raw.Where(x if x.dtype == dtypes.bool else raw.NotEqual(x, zeros_as(x)))
     return raw.Unpack(shaping.transpose(found), num=x.shape.rank)
 
 
-def sort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: object | None = None) -> Any:
+def sort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: object | None = None) -> Tensor:
     """Return the entries in order along an axis."""
     if order is not None:
         raise ValueError("'order' argument to sort is not supported.")
@@ -555,7 +557,7 @@ def sort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: ob
     return order_of.sort(ravel(x), 0) if axis is None else order_of.sort(x, axis)
 
 
-def argsort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: object | None = None) -> Any:
+def argsort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order: object | None = None) -> Tensor:
     """Return the indices that put the entries in order."""
     if kind not in ("quicksort", "stable"):
         raise ValueError(f"Invalid value for argument kind: {kind!r}; 'quicksort' or 'stable'")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import Array, DTypeLike, TensorLike
 from ebbflow.ops.arrays.creation import ones_like, zeros_like
 from ebbflow.ops.control.script import numpy_function
 from ebbflow.ops.declare import raw
@@ -138,17 +138,17 @@ def _over(x: Any, y: Any) -> Any:
     return raw.TruncateDiv(x, y) if x.dtype.is_integer else x / y
 
 
-def logical_not(x: ArrayLike) -> Any:
+def logical_not(x: ArrayLike) -> Tensor:
     """Return whether each is zero."""
     return raw.LogicalNot(truth_of(x))
 
 
-def float_power(x1: ArrayLike, x2: ArrayLike) -> Any:
+def float_power(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     """Return x1 to the power of x2."""
     return power(x1, x2)
 
 
-def sign(x: ArrayLike, out: Any = None, where: Any = None, **kwargs: Any) -> Any:
+def sign(x: ArrayLike, out: Array | None = None, where: TensorLike | None = None, **kwargs: Any) -> Tensor:
     """Return -1, 0 or 1; of complex numbers that of the real part, or of the imaginary where that is zero."""
     if out is not None or where is not None or kwargs:
         raise ValueError("tf.numpy doesn't support setting out or where")
@@ -159,13 +159,13 @@ def sign(x: ArrayLike, out: Any = None, where: Any = None, **kwargs: Any) -> Any
     return cast(choose(real == 0, raw.Sign(imag), raw.Sign(real)), x.dtype)
 
 
-def signbit(x: ArrayLike) -> Any:
+def signbit(x: ArrayLike) -> Tensor:
     """Return whether each is negative."""
     x = tensor(x)
     return raw.Less(x, zeros_like(x)) if x.dtype != dtypes.bool else raw.Fill(raw.Shape(x), False)
 
 
-def sinc(x: ArrayLike) -> Any:
+def sinc(x: ArrayLike) -> Tensor:
     """Return sin(πx) / πx."""
     x = inexact(x)
     scaled = x * math.pi
@@ -173,29 +173,29 @@ def sinc(x: ArrayLike) -> Any:
     return choose(scaled == 0, ones_like(scaled), raw.Sin(safe) / safe)
 
 
-def real(val: ArrayLike) -> Any:
+def real(val: ArrayLike) -> Tensor:
     """Return the real part."""
     return real_part(tensor(val))
 
 
-def imag(val: ArrayLike) -> Any:
+def imag(val: ArrayLike) -> Tensor:
     """Return the imaginary part."""
     x = tensor(val)
     return imaginary_part(x) if x.dtype.is_complex else zeros_like(x)
 
 
-def angle(z: ArrayLike, deg: bool = False) -> Any:
+def angle(z: ArrayLike, deg: bool = False) -> Tensor:
     """Return the angle of complex numbers, in radians or degrees."""
     turned = angle_of(inexact(z))
     return turned * (180.0 / math.pi) if deg else turned
 
 
-def iscomplex(x: ArrayLike) -> Any:
+def iscomplex(x: ArrayLike) -> Tensor:
     """Return whether each has an imaginary part."""
     return raw.NotEqual(imag(x), zeros_like(imag(x)))
 
 
-def isreal(x: ArrayLike) -> Any:
+def isreal(x: ArrayLike) -> Tensor:
     """Return whether each has no imaginary part."""
     return raw.LogicalNot(iscomplex(x))
 
@@ -210,7 +210,7 @@ def isrealobj(x: ArrayLike) -> bool:
     return not iscomplexobj(x)
 
 
-def around(a: ArrayLike, decimals: int = 0) -> Any:
+def around(a: ArrayLike, decimals: int = 0) -> Tensor:
     """Return the nearest numbers of so many decimals; halves go to the even one."""
     x = tensor(a)
     factor = 10.0**decimals
@@ -272,7 +272,7 @@ def divmod(x1: ArrayLike, x2: ArrayLike) -> tuple[Any, Any]:
     return floor_divide(x1, x2), mod(x1, x2)
 
 
-def gcd(x1: ArrayLike, x2: ArrayLike) -> Any:
+def gcd(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     """Return the greatest common divisor of whole numbers."""
     x, y = together(x1, x2)
     if not x.dtype.is_integer:
@@ -283,7 +283,7 @@ def gcd(x1: ArrayLike, x2: ArrayLike) -> Any:
     return answer
 
 
-def clip(a: ArrayLike, a_min: ArrayLike | None, a_max: ArrayLike | None) -> Any:
+def clip(a: ArrayLike, a_min: ArrayLike | None, a_max: ArrayLike | None) -> Tensor:
     """Return each number, at least `a_min` and at most `a_max`."""
     if a_min is None and a_max is None:
         raise ValueError("Not more than one of `a_min` and `a_max` may be `None`.")
@@ -293,7 +293,7 @@ def clip(a: ArrayLike, a_min: ArrayLike | None, a_max: ArrayLike | None) -> Any:
     return a if a_max is None else minimum(*together(a, a_max))
 
 
-def where(condition: ArrayLike, x: ArrayLike | None = None, y: TensorLike | None = None) -> Any:
+def where(condition: ArrayLike, x: ArrayLike | None = None, y: TensorLike | None = None) -> Tensor:
     """Return x's entries where the condition holds and y's elsewhere; without these the indices where it holds."""
     if (x is None) != (y is None):
         raise ValueError("Both x and y must be specified, or neither.")
@@ -318,14 +318,14 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: object =
 
 def isclose(
     a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return whether |a - b| ≤ atol + rtol·|b|."""
     x, y = inexact_together(a, b)
     close = (raw.Abs(x - y) <= atol + rtol * raw.Abs(y)) & raw.IsFinite(y) | raw.Equal(x, y)
     return close | (raw.IsNan(x) & raw.IsNan(y)) if equal_nan else close
 
 
-def lcm(x1: ArrayLike, x2: ArrayLike) -> Any:
+def lcm(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     """Return the least common multiple of whole numbers."""
     x, y = together(x1, x2)
     x, y = raw.Abs(x), raw.Abs(y)
@@ -334,7 +334,7 @@ def lcm(x1: ArrayLike, x2: ArrayLike) -> Any:
     return choose(none, zeros_like(x * y), raw.FloorDiv(x, choose(none, ones_like(divisor), divisor)) * y)
 
 
-def polyval(p: ArrayLike, x: ArrayLike) -> Any:
+def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
     """Return a polynomial at x, its coefficients from the highest power on."""
     coefficients, x = together(p, x)
     answer = zeros_like(x)
@@ -343,7 +343,7 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Any:
     return answer
 
 
-def finfo(dtype: DTypeLike) -> Any:
+def finfo(dtype: DTypeLike) -> np.finfo:
     """Return the limits of a floating dtype."""
     return ml_dtypes.finfo(dtypes.as_dtype(dtype).as_numpy_dtype)  # NumPy's for NumPy's own types
 

@@ -33,17 +33,17 @@ def standard_normal(size: TensorLike | None = None) -> Tensor:
     return stateful.random_normal(_dims(size), dtype=default_float())
 
 
-def random(size: TensorLike | None = None) -> Any:
+def random(size: TensorLike | None = None) -> Tensor:
     """Return numbers in [0, 1)."""
     return stateful.random_uniform(_dims(size), dtype=default_float())
 
 
-def rand(*size: int) -> Any:
+def rand(*size: int) -> Tensor:
     """Return numbers in [0, 1), in a shape given axis by axis."""
     return random(size or None)
 
 
-def uniform(low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: TensorLike | None = None) -> Any:
+def uniform(low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: TensorLike | None = None) -> Tensor:
     """Return numbers in [low, high)."""
     first, last = inexact_together(low, high)
     dims = np.broadcast_shapes(tuple(first.shape.as_list()), tuple(last.shape.as_list())) if size is None else size
@@ -51,7 +51,7 @@ def uniform(low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: TensorLike | None
     return cast(first, share.dtype) + share * cast(last - first, share.dtype)
 
 
-def poisson(lam: ArrayLike = 1.0, size: TensorLike | None = None) -> Any:
+def poisson(lam: ArrayLike = 1.0, size: TensorLike | None = None) -> Tensor:
     """Return counts of events of which `lam` are expected."""
     rate = tensor(lam)
     return stateful.random_poisson(_dims(size), rate, dtype=dtypes.int64)

@@ -10,7 +10,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Axis, DTypeLike
+from ebbflow.core.typing import Array, Axis, DTypeLike
 from ebbflow.ops.arrays import argmax as places
 from ebbflow.ops.arrays import shaping
 from ebbflow.ops.arrays.creation import ones_like, zeros_like
@@ -44,13 +44,17 @@ def sum(
 
 def prod(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool | None = None
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return the product along some axes, or of all."""
     return reductions.reduce_prod(_wide(a, dtype), axis, bool(keepdims))
 
 
 def mean(
-    a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool | None = None
+    a: ArrayLike,
+    axis: Axis = None,
+    dtype: DTypeLike | None = None,
+    out: Array | None = None,
+    keepdims: bool | None = None,
 ) -> Tensor:
     """Return the mean along some axes, or of all."""
     if out is not None:
@@ -60,9 +64,9 @@ def mean(
 
 
 def var(
-    a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: Any = None, ddof: int = 0,
+    a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: Array | None = None, ddof: int = 0,
     keepdims: bool | None = None,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return the variance along some axes, or of all, over `n - ddof`."""
     if out is not None:
         raise ValueError("Setting out is not supported.")
@@ -77,12 +81,12 @@ def var(
     return total / (count - ddof)
 
 
-def std(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Any:
+def std(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Tensor:
     """Return the standard deviation along some axes, or of all."""
     return raw.Sqrt(var(a, axis, keepdims=keepdims))
 
 
-def max(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Any:
+def max(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Tensor:
     """Return the largest along some axes, or of all."""
     x = tensor(a)
     if x.dtype == dtypes.bool:
@@ -90,7 +94,7 @@ def max(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Any:
     return reductions.reduce_max(x, axis, bool(keepdims))
 
 
-def min(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Any:
+def min(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Tensor:
     """Return the smallest along some axes, or of all."""
     x = tensor(a)
     if x.dtype == dtypes.bool:
@@ -98,32 +102,32 @@ def min(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Any:
     return reductions.reduce_min(x, axis, bool(keepdims))
 
 
-def amax(a: ArrayLike, axis: Axis = None, out: Any = None, keepdims: bool | None = None) -> Any:
+def amax(a: ArrayLike, axis: Axis = None, out: Array | None = None, keepdims: bool | None = None) -> Tensor:
     """Return the largest along some axes, or of all."""
     return max(a, axis, keepdims)
 
 
-def amin(a: ArrayLike, axis: Axis = None, out: Any = None, keepdims: bool | None = None) -> Any:
+def amin(a: ArrayLike, axis: Axis = None, out: Array | None = None, keepdims: bool | None = None) -> Tensor:
     """Return the smallest along some axes, or of all."""
     return min(a, axis, keepdims)
 
 
-def ptp(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Any:
+def ptp(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Tensor:
     """Return how far apart the largest and the smallest are."""
     return max(a, axis, keepdims) - min(a, axis, keepdims)
 
 
-def all(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Any:
+def all(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Tensor:
     """Return whether none is zero."""
     return reductions.reduce_all(truth_of(a), axis, bool(keepdims))
 
 
-def any(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Any:
+def any(a: ArrayLike, axis: Axis = None, keepdims: bool | None = None) -> Tensor:
     """Return whether any is not zero."""
     return reductions.reduce_any(truth_of(a), axis, bool(keepdims))
 
 
-def count_nonzero(a: ArrayLike, axis: Axis = None) -> Any:
+def count_nonzero(a: ArrayLike, axis: Axis = None) -> Tensor:
     """Return how many are not zero."""
     return reductions.reduce_sum(cast(truth_of(a), dtypes.int64), axis)
 
@@ -133,17 +137,17 @@ def _without_nan(a: Any, value: float) -> Any:
     return choose(raw.IsNan(x), zeros_like(x) + value, x) if x.dtype.is_floating else x
 
 
-def nansum(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Any:
+def nansum(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Tensor:
     """Return the sum of what is no NaN."""
     return sum(_without_nan(a, 0.0), axis, dtype, keepdims)
 
 
-def nanprod(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Any:
+def nanprod(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Tensor:
     """Return the product of what is no NaN."""
     return prod(_without_nan(a, 1.0), axis, dtype, keepdims)
 
 
-def nanmean(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool | None = None) -> Any:
+def nanmean(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Return the mean of what is no NaN."""
     x = inexact(a)
     x = x if dtype is None else cast(x, _type(dtype))
@@ -171,33 +175,33 @@ def average(a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, r
     return (answer, total) if returned else answer
 
 
-def argmax(a: ArrayLike, axis: int | None = None) -> Any:
+def argmax(a: ArrayLike, axis: int | None = None) -> Tensor:
     """Return where the largest is."""
     x = tensor(a)
     x = cast(x, dtypes.int32) if x.dtype == dtypes.bool else x
     return places.argmax(ravel(x) if axis is None else x, 0 if axis is None else axis)
 
 
-def argmin(a: ArrayLike, axis: int | None = None) -> Any:
+def argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
     """Return where the smallest is."""
     x = tensor(a)
     x = cast(x, dtypes.int32) if x.dtype == dtypes.bool else x
     return places.argmin(ravel(x) if axis is None else x, 0 if axis is None else axis)
 
 
-def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Any:
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """Return running sums."""
     x = _wide(a, dtype)
     return scan.cumsum(ravel(x), 0) if axis is None else scan.cumsum(x, axis)
 
 
-def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Any:
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """Return running products."""
     x = _wide(a, dtype)
     return scan.cumprod(ravel(x), 0) if axis is None else scan.cumprod(x, axis)
 
 
-def diff(a: ArrayLike, n: int = 1, axis: int = -1) -> Any:
+def diff(a: ArrayLike, n: int = 1, axis: int = -1) -> Tensor:
     """Return the differences of neighbours, n times over."""
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
@@ -222,7 +226,7 @@ def matmul(x1: ArrayLike, x2: ArrayLike) -> Tensor:
     return answer[..., 0, :] if first and not second else answer[..., 0] if first else answer
 
 
-def dot(a: ArrayLike, b: ArrayLike) -> Any:
+def dot(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Return the sums of products over a's last axis and b's last but one."""
     x, y = together(a, b)
     if 0 in (x.shape.rank, y.shape.rank):
@@ -231,7 +235,7 @@ def dot(a: ArrayLike, b: ArrayLike) -> Any:
     return tensordot(x, y, [[x.shape.rank - 1], [axis]])
 
 
-def inner(a: ArrayLike, b: ArrayLike) -> Any:
+def inner(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Return the sums of products over the last axes."""
     x, y = together(a, b)
     if 0 in (x.shape.rank, y.shape.rank):
@@ -239,26 +243,26 @@ def inner(a: ArrayLike, b: ArrayLike) -> Any:
     return tensordot(x, y, [[x.shape.rank - 1], [y.shape.rank - 1]])
 
 
-def outer(a: ArrayLike, b: ArrayLike) -> Any:
+def outer(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Return all products of an entry of a with one of b."""
     x, y = together(a, b)
     return ravel(x)[:, None] * ravel(y)[None, :]
 
 
-def vdot(a: ArrayLike, b: ArrayLike) -> Any:
+def vdot(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Return the sum of products of all entries, a's conjugated."""
     x, y = together(a, b)
     x = raw.Conj(x) if x.dtype.is_complex else x
     return dot(ravel(x), ravel(y))
 
 
-def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> Any:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: Axis = 2) -> Tensor:
     """Return the sums of products over pairs of axes."""
     x, y = together(a, b)
     return sums_of_products.tensordot(x, y, axes)
 
 
-def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Any:
+def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Tensor:
     """Return the sums of products that the subscripts say."""
     kwargs.pop("casting", None)
     kwargs.pop("optimize", None)
@@ -267,7 +271,7 @@ def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Any:
     return sums_of_products.einsum(subscripts, *together(*operands))
 
 
-def kron(a: ArrayLike, b: ArrayLike) -> Any:
+def kron(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Return `b` multiplied by each entry of `a`, side by side."""
     x, y = together(a, b)
     rank = builtins.max(x.shape.rank, y.shape.rank)
@@ -279,7 +283,7 @@ def kron(a: ArrayLike, b: ArrayLike) -> Any:
 
 def cross(
     a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return the vectors at right angles to both."""
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
     x, y = together(a, b)
@@ -301,12 +305,12 @@ def _three(x: Any) -> tuple[Any, Any, Any]:
 
 def allclose(
     a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """Return whether all of a are close to b."""
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
-def array_equal(a1: ArrayLike, a2: ArrayLike) -> Any:
+def array_equal(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     """Return whether both have the same shape and entries."""
     x, y = together(a1, a2)
     if not x.shape.is_compatible_with(y.shape):

@@ -8,7 +8,7 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import DTypeLike, Effect, TensorLike
 from ebbflow.ops.declare import raw
 
 
@@ -37,7 +37,7 @@ def decode_raw_v1(
     little_endian: bool = True,
     name: str | None = None,
     bytes: Any = None,
-) -> Any:
+) -> Tensor:
     r"""Return the numbers whose bytes texts are, as TF 1 names the arguments.
 
     >>> from ebbflow.core import dtypes
@@ -113,11 +113,11 @@ def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None =
     return raw.ParseTensor(serialized, out_type=out_type, name=name)
 
 
-def read_file(filename: TensorLike, name: str | None = None) -> Any:
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """Return the bytes of a file."""
     return raw.ReadFile(filename, name=name)
 
 
-def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Any:
+def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Effect:
     """Write bytes to a file, whose folders are made where they are missing."""
     return raw.WriteFile(filename, contents, name=name)

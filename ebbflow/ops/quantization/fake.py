@@ -353,7 +353,7 @@ def fake_quant_with_min_max_args(
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return numbers as they would be after rounding to `num_bits` bits between `min` and `max`.
 
     >>> [round(float(x), 3) for x in fake_quant_with_min_max_args([0.1, 7.0], min=-6, max=6)]
@@ -370,7 +370,7 @@ def fake_quant_with_min_max_args_gradient(
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the gradients of `fake_quant_with_min_max_args`: those of numbers inside the range."""
     return FakeQuantWithMinMaxArgsGradient(
         gradients, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
@@ -397,7 +397,7 @@ def fake_quant_with_min_max_vars_gradient(
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return the gradients of `fake_quant_with_min_max_vars` for inputs, minimum and maximum."""
     return FakeQuantWithMinMaxVarsGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
@@ -411,7 +411,7 @@ def fake_quant_with_min_max_vars_per_channel(
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return numbers as after rounding to `num_bits` bits, with a range for each channel."""
     return FakeQuantWithMinMaxVarsPerChannel(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
 
@@ -424,7 +424,7 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return the gradients of `fake_quant_with_min_max_vars_per_channel`."""
     return FakeQuantWithMinMaxVarsPerChannelGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
@@ -442,7 +442,7 @@ def quantize_and_dequantize(
     name: str | None = None,
     narrow_range: bool = False,
     axis: Axis = None,
-) -> Any:
+) -> Tensor:
     """Return numbers rounded to steps of one size around zero; gradients pass as they are."""
     return _both_ways(
         QuantizeAndDequantizeV2, input, input_min, input_max, signed_input, num_bits, range_given, round_mode, name,
@@ -461,7 +461,7 @@ def quantize_and_dequantize_v2(
     name: str | None = None,
     narrow_range: bool = False,
     axis: Axis = None,
-) -> Any:
+) -> Tensor:
     """Return numbers rounded to steps of one size around zero; gradients pass inside the range."""
     return _both_ways(
         QuantizeAndDequantizeV4, input, input_min, input_max, signed_input, num_bits, range_given, round_mode, name,

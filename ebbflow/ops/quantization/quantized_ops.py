@@ -441,7 +441,7 @@ def quantize(
     narrow_range: bool = False,
     axis: int | None = None,
     ensure_minimum_range: float = 0.01,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return floats as integers of few bits, and the range that these mean."""
     input = convert(input)
     if axis is not None and axis < 0:
@@ -465,7 +465,7 @@ def quantize_v2(
     narrow_range: bool = False,
     axis: int | None = None,
     ensure_minimum_range: float = 0.01,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """`quantize` with TensorFlow 1's order of arguments."""
     return quantize(input, min_range, max_range, T, mode, round_mode, name, narrow_range, axis, ensure_minimum_range)
 
@@ -494,7 +494,7 @@ def dequantize(
 
 def quantized_concat(
     concat_dim: Axis, values: TensorLike, input_mins: TensorLike, input_maxes: TensorLike, name: str | None = None
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return quantised tensors joined along an axis, brought to one range."""
     return QuantizedConcat(concat_dim, values, input_mins, input_maxes, name=name)
 
@@ -507,7 +507,7 @@ def quantized_avg_pool(
     strides: Sizes,
     padding: Padding,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return means over windows of a quantised tensor."""
     return QuantizedAvgPool(input, min_input, max_input, ksize=ksize, strides=strides, padding=padding, name=name)
 
@@ -520,7 +520,7 @@ def quantized_max_pool(
     strides: Sizes,
     padding: Padding,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return maxima over windows of a quantised tensor."""
     return QuantizedMaxPool(input, min_input, max_input, ksize=ksize, strides=strides, padding=padding, name=name)
 
@@ -537,7 +537,7 @@ def quantized_conv2d(
     out_type: DTypeLike = dtypes.qint32,
     dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return the convolution of quantised images."""
     return QuantizedConv2D(
         input, filter, min_input, max_input, min_filter, max_filter, strides=strides, padding=padding,
@@ -552,6 +552,6 @@ def quantized_relu_x(
     max_features: TensorLike,
     out_type: DTypeLike = dtypes.quint8,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Return quantised numbers cut off below zero and above `max_value`."""
     return QuantizedReluX(features, max_value, min_features, max_features, out_type=out_type, name=name)

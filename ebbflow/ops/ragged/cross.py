@@ -9,14 +9,14 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.rows import take
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.sparse.cross import DEFAULT_KEY, RaggedCross
 
 
-def cross(inputs: Sequence[TensorLike], name: str | None = None) -> Any:
+def cross(inputs: Sequence[TensorLike], name: str | None = None) -> AnyTensor:
     """Return all combinations of features of each row, joined to texts, as a ragged tensor.
 
     >>> cross([[[b"a"], [b"b"]], RaggedTensor.from_row_splits([b"c", b"d", b"e"], [0, 2, 3])]).to_list()
@@ -27,7 +27,7 @@ def cross(inputs: Sequence[TensorLike], name: str | None = None) -> Any:
 
 def cross_hashed(
     inputs: Sequence[TensorLike], num_buckets: int = 0, hash_key: TensorLike | None = None, name: str | None = None
-) -> Any:
+) -> AnyTensor:
     """Return the buckets of all combinations of features of each row, as a ragged tensor."""
     return _crossed(inputs, True, num_buckets, hash_key, name)
 
@@ -59,7 +59,7 @@ def _wide(x: Any) -> Any:
 
 def stack_dynamic_partitions(
     data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None
-) -> Any:
+) -> AnyTensor:
     """Return the rows of `data` stacked by the number `partitions` gives each.
 
     >>> stack_dynamic_partitions([b"a", b"b", b"c"], [1, 0, 1], 2).to_list()

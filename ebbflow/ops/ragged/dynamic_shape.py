@@ -6,15 +6,19 @@ Knows partitions and the lengths of the axes inside them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.partition import RowPartition
 from ebbflow.ops.ragged.tensor import RaggedTensor
+
+if TYPE_CHECKING:
+    from ebbflow.core.dtypes import DType
 
 
 class DynamicRaggedShape:
@@ -41,11 +45,11 @@ class DynamicRaggedShape:
         return self._partitions
 
     @property
-    def inner_shape(self) -> Any:
+    def inner_shape(self) -> Tensor:
         return self._inner
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         return self._kind
 
     @property

@@ -10,7 +10,8 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import DTypeLike, ShapeLike, TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import AnyTensor, Array, DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import rows as ragged_rows
 from ebbflow.ops.ragged.forms import RaggedTensor, as_splits
@@ -25,7 +26,7 @@ def constant(
     inner_shape: ShapeLike = None,
     name: str | None = None,
     row_splits_dtype: DTypeLike = dtypes.int64,
-) -> Any:
+) -> AnyTensor:
     """Return nested lists as a ragged tensor (as a tensor, if they are not nested).
 
     >>> constant([[1, 2], [], [3]]).to_list()
@@ -44,9 +45,9 @@ def constant_value(
     pylist: Sequence[Any],
     dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
-    inner_shape: ShapeLike | None = None,
+    inner_shape: ShapeLike = None,
     row_splits_dtype: DTypeLike = "int64",
-) -> Any:
+) -> RaggedTensorValue | Array:
     """Return nested lists as what may be fed for a ragged tensor (as an array, if they are not nested).
 
     >>> constant_value([[1, 2], [3]]).to_list()
@@ -85,7 +86,7 @@ def _depth(value: Any) -> int:
     return 1 + max([_depth(item) for item in value], default=0)
 
 
-def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Nested:
     """Return what `op` gives for the elements of ragged tensors, in the same rows."""
     given = [*args, *kwargs.values()]
     like = next((x for x in given if isinstance(x, RaggedTensor)), None)
@@ -102,7 +103,7 @@ def ragged_range(
     dtype: DTypeLike | None = None,
     name: str | None = None,
     row_splits_dtype: DTypeLike = dtypes.int64,
-) -> Any:
+) -> AnyTensor:
     """Return a row of numbers for each start, limit and step.
 
     >>> ragged_range([3, 5, 2])
@@ -127,7 +128,7 @@ def ragged_range(
     return empty.with_values(of_row(starts) + inside * of_row(deltas))
 
 
-def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
+def stack(values: AnyTensor, axis: int = 0, name: str | None = None) -> Any:
     """Return the values as rows of a ragged tensor; they need not be of the same shape.
 
     >>> stack([[1, 2], [3]])
@@ -136,7 +137,7 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     return ragged_rows.stack([v if isinstance(v, RaggedTensor) else convert(v) for v in values], axis)
 
 
-def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: DTypeLike | None = None) -> Any:
+def row_splits_to_segment_ids(splits: AnyTensor, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """Return the number of the row of each value, from where rows begin."""
     splits = as_splits(splits)
     found = rows_of(raw.Range(0, raw.Cast(splits[-1], DstT=dtypes.int32), 1), splits).value_rowids()
@@ -148,7 +149,7 @@ def segment_ids_to_row_splits(
     num_segments: TensorLike | None = None,
     out_type: DTypeLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return where rows begin, from the number of the row of each value."""
     made = RaggedTensor.from_value_rowids(raw.Range(0, raw.Size(convert(segment_ids)), 1), segment_ids, num_segments)
     return made.row_splits if out_type is None else raw.Cast(made.row_splits, DstT=dtypes.as_dtype(out_type))

@@ -20,7 +20,7 @@ from ebbflow.core.shape import TensorShape, dimension_value
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, TensorLike
 from ebbflow.ops.checks.asserts import assert_equal
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.checks import check_rowids_fit, checked, must_have_rank
@@ -42,12 +42,12 @@ class RowPartition(CompositeTensor):
 
     def __init__(
         self,
-        row_splits: Any,
-        row_lengths: Any = None,
-        value_rowids: Any = None,
-        nrows: Any = None,
-        uniform_row_length: Any = None,
-        nvals: Any = None,
+        row_splits: AnyTensor,
+        row_lengths: AnyTensor = None,
+        value_rowids: AnyTensor = None,
+        nrows: AnyTensor = None,
+        uniform_row_length: AnyTensor = None,
+        nvals: AnyTensor = None,
         internal: Any = None,
     ):
         if internal is not FACTORY_KEY:

@@ -15,6 +15,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import AnyTensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.tensor import RaggedTensor, rows_of
 
@@ -131,7 +132,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     return gather_nd(params.values, raw.ConcatV2([raw.ExpandDims(at, -1), rest], -1))
 
 
-def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+def boolean_mask(data: AnyTensor, mask: AnyTensor, name: str | None = None) -> Any:
     """Return the elements, or rows, of `data` where `mask` is true.
 
     >>> boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])

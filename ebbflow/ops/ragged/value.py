@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Array, TensorLike
 
 
 class RaggedTensorValue:
@@ -38,7 +38,7 @@ class RaggedTensorValue:
         return [self.flat_values, *self.nested_row_splits]
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Array | RaggedTensorValue:
         return self._values
 
     @property
@@ -59,7 +59,7 @@ class RaggedTensorValue:
         return len(self.nested_row_splits)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype:
         return self._values.dtype
 
     @property

@@ -7,8 +7,6 @@ one of them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ebbflow.core import dtypes, errors
@@ -62,7 +60,7 @@ def _(xp, dim, num_results, skip, *, dtype):
 
 def sobol_sample(
     dim: Axis, num_results: TensorLike, skip: int = 0, dtype: DTypeLike = dtypes.float32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return points that fill the unit cube of `dim` dimensions evenly, after skipping some."""
     return SobolSample(dim, num_results, skip, dtype=dtypes.as_dtype(dtype), name=name)
 

@@ -10,6 +10,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import lengths_of
@@ -24,7 +25,7 @@ def dct(
     axis: int = -1,
     norm: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the discrete cosine transform along the last axis.
 
     >>> dct(np.array([1, 1], np.float32)).numpy().tolist()
@@ -47,7 +48,7 @@ def idct(
     axis: int = -1,
     norm: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the inverse of the cosine transform of this type; without `norm="ortho"`, a multiple of it."""
     _check(type, axis, norm)
     inverse = {1: 1, 2: 3, 3: 2, 4: 4}[type]

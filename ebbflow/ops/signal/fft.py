@@ -14,14 +14,15 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.arrays.reversing import roll
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import larger, length_of, lengths_of, packed, packed_pairs
 from ebbflow.ops.signal.fft_ops import lengths_of_last
 
 
-def fft(input: TensorLike, name: str | None = None) -> Any:
+def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the Fourier transform of complex numbers along the last axis.
 
     >>> fft(np.array([1, 0, 0, 0], np.complex64)).numpy().real.tolist()
@@ -30,27 +31,27 @@ def fft(input: TensorLike, name: str | None = None) -> Any:
     return raw.FFT(input, name=name)
 
 
-def ifft(input: TensorLike, name: str | None = None) -> Any:
+def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the inverse Fourier transform along the last axis."""
     return raw.IFFT(input, name=name)
 
 
-def fft2d(input: TensorLike, name: str | None = None) -> Any:
+def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the Fourier transform over the last two axes."""
     return raw.FFT2D(input, name=name)
 
 
-def ifft2d(input: TensorLike, name: str | None = None) -> Any:
+def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the inverse Fourier transform over the last two axes."""
     return raw.IFFT2D(input, name=name)
 
 
-def fft3d(input: TensorLike, name: str | None = None) -> Any:
+def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the Fourier transform over the last three axes."""
     return raw.FFT3D(input, name=name)
 
 
-def ifft3d(input: TensorLike, name: str | None = None) -> Any:
+def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the inverse Fourier transform over the last three axes."""
     return raw.IFFT3D(input, name=name)
 
@@ -180,7 +181,7 @@ irfftnd = _over_axes("IRFFTND", "irfftnd", real=False, half=True, inverse=True)
 # --- shifts -----------------------------------------------------------------------------------------------------------
 
 
-def fftshift(x: TensorLike, axes: Any = None, name: str | None = None) -> Any:
+def fftshift(x: TensorLike, axes: Axis = None, name: str | None = None) -> Tensor:
     """Return `x` with frequency zero brought to the middle of the axes.
 
     >>> fftshift([0, 1, 2, -2, -1]).numpy().tolist()
@@ -190,7 +191,7 @@ def fftshift(x: TensorLike, axes: Any = None, name: str | None = None) -> Any:
         return _shifted(x, axes, lambda n: n // 2)
 
 
-def ifftshift(x: TensorLike, axes: Any = None, name: str | None = None) -> Any:
+def ifftshift(x: TensorLike, axes: Axis = None, name: str | None = None) -> Tensor:
     """Return `x` with the middle of the axes brought back to their start."""
     with name_scope(name, "ifftshift"):
         return _shifted(x, axes, lambda n: -(n // 2))

@@ -9,6 +9,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import one_axis, raw
 from ebbflow.ops.lengths import known_number, larger, lengths_of, packed, packed_pairs
@@ -22,7 +23,7 @@ def frame(
     pad_value: TensorLike = 0,
     axis: int = -1,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the frames of a signal: the axis becomes two, [frames, frame_length].
 
     >>> frame([1, 2, 3, 4, 5], 3, 2).numpy().tolist()
@@ -67,7 +68,7 @@ def _scalar(value: Any, what: str) -> Any:
     return known_number(raw.Cast(tensor, DstT=dtypes.int32) if tensor.dtype is not dtypes.int32 else tensor)
 
 
-def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Any:
+def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Return the signal that frames [..., frames, frame_length] add up to when each starts `frame_step` after the last.
 
     >>> overlap_and_add([[1, 2, 3], [10, 20, 30]], 2).numpy().tolist()

@@ -11,7 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import lengths_of
 from ebbflow.ops.signal.cosine import dct
@@ -21,14 +21,14 @@ HIGH_Q = 1127.0
 
 
 def linear_to_mel_weight_matrix(
-    num_mel_bins: Any = 20,
+    num_mel_bins: AnyTensor = 20,
     num_spectrogram_bins: TensorLike = 129,
-    sample_rate: Any = 8000,
+    sample_rate: AnyTensor = 8000,
     lower_edge_hertz: TensorLike = 125.0,
     upper_edge_hertz: TensorLike = 3800.0,
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the matrix [num_spectrogram_bins, num_mel_bins] by which a spectrogram becomes one in mel.
 
     >>> linear_to_mel_weight_matrix(4, 9).shape
@@ -76,7 +76,7 @@ def _check(bins: Any, sample_rate: Any, lower: Any, upper: Any, dtype: Any) -> N
         raise ValueError(f"dtype must be a floating point type. Got: {dtype!r}")
 
 
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Any:
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:
     """Return the cepstral coefficients of log-mel spectrograms [..., num_mel_bins]."""
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         spectra = convert(log_mel_spectrograms)

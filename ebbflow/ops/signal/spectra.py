@@ -15,6 +15,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import known_number, lengths_of, packed, packed_pairs
@@ -32,7 +33,7 @@ def stft(
     window_fn: Callable[..., Any] | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the half spectrum of each frame of the signals: [..., frames, fft_length // 2 + 1].
 
     >>> stft(np.ones(8, np.float32), 4, 2).shape
@@ -84,7 +85,7 @@ def inverse_stft(
     fft_length: TensorLike | None = None,
     window_fn: Callable[..., Any] | None = hann_window,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the signal of the spectra of its frames."""
     with name_scope(name, "inverse_stft", [stfts]):
         stfts = convert(stfts)
@@ -116,7 +117,7 @@ def mdct(
     pad_end: bool = False,
     norm: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the modified cosine transform of frames that overlap by half: [..., frames, frame_length // 2]."""
     with name_scope(name, "mdct", [signals, frame_length]):
         signals = convert(signals)
@@ -136,7 +137,7 @@ def inverse_mdct(
     window_fn: Callable[..., Any] | None = vorbis_window,
     norm: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the signal of which these are the modified cosine transforms."""
     with name_scope(name, "inverse_mdct", [mdcts]):
         mdcts = convert(mdcts)

@@ -17,7 +17,7 @@ from ebbflow.ops.declare import raw
 
 def hann_window(
     window_length: TensorLike, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the raised cosine that falls to zero at both ends.
 
     >>> hann_window(4).numpy().tolist()
@@ -28,7 +28,7 @@ def hann_window(
 
 def hamming_window(
     window_length: TensorLike, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the raised cosine that falls to 0.08 at both ends."""
     return _raised_cosine(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
@@ -81,7 +81,7 @@ def kaiser_window(
 
 def kaiser_bessel_derived_window(
     window_length: TensorLike, beta: TensorLike = 12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the window made of the running sums of a Kaiser window; its halves add up to one in squares."""
     with name_scope(name, "kaiser_bessel_derived_window"):
         length = _checked_length(window_length)
@@ -92,7 +92,7 @@ def kaiser_bessel_derived_window(
         return raw.ConcatV2([first, raw.ReverseV2(first, np.array([0], np.int32))], np.array(0, np.int32))
 
 
-def vorbis_window(window_length: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Any:
+def vorbis_window(window_length: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Return the window of the Vorbis codec: sin(pi/2 sin²)."""
     kind = _checked_dtype(dtype, "vorbis_window")
     with name_scope(name, "vorbis_window"):

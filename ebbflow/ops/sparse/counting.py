@@ -15,7 +15,8 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue
-from ebbflow.core.typing import Axis, TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import AnyTensor, Axis, TensorLike
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
 from ebbflow.ops.sizes import invalid, room_for
@@ -213,14 +214,14 @@ def _(xp, splits, values, weights, *, minlength, maxlength, binary_output):
 
 
 def sparse_bincount(
-    values: Any,
-    weights: Any = None,
+    values: AnyTensor,
+    weights: AnyTensor = None,
     axis: Axis = 0,
     minlength: TensorLike | None = None,
     maxlength: TensorLike | None = None,
     binary_output: bool = False,
     name: str | None = None,
-) -> Any:
+) -> SparseTensor:
     """Return how often each integer occurs as a sparse tensor: in all (axis 0), or in each row (axis -1)."""
     with name_scope(name, "count", [values, weights]):
         if axis not in (0, -1, None):
@@ -327,7 +328,9 @@ def _distance(a: list[Any], b: list[Any]) -> int:
     return row[-1]
 
 
-def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance") -> Any:
+def edit_distance(
+    hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True, name: str = "edit_distance"
+) -> Tensor:
     """Return how far each sequence of `hypothesis` is from that of `truth`; normalised, over the truth's length."""
     for value, what in ((hypothesis, "Hypothesis"), (truth, "Truth")):
         if not isinstance(value, (SparseTensor, SparseTensorValue)):

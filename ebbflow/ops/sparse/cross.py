@@ -207,7 +207,7 @@ def _parts(inputs: Any) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
     return [x.indices for x in sparse], [_wide(x.values) for x in sparse], [x.dense_shape for x in sparse], dense
 
 
-def sparse_cross(inputs: Sequence[TensorLike], name: str | None = None, separator: str | None = None) -> Any:
+def sparse_cross(inputs: Sequence[TensorLike], name: str | None = None, separator: str | None = None) -> SparseTensor:
     """Return all combinations of features of a row, joined to texts ("_X_" between them), as a sparse tensor."""
     with name_scope(name, "sparse_cross"):
         indices, values, shapes, dense = _parts(inputs)
@@ -216,7 +216,7 @@ def sparse_cross(inputs: Sequence[TensorLike], name: str | None = None, separato
 
 def sparse_cross_hashed(
     inputs: Sequence[TensorLike], num_buckets: int = 0, hash_key: TensorLike | None = None, name: str | None = None
-) -> Any:
+) -> SparseTensor:
     """Return the buckets of all combinations of features of a row, as a sparse tensor."""
     with name_scope(name, "sparse_cross_hashed"):
         indices, values, shapes, dense = _parts(inputs)

@@ -19,7 +19,7 @@ from ebbflow.core.shape import is_static
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue, is_sparse
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Axis, DTypeLike, ShapeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, Axis, DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import ones, zeros, zeros_like
 from ebbflow.ops.arrays.shaping import expand_dims as expand_dense
 from ebbflow.ops.arrays.shaping import shape as dense_shape
@@ -38,7 +38,7 @@ def as_sparse(value: Any) -> SparseTensor:
 
 def convert_to_tensor_or_sparse_tensor(
     value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None
-) -> Any:
+) -> AnyTensor:
     """Return a sparse tensor (or the value of one) as a SparseTensor, anything else as a tensor."""
     if is_sparse(value):
         sp = as_sparse(value)
@@ -427,7 +427,7 @@ def sparse_dense_matmul(
         )
 
 
-def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Any:
+def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> AnyTensor:
     """Return the sum of two tensors of which at least one is sparse; sums smaller than `threshold` are left out.
 
     >>> add(SparseTensor([[0]], [1.0], [2]), [10.0, 20.0]).numpy().tolist()
@@ -447,7 +447,9 @@ def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Any:
     return raw.SparseTensorDenseAdd(sp.indices, sp.values, sp.dense_shape, dense)
 
 
-def add_v1(a: TensorLike, b: TensorLike, threshold: TensorLike | None = None, thresh: TensorLike | None = None) -> Any:
+def add_v1(
+    a: TensorLike, b: TensorLike, threshold: TensorLike | None = None, thresh: TensorLike | None = None
+) -> AnyTensor:
     """`add` with TensorFlow 1's arguments."""
     threshold = one_of("threshold", threshold, "thresh", thresh)
     return add(a, b, 0 if threshold is None else threshold)
@@ -481,7 +483,7 @@ def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
         return _like(sp, sp.indices, raw.SparseSoftmax(sp.indices, sp.values, sp.dense_shape))
 
 
-def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
     """Return what `op` gives for the values of sparse tensors that have the same places.
 
     >>> map_values(lambda x: x + 1, SparseTensor([[0]], [7], [2])).values.numpy().tolist()
@@ -507,7 +509,7 @@ def reduce_sum(
     keepdims: bool | None = None,
     output_is_sparse: bool = False,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return the sum of a sparse tensor over `axis` (all axes where it is None), dense or sparse.
 
     >>> reduce_sum(SparseTensor([[0, 1], [0, 2]], [7, 8], [1, 3]), 1).numpy().tolist()
@@ -522,7 +524,7 @@ def reduce_max(
     keepdims: bool | None = None,
     output_is_sparse: bool = False,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return the largest of a sparse tensor's elements over `axis` (all axes where it is None), dense or sparse.
 
     >>> reduce_max(SparseTensor([[0, 1], [0, 2]], [7, 8], [1, 3]), 1).numpy().tolist()

@@ -17,6 +17,7 @@ from ebbflow.core import errors
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
 from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.sizes import invalid
@@ -180,7 +181,7 @@ def _(
 # --- public functions -------------------------------------------------------------------------------------------------
 
 
-def set_size(a: TensorLike, validate_indices: bool = True) -> Any:
+def set_size(a: TensorLike, validate_indices: bool = True) -> Tensor:
     """Return how many different elements each set of a sparse tensor has."""
     if not isinstance(a, SparseTensor):
         raise TypeError("Expected `SparseTensor`, got %s." % type(a))  # noqa: UP031 - as TensorFlow words it
@@ -206,7 +207,7 @@ def _called(a: list[Any], b: list[Any], attrs: dict[str, Any]) -> Any:
     return (DenseToSparseSetOperation if len(b) == 3 else DenseToDenseSetOperation)(*a, *b, **attrs)
 
 
-def set_intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> Any:
+def set_intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """Return, set by set along the last axis, what is in both `a` and `b`, as a sparse tensor.
 
     >>> set_intersection([[1, 2]], [[2, 3]]).values.numpy().tolist()
@@ -215,11 +216,11 @@ def set_intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True
     return _operation(a, b, "intersection", validate_indices)
 
 
-def set_difference(a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True) -> Any:
+def set_difference(a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """Return, set by set along the last axis, what is in `a` and not in `b` (or the other way round)."""
     return _operation(a, b, "a-b" if aminusb else "b-a", validate_indices)
 
 
-def set_union(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> Any:
+def set_union(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """Return, set by set along the last axis, what is in `a` or in `b`, as a sparse tensor."""
     return _operation(a, b, "union", validate_indices)

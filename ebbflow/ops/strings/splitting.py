@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, Nested, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.rows import expand_dims
@@ -64,7 +64,7 @@ def split_v1(
     result_type: str = "SparseTensor",
     source: Nested = None,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return the parts of each text between separators, as a sparse (or ragged) tensor."""
     if (input is None) == (source is None):
         raise ValueError("give either 'input' or 'source', its old name")
@@ -94,7 +94,7 @@ def string_split(
     delimiter: TensorLike | None = None,
     result_type: str = "SparseTensor",
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return the parts of each text between any of the delimiter's characters, as a sparse tensor.
 
     >>> string_split(["a b", "c"]).values.numpy().tolist()
@@ -114,7 +114,7 @@ def string_split(
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
 
 
-def string_bytes_split(input: TensorLike, name: str | None = None) -> Any:
+def string_bytes_split(input: TensorLike, name: str | None = None) -> AnyTensor:
     """Return the bytes of each text, a row for each text.
 
     >>> string_bytes_split(["ab", "c"]).to_list()
@@ -129,13 +129,13 @@ def string_bytes_split(input: TensorLike, name: str | None = None) -> Any:
 
 def ngrams(
     data: TensorLike,
-    ngram_width: Any,
+    ngram_width: int | Sequence[int],
     separator: str = " ",
     pad_values: TensorLike | None = None,
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return stretches of that many texts of each row, joined.
 
     >>> ngrams(["a", "b", "c"], 2).numpy().tolist()
@@ -217,7 +217,7 @@ def unicode_decode(
     replacement_char: TensorLike = 65533,
     replace_control_characters: bool = False,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return the code points of each text, a row for each text.
 
     >>> unicode_decode(["aé"], "UTF-8").to_list()
@@ -251,7 +251,7 @@ def unicode_encode(
     errors: str = "replace",
     replacement_char: TensorLike = 65533,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return the texts that rows of code points spell.
 
     >>> unicode_encode([97, 233], "UTF-8").numpy()
@@ -299,7 +299,7 @@ def unicode_split(
     errors: str = "replace",
     replacement_char: TensorLike = 65533,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return the characters of each text, a row for each text.
 
     >>> unicode_split(["aé"], "UTF-8").to_list()
@@ -334,7 +334,7 @@ def unicode_transcode(
     replacement_char: TensorLike = 65533,
     replace_control_characters: bool = False,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return texts in another encoding."""
     return raw.UnicodeTranscode(
         input, input_encoding=input_encoding, output_encoding=output_encoding, errors=errors,
@@ -342,6 +342,6 @@ def unicode_transcode(
     )  # fmt: skip
 
 
-def unicode_script(input: TensorLike, name: str | None = None) -> Any:
+def unicode_script(input: TensorLike, name: str | None = None) -> AnyTensor:
     """Return the number of the script that each code point belongs to (ICU's numbers; -1 for none)."""
     return raw.UnicodeScript(input, name=name)

@@ -12,13 +12,13 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Axis, DTypeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, Axis, DTypeLike, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.rows import expand_dims
 from ebbflow.ops.ragged.tensor import RaggedTensor
 
 
-def string_lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Any:
+def string_lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Return texts in small letters; without an encoding, those of ASCII.
 
     >>> string_lower("ABC").numpy()
@@ -32,12 +32,12 @@ def string_upper(input: TensorLike, encoding: str = "", name: str | None = None)
     return raw.StringUpper(input, encoding=encoding, name=name)
 
 
-def string_strip(input: TensorLike, name: str | None = None) -> Any:
+def string_strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Return texts without white space at either end."""
     return raw.StringStrip(input, name=name)
 
 
-def string_length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Any:
+def string_length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """Return how many bytes (or characters of UTF-8) each text has.
 
     >>> string_length("wörld").numpy(), string_length("wörld", unit="UTF8_CHAR").numpy()
@@ -46,12 +46,12 @@ def string_length(input: TensorLike, unit: str = "BYTE", name: str | None = None
     return raw.StringLength(input, unit=unit, name=name)
 
 
-def string_length_v1(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Any:
+def string_length_v1(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """Return how many bytes (or characters of UTF-8) each text has, as TF 1 orders the arguments."""
     return raw.StringLength(input, unit=unit, name=name)
 
 
-def substr(input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None) -> Any:
+def substr(input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """Return `len` bytes (or characters) of each text from `pos` on, which counts from the end where negative.
 
     >>> substr("hello", 1, 3).numpy()
@@ -60,7 +60,9 @@ def substr(input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYT
     return raw.Substr(input, pos, len, unit=unit, name=name)
 
 
-def substr_v1(input: TensorLike, pos: TensorLike, len: TensorLike, name: str | None = None, unit: str = "BYTE") -> Any:
+def substr_v1(
+    input: TensorLike, pos: TensorLike, len: TensorLike, name: str | None = None, unit: str = "BYTE"
+) -> Tensor:
     """Return `len` bytes (or characters) of each text from `pos` on, as TF 1 orders the arguments."""
     return raw.Substr(input, pos, len, unit=unit, name=name)
 
@@ -79,7 +81,7 @@ def string_to_number_v1(
     out_type: DTypeLike = dtypes.float32,
     name: str | None = None,
     input: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """Return the numbers that texts spell, as TF 1 names the arguments."""
     return raw.StringToNumber(_either(string_tensor, input), out_type=out_type, name=name)
 
@@ -93,7 +95,7 @@ def _either(old: Any, new: Any) -> Any:
 # --- patterns ---------------------------------------------------------------------------------------------------------
 
 
-def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Any:
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     """Return whether the whole of each text matches a pattern (RE2's language)."""
     if isinstance(pattern, (str, bytes)):
         return raw.StaticRegexFullMatch(input, pattern=pattern, name=name)
@@ -102,7 +104,7 @@ def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = 
 
 def regex_replace(
     input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replace_global: bool = True, name: str | None = None
-) -> Any:
+) -> Tensor:
     r"""Return texts with what matches a pattern (RE2's language) replaced; `\1` is the first group.
 
     >>> regex_replace("Text with tags.<br />", "<[^>]+>", " ").numpy()
@@ -123,12 +125,12 @@ def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | 
     return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
 
 
-def string_to_hash_bucket_strong(input: TensorLike, num_buckets: int, key: Any, name: str | None = None) -> Any:
+def string_to_hash_bucket_strong(input: TensorLike, num_buckets: int, key: AnyTensor, name: str | None = None) -> Any:
     """Return a number below `num_buckets` for each text that nobody can foresee without the key (SipHash)."""
     return raw.StringToHashBucketStrong(input, num_buckets=num_buckets, key=list(key), name=name)
 
 
-def string_to_hash_bucket(input: TensorLike, num_buckets: int, name: str | None = None) -> Any:
+def string_to_hash_bucket(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """Return a number below `num_buckets` for each text."""
     return raw.StringToHashBucket(input, num_buckets=num_buckets, name=name)
 
@@ -138,12 +140,12 @@ def string_to_hash_bucket_v1(
     num_buckets: TensorLike | None = None,
     name: str | None = None,
     input: TensorLike | None = None,
-) -> Any:
+) -> Tensor:
     """Return a number below `num_buckets` for each text, as TF 1 names the arguments."""
     return raw.StringToHashBucket(_either(string_tensor, input), num_buckets=num_buckets, name=name)
 
 
-def fingerprint(data: TensorLike, method: Any = "farmhash64", name: str | None = None) -> Any:
+def fingerprint(data: TensorLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
     """Return eight bytes for each row of `data` that tell it from others."""
     return raw.Fingerprint(data, method, name=name)
 
@@ -151,12 +153,12 @@ def fingerprint(data: TensorLike, method: Any = "farmhash64", name: str | None =
 # --- base64 -----------------------------------------------------------------------------------------------------------
 
 
-def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Any:
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Return texts in the base64 that is safe in addresses."""
     return raw.EncodeBase64(input, pad=pad, name=name)
 
 
-def decode_base64(input: TensorLike, name: str | None = None) -> Any:
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """Return what texts in base64 say."""
     return raw.DecodeBase64(input, name=name)
 
@@ -166,7 +168,7 @@ def decode_base64(input: TensorLike, name: str | None = None) -> Any:
 
 def reduce_join(
     inputs: TensorLike, axis: Axis = None, keepdims: bool = False, separator: str = "", name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return texts joined along axes; without axes, all of them.
 
     >>> reduce_join([["a", "b"], ["c", "d"]], 1, separator="-").numpy().tolist()
@@ -207,12 +209,12 @@ def _join_axis(value: Any, axis: int, keepdims: bool, separator: str) -> Any:
 def reduce_join_v1(
     inputs: TensorLike,
     axis: Axis = None,
-    keep_dims: Any = None,
+    keep_dims: bool | None = None,
     separator: str = "",
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: Axis = None,
     keepdims: bool | None = None,
-) -> Any:
+) -> Tensor:
     """Return texts joined along axes, as TF 1 names the arguments."""
     for new, old, names in (
         (keepdims, keep_dims, "keep_dims and keepdims"),
@@ -226,6 +228,6 @@ def reduce_join_v1(
 
 def unsorted_segment_join(
     inputs: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, separator: str = "", name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the texts of each segment joined."""
     return raw.UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator=separator, name=name)

@@ -39,7 +39,7 @@ class TableInitializerBase(Trackable):
         """The dtype of values."""
         return self._value_dtype
 
-    def initialize(self, table: LookupInterface) -> Any:
+    def initialize(self, table: LookupInterface) -> Effect:
         """Return the operation that fills a table."""
         raise NotImplementedError(
             f"{type(self).__name__}.initialize: a class derived from TableInitializerBase says how it fills a table; "

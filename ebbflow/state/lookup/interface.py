@@ -13,7 +13,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import DTypeLike, Effect, TensorLike
+from ebbflow.core.typing import DTypeLike, Effect, Nested, TensorLike
 from ebbflow.functions.trackable_resource import TrackableResource
 from ebbflow.graph import collections, scopes
 from ebbflow.graph.collections import GraphKeys
@@ -52,7 +52,7 @@ class LookupInterface(TrackableResource):
         """Return the number of keys, as an int64 scalar."""
         raise self._left_out("size")
 
-    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Nested:
         """Return the values of keys."""
         raise self._left_out("lookup")
 
@@ -104,7 +104,7 @@ def tables_initializer(name: str = "init_all_tables") -> Effect:
     return scopes.group(*listed, name=name) if listed else scopes.no_op(name=name)
 
 
-def initialize_all_tables(name: str = "init_all_tables") -> Any:
+def initialize_all_tables(name: str = "init_all_tables") -> Effect:
     """Return the operation that fills all tables of the graph; the name from before `tables_initializer`."""
     return tables_initializer(name)
 

@@ -181,7 +181,7 @@ class DenseHashTable(ChangingTable):
             keys = convert(keys, self._key_dtype, name="keys")
             return raw.LookupTableFindV2(self.resource_handle, keys, self._default_value)
 
-    def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Any:
+    def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Effect:
         """Give keys new values; return the operation that does."""
         return self.insert(keys, values, name)
 

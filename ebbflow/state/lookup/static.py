@@ -11,7 +11,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, InitializerLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, Effect, InitializerLike, TensorLike
 from ebbflow.graph import scopes
 from ebbflow.graph.scopes import init_scope
 from ebbflow.ops.declare import raw
@@ -46,7 +46,7 @@ class InitializableLookupTableBase(LookupInterface):
         with name_scope(name, f"{self.name}_Size", (self.resource_handle,)):
             return raw.LookupTableSizeV2(self.resource_handle)
 
-    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> AnyTensor:
         """Return the values of keys, which may be sparse or ragged."""
         keys = as_keys(keys, self._key_dtype)
         with name_scope(name, f"{self.name}_Lookup", (self.resource_handle,)):
@@ -60,7 +60,11 @@ class StaticHashTable(InitializableLookupTableBase):
     """A table that is filled when it is made, and never changes."""
 
     def __init__(
-        self, initializer: Any, default_value: Any, name: str | None = None, experimental_is_anonymous: bool = False
+        self,
+        initializer: Any,
+        default_value: AnyTensor,
+        name: str | None = None,
+        experimental_is_anonymous: bool = False,
     ):
         self._name = name or "hash_table"
         self._is_anonymous = experimental_is_anonymous
@@ -100,7 +104,7 @@ class StaticHashTableV1(StaticHashTable):
     """The table as TF 1 has it: its graph holds the operation that fills it."""
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Effect:
         """The operation that fills the table."""
         return self._init_op
 
@@ -124,7 +128,7 @@ class HashTable(StaticHashTableV1):
         return super()._create_resource()
 
     @property
-    def init(self) -> Any:
+    def init(self) -> Effect:
         """The operation that fills the table."""
         return self._init_op
 
@@ -160,7 +164,7 @@ class IdTableWithHashBuckets(LookupInterface):
 
     def __init__(
         self,
-        table: Any,
+        table: AnyTensor,
         num_oov_buckets: int,
         hasher_spec: HasherSpec = FastHashSpec,
         name: str | None = None,
@@ -194,7 +198,7 @@ class IdTableWithHashBuckets(LookupInterface):
         return self._table._init_op if self._table is not None else scopes.no_op()
 
     @property
-    def init(self) -> Any:
+    def init(self) -> Effect:
         """The operation that fills the table."""
         return self.initializer
 

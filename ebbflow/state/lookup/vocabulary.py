@@ -23,6 +23,7 @@ from ebbflow.state.lookup.initializers import (
 from ebbflow.state.lookup.static import FastHashSpec, IdTableWithHashBuckets, StaticHashTableV1
 
 if TYPE_CHECKING:
+    from ebbflow.state.lookup.interface import LookupInterface
     from ebbflow.state.lookup.static import HasherSpec
 
 
@@ -32,12 +33,12 @@ def index_table_from_file(
     vocab_size: int | None = None,
     default_value: int = -1,
     hasher_spec: HasherSpec = FastHashSpec,
-    key_dtype: Any = dtypes.string,
+    key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
     key_column_index: int = WHOLE_LINE,
     value_column_index: int = LINE_NUMBER,
     delimiter: str = "\t",
-) -> Any:
+) -> LookupInterface:
     """Return the table from the lines of a file to their numbers; unknown keys go to buckets, or are the default."""
     if not isinstance(vocabulary_file, Tensor) and not vocabulary_file:
         raise ValueError("`vocabulary_file` must be specified and must not be empty.")
@@ -117,7 +118,7 @@ def index_to_string_table_from_file(
     key_column_index: int = LINE_NUMBER,
     value_column_index: int = WHOLE_LINE,
     delimiter: str = "\t",
-) -> Any:
+) -> LookupInterface:
     """Return the table from numbers of lines to the lines of a file."""
     if not isinstance(vocabulary_file, Tensor) and not vocabulary_file:
         raise ValueError("`vocabulary_file` must be specified and must not be empty.")
@@ -162,7 +163,7 @@ def contrib_index_table_from_tensor(
     hasher_spec: HasherSpec = FastHashSpec,
     dtype: DTypeLike = dtypes.string,
     name: str | None = None,
-) -> Any:
+) -> LookupInterface:
     """Return the table from words to their places in `mapping`."""
     if mapping is None:
         raise ValueError("mapping must be specified.")
@@ -171,7 +172,7 @@ def contrib_index_table_from_tensor(
 
 def contrib_index_to_string_table_from_tensor(
     mapping: Sequence[Any], default_value: TensorLike = "UNK", name: str | None = None
-) -> Any:
+) -> LookupInterface:
     """Return the table from places in `mapping` to its words."""
     if mapping is None:
         raise ValueError("mapping must be specified.")
@@ -185,7 +186,7 @@ def string_to_index_table_from_file(
     default_value: int = -1,
     hasher_spec: HasherSpec = FastHashSpec,
     name: str | None = None,
-) -> Any:
+) -> LookupInterface:
     """Return the table from the lines of a file to their numbers; the first name of `index_table_from_file`."""
     return index_table_from_file(
         vocabulary_file, num_oov_buckets, vocab_size, default_value, hasher_spec, dtypes.string, name
@@ -198,14 +199,14 @@ def string_to_index_table_from_tensor(
     default_value: int = -1,
     hasher_spec: HasherSpec = FastHashSpec,
     name: str | None = None,
-) -> Any:
+) -> LookupInterface:
     """Return the table from words to their places; the first name of `index_table_from_tensor`."""
     return contrib_index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, dtypes.string, name)
 
 
 def string_to_index(
     tensor: TensorLike, mapping: Sequence[Any], default_value: int = -1, name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the places of words in `mapping`."""
     table = contrib_index_table_from_tensor(mapping, default_value=default_value, name=name)
     return table.lookup(convert(tensor, dtypes.string))
@@ -213,7 +214,7 @@ def string_to_index(
 
 def index_to_string(
     tensor: TensorLike, mapping: Sequence[Any], default_value: TensorLike = "UNK", name: str | None = None
-) -> Any:
+) -> Tensor:
     """Return the words at places of `mapping`."""
     table = contrib_index_to_string_table_from_tensor(mapping, default_value, name)
     return table.lookup(convert(tensor))

@@ -10,14 +10,14 @@ from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.shape import as_shape
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, Effect, ShapeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, Effect, ShapeLike, TensorLike
 from ebbflow.ops.declare import raw
 
 
 class ConditionalAccumulatorBase:
     """What both kinds can do."""
 
-    def __init__(self, dtype: DTypeLike, shape: ShapeLike, accumulator_ref: Any):
+    def __init__(self, dtype: DTypeLike, shape: ShapeLike, accumulator_ref: AnyTensor):
         self._dtype, self._shape, self._accumulator_ref = as_dtype(dtype), as_shape(shape), accumulator_ref
         eager = getattr(accumulator_ref, "_array", None) is not None
         self._name = "accumulator" if eager else accumulator_ref.op.name.split("/")[-1]
@@ -57,7 +57,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     def __init__(
         self,
         dtype: DTypeLike,
-        shape: ShapeLike | None = None,
+        shape: ShapeLike = None,
         shared_name: str | None = None,
         name: str = "conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -90,7 +90,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     def __init__(
         self,
         dtype: DTypeLike,
-        shape: ShapeLike | None = None,
+        shape: ShapeLike = None,
         shared_name: str | None = None,
         name: str = "sparse_conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -100,7 +100,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         )
         super().__init__(dtype, shape, reference)
 
-    def apply_indexed_slices_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Effect:
+    def apply_indexed_slices_grad(self, grad: AnyTensor, local_step: AnyTensor = 0, name: str | None = None) -> Effect:
         """Return the operation that adds a gradient given as IndexedSlices."""
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
 
@@ -108,7 +108,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         self,
         grad_indices: TensorLike,
         grad_values: TensorLike,
-        grad_shape: ShapeLike | None = None,
+        grad_shape: ShapeLike = None,
         local_step: TensorLike = 0,
         name: str | None = None,
     ) -> Effect:
@@ -123,7 +123,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             name=name,
         )
 
-    def take_grad(self, num_required: TensorLike, name: str | None = None) -> Any:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> IndexedSlices:
         """Return indices, values and shape of the mean, waiting until at least `num_required` gradients have come."""
         return raw.SparseAccumulatorTakeGradient(self._accumulator_ref, num_required, dtype=self._dtype, name=name)
 

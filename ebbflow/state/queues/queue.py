@@ -15,7 +15,7 @@ from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, Effect, Nested, TensorLike
 from ebbflow.ops.arrays.joining import stack
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random.seeds import get_seed
@@ -24,7 +24,7 @@ from ebbflow.ops.random.seeds import get_seed
 class QueueBase:
     """What all queues can do."""
 
-    def __init__(self, dtypes: Any, shapes: Any, names: Any, queue_ref: Any):
+    def __init__(self, dtypes: Any, shapes: Any, names: Any, queue_ref: AnyTensor):
         self._dtypes, self._names, self._queue_ref = list(dtypes), names, queue_ref
         if shapes is not None:
             if len(shapes) != len(self._dtypes):
@@ -130,18 +130,18 @@ class QueueBase:
                 tensor.set_shape(TensorShape(list(lead)).concatenate(shape) if lead else shape)
         return self._result(tensors)
 
-    def dequeue(self, name: str | None = None) -> Any:
+    def dequeue(self, name: str | None = None) -> Nested:
         """Return the next row, waiting while the queue is empty."""
         name = f"{self._name}_Dequeue" if name is None else name
         return self._shaped(raw.QueueDequeueV2(self._queue_ref, component_types=self._dtypes, name=name), ())
 
-    def dequeue_many(self, n: TensorLike, name: str | None = None) -> Any:
+    def dequeue_many(self, n: TensorLike, name: str | None = None) -> Nested:
         """Return the next `n` rows as a batch, waiting until there are that many."""
         name = f"{self._name}_DequeueMany" if name is None else name
         tensors = raw.QueueDequeueManyV2(self._queue_ref, n=n, component_types=self._dtypes, name=name)
         return self._shaped(tensors, (_constant(n),))
 
-    def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> Any:
+    def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> Nested:
         """Return the next `n` rows as a batch; of a closed queue those that are left, if there are any."""
         name = f"{self._name}_DequeueUpTo" if name is None else name
         tensors = raw.QueueDequeueUpToV2(self._queue_ref, n=n, component_types=self._dtypes, name=name)

@@ -14,7 +14,7 @@ from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, as_shape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, TensorLike
+from ebbflow.core.typing import Effect, Nested, TensorLike
 from ebbflow.ops.declare import raw
 
 _numbers = itertools.count()
@@ -122,7 +122,7 @@ class BaseStagingArea:
 class StagingArea(BaseStagingArea):
     """A first-in, first-out area."""
 
-    def put(self, values: Any, name: str | None = None) -> Effect:
+    def put(self, values: TensorLike, name: str | None = None) -> Effect:
         """Return the operation that puts a tuple, waiting while the area is full."""
         with name_scope(name, f"{self._name}_put") as scope:
             if not isinstance(values, (list, tuple, dict)):
@@ -130,12 +130,12 @@ class StagingArea(BaseStagingArea):
             tensors, _ = self._checked(values)
             return raw.Stage(tensors, **self._room(scope, "put"))
 
-    def get(self, name: str | None = None) -> Any:
+    def get(self, name: str | None = None) -> Nested:
         """Return the oldest tuple, which leaves the area, waiting until there is one."""
         tensors = raw.Unstage(dtypes=self._dtypes, **self._room(name, "get"))
         return self._returned(list(tensors), list(range(len(self._dtypes))))
 
-    def peek(self, index: TensorLike, name: str | None = None) -> Any:
+    def peek(self, index: TensorLike, name: str | None = None) -> Nested:
         """Return the tuple at a place; it stays in the area."""
         tensors = raw.StagePeek(index, dtypes=self._dtypes, **self._room(name, "peek"))
         return self._returned(list(tensors), list(range(len(self._dtypes))))
