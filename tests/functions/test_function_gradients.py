@@ -283,3 +283,26 @@ def test_unknown_shapes():
         dx, dy = tape.gradient(z, [x, y])
         np.testing.assert_allclose(dx, np.tile([1.25, 1.75], (n, 1)))
         np.testing.assert_allclose(dy, [n, n])
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_gradients_in_a_body_go_on_through_what_it_captures(deep):
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        x = tf.constant([1.0, 2.0])
+        weighted = tf.sigmoid(x) * tf.constant([1.0, 3.0])
+        loss = tf.reduce_sum(weighted)
+
+        def twice():
+            slope = v1.gradients(loss, x)[0]
+            return slope, v1.gradients(slope, x)[0], v1.gradients(tf.reduce_sum(weighted * x), x)[0]
+
+        def once(body):
+            return tf.cond(v1.placeholder_with_default(True, []), body, lambda: (x, x, x))
+
+        slope, curve, product = session.run(once(lambda: once(twice)) if deep else once(twice))
+    s = 1 / (1 + np.exp(-np.array([1.0, 2.0])))
+    w = np.array([1.0, 3.0])
+    np.testing.assert_allclose(slope, w * s * (1 - s), rtol=1e-5)
+    np.testing.assert_allclose(curve, w * s * (1 - s) * (1 - 2 * s), rtol=1e-5)
+    np.testing.assert_allclose(product, w * (s + np.array([1.0, 2.0]) * s * (1 - s)), rtol=1e-5)
