@@ -37,6 +37,7 @@ from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.platform.app import run as run_app
 from ebbflow.runtime.session import Session, get_default_session
+from ebbflow.testing.rounded_messages import rounded
 
 if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph
@@ -402,11 +403,12 @@ class TestCase(unittest.TestCase):
     def assertProtoEquals(
         self, expected_message_maybe_ascii: object, message: object, msg: str | None = None, **kwargs: Any
     ) -> None:
-        """Fail unless a message is equal to another, or to one given as text."""
+        """Fail unless a message is equal to another, or to one given as text; numbers are compared rounded."""
         expected = expected_message_maybe_ascii
         if isinstance(expected, (str, bytes)):
             expected = messages.parse_text(expected, type(message))
-        self.assertEqual(messages.to_text(expected), messages.to_text(message), msg)
+        if messages.to_text(expected) != messages.to_text(message):
+            self.assertEqual(messages.to_text(rounded(expected)), messages.to_text(rounded(message)), msg)
 
     def assertProtoEqualsVersion(
         self,

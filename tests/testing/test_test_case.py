@@ -139,6 +139,11 @@ def test_temporary_directories_are_removed():
 
 def test_messages(case):
     case.assertProtoEquals("name: 'a' op: 'Add'", messages.NodeDef(name="a", op="Add"))
+    close = messages.TreeEnsemble(tree_weights=[0.1 * 5.3, 2.0])
+    close.trees.add().nodes.add().leaf.scalar = 0.53000003
+    case.assertProtoEquals("trees { nodes { leaf { scalar: 0.53 } } } tree_weights: [0.53, 2]", close)
+    with pytest.raises(AssertionError):
+        case.assertProtoEquals("trees { nodes { leaf { scalar: 0.5301 } } } tree_weights: [0.53, 2]", close)
     with pytest.raises(AssertionError):
         case.assertProtoEquals("name: 'b'", messages.NodeDef(name="a"))
 
