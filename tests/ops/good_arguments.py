@@ -46,12 +46,41 @@ CROSS = {
 SQUARE = np.array([[2.0, 0.5], [0.5, 1.0]], np.float32)
 CLASSES = np.array([[1, 2], [3, 0]], np.int64)
 SAMPLED = {"num_true": 2, "num_sampled": 3, "unique": True, "seed": 1}
+LEAVES = [np.array(n, np.float32) for n in (0.0, 0.5, 0.1, 0.0)]
 SAMPLERS = "Uniform LogUniform LearnedUnigram ThreadUnsafeUnigram"
 
 # an op, its inputs in order, its attrs
 BY_HAND: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("KMC2ChainInitialization", [X[:4], np.array(3)], {}),
     ("KmeansPlusPlusInitialization", [TALL, np.array(2), np.array(3), np.array(1)], {}),
+    # boosted trees
+    ("BoostedTreesMakeStatsSummary", [IDS, X[:3, None], X[:3, None], [ROWS, IDS]], {"max_splits": 2, "num_buckets": 3}),
+    ("BoostedTreesAggregateStats", [IDS, X[:3, None], X[:3, None], ROWS[:, None]], {"max_splits": 2, "num_buckets": 3}),
+    (
+        "BoostedTreesSparseAggregateStats",
+        [IDS, X[:3, None], X[:3, None], ROWS[[0, 2], None] * STEPS, ROWS[:2], np.array([3, 2], np.int32)],
+        {"max_splits": 2, "num_buckets": 3},
+    ),
+    ("BoostedTreesCalculateBestGainsPerFeature", [FROM, [X.reshape(3, 4, 2)] * 2, *LEAVES], {"max_splits": 3}),
+    ("BoostedTreesCalculateBestFeatureSplit", [FROM, X.reshape(3, 1, 4, 2), *LEAVES], {"logits_dimension": 1}),
+    (
+        "BoostedTreesCalculateBestFeatureSplitV2",
+        [FROM, [X.reshape(3, 1, 4, 2)] * 2, np.array([b"inequality", b"equality"], object), FROM, *LEAVES],
+        {"logits_dimension": 1},
+    ),
+    (
+        "BoostedTreesSparseCalculateBestFeatureSplit",
+        [
+            FROM,
+            np.array([[0, 0, 1, 0], [0, 0, 1, 1], [0, 0, 2, 1]], np.int32),
+            X[:3],
+            np.array([1, 1, 4, 2], np.int32),
+            *LEAVES,
+        ],
+        {"logits_dimension": 1},
+    ),
+    ("BoostedTreesMakeQuantileSummaries", [[X[:3], X[3:6]], X[:3], np.array(0.1, np.float32)], {}),
+    ("BoostedTreesBucketize", [[X[:3], X[3:6]], [X[:2], X[3:5]]], {}),
     *((name, [MATRIX], {}) for name in (*SPECIAL.split(), "FresnelCos", "FresnelSin", "Spence")),
     *((f"SparseSegment{kind}", [TALL, ROWS, IDS], {}) for kind in ("Sum", "Mean", "SqrtN")),
     *((f"SparseSegment{kind}WithNumSegments", [TALL, ROWS, IDS, TWO], {}) for kind in ("Sum", "Mean", "SqrtN")),

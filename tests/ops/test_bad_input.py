@@ -70,6 +70,8 @@ ELSEWHERE = {
     "DestroyResourceOp|DisableCopyOnRead|ConsumeMutexLock",
     "handles of tables and queues: their tests": ".*HashTable.*|LookupTable.*|InitializeTable.*|.*Queue.*|.*Reader.*|"
     "(Map|OrderedMap)?(Stage|Unstage|Peek|Size|IncompleteSize|Clear).*|.*Accumulator.*|Barrier.*|RecordInput",
+    "handles of trees: learning's tests": "BoostedTrees.*(Ensemble|Resource|Predict|Outputs|CenterBias).*|"
+    "IsBoostedTrees.*|BoostedTreesFlushQuantileSummaries",
     "control flow: functions' tests": "(Ref)?(Switch|Merge|Enter|Exit|NextIteration|Select)|LoopCond|ControlTrigger|"
     "NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
     "optionals: functions' tests": "Optional.*",

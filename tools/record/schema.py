@@ -22,7 +22,7 @@ HEAD = """\
 # Messages and enums of TensorFlow 2.21.0: field numbers and types, one a line. `tools/record/schema.py` prints it.
 # msg NAME { NUMBER [repeated|optional] TYPE FIELD [packed] (oneof X) | ... }   map<K,V> = map field.
 # Files are proto3 unless their line says proto2 (whose scalar fields have presence).
-# The files under tensorflow/contrib/ are TensorFlow 1.15's, which had the last of them.
+# The files under tensorflow/contrib/ and tensorflow/core/kernels/ are TensorFlow 1.15's, which had them still.
 # The program of UserDefinedProgramParameters is an xla.HloModuleProto; here it is its bytes, which read the same.
 """
 Field = descriptor_pb2.FieldDescriptorProto

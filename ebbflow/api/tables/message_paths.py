@@ -40,6 +40,9 @@ core.framework.tensor_slice_pb2.: TensorSliceProto
 core.framework.types_pb2.: SerializedDType
 core.framework.variable_pb2.: SaveSliceInfoDef VariableDef
 core.framework.versions_pb2.: VersionDef
+core.kernels.boosted_trees.boosted_trees_pb2.: BucketizedSplit CategoricalSplit DebugOutput DenseSplit GrowingMetadata
+core.kernels.boosted_trees.boosted_trees_pb2.: Leaf Node NodeMetadata SparseVector Tree TreeEnsemble TreeMetadata
+core.kernels.boosted_trees.boosted_trees_pb2.: Vector
 core.profiler.tfprof_log_pb2.: CodeDef ExecMemory ExecProfile ExecTime Memory OpLogEntry OpLogProto ProfileNode
 core.profiler.tfprof_log_pb2.: ProfileProto Tuple
 core.profiler.tfprof_options_pb2.: AdvisorOptionsProto OptionsProto
@@ -124,6 +127,8 @@ core.framework.variable_pb2.: VariableSynchronization VARIABLE_SYNCHRONIZATION_A
 core.framework.variable_pb2.: VARIABLE_SYNCHRONIZATION_ON_WRITE VARIABLE_SYNCHRONIZATION_ON_READ VariableAggregation
 core.framework.variable_pb2.: VARIABLE_AGGREGATION_NONE VARIABLE_AGGREGATION_SUM VARIABLE_AGGREGATION_MEAN
 core.framework.variable_pb2.: VARIABLE_AGGREGATION_ONLY_FIRST_REPLICA
+core.kernels.boosted_trees.boosted_trees_pb2.: SplitTypeWithDefault INEQUALITY_DEFAULT_LEFT INEQUALITY_DEFAULT_RIGHT
+core.kernels.boosted_trees.boosted_trees_pb2.: EQUALITY_DEFAULT_RIGHT DefaultDirection DEFAULT_LEFT DEFAULT_RIGHT
 core.lib.core.error_codes_pb2.: Code OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS
 core.lib.core.error_codes_pb2.: PERMISSION_DENIED UNAUTHENTICATED RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED
 core.lib.core.error_codes_pb2.: OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS

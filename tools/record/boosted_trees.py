@@ -1,0 +1,23 @@
+"""Record what TensorFlow 1.15's ops of boosted trees answer: `python tools/record/boosted_trees.py [CASE …]`
+(Python 3.7, tensorflow 1.15). Named cases are recorded anew, others are left as they are.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pathlib
+import sys
+
+import tensorflow as tf
+
+WRITES = ("contrib/trees.json",)
+CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib" / "trees.py"
+spec = importlib.util.spec_from_file_location("trees", CASES)
+cases = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(cases)
+file = CASES.with_suffix(".json")
+recorded = json.loads(file.read_text()) if file.exists() and sys.argv[1:] else {}
+recorded.update(cases.answers(tf, sys.argv[1:]))
+lines = (f"{json.dumps(name)}: {json.dumps(recorded[name])}" for name in cases.CASES if name in recorded)
+file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
