@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ebbflow.compiler import lstm_steps  # noqa: F401 (ops are prepared there)
 from ebbflow.compiler.build import build
 from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.decisions import Decisions

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ebbflow.core.registry import registry
+from ebbflow.ops.sizes import invalid
 
 WAKES = 1 << 18
 """Multiplications from which on NumPy's BLAS would wake threads of its own, which then spin beside the engines'."""
@@ -37,6 +38,14 @@ def sigmoid(xp: Any, x: Any) -> Any:
     """Return 1 / (1 + exp(-x)), which is half a tanh."""
     half = x.dtype.type(0.5)
     return half * xp.tanh(half * x) + half
+
+
+def steps_taken(seq_len_max: Any, length: int) -> int:
+    """Return how many steps of a sequence are taken."""
+    count = int(seq_len_max)
+    if not 0 <= count <= length:
+        raise invalid(f"seq_len_max = {count} is not in [0, {length}], the steps that there are")
+    return count
 
 
 def product(xp: Any, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:

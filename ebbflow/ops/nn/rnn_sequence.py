@@ -22,11 +22,11 @@ from ebbflow.ops.nn.lstm_arrays import (
     step_back,
     steps,
     steps_back,
+    steps_taken,
     weight_gradients,
 )
 from ebbflow.ops.nn.rnn_ops import check_length, check_lstm, peepholes_of, takes_none
 from ebbflow.ops.shape_rules import ranked
-from ebbflow.ops.sizes import invalid
 
 _IN = "seq_len_max:int64, x:T, cs_prev:T, h_prev:T, w:T, wci:T, wcf:T, wco:T, b:T"
 _KEPT = "i:T, cs:T, f:T, o:T, ci:T, co:T, h:T"
@@ -65,19 +65,11 @@ def _grad_shape(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *kept):
     return [t.dims for t in (x, cs_prev, h_prev, w, wci, wcf, wco, b)]
 
 
-def _count(seq_len_max: Any, length: int) -> int:
-    """Return how many steps are taken."""
-    count = int(seq_len_max)
-    if not 0 <= count <= length:
-        raise invalid(f"seq_len_max = {count} is not in [0, {length}], the steps that there are")
-    return count
-
-
 # --- on arrays --------------------------------------------------------------------------------------------------------
 
 
 def _run(count: Any, x: Any, cs_prev: Any, h_prev: Any, layer: Layer) -> Any:
-    count = _count(count, x.shape[0])
+    count = steps_taken(count, x.shape[0])
     if layer.peepholes is not None:
         return steps(np, x, cs_prev, h_prev, layer, count)
     wide = [a.astype(np.float32, copy=False) for a in (x, cs_prev, h_prev, layer.w, layer.b)]
@@ -123,7 +115,7 @@ def _grad_kernel(run: Callable[..., Any], gate_order: str) -> Callable[..., Any]
 
 
 def _run_back(count: Any, x: Any, first: Any, kept: Any, cs_grad: Any, h_grad: Any, layer: Layer) -> Any:
-    count = _count(count, x.shape[0])
+    count = steps_taken(count, x.shape[0])
     if layer.peepholes is not None or x.dtype != np.float32:
         return steps_back(np, x, first, kept, cs_grad, h_grad, layer, count)
     return backwards(x, first, kept, cs_grad, h_grad, layer, count)
