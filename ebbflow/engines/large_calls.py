@@ -2,7 +2,8 @@
 
 NumPy computes `tanh` and its kin on one core, an element in a few nanoseconds. From a size on that pays for it, an
 eager call is given to a loop over vectors instead (`native.large_loops`). Numbers agree to a few ulps. Images are
-resized by code (`native.resize`) in eager calls and in Programs, to the same bits. Small arrays stay with NumPy, which
+resized by code (`native.resize`), and rows added to rows that indices name (`native.row_sums`), in eager calls and in
+Programs, to the same bits. Small arrays stay with NumPy, which
 also answers until the code is made.
 
 Importing this gives the ops their large form (`Op.large_fn`). It is part of every start, so what makes and runs code is
@@ -77,6 +78,37 @@ def _attach_resize(op: Op) -> None:
     offer_bilinear(resized)
 
 
+ROWS = 1 << 9
+"""Numbers of rows to be added from which on machine code adds them."""
+
+_sums: dict[Any, Any] = {}
+
+
+def rows_added(rows: Any, at: Any, updates: Any, ufunc: Any) -> bool:
+    """Add to (or subtract from) rows by machine code; return whether that was done."""
+    if updates.size < ROWS or not enabled.allowed("native"):
+        return False
+    from ebbflow.engines.native.row_sums import FLOATS, INDICES, INSTRUCTIONS, RowSums  # loads threads, in time LLVM
+
+    key = (rows.dtype, at.dtype, ufunc)
+    if rows.dtype not in FLOATS or at.dtype not in INDICES or ufunc not in INSTRUCTIONS or updates.dtype != rows.dtype:
+        return False
+    lie_plain = all(a.flags.c_contiguous and a.flags.aligned for a in (rows, at, updates)) and rows.flags.writeable
+    if not lie_plain or updates.shape != (at.size, *rows.shape[1:]):
+        return False
+    if key not in _sums:
+        _sums[key] = RowSums(rows.dtype, at.dtype, INSTRUCTIONS[ufunc])
+    return _sums[key](rows, at, updates)
+
+
+def _attach_rows(op: Op) -> None:
+    from ebbflow.ops.state.repeated_indices import offer_fold  # loaded already: the op's kernel has it
+
+    offer_fold(rows_added)
+
+
+registry.when_declared("UnsortedSegmentSum", _attach_rows)
+registry.when_declared("ScatterAdd", _attach_rows)
 registry.when_declared("ResizeBilinear", _attach_resize)
 for _op, _function in FUNCTIONS.items():
     registry.when_declared(_op, partial(_attach, _function))

@@ -79,6 +79,8 @@ def first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     keys = rows[:, 0] if rows.shape[1] == 1 else rows
     if keys.dtype.kind == "V" or keys.dtype.name == "bfloat16":
         keys = keys.astype(np.float32)
+    if keys.ndim == 1 and keys.dtype.kind in "iu" and (found := _first_seen_numbers(keys)) is not None:
+        return found
     _, first, place = np.unique(
         keys, return_index=True, return_inverse=True, axis=None if keys.ndim == 1 else 0, equal_nan=False
     )
@@ -86,6 +88,21 @@ def first_seen(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return first[order], rank[place.reshape(-1)]
+
+
+def _first_seen_numbers(x: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return `first_seen` of whole numbers by a table of all there may be; None where that would be too large."""
+    if not x.size:
+        return None
+    least, most = int(x.min()), int(x.max())
+    if most - least > 8 * x.size + 1024:
+        return None
+    keys = (x - x.dtype.type(least)).astype(np.int64)  # the difference fits: it is small
+    table = np.full(most - least + 1, -1, np.int64)
+    table[keys[::-1]] = np.arange(x.size - 1, -1, -1)  # what is written last stays: the first place of each number
+    first = np.sort(table[table >= 0])
+    table[keys[first]] = np.arange(first.size)
+    return first, table[keys]
 
 
 def _first_seen_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
