@@ -91,6 +91,27 @@ def million() -> list[np.ndarray]:
     return [_normal(random, 1 << 20) for _ in range(3)]
 
 
+def translations() -> list[list[np.ndarray]]:
+    """Return batches of 100 rows of 3 to 8 words, each as long as its longest row: words, lengths, words wanted."""
+    random, found = np.random.RandomState(0), []
+    for longest in (8, 3, 6, 4, 7, 5):
+        lengths = np.minimum(random.randint(3, 9, 100), longest).astype(np.int32)
+        lengths[0] = longest
+        words = random.randint(2, 10, (longest, 100)).astype(np.int32)
+        words[np.arange(longest)[:, None] >= lengths] = 0
+        wanted = np.zeros((longest + 3, 100), np.int32)
+        wanted[:longest] = words
+        wanted[lengths, np.arange(100)] = 1  # the end
+        found.append([words, lengths, wanted])
+    return found
+
+
+def sparse_rows() -> tuple[np.ndarray, np.ndarray]:
+    """Return a table of 50,000 rows, and 512 of them, some named several times."""
+    random = np.random.RandomState(0)
+    return _normal(random, 50_000, 64), random.randint(0, 50_000, 512).astype(np.int32) // 7
+
+
 # --- small and dense ------------------------------------------------------------------------------------------------
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import ebbflow
 from benchmarks import check, op_calls, ops, reference
-from benchmarks.problems import PROBLEMS, Pipeline
+from benchmarks.problems import PROBLEMS, RATE, Pipeline, sparse_rows, translations
 from benchmarks.table import Row, markdown, show
-from benchmarks.work import tf_data, tf_work
+from benchmarks.work import tf_data, tf_sequences, tf_work
 from benchmarks.worker import best_time, flatten
 
 FORMS = [(name, form) for name in PROBLEMS for form in tf_work.forms(name) if form != "xla"]
@@ -148,3 +148,21 @@ def test_ops_that_are_far_behind_come_first():
     page = ops.markdown(times, ["c of 10 on tensorflow: it failed"])
     assert "10 elements: 1 calls, median ratio 2.00, 1 above 1.0" in page
     assert "Not run: c of 10 on tensorflow: it failed" in page
+
+
+def test_an_encoder_decoder_learns_from_batches_of_other_lengths(monkeypatch):
+    monkeypatch.setattr(tf_sequences, "translations", lambda: translations()[1:4:2])  # of 3 and of 4 words
+    work = tf_sequences.encoder_decoder_batch()
+    losses = [np.mean(work.run()) for _ in range(8)]
+    assert work.units == 2 and losses[0] > 2 and losses[-1] < losses[0]
+
+
+def test_embedding_rows_move_by_their_gradient():
+    table, ids = sparse_rows()
+    work = tf_sequences.embedding_rows()
+    wanted = table.copy()
+    for _ in range(3):
+        slopes = 2 * wanted[ids] / wanted[ids].size
+        work.run()
+        np.subtract.at(wanted, ids, np.float32(RATE) * slopes)
+    np.testing.assert_allclose(work.parameters()["table"], wanted, rtol=1e-5)

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.problems import ADAM, PROBLEMS, RATE, TRACED_OPS, million
+from benchmarks.problems import ADAM, PROBLEMS, RATE, TRACED_OPS, million, sparse_rows
 from benchmarks.work import Work
 from benchmarks.work.jax_models import MODELS, lstm_cell, two_layer_net
 
@@ -125,6 +125,22 @@ def eager_tanh_million():
     return Work(lambda: jnp.tanh((x + y) * z).block_until_ready())
 
 
+def embedding_rows():
+    table, ids = map(jnp.asarray, sparse_rows())
+
+    def step(table, ids):
+        loss, rows = jax.value_and_grad(lambda rows: jnp.mean(rows**2))(table[ids])
+        return loss, table.at[ids].add(-RATE * rows)
+
+    step, held = jax.jit(step, donate_argnums=0), [table]
+
+    def run():
+        loss, held[0] = step(held[0], ids)
+        return jax.block_until_ready(loss)
+
+    return Work(run)
+
+
 def trace_2000_ops():
     x = _square(0)
 
@@ -147,6 +163,7 @@ WORKLOADS = {
         eager_matmul_10x10,
         eager_lstm_cell_10x10,
         eager_tanh_million,
+        embedding_rows,
         trace_2000_ops,
     )
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from benchmarks.problems import ADAM, PIPELINE, PROBLEMS, RATE, million
+from benchmarks.problems import ADAM, PIPELINE, PROBLEMS, RATE, million, sparse_rows
 from benchmarks.work import Work
 from benchmarks.work.torch_models import (
     MODELS,
@@ -176,6 +176,21 @@ def eager_mlp_step():
     return Work(run)
 
 
+def embedding_rows():
+    table, ids = map(torch.from_numpy, sparse_rows())
+    table, ids = table.requires_grad_(), ids.long()
+    optimizer = torch.optim.SGD([table], RATE)
+
+    def run():
+        optimizer.zero_grad()
+        loss = (torch.nn.functional.embedding(ids, table, sparse=True) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return Work(run)
+
+
 def tape_over_10000_ops():
     x = torch.tensor(1.0, requires_grad=True)
 
@@ -212,6 +227,7 @@ WORKLOADS = {
         eager_lstm_cell_10x10,
         eager_tanh_million,
         eager_mlp_step,
+        embedding_rows,
         tape_over_10000_ops,
     )
 }
