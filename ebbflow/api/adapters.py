@@ -5,6 +5,7 @@ Each is a thin form over the room's own function, which knows no era. Names end 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -68,12 +69,12 @@ def tuple_v2(tensors: Nested, control_inputs: Nested = None, name: str | None = 
     return scopes.tuple(tensors, name=name, control_inputs=control_inputs)
 
 
-def device(device_name_or_function: Any) -> AbstractContextManager[None]:
+def device(device_name_or_function: str | Callable[..., Any] | None) -> AbstractContextManager[None]:
     """Ask for a device, by name or by a function that chooses one for each node."""
     return scopes.device_scope(device_name_or_function)
 
 
-def device_v2(device_name: Any) -> AbstractContextManager[None]:
+def device_v2(device_name: str | Callable[..., Any] | None) -> AbstractContextManager[None]:
     """Ask for a device, by name.
 
     >>> import ebbflow as tf

@@ -146,7 +146,7 @@ def rebuild(kind: Kind, instance: Any, values: list[Any]) -> Any:
     return type(instance)(kind.like(instance.__wrapped__, values))
 
 
-def is_nested(seq: Any) -> bool:
+def is_nested(seq: object) -> bool:
     """Whether `seq` is a container that `flatten` opens.
 
     >>> is_nested([1, 2]), is_nested("ab"), is_nested({})

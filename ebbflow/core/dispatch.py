@@ -34,7 +34,7 @@ class GlobalOpDispatcher:
 
     NOT_SUPPORTED = NOT_SUPPORTED
 
-    def handle(self, op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Nested:
+    def handle(self, op: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Nested:
         """Return the result of calling `op`, or NOT_SUPPORTED."""
         return self.NOT_SUPPORTED
 

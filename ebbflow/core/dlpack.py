@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ebbflow.core.tensor import Tensor
 
 
-def to_dlpack(tf_tensor: Tensor) -> Any:
+def to_dlpack(tf_tensor: Tensor) -> object:
     """Return a capsule with the memory of a tensor."""
     if not isinstance(tf_tensor, EagerTensor):
         raise TypeError(f"The argument to `to_dlpack` must be a TF tensor, not {type(tf_tensor).__name__}")

@@ -43,7 +43,7 @@ def _writable(message: Any) -> Any:
 class OpError(Exception):
     """An op failed. `error_code` says how; `op` and `node_def` say where, when a graph node did it."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int, *args: Any) -> None:
+    def __init__(self, node_def: Any, op: object, message: str, error_code: int, *args: Any) -> None:
         super().__init__()
         self._node_def = node_def
         self._op = op

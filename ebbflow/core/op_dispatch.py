@@ -26,7 +26,7 @@ class OpDispatcher:
         """Return the result of the call, or NOT_SUPPORTED."""
         return self.NOT_SUPPORTED
 
-    def register(self, op: Any) -> None:
+    def register(self, op: object) -> None:
         """Ask this dispatcher about calls of `op`."""
         op = getattr(op, "__func__", op)
         if not supports(op):

@@ -321,7 +321,7 @@ class EagerTensor(Tensor):
     def value_index(self) -> int:
         raise self._undefined("value_index")
 
-    def consumers(self) -> Any:
+    def consumers(self) -> list[Any]:
         raise NotImplementedError(
             "Tensor.consumers is undefined when eager execution is enabled: an eager value "
             "keeps no list of its users; build a tf.Graph to inspect one"

@@ -7,7 +7,7 @@ a graph is built.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor, wrap
-from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.core.typing import Nested, ShapeLike, TensorLike
 from ebbflow.data import selecting, structure
 from ebbflow.data import spec as _composites  # noqa: F401  (says how composite elements travel)
 from ebbflow.data.dataset_files import Files
@@ -231,7 +231,7 @@ class DatasetSpec(TypeSpec):
 
     __slots__ = ("_dataset_shape", "_element_spec")
 
-    def __init__(self, element_spec: Nested, dataset_shape: Any = ()):
+    def __init__(self, element_spec: Nested, dataset_shape: ShapeLike = ()):
         self._element_spec = element_spec
         self._dataset_shape = TensorShape(dataset_shape)
 
@@ -275,7 +275,7 @@ class DatasetSpec(TypeSpec):
             self._element_spec, other._element_spec, lambda a, b: a.is_subtype_of(b)
         )
 
-    def most_specific_common_supertype(self, others: Any) -> DatasetSpec | None:
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> DatasetSpec | None:
         """Return the narrowest type that this and all `others` belong to, or None."""
         return common_structure(DatasetSpec, self, others)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, Message, Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, Effect, Message, Nested, TensorLike
 from ebbflow.io.records import TFRecordOptions
 from ebbflow.ops.declare import raw
 
@@ -30,7 +30,7 @@ class ReaderBase:
         self._reader_ref, self._supports_serialize = reader_ref, supports_serialize
 
     @property
-    def reader_ref(self) -> Any:
+    def reader_ref(self) -> AnyTensor:
         """The tensor that stands for the reader: a handle."""
         return self._reader_ref
 
@@ -113,7 +113,7 @@ class FixedLengthRecordReader(ReaderBase):
 class TFRecordReader(ReaderBase):
     """Gives the records of TFRecord files; a key is the file's name and where the record starts."""
 
-    def __init__(self, name: str | None = None, options: Any = None):
+    def __init__(self, name: str | None = None, options: object = None):
         compression = TFRecordOptions.get_compression_type_string(options)
         super().__init__(raw.TFRecordReaderV2(name=name, compression_type=compression))
 

@@ -22,6 +22,7 @@ from ebbflow.cluster.remote_storage import LOST, Home
 from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.spec import TensorSpec, type_spec_from_value
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.typing import Nested
 from ebbflow.data import iterator_ops, structure
 from ebbflow.data.pipe import Pipe
 from ebbflow.data.rebuilding import rebuilt
@@ -98,11 +99,11 @@ class ClusterCoordinator:
         """Return whether everything that was scheduled is done; raise the first error that was met."""
         return self._cluster.closure_queue.done()
 
-    def fetch(self, val: Any) -> Any:
+    def fetch(self, val: Nested) -> Nested:
         """Return a structure with the results of RemoteValues in their places."""
         return nest.map_structure(lambda leaf: leaf.fetch() if isinstance(leaf, RemoteValue) else leaf, val)
 
-    def create_per_worker_dataset(self, dataset_fn: Any) -> PerWorkerDataset:
+    def create_per_worker_dataset(self, dataset_fn: Callable[..., Any]) -> PerWorkerDataset:
         """Return a dataset that every worker has of its own: `dataset_fn()` is traced here and made there."""
         return PerWorkerDataset(dataset_fn, self)
 

@@ -133,7 +133,7 @@ class DistributedIterator(CompositeTensor):
         self._iterator, self._how = iterator, how
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> Nested:
         """The type of an element: a value for each replica."""
         return self._how.spec(self._iterator.element_spec)
 
@@ -147,11 +147,11 @@ class DistributedIterator(CompositeTensor):
     def __next__(self) -> Any:
         return self._how.deal(next(self._iterator))
 
-    def get_next(self) -> Any:
+    def get_next(self) -> Nested:
         """Return the next element, one value for each replica; behind the last, `tf.errors.OutOfRangeError`."""
         return self._how.deal(self._iterator.get_next())
 
-    def get_next_as_optional(self) -> Any:
+    def get_next_as_optional(self) -> Nested:
         """Return the next element as an optional, which is empty behind the last."""
         return DistributedOptional(self._iterator.get_next_as_optional(), self._how)
 

@@ -11,7 +11,7 @@ from ebbflow.distribute.strategy import Strategy
 class TPUStrategy(Strategy):
     """Replicas on the cores of TPUs: refused, as there are none."""
 
-    def __init__(self, tpu_cluster_resolver: Any = None, *args: Any, **kwargs: Any):
+    def __init__(self, tpu_cluster_resolver: object = None, *args: Any, **kwargs: Any):
         raise errors.NotFoundError(
             None,
             None,
@@ -26,7 +26,7 @@ TPUStrategyV2 = TPUStrategy
 class ParameterServerStrategy(Strategy):
     """TensorFlow 1's strategy of this name, for Estimators: refused, as graphs say the same by their devices."""
 
-    def __init__(self, cluster_resolver: Any = None):
+    def __init__(self, cluster_resolver: object = None):
         raise errors.UnimplementedError(
             None,
             None,

@@ -14,7 +14,7 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.device import DeviceSpec
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.engines import devices
 
 UNSHARDED = "unsharded"
@@ -64,7 +64,7 @@ class DTensorDataset:
         raise errors.UnimplementedError(None, None, "DTensorDataset: tensors here lie on one device; use the dataset")
 
 
-def copy_to_mesh(tensor: TensorLike, layout: Layout, source_layout: Any = None) -> Any:
+def copy_to_mesh(tensor: TensorLike, layout: Layout, source_layout: object = None) -> AnyTensor:
     """Return the tensor: it lies on one device whatever its layout says."""
     return tensor
 

@@ -41,7 +41,7 @@ _names = itertools.count()
 class MultiWorkerMirroredStrategy(Strategy):
     """A replica on each device of several workers, which TF_CONFIG or a cluster resolver names."""
 
-    def __init__(self, cluster_resolver: Any = None, communication_options: CommunicationOptions | None = None):
+    def __init__(self, cluster_resolver: object = None, communication_options: CommunicationOptions | None = None):
         resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
         self._resolver = resolver
         workers = Workers(resolver)

@@ -18,6 +18,7 @@ from ebbflow.cluster.remote_storage import Home
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.typing import Nested
 from ebbflow.distribute import current, work
 from ebbflow.distribute.datasets import InputContext
 from ebbflow.distribute.reduce_op import ReduceOp
@@ -66,12 +67,12 @@ class ParameterServerStrategyV2(Strategy):
         with current.entered(current.Place(self)), variables.variable_creator_scope(self._extended._create_variable):
             yield self
 
-    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Nested:
         """Call `fn` in the one replica of the worker that a step was given to."""
         self._extended._check_used_by_schedule()
         return super().run(fn, args, kwargs, options)
 
-    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: Any) -> Any:
+    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: Any) -> Nested:
         """Return the sum or mean of a value over the replicas of a worker."""
         self._extended._check_used_by_schedule()
         return None if value is None else super().reduce(reduce_op, value, axis)

@@ -7,7 +7,7 @@ the parts that have them. A checkpoint keeps the whole, so it can be read into o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.slices import IndexedSlices
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.partition import dynamic_partition
 from ebbflow.ops.arrays.sorting import searchsorted
 from ebbflow.ops.declare import raw
@@ -23,6 +25,9 @@ from ebbflow.state.partitioners import PartitionedVariable
 from ebbflow.state.variable_def import SaveSliceInfo
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import VARIABLE_VALUE_KEY
+
+if TYPE_CHECKING:
+    from ebbflow.state.base import VariableAggregation, VariableSynchronization
 
 
 class ShardedVariable(PartitionedVariable, Trackable):
@@ -59,14 +64,14 @@ class ShardedVariable(PartitionedVariable, Trackable):
         return self._variable_list[0].trainable
 
     @property
-    def synchronization(self) -> Any:
+    def synchronization(self) -> VariableSynchronization:
         return self._variable_list[0].synchronization
 
     @property
-    def aggregation(self) -> Any:
+    def aggregation(self) -> VariableAggregation:
         return self._variable_list[0].aggregation
 
-    def value(self) -> Any:
+    def value(self) -> Tensor:
         """Return the whole as a tensor."""
         return self.as_tensor()
 
@@ -79,7 +84,7 @@ class ShardedVariable(PartitionedVariable, Trackable):
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.asarray(self.numpy(), dtype=dtype)
 
-    def is_initialized(self, name: str | None = None) -> Any:
+    def is_initialized(self, name: str | None = None) -> Tensor:
         """Return whether all parts have values."""
         return raw.All(raw.Pack([part.is_initialized() for part in self._variable_list]), [0], name=name)
 
@@ -109,11 +114,11 @@ class ShardedVariable(PartitionedVariable, Trackable):
 
     # --- reading rows -------------------------------------------------------------------------------------------------
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Return the rows that `indices` name."""
         return embedding_lookup(self, indices, name=name)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Return the entries at N-d `indices`."""
         return raw.GatherNd(self.as_tensor(), indices, name=name)
 

@@ -73,7 +73,7 @@ class Strategy:
         with current.entered(Place(self)), variables.variable_creator_scope(self._extended._create_variable):
             yield self
 
-    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+    def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Nested:
         """Call `fn` once in each replica, with its own values of `args`; return what they gave."""
         if not isinstance(args, (list, tuple)):
             raise ValueError(f"positional args must be a list or tuple, got {type(args)}")
@@ -85,7 +85,7 @@ class Strategy:
         op = reduce_op_named(reduce_op)
         return nest.map_structure(lambda leaf: self._extended._reduce(op, leaf, axis), value)
 
-    def gather(self, value: Any, axis: int) -> Tensor:
+    def gather(self, value: Nested, axis: int) -> Tensor:
         """Return the values of all replicas one after the other along an axis."""
         return nest.map_structure(lambda leaf: self._extended._gather(leaf, axis), value)
 
@@ -178,7 +178,7 @@ class Extended:
     def parameter_devices(self) -> tuple[str, ...]:
         return self.worker_devices
 
-    def non_slot_devices(self, var_list: Iterable[Any]) -> Any:
+    def non_slot_devices(self, var_list: Iterable[Any]) -> Nested:
         """Return where variables go that belong to no other variable."""
         return self.parameter_devices[0]
 
@@ -212,7 +212,7 @@ class Extended:
         """Make variables inside the block where another one is."""
         yield
 
-    def value_container(self, value: Nested) -> Any:
+    def value_container(self, value: Nested) -> Nested:
         """Return the distributed value that one replica's part belongs to, or the value."""
         return getattr(value, "_distributed_container", None) or value
 

@@ -14,6 +14,7 @@ from ebbflow.cluster.calls import RemoteResource
 from ebbflow.core import dtypes, errors, nest
 from ebbflow.core.composite import CompositeTensor, TypeSpec
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.typing import Nested
 from ebbflow.data.iterator import IteratorSpec, OwnedIterator
 from ebbflow.ops.state.storage import boxed
 
@@ -60,17 +61,17 @@ def given_out() -> bool:
 class RemoteValue:
     """What a function that was given to a worker will have returned."""
 
-    def __init__(self, type_spec: Any = None):
+    def __init__(self, type_spec: Nested = None):
         self._ready = threading.Event()
         self._type_spec = type_spec
         self._value: Any = None
         self._error: BaseException | None = None
 
-    def fetch(self) -> Any:
+    def fetch(self) -> Nested:
         """Wait for the result, and return it with arrays in place of tensors."""
         return nest.map_structure(lambda x: x.numpy() if hasattr(x, "numpy") else x, self.get())
 
-    def get(self) -> Any:
+    def get(self) -> Nested:
         """Wait for the result, and return it."""
         self._ready.wait()
         if self._error is not None:
@@ -93,7 +94,7 @@ class RemoteValue:
 class PerWorkerValues(CompositeTensor):
     """A value of each worker; a step takes that of the worker it runs on."""
 
-    def __init__(self, values: Sequence[RemoteValue], spec: Any):
+    def __init__(self, values: Sequence[RemoteValue], spec: Nested):
         self._values, self._spec = tuple(values), spec
 
     @property

@@ -17,7 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Axis, TensorLike
+from ebbflow.core.typing import AnyTensor, Axis, TensorLike
 from ebbflow.ops.arrays.creation import ones_like, zeros_like
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.arrays.joining import concat
@@ -180,7 +180,7 @@ def tridiag(
     diag: TensorLike | None = None,
     above: TensorLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return matrices with these three diagonals and zeros elsewhere."""
     with name_scope(name, "tridiag"):
         parts = [(k, convert(d)) for k, d in ((-1, below), (0, diag), (1, above)) if d is not None]
@@ -200,7 +200,7 @@ def reduce_weighted_logsumexp(
     keep_dims: bool = False,
     return_sign: bool = False,
     name: str | None = None,
-) -> Any:
+) -> AnyTensor:
     """Return log|Σ w·exp(logx)| along `axis`, and its sign where that is asked for."""
     with name_scope(name, "reduce_weighted_logsumexp"):
         logx = convert(logx, name="logx")
@@ -261,7 +261,7 @@ def auto_correlation(
     center: bool = True,
     normalize: bool = True,
     name: str = "auto_correlation",
-) -> Any:
+) -> AnyTensor:
     """Return how a series goes with itself shifted by 0, 1, … `max_lags` steps along `axis`."""
     with name_scope(name):
         x = convert(x, name="x")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
-from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.shaping import expand_dims, rank
@@ -180,7 +180,7 @@ class DenseColumn(FeatureColumn):
         """The shape of one row."""
 
     @abc.abstractmethod
-    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> AnyTensor:
         """Return numbers [batch, …]."""
 
 
@@ -222,7 +222,7 @@ class SequenceDenseColumn(FeatureColumn):
     TensorSequenceLengthPair: ClassVar[type] = TensorSequenceLengthPair
 
     @abc.abstractmethod
-    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Nested:
         """Return a TensorSequenceLengthPair."""
 
 

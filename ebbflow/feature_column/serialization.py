@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 from ebbflow.core.typing import Message
@@ -60,7 +60,9 @@ def serialize_column(fc: FeatureColumn) -> Any:
 
 
 def deserialize_column(
-    config: Message, custom_objects: Mapping[str, Any] | None = None, columns_by_name: Any = None
+    config: Message,
+    custom_objects: Mapping[str, Any] | None = None,
+    columns_by_name: MutableMapping[str, Any] | None = None,
 ) -> Any:
     """Return the column a config describes; equal ones become one object, by `columns_by_name`."""
     if isinstance(config, str):

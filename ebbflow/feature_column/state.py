@@ -103,7 +103,7 @@ class LayerState(StateManager):
         except KeyError:
             raise ValueError(f"Variable does not exist: {name} of column {feature_column.name}.") from None
 
-    def add_resource(self, feature_column: FeatureColumn, resource_name: str, resource: Any) -> None:
+    def add_resource(self, feature_column: FeatureColumn, resource_name: str, resource: object) -> None:
         """Keep a table, as a child of the layer where it is a trackable thing."""
         self._cols_to_resources_map[feature_column][resource_name] = resource
         if self._layer is None or not isinstance(resource, Trackable):
@@ -118,7 +118,7 @@ class LayerState(StateManager):
         """Return whether there is such a table already."""
         return resource_name in self._cols_to_resources_map[feature_column]
 
-    def get_resource(self, feature_column: FeatureColumn, resource_name: str) -> Any:
+    def get_resource(self, feature_column: FeatureColumn, resource_name: str) -> object:
         """Return a table of a column."""
         if not self.has_resource(feature_column, resource_name):
             raise ValueError(f"Resource does not exist: {resource_name} of column {feature_column.name}.")

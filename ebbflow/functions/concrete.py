@@ -67,7 +67,7 @@ class ConcreteFunction(Trackable):
 
     # --- calling ------------------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Nested:
         """Call with arguments bound as the Python function's, or with one tensor for each placeholder."""
         if not kwargs and len(args) == self._count and all(isinstance(x, Tensor) for x in args):
             return self.call_flat(args)
@@ -80,7 +80,7 @@ class ConcreteFunction(Trackable):
                 raise TypeError(f"{refused}\nFallback to flat signature also failed due to: {also}") from None
         return self.call_flat(tensors)
 
-    def run_now(self, tensors: Sequence[EagerTensor]) -> Any:
+    def run_now(self, tensors: Sequence[EagerTensor]) -> Nested:
         """Return the structured result where nobody listens and no graph is built. Costs 1 µs over the body."""
         try:
             values = [x._array for x in tensors]

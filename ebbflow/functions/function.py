@@ -118,7 +118,7 @@ class Function(Trackable):
 
     # --- calling ------------------------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Nested:
         if not kwargs and not context.graph_scopes and not wishes.functions_run_eagerly:
             # The usual call: eager tensors by position, met before. (1.1 µs over the body's own run.)
             kinds: list[Any] = []
@@ -423,7 +423,7 @@ class Function(Trackable):
         """Return what runs, as text, trace by trace."""
         return "\n\n".join(e.concrete.source() for e in self._entries)
 
-    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
+    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
         """Refuse: what runs is shown by `source()`."""
         raise NotImplementedError(
             "there is no HLO to show for a function that runs on the host: f.get_concrete_function(...).source() shows "

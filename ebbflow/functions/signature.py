@@ -22,6 +22,7 @@ from ebbflow.core.containers import PLAIN
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import Nested
 from ebbflow.functions.trace_types import (
     Container,
     Literal,
@@ -193,7 +194,7 @@ def type_of(value: Any, given: Given) -> Any:
 class FunctionType:
     """The types of a function's parameters, and of its result once it is known."""
 
-    def __init__(self, parameters: Sequence[tuple[str, Any, Any]], output: Any = None):
+    def __init__(self, parameters: Sequence[tuple[str, Any, Any]], output: Nested = None):
         self.names = tuple(name for name, _, _ in parameters)
         self.kinds = tuple(kind for _, kind, _ in parameters)
         self.types = tuple(kind for _, _, kind in parameters)
@@ -203,7 +204,7 @@ class FunctionType:
         self._flat_order = order + sorted(keywords, key=lambda i: self.names[i])
         self.positional = len(order)
 
-    def with_types(self, types: Sequence[Any], output: Any = None) -> FunctionType:
+    def with_types(self, types: Sequence[Any], output: Nested = None) -> FunctionType:
         """Return the same parameters with other types."""
         return FunctionType(list(zip(self.names, self.kinds, types, strict=True)), output)
 

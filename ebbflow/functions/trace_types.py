@@ -37,7 +37,7 @@ class TraceType(abc.ABC):
         """Return the narrowest type whose trace serves this and all `others`, or None."""
 
     @abc.abstractmethod
-    def placeholder_value(self, placeholder_context: Any) -> Nested:
+    def placeholder_value(self, placeholder_context: object) -> Nested:
         """Return what stands for the value while the function is traced."""
 
     @abc.abstractmethod
@@ -54,11 +54,11 @@ class TraceType(abc.ABC):
         """Return the tensors inside a value of this type."""
         return []
 
-    def from_tensors(self, tensors: Any) -> Nested:
+    def from_tensors(self, tensors: Nested) -> Nested:
         """Return the value again from an iterator of what `to_tensors` gave."""
         return self.placeholder_value(None)
 
-    def cast(self, value: Nested, cast_context: Any = None) -> Nested:
+    def cast(self, value: Nested, cast_context: object = None) -> Nested:
         """Return `value` as one of this type, or raise TypeError."""
         return value
 
@@ -71,7 +71,7 @@ class Callable(abc.ABC):
     """Something that is called like a Python function and runs as a graph."""
 
     @abc.abstractmethod
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Nested:
         """Run it."""
 
 

@@ -13,6 +13,7 @@ from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Nested
 from ebbflow.eager.tape import stop_recording
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
@@ -74,7 +75,7 @@ def _is_pair(signature: Any) -> bool:
     return isinstance(signature, tuple) and len(signature) == 2 and isinstance(signature[1], dict)
 
 
-def wrap_function(fn: Callable[..., Any], signature: Any, name: str | None = None) -> WrappedFunction:
+def wrap_function(fn: Callable[..., Any], signature: Nested, name: str | None = None) -> WrappedFunction:
     """Return TF 1 code as a function of tensors of the types `signature`, which runs it as a graph."""
     kind = FunctionType(
         [(f"arg_{i}", Parameter.POSITIONAL_ONLY, type_of(spec, Given())) for i, spec in enumerate(signature or ())]

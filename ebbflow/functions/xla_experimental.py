@@ -43,7 +43,9 @@ _numbers: list[int] = [0]
 
 
 @contextlib.contextmanager
-def jit_scope(compile_ops: Any = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
+def jit_scope(
+    compile_ops: bool | Callable[..., Any] = True, separate_compiled_gradients: bool = False
+) -> Iterator[None]:
     """Mark nodes made inside the block as ones to compile (or as `compile_ops(node)` says, asked for each)."""
     if context.executing_eagerly():
         raise RuntimeError(

@@ -114,7 +114,7 @@ class Collections:
         """Raise where the graph takes no more changes."""
 
 
-def add_to_collection(name: str, value: Any) -> None:
+def add_to_collection(name: str, value: object) -> None:
     """Put `value` into a collection of the default graph.
 
     >>> import ebbflow as tf

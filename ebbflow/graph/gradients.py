@@ -340,8 +340,8 @@ def _add_up(graph: Any, parts: list[Any], tensor: Any, method: Any) -> Any:
 
 
 def hessians(
-    ys: Any,
-    xs: Any,
+    ys: Nested,
+    xs: Nested,
     name: str = "hessians",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,

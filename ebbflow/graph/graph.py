@@ -346,11 +346,11 @@ class Graph(GraphScopes, NodeCreation, Collections):
         """Return whether `tensor` may be fed."""
         return id(tensor) not in self._unfeedable
 
-    def prevent_fetching(self, op: Any) -> None:
+    def prevent_fetching(self, op: object) -> None:
         """Let nobody fetch `op`."""
         self._unfetchable.add(op)
 
-    def is_fetchable(self, tensor_or_op: Any) -> bool:
+    def is_fetchable(self, tensor_or_op: object) -> bool:
         """Return whether `tensor_or_op` may be fetched."""
         return tensor_or_op not in self._unfetchable and getattr(tensor_or_op, "op", None) not in self._unfetchable
 

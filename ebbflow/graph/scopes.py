@@ -135,7 +135,7 @@ def control_dependencies(control_inputs: Nested) -> Any:
 
 
 @contextlib.contextmanager
-def colocate_with(op: Any, ignore_existing: bool = False) -> Iterator[None]:
+def colocate_with(op: object, ignore_existing: bool = False) -> Iterator[None]:
     """Place ops called inside the block with `op`."""
     if context.executing_eagerly():
         yield

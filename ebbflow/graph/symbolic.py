@@ -210,7 +210,8 @@ class Operation:
 
     def __init__(
         self, node_def: Message, g: Any, inputs: Nested = None, output_types: Nested = None,
-        control_inputs: Nested = None, input_types: Any = None, original_op: Any = None, op_def: Message | None = None,
+        control_inputs: Nested = None, input_types: Sequence[Any] | None = None, original_op: object = None,
+        op_def: Message | None = None,
     ):  # fmt: skip
         """Add the node that a NodeDef describes to the graph `g`. (Ops make their nodes by `make`.)"""
         if not hasattr(node_def, "attr") or not hasattr(node_def, "op"):

@@ -292,7 +292,7 @@ class Layer:
             self._losses.append(loss)
             _add_to_collection(GraphKeys.REGULARIZATION_LOSSES, [loss])
 
-    def add_update(self, updates: Any, inputs: Nested = None) -> None:
+    def add_update(self, updates: Nested, inputs: Nested = None) -> None:
         """Add to the updates that go with each step; eagerly, make those that are functions now."""
         for update in updates if isinstance(updates, (list, tuple)) else [updates]:
             if context.executing_eagerly():
@@ -309,7 +309,7 @@ class Layer:
 
     _calling: Any = None
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: Nested, *args: Any, **kwargs: Any) -> Nested:
         if self.built and self._needs_no_scope and context.executing_eagerly():
             kwargs.pop("scope", None)
             return self._build_and_call(nest.map_structure(_as_tensor, inputs), args, kwargs)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import Sizes
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Sizes, TensorLike
 from ebbflow.layers.arguments import (
     data_format_named,
     op_format,
@@ -115,13 +116,13 @@ def _function(kind: type[Pooling], function_name: str) -> Callable[..., Any]:
     """Return the function that makes and calls a layer of this kind."""
 
     def pool(
-        inputs: Any,
+        inputs: TensorLike,
         pool_size: Sizes,
         strides: Sizes,
         padding: str = "valid",
         data_format: str = "channels_last",
         name: str | None = None,
-    ) -> Any:
+    ) -> Tensor:
         return kind(pool_size, strides, padding, data_format, name=name).apply(inputs)
 
     pool.__name__ = pool.__qualname__ = function_name

@@ -41,7 +41,7 @@ class Scaffold:
         local_init_op: Nested = None,
         summary_op: Nested = None,
         saver: Saver | None = None,
-        copy_from_scaffold: Any = None,
+        copy_from_scaffold: Scaffold | None = None,
         local_init_feed_dict: Feeds | None = None,
     ):
         if copy_from_scaffold is not None and not isinstance(copy_from_scaffold, Scaffold):

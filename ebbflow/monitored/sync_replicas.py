@@ -164,7 +164,7 @@ class SyncReplicasOptimizer(Optimizer):
 
     # --- the other optimizer's ---------------------------------------------------------------------------------------
 
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+    def get_slot(self, *args: Any, **kwargs: Any) -> Variable | None:
         """Return a slot of the other optimizer."""
         return self._opt.get_slot(*args, **kwargs)
 

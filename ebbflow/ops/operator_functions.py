@@ -28,12 +28,12 @@ def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     return sum_of(x, y, name=name)
 
 
-def eq(self: TensorLike, other: object) -> Any:
+def eq(self: TensorLike, other: object) -> AnyTensor:
     """Return by element whether two tensors are equal; False for nothing."""
     return False if other is None else raw.Equal(self, other, incompatible_shape_error=False)
 
 
-def ne(self: TensorLike, other: object) -> Any:
+def ne(self: TensorLike, other: object) -> AnyTensor:
     """Return by element whether two tensors differ; True for nothing."""
     return True if other is None else raw.NotEqual(self, other, incompatible_shape_error=False)
 
@@ -47,7 +47,7 @@ def getitem(tensor: TensorLike, slice_spec: TensorLike, var: Any = None) -> Tens
     return slice_helper(tensor, slice_spec, var)
 
 
-def ragged_getitem(rt_input: Any, key: object) -> AnyTensor:
+def ragged_getitem(rt_input: AnyTensor, key: object) -> AnyTensor:
     """Return `rt_input[key]` of a ragged tensor."""
     if not isinstance(rt_input, RaggedTensor):
         raise TypeError(f"ragged_getitem takes a tf.RaggedTensor, got {type(rt_input).__name__}")

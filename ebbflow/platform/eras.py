@@ -5,8 +5,6 @@ Thin functions over `core.context`, which keeps the state and tells the rooms th
 
 from __future__ import annotations
 
-from typing import Any
-
 from ebbflow.core import context, shape
 from ebbflow.core.typing import Message
 
@@ -20,7 +18,7 @@ DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVIC
 
 
 def enable_eager_execution(
-    config: Message | None = None, device_policy: Any = None, execution_mode: Any = None
+    config: Message | None = None, device_policy: object = None, execution_mode: object = None
 ) -> None:
     """Run ops at once from now on, in a program of the TF 1 door. To be called before any graph is built."""
     if device_policy not in (None, 0, 1, 2, 3):

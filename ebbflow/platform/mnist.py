@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.typing import AnyTensor
+from ebbflow.core.typing import AnyTensor, Array
 
 if TYPE_CHECKING:
     from ebbflow.core.typing import DTypeLike
@@ -95,7 +95,7 @@ class DataSet:
 
     def __init__(
         self,
-        images: Any,
+        images: Array,
         labels: AnyTensor,
         fake_data: bool = False,
         one_hot: bool = False,

@@ -102,7 +102,7 @@ class Fingerprint:
         signature_def_hash: int | None = None,
         saved_object_graph_hash: int | None = None,
         checkpoint_hash: int | None = None,
-        version: Any = None,
+        version: object = None,
     ):
         self.saved_model_checksum = saved_model_checksum
         self.graph_def_program_hash = graph_def_program_hash

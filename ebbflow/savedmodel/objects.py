@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ebbflow import messages
-from ebbflow.core.typing import Message
+from ebbflow.core.typing import Message, Nested
 from ebbflow.trackable.auto import AutoTrackable
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import SaveType
@@ -104,7 +104,7 @@ class VersionedTypeRegistration:
             ),
         )
 
-    def from_proto(self, proto: Message) -> Any:
+    def from_proto(self, proto: Message) -> Nested:
         """Return a new object."""
         return self._factory(proto)
 

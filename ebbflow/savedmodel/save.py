@@ -18,6 +18,7 @@ from ebbflow.checkpoint.sharding import save_dealt
 from ebbflow.core import context
 from ebbflow.core.identity import ObjectIdentityDictionary
 from ebbflow.core.tensor import wrap
+from ebbflow.core.typing import Nested
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import Function
 from ebbflow.graph import graph_def as writing
@@ -41,7 +42,7 @@ from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import SaveType
 
 
-def save(obj: object, export_dir: Any, signatures: Any = None, options: SaveOptions | None = None) -> None:
+def save(obj: object, export_dir: Any, signatures: Nested = None, options: SaveOptions | None = None) -> None:
     """Write an object (a `tf.Module`, say) and what belongs to it to a folder.
 
     `signatures` is a function, or a dict of them; without, the object's only function that has an `input_signature` is

@@ -167,7 +167,7 @@ def assign(
     validate_shape: bool | None = None,
     use_locking: bool | None = None,
     name: str | None = None,
-) -> Any:
+) -> Assigned:
     """Set a variable; return what gives its new value.
 
     >>> import ebbflow as tf
@@ -225,8 +225,12 @@ _DONE = {
 
 def _scatter(kind: str, default_locking: bool) -> Any:
     def scatter(
-        ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = default_locking, name: str | None = None
-    ) -> Any:
+        ref: Variable,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool = default_locking,
+        name: str | None = None,
+    ) -> Assigned:
         if _is_ref(ref):
             return getattr(raw, f"Scatter{kind}")(_reference(ref), indices, updates, use_locking=use_locking, name=name)
         return ref._scatter_rows(kind, indices, updates, use_locking, name)
@@ -247,8 +251,12 @@ scatter_max = _scatter("Max", False)
 
 def _scatter_nd(kind: str, default_locking: bool) -> Any:
     def scatter(
-        ref: Any, indices: TensorLike, updates: TensorLike, use_locking: bool = default_locking, name: str | None = None
-    ) -> Any:
+        ref: Variable,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool = default_locking,
+        name: str | None = None,
+    ) -> Assigned:
         if _is_ref(ref):
             return getattr(raw, f"ScatterNd{kind}")(
                 _reference(ref), indices, updates, use_locking=use_locking, name=name

@@ -20,6 +20,7 @@ from typing import Any
 
 from ebbflow.core import errors
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.typing import Nested
 from ebbflow.functions.defun import FreeFunction
 from ebbflow.io.bundle import BundleReader
 from ebbflow.state.variable_scope import AUTO_REUSE, EagerVariableStore, get_variable_scope, variable_scope
@@ -113,7 +114,7 @@ class GraphCallable:
             variable.assign(reader.read(variable.name.partition(":")[0]))
 
 
-def graph_callable(shape_and_dtypes: Any = None) -> Callable[..., Any]:
+def graph_callable(shape_and_dtypes: Nested = None) -> Callable[..., Any]:
     """Return graph code as a function with `.variables` and `.restore(path)`.
 
     Used plain, or with the shapes and dtypes of the arguments, for which the graph is then built at once.

@@ -15,7 +15,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.dtypes import DType
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import DTypeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, TensorLike
 from ebbflow.ops.arrays.creation import constant_v1, ones, zeros
 from ebbflow.ops.arrays.shaping import matrix_transpose, reshape
 from ebbflow.ops.arrays.slicing import slice_
@@ -80,7 +80,7 @@ class Constant(Initializer):
     [2.0, 2.0, 2.0]
     """
 
-    def __init__(self, value: Any = 0, dtype: DTypeLike = dtypes.float32, verify_shape: bool = False):
+    def __init__(self, value: TensorLike = 0, dtype: DTypeLike = dtypes.float32, verify_shape: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
                 f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or "
@@ -171,7 +171,7 @@ class UniformUnitScaling(Initializer):
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> AnyTensor:
         dtype = self.dtype if dtype is None else dtype
         inputs = math.prod(float(n) for n in full_shape(shape, partition_info)[:-1])
         limit = math.sqrt(3 / max(inputs, 1.0)) * self.factor
@@ -262,7 +262,7 @@ class Orthogonal(Initializer):
         self.seed = seed
         self.dtype = floating(dtypes.as_dtype(dtype))
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> AnyTensor:
         dtype = self.dtype if dtype is None else dtype
         return orthogonal_matrix(
             shape, self.gain, lambda flat: stateful.random_normal(flat, dtype=dtype, seed=self.seed), raw.DiagPart

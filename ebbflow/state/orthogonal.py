@@ -11,6 +11,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
+from ebbflow.core.typing import AnyTensor
 from ebbflow.ops.arrays.shaping import matrix_transpose
 from ebbflow.ops.declare import raw
 from ebbflow.ops.linalg.diag import eye
@@ -41,7 +42,7 @@ class _Convolution(Initializer):
 class ConvolutionDeltaOrthogonal(_Convolution):
     """Zeros with an orthogonal matrix in the middle of the window."""
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: PartitionInfo | None = None) -> AnyTensor:
         dtype = self.dtype if dtype is None else dtypes.as_dtype(dtype)
         if not 3 <= len(shape) <= 5:
             raise ValueError("The tensor to initialize must be at least three-dimensional and at most five-dimensional")

@@ -20,7 +20,7 @@ from ebbflow.core.convert import convert, instant
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dims_str, is_compatible
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import Assigned, DTypeLike, Effect, InitializerLike, Message, ShapeLike, TensorLike
+from ebbflow.core.typing import AnyTensor, Assigned, DTypeLike, Effect, InitializerLike, Message, ShapeLike, TensorLike
 from ebbflow.eager.tape import variable_accessed
 from ebbflow.functions import replayed_tapes  # noqa: F401  (training loops bring variables: their tapes come by again)
 from ebbflow.graph.collections import GraphKeys
@@ -71,7 +71,7 @@ class ResourceVariable(VariableV1):
         variable_def: Message | None = None,
         import_scope: str | None = None,
         constraint: Callable[[Any], Any] | None = None,
-        distribute_strategy: Any = None,
+        distribute_strategy: object = None,
         synchronization: VariableSynchronization | None = None,
         aggregation: VariableAggregation | None = None,
         shape: ShapeLike = None,
@@ -199,7 +199,7 @@ class ResourceVariable(VariableV1):
         return self._initializer
 
     @property
-    def initial_value(self) -> Any:
+    def initial_value(self) -> AnyTensor:
         if not self._in_graph:
             raise RuntimeError("This property is not supported when eager execution is enabled.")
         return self._initial_value
@@ -294,7 +294,7 @@ class ResourceVariable(VariableV1):
 
     def assign(
         self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+    ) -> Assigned:
         """Set the value; return the variable (in a graph: an operation, or what gives the value once assigned)."""
         tensor = convert(value, self._dtype)
         if tensor._dims != self._dims and not is_compatible(self._dims, tensor._dims):

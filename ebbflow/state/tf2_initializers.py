@@ -13,7 +13,7 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.arrays.creation import constant, ones, zeros
 from ebbflow.ops.linalg.diag import diag_part, eye
 from ebbflow.ops.random import stateful, stateless
@@ -25,7 +25,7 @@ _PARTITION_SHAPE, _PARTITION_OFFSET = "partition_shape", "partition_offset"
 class Initializer:
     """Gives first values: `initializer(shape, dtype)`."""
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> AnyTensor:
         raise NotImplementedError(
             f"{type(self).__name__} does not say how it initializes: define __call__(shape, dtype)"
         )
@@ -90,7 +90,7 @@ class Constant(Initializer):
         self.value = value
         self.support_partition = support_partition
 
-    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> AnyTensor:
         shape = self._part(shape, kwargs, self.support_partition)
         return constant(self.value, dtype=None if dtype is None else dtypes.as_dtype(dtype), shape=shape)
 
@@ -106,7 +106,7 @@ class RandomUniform(Initializer):
         self.maxval = maxval
         self.seed = seed
 
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> AnyTensor:
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_floating and not dtype.is_integer:
             raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
@@ -128,7 +128,7 @@ class RandomNormal(Initializer):
         self.stddev = stddev
         self.seed = seed
 
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> AnyTensor:
         return self._draw(self._part(shape, kwargs), _floating(dtype))
 
     def _draw(self, shape: Any, dtype: Any) -> Any:
@@ -198,7 +198,7 @@ class Orthogonal(Initializer):
         self.gain = gain
         self.seed = seed
 
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> AnyTensor:
         self._part(shape, kwargs, supported=False)
         dtype = _floating(dtype)
         return orthogonal_matrix(shape, self.gain, lambda flat: normal(flat, 0.0, 1, dtype, self.seed), diag_part)
@@ -213,7 +213,7 @@ class Identity(Initializer):
     def __init__(self, gain: float = 1.0):
         self.gain = gain
 
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> AnyTensor:
         self._part(shape, kwargs, supported=False)
         dtype = _floating(dtype)
         if len(shape) != 2:

@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-def no_regularizer(_: Any) -> None:
+def no_regularizer(_: object) -> None:
     """Give no loss: the regularizer for variables that are not to have their scope's."""
     return None
 
@@ -123,7 +123,7 @@ class VariableScope:
             raise ValueError("When eager execution is enabled, use_resource cannot be set to false.")
         self._use_resource = use_resource
 
-    def set_regularizer(self, regularizer: Any) -> None:
+    def set_regularizer(self, regularizer: Callable[..., Any]) -> None:
         """Set the default regularizer."""
         self._regularizer = regularizer
 

@@ -150,7 +150,7 @@ def histogram(name: str, tensor: TensorLike, family: str | None = None, step: Te
 def image(
     name: str,
     tensor: TensorLike,
-    bad_color: Any = None,
+    bad_color: object = None,
     max_images: int = 3,
     family: str | None = None,
     step: TensorLike | None = None,
@@ -197,7 +197,7 @@ def generic(
     return _written(name, tensor, family, write)
 
 
-def graph(param: Any, step: TensorLike | None = None, name: str | None = None) -> Effect:
+def graph(param: object, step: TensorLike | None = None, name: str | None = None) -> Effect:
     """Write a serialised GraphDef, or a graph."""
     if not context.executing_eagerly() and not hasattr(param, "dtype"):
         raise TypeError(f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: {type(param)}")

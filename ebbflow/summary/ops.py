@@ -226,7 +226,7 @@ def audio(
 def tensor_summary(
     name: str,
     tensor: TensorLike,
-    summary_description: Any = None,
+    summary_description: object = None,
     collections: Sequence[str] | str | None = None,
     summary_metadata: Message | None = None,
     family: str | None = None,
@@ -295,7 +295,7 @@ def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: st
     return merge(found, name=name) if found else None
 
 
-def get_summary_description(node_def: Message) -> Any:
+def get_summary_description(node_def: Message) -> Message:
     """Return the SummaryDescription that a `TensorSummary` node carries as JSON."""
     from google.protobuf import json_format  # on first use: protobuf takes about 30 ms to import
 

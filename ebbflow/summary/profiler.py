@@ -39,7 +39,7 @@ class ProfilerOptions:
         self.device_tracer_level, self.delay_ms = device_tracer_level, delay_ms
 
 
-def start(logdir: str, options: Any = None) -> None:
+def start(logdir: str, options: object = None) -> None:
     """Begin a profile, to be written below `logdir`."""
     with _lock:
         if _running:
@@ -70,7 +70,7 @@ def _write(profile: _Profile) -> None:
 class Profile:
     """`with Profile(logdir):` takes a profile of the block."""
 
-    def __init__(self, logdir: str, options: Any = None) -> None:
+    def __init__(self, logdir: str, options: object = None) -> None:
         self._logdir, self._options = logdir, options
 
     def __enter__(self) -> None:

@@ -149,7 +149,7 @@ def create_file_writer(
     filename_suffix: str | None = None,
     name: str | None = None,
     experimental_trackable: bool = False,
-    experimental_mesh: Any = None,
+    experimental_mesh: object = None,
 ) -> SummaryWriter:
     """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
     if logdir is None:
@@ -172,7 +172,7 @@ def default_writer() -> SummaryWriter | None:
     return _state.writer
 
 
-def flush(writer: Any = None, name: str | None = None) -> Effect:
+def flush(writer: object = None, name: str | None = None) -> Effect:
     """Have all summaries of a writer (the default one) on the disk."""
     writer = _state.writer if writer is None else writer
     if isinstance(writer, SummaryWriter):

@@ -156,10 +156,10 @@ def _by_moving(
 
 def compute_gradient_v1(
     x: Nested,
-    x_shape: Any,
+    x_shape: Nested,
     y: Tensor,
-    y_shape: Any,
-    x_init_value: Any = None,
+    y_shape: Nested,
+    x_init_value: Nested = None,
     delta: float = 1e-3,
     init_targets: Nested = None,
     extra_feed_dict: Feeds | None = None,

@@ -14,7 +14,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import Nested
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond_v1
 from ebbflow.functions.control_flow.while_loop import while_loop_v1
 from ebbflow.graph.placeholders import placeholder_with_default
@@ -52,7 +52,7 @@ class KMeans:
     def __init__(
         self,
         inputs: Nested,
-        num_clusters: Any,
+        num_clusters: TensorLike,
         initial_clusters: Any = RANDOM_INIT,
         distance_metric: str = SQUARED_EUCLIDEAN_DISTANCE,
         use_mini_batch: bool = False,

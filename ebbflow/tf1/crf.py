@@ -121,7 +121,7 @@ class CrfForwardRnnCell(RNNCell):
         """The number of tags."""
         return self._num_tags
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
+    def __call__(self, inputs: Nested, state: Nested, scope: Any = None) -> tuple[Any, Any]:
         ways = expand_dims(state, 2) + self._transition_params
         alphas = inputs + reduce_logsumexp(ways, 1)
         return alphas, alphas
@@ -146,7 +146,7 @@ class CrfDecodeForwardRnnCell(RNNCell):
         """The number of tags."""
         return self._num_tags
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
+    def __call__(self, inputs: Nested, state: Nested, scope: Any = None) -> tuple[Any, Any]:
         ways = expand_dims(state, 2) + self._transition_params
         return cast(argmax(ways, 1), dtypes.int32), inputs + reduce_max(ways, 1)
 
@@ -167,7 +167,7 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         """One: a tag."""
         return 1
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> tuple[Any, Any]:
+    def __call__(self, inputs: Nested, state: Nested, scope: Any = None) -> tuple[Any, Any]:
         tag = squeeze(state, axis=[1])
         rows = arange(shape(inputs)[0])
         before = expand_dims(gather_nd(inputs, stack([rows, tag], axis=1)), -1)

@@ -42,7 +42,7 @@ class Metric(Trackable):
     name = property(lambda self: self._name, doc="Its name.")
     variables = property(lambda self: self._vars, doc="What it keeps.")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Nested:
         """Accumulate; return what was given (in a graph once that has been counted)."""
         if not self._built:
             with init_scope(), name_scope(self._name):

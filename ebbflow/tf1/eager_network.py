@@ -125,7 +125,7 @@ class Network(Layer):
             _settle_in(layer, scope, name)
         return scope
 
-    def track_layer(self, layer: Any) -> Layer:
+    def track_layer(self, layer: object) -> Layer:
         """Return a layer, which from now on is one of the network's; its variables are saved with the others."""
         if not isinstance(layer, Layer):
             raise TypeError(f"Network.track_layer() passed type {type(layer)}, not a tf.layers.Layer")
@@ -214,7 +214,7 @@ class Network(Layer):
 
     # --- calling ------------------------------------------------------------------------------------------------------
 
-    def __call__(self, inputs: Nested, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: Nested, *args: Any, **kwargs: Any) -> Nested:
         self._settle()
         _calls.open.append(self)
         try:
@@ -263,7 +263,7 @@ class Sequential(Network):
         for each in layers_funcs or ():
             self.add(each)
 
-    def add(self, layer_func: Any) -> None:
+    def add(self, layer_func: Callable[..., Any]) -> None:
         """Append a layer, or a function of one tensor."""
         if isinstance(layer_func, Layer):
             self.track_layer(layer_func)

@@ -48,7 +48,7 @@ def make_placeholder_from_dtype_and_shape(
 # --- handlers ---------------------------------------------------------------------------------------------------------
 
 
-def keep_t_if_possible_handler(info: Any, t: Any) -> Tensor:
+def keep_t_if_possible_handler(info: Any, t: Nested) -> Tensor:
     """Return a tensor from outside as it is, or a placeholder for it in another graph."""
     return t if info.graph is info.graph_ else replace_t_with_placeholder_handler(info, t)
 
@@ -59,7 +59,7 @@ def replace_t_with_placeholder_handler(info: Any, t: TensorLike) -> Tensor:
         return make_placeholder_from_tensor(t, scope=info.scope_)
 
 
-def assign_renamed_collections_handler(info: Any, elem: Any, elem_: Any) -> None:
+def assign_renamed_collections_handler(info: Any, elem: Nested, elem_: Nested) -> None:
     """Put a new node or tensor into the collections of the old one, under the new scope's names."""
     known = {value for key, value in vars(GraphKeys).items() if not key.startswith("_")}
     for name in info.graph.get_all_collection_keys():
@@ -164,7 +164,7 @@ class Transformer:
         self.transform_original_op_handler: Any = transform_op_if_inside_handler
 
     def __call__(
-        self, sgv: Nested, dst_graph: Any, dst_scope: str, src_scope: str = "", reuse_dst_scope: bool = False
+        self, sgv: Nested, dst_graph: Nested, dst_scope: str, src_scope: str = "", reuse_dst_scope: bool = False
     ) -> tuple[SubGraphView, TransformerInfo]:
         """Return the view of the new nodes, and what became of what."""
         sgv = make_view(sgv)

@@ -327,7 +327,7 @@ class SubGraphView:
         view = self if new_input_indices is None else self.remap_inputs(new_input_indices)
         return view if new_output_indices is None else view.remap_outputs(new_output_indices)
 
-    def find_op_by_name(self, op_name: str) -> Any:
+    def find_op_by_name(self, op_name: str) -> Operation:
         """Return the node of that name."""
         for op in self._ops:
             if op.name == op_name:

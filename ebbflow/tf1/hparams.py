@@ -111,7 +111,7 @@ class HParams:
             self._hparam_types[name] = (type(value), False)
         setattr(self, name, value)
 
-    def set_hparam(self, name: str, value: Any) -> None:
+    def set_hparam(self, name: str, value: object) -> None:
         """Give a hyperparameter another value of its type."""
         kind, is_list = self._hparam_types[name]
         if isinstance(value, list):
@@ -165,7 +165,7 @@ class HParams:
         """Return the hyperparameters by name."""
         return {name: getattr(self, name) for name in self._hparam_types}
 
-    def get(self, key: str, default: Nested = None) -> Any:
+    def get(self, key: str, default: Nested = None) -> Nested:
         """Return a hyperparameter; where there is none, `default`, which must be of its type where there is one."""
         if key not in self._hparam_types:
             return default

@@ -437,7 +437,7 @@ def print_model_analysis(
     run_meta: Message | None = None,
     op_log: Message | None = None,
     tfprof_cmd: str = "scope",
-    tfprof_options: Any = 0,
+    tfprof_options: object = 0,
 ) -> Message:
     """Return what `profile` gives: its first name."""
     return profile(graph, run_meta, op_log, tfprof_cmd, tfprof_options)

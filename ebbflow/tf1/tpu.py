@@ -15,7 +15,7 @@ from ebbflow import messages
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Effect, Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, Effect, Nested, TensorLike
 from ebbflow.feature_column.embedding import EmbeddingColumn
 from ebbflow.functions.control_flow.while_loop import while_loop as host_while_loop
 from ebbflow.graph.scopes import no_op
@@ -89,7 +89,7 @@ class CrossShardOptimizer(Optimizer):
         """Have the inner optimizer apply them."""
         return self._opt.apply_gradients(grads_and_vars, global_step, name)
 
-    def get_slot(self, *args: Any, **kwargs: Any) -> Any:
+    def get_slot(self, *args: Any, **kwargs: Any) -> Variable | None:
         """Return a slot of the inner optimizer."""
         return self._opt.get_slot(*args, **kwargs)
 
@@ -163,7 +163,7 @@ def outside_compilation(computation: Callable[..., Any], *args: Any, **kwargs: A
 
 def cross_replica_sum(
     x: TensorLike, group_assignment: Sequence[Sequence[int]] | None = None, name: str | None = None
-) -> Any:
+) -> AnyTensor:
     """Return the sum over all shards, of which there is one."""
     return x
 

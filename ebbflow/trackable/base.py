@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ebbflow.core import context
-from ebbflow.core.typing import ShapeLike
+from ebbflow.core.typing import AnyTensor, ShapeLike
 from ebbflow.trackable.constants import SaveType
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ class CheckpointInitialValueCallable:
     def restore_uid(self) -> int:
         return self._checkpoint_position.restore_uid
 
-    def __call__(self, shape: Any = None, dtype: Any = None, shard_info: ShardInfo | None = None) -> Any:
+    def __call__(self, shape: Any = None, dtype: Any = None, shard_info: ShardInfo | None = None) -> AnyTensor:
         return CheckpointInitialValue(self._checkpoint_position, shape, shard_info)
 
 

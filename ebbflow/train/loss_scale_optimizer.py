@@ -78,7 +78,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         """Return the names of the other optimizer's slots."""
         return self._optimizer.get_slot_names()
 
-    def get_slot(self, var: Variable, name: str) -> Any:
+    def get_slot(self, var: Variable, name: str) -> Variable | None:
         """Return a slot of the other optimizer."""
         return self._optimizer.get_slot(var, name)
 

@@ -7,6 +7,7 @@ that a density at a sample just made goes back exactly.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
@@ -30,7 +31,7 @@ class Bijector:
 
     def __init__(
         self,
-        graph_parents: Any = None,
+        graph_parents: Sequence[Any] | None = None,
         is_constant_jacobian: bool = False,
         validate_args: bool = False,
         dtype: DType | None = None,

@@ -94,7 +94,7 @@ class BaseEstimator:
         return self._estimator.model_dir
 
     @property
-    def params(self) -> Any:
+    def params(self) -> Mapping[str, Any]:
         """A copy of what the model function is told."""
         return self._estimator.params
 

@@ -37,7 +37,7 @@ def make_export_strategy(
     assets_extra: Mapping[Any, Any] | None = None,
     as_text: bool = False,
     exports_to_keep: int | None = 5,
-    strip_default_attrs: Any = None,
+    strip_default_attrs: bool | None = None,
 ) -> ExportStrategy:
     """Return a strategy that exports a SavedModel and keeps the last few."""
 
@@ -174,9 +174,9 @@ def run(
     experiment_fn: Callable[..., Experiment],
     output_dir: str | None = None,
     schedule: str | None = None,
-    run_config: Any = None,
-    hparams: Any = None,
-) -> Any:
+    run_config: Nested = None,
+    hparams: Nested = None,
+) -> Nested:
     """Make an experiment and do what the schedule says: a method of it, else `train_and_evaluate`.
 
     The function takes a directory, or, where `run_config` is given, that and `hparams`.

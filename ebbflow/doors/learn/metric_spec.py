@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ebbflow.core.typing import AnyTensor
+from ebbflow.core.typing import AnyTensor, Nested
 
 ARGUMENTS = {
     "prediction": ("predictions", "prediction"),
@@ -44,7 +44,7 @@ class MetricSpec:
             raise ValueError(f"{self._name} must provide only one of its {what} arguments {found}")
         return found[0] if found else None
 
-    def create_metric_ops(self, inputs: Any, labels: AnyTensor, predictions: AnyTensor) -> Any:
+    def create_metric_ops(self, inputs: Nested, labels: AnyTensor, predictions: AnyTensor) -> Nested:
         """Return what the metric gives: its value and its update."""
         kwargs = {}
         prediction = _chosen(predictions, self.prediction_key, "prediction")

@@ -79,7 +79,7 @@ class RunConfig(core.RunConfig):  # type: ignore[name-defined]
             self._save_checkpoints_steps = save_checkpoints_steps
 
     @property
-    def tf_config(self) -> Any:
+    def tf_config(self) -> Message:
         """The ConfigProto made of the arguments."""
         return self._tf_config
 

@@ -8,6 +8,7 @@ it is made.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class TensorArray(CompositeTensor):
 
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         size: TensorLike | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
@@ -72,7 +73,7 @@ class TensorArray(CompositeTensor):
         return self._dtype
 
     @property
-    def handle(self) -> Any:
+    def handle(self) -> AnyTensor:
         """None: the array is a value, not a resource."""
         return None
 
@@ -109,7 +110,7 @@ class TensorArray(CompositeTensor):
         """Return the elements, which have one shape, as the rows of a tensor."""
         return self._elements.stack(name)
 
-    def gather(self, indices: TensorLike, name: str | None = None) -> Any:
+    def gather(self, indices: TensorLike, name: str | None = None) -> AnyTensor:
         """Return some elements, which have one shape, as the rows of a tensor."""
         return self._elements.gather(indices, name)
 
@@ -207,7 +208,7 @@ class TensorArraySpec(TypeSpec):
         other = other._type_spec if isinstance(other, TensorArray) else other
         return self.is_subtype_of(other) and is_compatible(self._element.dims, other._element.dims)
 
-    def most_specific_common_supertype(self, others: Any) -> TensorArraySpec | None:
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorArraySpec | None:
         """Return the narrowest spec that this and all `others` fit, or None."""
         if not all(self.is_subtype_of(other) for other in others):
             return None

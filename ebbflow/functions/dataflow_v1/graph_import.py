@@ -39,8 +39,8 @@ def import_graph_def(
     input_map: Mapping[str, Any] | None = None,
     return_elements: Sequence[str] | None = None,
     name: str | None = None,
-    op_dict: Any = None,
-    producer_op_list: Any = None,
+    op_dict: object = None,
+    producer_op_list: Message | None = None,
 ) -> list[Any] | None:
     """Add the nodes of a GraphDef to the current graph, under `name`; return the `return_elements` (names), if any.
 

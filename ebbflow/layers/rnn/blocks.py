@@ -259,12 +259,12 @@ class FusedRNNCell:
 
     def __call__(
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Nested,
+        initial_state: Nested = None,
         dtype: Any = None,
         sequence_length: AnyTensor = None,
         scope: Any = None,
-    ) -> Any:
+    ) -> Nested:
         raise NotImplementedError(f"{type(self).__name__} must define __call__: outputs of all steps, and the state")
 
 
@@ -277,12 +277,12 @@ class FusedRNNCellAdaptor(FusedRNNCell):
 
     def __call__(
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Nested,
+        initial_state: Nested = None,
         dtype: Any = None,
         sequence_length: AnyTensor = None,
         scope: Any = None,
-    ) -> Any:
+    ) -> Nested:
         is_list = isinstance(inputs, list)
         more = {"initial_state": initial_state, "dtype": dtype, "sequence_length": sequence_length, "scope": scope}
         if self._use_dynamic_rnn:
@@ -300,12 +300,12 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
     def __call__(
         self,
-        inputs: Any,
-        initial_state: Any = None,
+        inputs: Nested,
+        initial_state: Nested = None,
         dtype: Any = None,
         sequence_length: AnyTensor = None,
         scope: Any = None,
-    ) -> Any:
+    ) -> Nested:
         outputs, state = self._cell(
             _backwards(inputs, sequence_length),
             initial_state=initial_state,

@@ -49,7 +49,7 @@ class RNNCell(Layer):
     def build(self, _: Any) -> None:
         """Make nothing: variables come with the first call, and are found again at the next."""
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: Nested, state: Nested, scope: Any = None) -> Nested:
         if scope is not None:
             with variable_scope(scope, custom_getter=self._rnn_get_variable) as opened:
                 return super().__call__(inputs, state, scope=opened)
@@ -68,7 +68,9 @@ class RNNCell(Layer):
 
     # --- the state to start from --------------------------------------------------------------------------------------
 
-    def get_initial_state(self, inputs: Nested = None, batch_size: AnyTensor = None, dtype: Any = None) -> Nested:
+    def get_initial_state(
+        self, inputs: Nested = None, batch_size: AnyTensor = None, dtype: DTypeLike | None = None
+    ) -> Nested:
         """Return a state of zeros, for the batch size and dtype of `inputs` or for those given."""
         if inputs is not None:
             batch_size, dtype = _like_inputs(convert(inputs, name="inputs"), batch_size, dtype)
@@ -79,7 +81,7 @@ class RNNCell(Layer):
             )
         return self.zero_state(batch_size, dtype)
 
-    def zero_state(self, batch_size: AnyTensor, dtype: Any) -> Any:
+    def zero_state(self, batch_size: AnyTensor, dtype: DTypeLike) -> Nested:
         """Return a state of zeros."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             return zero_state_tensors(self.state_size, batch_size, dtype)
@@ -129,7 +131,7 @@ class RNNCell(Layer):
 class LayerRNNCell(RNNCell):
     """A cell that makes its variables in `build`, once."""
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, inputs: Nested, state: Nested, scope: Any = None, *args: Any, **kwargs: Any) -> Nested:
         return Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
 
     def _depth_of(self, inputs_shape: Any) -> int:

@@ -216,17 +216,17 @@ def _input_dims(flat: list[Any]) -> list[tuple[Any, ...]]:
 
 
 def bidirectional_dynamic_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
-    inputs: Any,
+    cell_fw: RNNCell,
+    cell_bw: RNNCell,
+    inputs: Nested,
     sequence_length: AnyTensor = None,
-    initial_state_fw: Any = None,
-    initial_state_bw: Any = None,
+    initial_state_fw: Nested = None,
+    initial_state_bw: Nested = None,
     dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Return the outputs of two cells, of which one goes through time backwards, and their states."""
     assert_like_rnncell("cell_fw", cell_fw)

@@ -114,7 +114,7 @@ def static_state_saving_rnn(
     cell: RNNCell,
     inputs: Nested,
     state_saver: Any,
-    state_name: Any,
+    state_name: Nested,
     sequence_length: TensorLike | None = None,
     scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:

@@ -266,7 +266,7 @@ class HighwayWrapper(RNNCell):
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             return self._cell.zero_state(batch_size, dtype)
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: Nested, state: Nested, scope: Any = None) -> Nested:
         outputs, new_state = self._cell(inputs, state, scope=scope)
         _check_alike(inputs, outputs)
         return nest.map_structure(self._highway, inputs, outputs), new_state

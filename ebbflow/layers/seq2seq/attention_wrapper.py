@@ -6,7 +6,7 @@ Knows mechanisms by what they do, and cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ebbflow.core import context, dtypes, nest
@@ -90,13 +90,13 @@ class AttentionWrapper(RNNCell):
         self,
         cell: RNNCell,
         attention_mechanism: object,
-        attention_layer_size: Any = None,
+        attention_layer_size: int | Sequence[int] | None = None,
         alignment_history: bool = False,
         cell_input_fn: Callable[..., Any] | None = None,
         output_attention: bool = True,
         initial_cell_state: Nested = None,
         name: str | None = None,
-        attention_layer: Any = None,
+        attention_layer: object = None,
         attention_fn: Callable[..., Any] | None = None,
         dtype: DTypeLike | None = None,
     ):
@@ -188,7 +188,7 @@ class AttentionWrapper(RNNCell):
             ),
         )
 
-    def zero_state(self, batch_size: AnyTensor, dtype: Any) -> AttentionWrapperState:
+    def zero_state(self, batch_size: AnyTensor, dtype: DTypeLike) -> AttentionWrapperState:
         """Return the state before the first step: the cell's, and nothing found yet."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             cell_state = self._initial_cell_state

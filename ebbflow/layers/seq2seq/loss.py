@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core.scopes import name_scope
@@ -23,9 +24,9 @@ def sequence_loss(
     average_across_batch: bool = True,
     sum_over_timesteps: bool = False,
     sum_over_batch: bool = False,
-    softmax_loss_function: Any = None,
+    softmax_loss_function: Callable[..., Any] | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Return the weighted cross-entropy of sequences, over steps or examples or both, or of each step."""
     for what, tensor, shape in (
         ("Logits", logits, "[batch_size x sequence_length x logits]"),

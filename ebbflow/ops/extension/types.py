@@ -138,7 +138,7 @@ class ExtensionTypeSpec(TypeSpec):
         """Check the spec; a nested class `Spec` may say how."""
 
     @classmethod
-    def from_value(cls, value: Nested) -> Any:
+    def from_value(cls, value: Nested) -> ExtensionTypeSpec:
         """Return the spec of a value."""
         attributes = {
             field.name: _with_specs(getattr(value, field.name)) for field in value._tf_extension_type_fields()

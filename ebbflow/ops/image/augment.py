@@ -38,7 +38,7 @@ def _flipped(image: Any, axis: int, scope: str, draw: Any) -> Any:
         return raw.SelectV2(raw.Equal(turns, np.float32(1)), turned, image)
 
 
-def random_flip_left_right(image: TensorLike, seed: AnyTensor = None) -> Any:
+def random_flip_left_right(image: TensorLike, seed: AnyTensor = None) -> Tensor:
     """Return images, half of them with left and right exchanged.
 
     >>> sorted(random_flip_left_right([[[1.0], [2.0]]]).numpy().ravel().tolist())
@@ -47,7 +47,7 @@ def random_flip_left_right(image: TensorLike, seed: AnyTensor = None) -> Any:
     return _flipped(image, 1, "random_flip_left_right", lambda shape: random_uniform(shape, 0, 1.0, seed=seed))
 
 
-def random_flip_up_down(image: TensorLike, seed: AnyTensor = None) -> Any:
+def random_flip_up_down(image: TensorLike, seed: AnyTensor = None) -> Tensor:
     """Return images, half of them with top and bottom exchanged."""
     return _flipped(image, 0, "random_flip_up_down", lambda shape: random_uniform(shape, 0, 1.0, seed=seed))
 
@@ -87,7 +87,7 @@ def _check_range(lower: Any, upper: Any) -> None:
         raise ValueError("lower must be non-negative.")
 
 
-def random_brightness(image: TensorLike, max_delta: AnyTensor, seed: AnyTensor = None) -> Any:
+def random_brightness(image: TensorLike, max_delta: AnyTensor, seed: AnyTensor = None) -> Tensor:
     """Return images brighter or darker by up to `max_delta`.
 
     >>> bool(abs(random_brightness([[[0.5]]], 0.1) - 0.5) <= 0.1)
@@ -97,13 +97,13 @@ def random_brightness(image: TensorLike, max_delta: AnyTensor, seed: AnyTensor =
     return colour.adjust_brightness(image, random_uniform([], -max_delta, max_delta, seed=seed))
 
 
-def stateless_random_brightness(image: TensorLike, max_delta: AnyTensor, seed: TensorLike) -> Any:
+def stateless_random_brightness(image: TensorLike, max_delta: AnyTensor, seed: TensorLike) -> Tensor:
     """Return images brighter or darker by up to `max_delta`, as the seeds decide."""
     _check_delta(max_delta)
     return colour.adjust_brightness(image, stateless_random_uniform([], seed, -max_delta, max_delta))
 
 
-def random_contrast(image: TensorLike, lower: AnyTensor, upper: AnyTensor, seed: AnyTensor = None) -> Any:
+def random_contrast(image: TensorLike, lower: AnyTensor, upper: AnyTensor, seed: AnyTensor = None) -> Tensor:
     """Return images with a contrast between `lower` and `upper` times their own.
 
     >>> random_contrast([[[0.0], [1.0]]], 0.5, 0.6).numpy().mean().round(2)
@@ -119,25 +119,27 @@ def stateless_random_contrast(image: TensorLike, lower: TensorLike, upper: Tenso
     return colour.adjust_contrast(image, stateless_random_uniform([], seed, lower, upper))
 
 
-def random_hue(image: TensorLike, max_delta: AnyTensor, seed: AnyTensor = None) -> Any:
+def random_hue(image: TensorLike, max_delta: AnyTensor, seed: AnyTensor = None) -> Tensor:
     """Return images with their hue turned by up to `max_delta`."""
     _check_hue(max_delta)
     return colour.adjust_hue(image, random_uniform([], -max_delta, max_delta, seed=seed))
 
 
-def stateless_random_hue(image: TensorLike, max_delta: AnyTensor, seed: TensorLike) -> Any:
+def stateless_random_hue(image: TensorLike, max_delta: AnyTensor, seed: TensorLike) -> Tensor:
     """Return images with their hue turned by up to `max_delta`, as the seeds decide."""
     _check_hue(max_delta)
     return colour.adjust_hue(image, stateless_random_uniform([], seed, -max_delta, max_delta))
 
 
-def random_saturation(image: TensorLike, lower: AnyTensor, upper: AnyTensor, seed: AnyTensor = None) -> Any:
+def random_saturation(image: TensorLike, lower: AnyTensor, upper: AnyTensor, seed: AnyTensor = None) -> Tensor:
     """Return images with a saturation between `lower` and `upper` times their own."""
     _check_range(lower, upper)
     return colour.adjust_saturation(image, random_uniform([], lower, upper, seed=seed))
 
 
-def stateless_random_saturation(image: TensorLike, lower: AnyTensor, upper: AnyTensor, seed: AnyTensor = None) -> Any:
+def stateless_random_saturation(
+    image: TensorLike, lower: AnyTensor, upper: AnyTensor, seed: AnyTensor = None
+) -> Tensor:
     """Return images with a saturation between `lower` and `upper` times their own, as the seeds decide."""
     _check_range(lower, upper)
     return colour.adjust_saturation(image, stateless_random_uniform([], seed, lower, upper))

@@ -122,7 +122,7 @@ def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: TensorLik
 
 def draw_bounding_boxes_v1(
     images: TensorLike, boxes: TensorLike, name: str | None = None, colors: AnyTensor = None
-) -> Any:
+) -> Tensor:
     """Return images with the outlines of boxes, as TF 1 orders the arguments."""
     return draw_bounding_boxes(images, boxes, colors, name)
 

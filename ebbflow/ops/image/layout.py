@@ -97,7 +97,7 @@ def transpose(image: TensorLike, name: str | None = None) -> Tensor:
         return raw.Transpose(image, np.array([1, 0, 2] if rank == 3 else [0, 2, 1, 3], np.int32))
 
 
-def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Any:
+def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> AnyTensor:
     """Return images turned against the clock by 90 degrees, `k` times.
 
     >>> rot90([[[1], [2]]]).numpy().tolist()

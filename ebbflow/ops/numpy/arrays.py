@@ -127,7 +127,7 @@ def arange(start: AnyTensor, stop: AnyTensor = None, step: AnyTensor = 1, dtype:
 def linspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
     dtype: DTypeLike = float, axis: int = 0,
-) -> Any:  # fmt: skip
+) -> AnyTensor:  # fmt: skip
     """Return `num` numbers evenly from `start` to `stop`."""
     first, last = inexact_together(start, stop)
     if dtype not in (None, float):
@@ -284,7 +284,7 @@ def size(x: ArrayLike, axis: int | None = None) -> Tensor:
     return cast(raw.Size(tensor(x)), dtypes.int64)
 
 
-def reshape(a: ArrayLike, newshape: AnyTensor, order: str = "C") -> Any:
+def reshape(a: ArrayLike, newshape: AnyTensor, order: str = "C") -> Tensor:
     """Return the entries in another shape; order "F" lets the first axis change fastest."""
     if order not in ("C", "F"):
         raise ValueError(f"Unsupported order argument {order!r}: 'C' or 'F'")
@@ -408,7 +408,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Tensor:
     return turns[k % 4]()
 
 
-def roll(a: ArrayLike, shift: AnyTensor, axis: Axis = None) -> Any:
+def roll(a: ArrayLike, shift: AnyTensor, axis: Axis = None) -> Tensor:
     """Return the entries moved along, what falls off one end coming in at the other."""
     x = tensor(a)
     if axis is None:
@@ -419,7 +419,7 @@ def roll(a: ArrayLike, shift: AnyTensor, axis: Axis = None) -> Any:
 # --- joining, parting, repeating --------------------------------------------------------------------------------------
 
 
-def concatenate(arys: Sequence[Any], axis: int | None = 0) -> Any:
+def concatenate(arys: Sequence[Any], axis: int | None = 0) -> Tensor:
     """Return arrays one after the other."""
     xs = together(*arys)
     return joining.concat([ravel(x) for x in xs], 0) if axis is None else joining.concat(xs, axis)
@@ -451,7 +451,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor
     return concatenate([tensor(arr), tensor(values)], axis)
 
 
-def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> Any:
+def split(ary: ArrayLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> Nested:
     """Return parts along an axis: so many of equal length, or cut before these indices."""
     x = tensor(ary)
     if isinstance(indices_or_sections, (int, np.integer)):

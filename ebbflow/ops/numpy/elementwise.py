@@ -31,35 +31,35 @@ def _named(function: Callable[..., Any], name: str, doc: str) -> Callable[..., A
 
 
 def _floats(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def function(x: ArrayLike) -> Any:
+    def function(x: ArrayLike) -> Tensor:
         return op(inexact(x))
 
     return _named(function, name, doc)
 
 
 def _same(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def function(x: ArrayLike) -> Any:
+    def function(x: ArrayLike) -> Tensor:
         return op(tensor(x))
 
     return _named(function, name, doc)
 
 
 def _pair(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def function(x1: ArrayLike, x2: ArrayLike) -> Any:
+    def function(x1: ArrayLike, x2: ArrayLike) -> Tensor:
         return op(*together(x1, x2))
 
     return _named(function, name, doc)
 
 
 def _float_pair(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def function(x1: ArrayLike, x2: ArrayLike) -> Any:
+    def function(x1: ArrayLike, x2: ArrayLike) -> Tensor:
         return op(*inexact_together(x1, x2))
 
     return _named(function, name, doc)
 
 
 def _truth(name: str, op: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    def function(x1: ArrayLike, x2: ArrayLike) -> Any:
+    def function(x1: ArrayLike, x2: ArrayLike) -> Tensor:
         return op(truth_of(x1), truth_of(x2))
 
     return _named(function, name, doc)
@@ -348,6 +348,6 @@ def finfo(dtype: DTypeLike) -> np.finfo:
     return ml_dtypes.finfo(dtypes.as_dtype(dtype).as_numpy_dtype)  # NumPy's for NumPy's own types
 
 
-def iinfo(int_type: DTypeLike) -> Any:
+def iinfo(int_type: DTypeLike) -> np.iinfo:
     """Return the limits of a dtype of whole numbers."""
     return np.iinfo(dtypes.as_dtype(int_type).as_numpy_dtype)

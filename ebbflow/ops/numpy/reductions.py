@@ -10,7 +10,7 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Array, Axis, DTypeLike
+from ebbflow.core.typing import AnyTensor, Array, Axis, DTypeLike
 from ebbflow.ops.arrays import argmax as places
 from ebbflow.ops.arrays import shaping
 from ebbflow.ops.arrays.creation import ones_like, zeros_like
@@ -156,7 +156,7 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, kee
     return total / reductions.reduce_sum(counted, axis, bool(keepdims))
 
 
-def average(a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False) -> Any:
+def average(a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False) -> AnyTensor:
     """Return the mean, each entry weighing what `weights` say; with the sum of these where that is asked for."""
     x = inexact(a)
     if weights is None:

@@ -36,7 +36,7 @@ def decode_raw_v1(
     out_type: DTypeLike | None = None,
     little_endian: bool = True,
     name: str | None = None,
-    bytes: Any = None,
+    bytes: TensorLike | None = None,
 ) -> Tensor:
     r"""Return the numbers whose bytes texts are, as TF 1 names the arguments.
 

@@ -128,7 +128,7 @@ def ragged_range(
     return empty.with_values(of_row(starts) + inside * of_row(deltas))
 
 
-def stack(values: AnyTensor, axis: int = 0, name: str | None = None) -> Any:
+def stack(values: AnyTensor, axis: int = 0, name: str | None = None) -> AnyTensor:
     """Return the values as rows of a ragged tensor; they need not be of the same shape.
 
     >>> stack([[1, 2], [3]])

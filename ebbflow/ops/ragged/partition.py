@@ -48,7 +48,7 @@ class RowPartition(CompositeTensor):
         nrows: AnyTensor = None,
         uniform_row_length: AnyTensor = None,
         nvals: AnyTensor = None,
-        internal: Any = None,
+        internal: object = None,
     ):
         if internal is not FACTORY_KEY:
             raise ValueError(
@@ -244,7 +244,7 @@ class RowPartition(CompositeTensor):
         """Return how many values there are."""
         return self._row_splits[-1] if self._nvals is None else self._nvals
 
-    def uniform_row_length(self) -> Any:
+    def uniform_row_length(self) -> Tensor | None:
         """Return the length of every row where that is known to be one, or None."""
         return self._uniform_row_length
 

@@ -132,7 +132,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     return gather_nd(params.values, raw.ConcatV2([raw.ExpandDims(at, -1), rest], -1))
 
 
-def boolean_mask(data: AnyTensor, mask: AnyTensor, name: str | None = None) -> Any:
+def boolean_mask(data: AnyTensor, mask: AnyTensor, name: str | None = None) -> AnyTensor:
     """Return the elements, or rows, of `data` where `mask` is true.
 
     >>> boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])

@@ -25,7 +25,7 @@ class RaggedTensorValue:
             raise TypeError(f"row_splits must be int32 or int64, got {self._splits.dtype}")
 
     @classmethod
-    def of_parts(cls, parts: Sequence[Any]) -> Any:
+    def of_parts(cls, parts: Sequence[Any]) -> RaggedTensorValue:
         """Return a value from its flat values and the splits of its levels, the outermost first."""
         found = parts[0]
         for splits in reversed(parts[1:]):

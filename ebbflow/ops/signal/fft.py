@@ -15,7 +15,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import Axis, TensorLike
+from ebbflow.core.typing import Axis, ShapeLike, TensorLike
 from ebbflow.ops.arrays.reversing import roll
 from ebbflow.ops.declare import raw
 from ebbflow.ops.lengths import larger, length_of, lengths_of, packed, packed_pairs
@@ -60,7 +60,7 @@ def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _forward(op_name: str, rank: int, default: str) -> Callable[..., Any]:
-    def transform(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Any:
+    def transform(input_tensor: TensorLike, fft_length: ShapeLike = None, name: str | None = None) -> Tensor:
         with name_scope(name, default, [input_tensor, fft_length]) as scope:
             x = convert(input_tensor, hint=dtypes.float32)
             if x.dtype not in (dtypes.float32, dtypes.float64):
@@ -79,7 +79,7 @@ def _forward(op_name: str, rank: int, default: str) -> Callable[..., Any]:
 
 
 def _backward(op_name: str, rank: int, default: str) -> Callable[..., Any]:
-    def transform(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Any:
+    def transform(input_tensor: TensorLike, fft_length: ShapeLike = None, name: str | None = None) -> Tensor:
         with name_scope(name, default, [input_tensor, fft_length]) as scope:
             x = convert(input_tensor, hint=dtypes.complex64)
             if x.dtype not in (dtypes.complex64, dtypes.complex128):
@@ -130,8 +130,12 @@ irfft3d = _backward("IRFFT3D", 3, "irfft3d")
 
 def _over_axes(op_name: str, default: str, real: bool, half: bool, inverse: bool) -> Callable[..., Any]:
     def transform(
-        input_tensor: TensorLike, fft_length: Any = None, axes: Any = None, norm: Any = None, name: str | None = None
-    ) -> Any:
+        input_tensor: TensorLike,
+        fft_length: ShapeLike = None,
+        axes: Axis = None,
+        norm: str | None = None,
+        name: str | None = None,
+    ) -> Tensor:
         with name_scope(name, default, [input_tensor, fft_length, axes]):
             x = convert(input_tensor, hint=dtypes.float32 if real else dtypes.complex64)
             rank = len(lengths_of(x))

@@ -307,7 +307,7 @@ def split(
 
 
 def split_v1(
-    keyword_required: Any = None,
+    keyword_required: object = None,
     sp_input: SparseTensor | None = None,
     num_split: int | None = None,
     axis: Axis = None,

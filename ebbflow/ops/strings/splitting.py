@@ -38,7 +38,7 @@ def _rows_of(input: Any, cut: Callable[[Any], RaggedTensor]) -> Any:
 # --- split ------------------------------------------------------------------------------------------------------------
 
 
-def split(input: TensorLike, sep: TensorLike | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
+def split(input: TensorLike, sep: TensorLike | None = None, maxsplit: int = -1, name: str | None = None) -> AnyTensor:
     """Return the parts of each text between separators (white space where none is given), a row for each text.
 
     >>> split(["a b", "c"]).to_list()

@@ -125,7 +125,9 @@ def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | 
     return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
 
 
-def string_to_hash_bucket_strong(input: TensorLike, num_buckets: int, key: AnyTensor, name: str | None = None) -> Any:
+def string_to_hash_bucket_strong(
+    input: TensorLike, num_buckets: int, key: AnyTensor, name: str | None = None
+) -> Tensor:
     """Return a number below `num_buckets` for each text that nobody can foresee without the key (SipHash)."""
     return raw.StringToHashBucketStrong(input, num_buckets=num_buckets, key=list(key), name=name)
 

@@ -193,7 +193,7 @@ class IdTableWithHashBuckets(LookupInterface):
         self._named = name if name is not None or table is None else table_name
 
     @property
-    def initializer(self) -> Any:
+    def initializer(self) -> Effect:
         """The operation that fills the table."""
         return self._table._init_op if self._table is not None else scopes.no_op()
 
@@ -209,7 +209,7 @@ class IdTableWithHashBuckets(LookupInterface):
         return self._table._initialize() if self._table is not None else None
 
     @property
-    def resource_handle(self) -> Any:
+    def resource_handle(self) -> AnyTensor:
         """The handle of the table inside, or None where there is none."""
         return self._table.resource_handle if self._table is not None else None
 
@@ -224,7 +224,7 @@ class IdTableWithHashBuckets(LookupInterface):
             inside = self._table.size() if self._table is not None else convert(0, dtypes.int64)
             return inside + self._num_oov_buckets
 
-    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> AnyTensor:
         """Return the ids of keys, which may be sparse or ragged."""
         keys = as_keys(keys, self._key_dtype)
         if self._num_oov_buckets == 0 and self._table is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
@@ -23,7 +21,7 @@ class ConditionalAccumulatorBase:
         self._name = "accumulator" if eager else accumulator_ref.op.name.split("/")[-1]
 
     @property
-    def accumulator_ref(self) -> Any:
+    def accumulator_ref(self) -> Tensor:
         """The tensor that stands for the accumulator."""
         return self._accumulator_ref
 
