@@ -32,14 +32,14 @@ class State:
     @classmethod
     def of(cls, position: Position) -> State:
         """Return where an iterator is."""
-        return cls(position.taken, position.seeds)
+        return cls(position.taken, position.all_seeds)
 
     def restore(self, position: Position) -> None:
         """Have an iterator go on from here."""
         position.go_to(self.taken, self.seeds)
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the state as arrays: the count, and a row of three numbers for each seeded stage."""
+        """Return the state as arrays: the count, and a row of three numbers for each seeded stage and the iteration."""
         seeds = np.array([_as_signed(state) for state in self.seeds or ()], np.int64).reshape(-1, 3)
         return np.array(self.taken, np.int64), seeds
 

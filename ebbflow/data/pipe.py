@@ -23,7 +23,7 @@ from ebbflow.data.calls import Call, Element
 from ebbflow.data.columns import Columns, Indexed, rows_of
 from ebbflow.data.running import PLANNED, USUAL, Metered, MeteredColumns, Run, current, usual
 from ebbflow.ops.declare import FLAT, scalar
-from ebbflow.ops.random.seeds import iteration
+from ebbflow.ops.random.seeds import OWN, iteration, own_seeds
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
 
@@ -243,11 +243,11 @@ class Position:
         self.taken = 0  # elements since the start: where a checkpoint says one was
         self._lock = threading.RLock()  # one who asks while being asked is told so by Python, instead of waiting
 
-    def begin(self, pipe: Pipe, run: Run | None = None) -> None:
-        """Start over a pipe from its first element."""
+    def begin(self, pipe: Pipe, run: Run | None = None, own: tuple[int, int] | None = None) -> None:
+        """Start over a pipe from its first element; with seeds for what has none of its own, or by chance."""
         with self._lock:
             self._elements = None  # whatever the last one held goes first
-            self.pipe, self._streams, self.taken = pipe, {}, 0
+            self.pipe, self._streams, self.taken = pipe, {} if own is None else {OWN: own}, 0
             self.run = run or (current.run if current.run is not USUAL else usual(pipe.options))
             self.seeds = [stage.seeds.state() for stage in _seeded(pipe)]
             around, current.run = current.run, self.run
@@ -277,20 +277,27 @@ class Position:
             finally:
                 iteration.streams, current.run = around, outer
 
+    @property
+    def all_seeds(self) -> list[tuple[int, int, int]]:
+        """The seeds of the stages when this began, and behind them those of what has none of its own."""
+        return [*self.seeds, (*own_seeds(self._streams), 0)]
+
     def go_to(self, taken: int, seeds: Sequence[tuple[int, int, int]] | None = None) -> None:
         """Start over as one did that began with these seeds, and leave out as many elements as it had taken."""
         with self._lock:
             if self.pipe is None:
                 raise errors.FailedPreconditionError(None, None, f"{self.name} goes over no dataset yet")
             stages = list(_seeded(self.pipe))
-            if seeds is not None and len(seeds) != len(stages):
+            seeds = self.all_seeds if seeds is None else seeds
+            if len(seeds) != len(stages) + 1:
                 raise errors.FailedPreconditionError(
                     None, None,
-                    f"{self.name} was saved with {len(seeds)} stages in random order, this dataset has {len(stages)}",
+                    f"{self.name} was saved with {len(seeds) - 1} stages in random order, this dataset has "
+                    f"{len(stages)}",
                 )  # fmt: skip
-            for stage, state in zip(stages, self.seeds if seeds is None else seeds, strict=True):
+            for stage, state in zip(stages, seeds, strict=False):
                 stage.seeds.go_to(state)
-            self.begin(self.pipe, self.run)
+            self.begin(self.pipe, self.run, seeds[-1][:2])
             while self.taken < taken and self.take() is not None:
                 pass
 

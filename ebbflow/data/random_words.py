@@ -1,13 +1,13 @@
 """Where shuffled and random datasets take their numbers from: TensorFlow's streams of 32-bit words, bit for bit.
 
 Two seeds name a stream of words. A dataset that is to differ at each iteration draws the two seeds of each iteration
-from a stream of its own. Two zeros mean: not seeded.
+from a stream of its own. Two zeros mean: not seeded. A dataset that is made while another is gone over, and is not
+seeded, draws its seeds from those of the iteration, so that an iteration can be gone through again.
 """
 
 from __future__ import annotations
 
 import itertools
-import secrets
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.random.philox import words_of
+from ebbflow.ops.random.seeds import by_chance, iteration, own_seeds
 from ebbflow.ops.state.storage import boxed
 
 
@@ -49,8 +50,15 @@ class Seeds:
 def seeds_of(seed: int, seed2: int, anew: bool) -> Seeds:
     """Return the seeds for iterations of a dataset asked for with these two."""
     if not seed and not seed2:
-        seed, seed2 = secrets.randbits(64), secrets.randbits(64)
+        streams: Any = iteration.streams
+        seed, seed2 = by_chance() if streams is None else _drawer(streams).draw()
     return Seeds(seed, seed2, anew)
+
+
+def _drawer(streams: dict[Any, Any]) -> Seeds:
+    """Return where datasets that are made while an iteration runs take their seeds from."""
+    known = streams.get("datasets")
+    return known if known is not None else streams.setdefault("datasets", Seeds(*own_seeds(streams), anew=True))
 
 
 DummySeedGenerator = op(

@@ -8,6 +8,7 @@ drawn.
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 import weakref
@@ -129,11 +130,24 @@ def _own_seed(graph: Any) -> int:
 
 
 class _Iteration(threading.local):
-    streams: dict[Any, Stream] | None = None
+    streams: dict[Any, Any] | None = None
 
 
 iteration = _Iteration()
 """The streams of the iteration over a dataset that this thread works for: its functions' nodes begin anew with it."""
+
+OWN = "own"
+
+
+def by_chance() -> tuple[int, int]:
+    """Return two seeds that nobody can predict."""
+    return int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
+
+
+def own_seeds(streams: dict[Any, Any]) -> tuple[int, int]:
+    """Return the seeds of an iteration for what has none of its own: with them it can be gone through again."""
+    own = streams.get(OWN)
+    return own if own is not None else streams.setdefault(OWN, by_chance())
 
 
 def stream_of(run: Any, op: str, seed: int, seed2: int, *attrs: Any) -> Stream | None:

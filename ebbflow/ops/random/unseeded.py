@@ -1,6 +1,7 @@
 """Unseeded randomness: what random ops give that have no seed.
 
-NumPy's quickest generator, one a thread, started from what the operating system offers. The functions stand beside
+NumPy's quickest generator, one a thread, started from what the operating system offers; inside an iteration over a
+dataset one that the iteration's seeds start, so that a checkpoint can go on with it. The functions stand beside
 those of `distributions` and `samplers` and give numbers of the same kinds, only not TensorFlow's own. Knows arrays, no
 ops.
 """
@@ -15,6 +16,7 @@ import numpy as np
 
 from ebbflow.ops.random.distributions import TRUNCATED_AT
 from ebbflow.ops.random.philox import Stream
+from ebbflow.ops.random.seeds import iteration, own_seeds
 
 _LARGE = 1e15
 """Rates from here on are too large for NumPy's Poisson sampler; a normal number is as good."""
@@ -26,17 +28,25 @@ class _Generators(threading.local):
 
 
 _generators = _Generators()
+_process: tuple[int, ...] = ()  # which of several forked processes this is
 
 
 def generator() -> np.random.Generator:
-    """Return this thread's generator."""
-    return _generators.here
+    """Return this thread's generator, or that of the iteration it works for."""
+    streams = iteration.streams
+    if streams is None:
+        return _generators.here
+    known = streams.get(_process)
+    if known is None:
+        entropy = [*[n % 2**64 for n in own_seeds(streams)], *_process]
+        known = streams.setdefault(_process, np.random.Generator(np.random.SFC64(entropy)))
+    return known
 
 
 def _restart() -> None:
     """Begin anew in a forked process, which must not repeat its parent's numbers."""
-    global _generators
-    _generators = _Generators()
+    global _generators, _process
+    _generators, _process = _Generators(), (os.getpid(),)
 
 
 if hasattr(os, "register_at_fork"):
