@@ -70,6 +70,11 @@ SAYS = {
         "graph_callable gives the same: True and the same gradients: True",
         "defun gives the same: True and the same gradients: True",
     ],
+    "mesh_training.py": [
+        f"{net} divided by {how}: the same losses: True and weights: True"
+        for net in ("mlp", "transformer")
+        for how in ("data", "model", "both")
+    ],
     "numpy_both_ways.py": ["ndarray [[7.0, 10.0], [15.0, 22.0]]", "[0. 1.]"],
     "square_sum.py": ["25.0"],
     "two_layer_net.py": ["last loss"],

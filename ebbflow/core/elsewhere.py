@@ -1,7 +1,8 @@
-"""What a kernel raises when a resource that it was given lives in another process: the op is to be run there.
+"""What a kernel raises when what it was given lives elsewhere, and who is asked then.
 
-Whoever calls kernels (`Op`, the executor) asks the error to run the op, and takes what that gives for the kernel's own
-result. Kernels that meet only resources of this process pay nothing for it. Knows nothing of processes.
+A variable may be kept by another process, an array may lie in parts on the devices of a mesh. Whoever calls kernels
+(`Op`, the executor) asks the error to run the op, and takes what that gives for the kernel's own result. Kernels that
+meet only arrays and resources of this process pay nothing for it. Knows nothing of processes and meshes.
 """
 
 from __future__ import annotations
@@ -9,10 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 
 class RunElsewhere(Exception):  # noqa: N818  (no error: the op goes on at another place)
     """Not a failure: `run(op, arrays, attrs)` does at another place what the kernel would have done here."""
 
-    def __init__(self, run: Callable[[Any, list[Any], dict[str, Any]], Any]):
-        super().__init__("the resource is kept by another process")
+    def __init__(self, run: Callable[[Any, list[Any], dict[str, Any]], Any], why: str = "kept by another process"):
+        super().__init__(f"this is {why}: an op can work on it, NumPy cannot")
         self.run = run
+
+
+array_kinds: set[type] = set()
+"""Classes of values that stand where arrays do, and lie elsewhere."""
+
+bodies: list[Callable[[Any, Any], Any]] = []
+"""Who runs a whole body, given its values, if any of them lies elsewhere; None is the answer if none does."""
+
+relayouts: list[Callable[[Any, str], Any]] = []
+"""Who lays an array out as a text says."""
+
+
+def as_array(value: Any, dtype: Any) -> Any:
+    """Return a kernel's result as an array, or as it is where it lies elsewhere."""
+    return value if value.__class__ in array_kinds else np.asarray(value, dtype)

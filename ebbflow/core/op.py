@@ -28,7 +28,7 @@ from ebbflow.core import context, dtypes, errors, source
 from ebbflow.core.attrs import normalise
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
-from ebbflow.core.elsewhere import RunElsewhere
+from ebbflow.core.elsewhere import RunElsewhere, as_array
 from ebbflow.core.facts import Facts
 from ebbflow.core.facts import parse as parse_facts
 from ebbflow.core.registry import registry
@@ -327,7 +327,7 @@ class Op:
         if types.__class__ is DType:
             result = _new(EagerTensor)
             result._array = (
-                results if results.__class__ is ndarray and results.dtype is types.np else np.asarray(results, types.np)
+                results if results.__class__ is ndarray and results.dtype is types.np else as_array(results, types.np)
             )
             result._dtype = types
             if context.recorders:
@@ -433,7 +433,7 @@ class Op:
         for array, dtype in zip(arrays, flat_types, strict=True):
             tensor = _new(EagerTensor)
             tensor._array = (
-                array if array.__class__ is ndarray and array.dtype is dtype.np else np.asarray(array, dtype.np)
+                array if array.__class__ is ndarray and array.dtype is dtype.np else as_array(array, dtype.np)
             )
             tensor._dtype = dtype
             outputs.append(tensor)

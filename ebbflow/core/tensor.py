@@ -14,6 +14,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.dtypes import DType
+from ebbflow.core.elsewhere import as_array
 from ebbflow.core.shape import TensorShape, from_dims, is_compatible
 
 if TYPE_CHECKING:
@@ -457,7 +458,7 @@ def _unpickle(array: np.ndarray, dtype: str) -> EagerTensor:
 def wrap(array: Any, dtype: DType) -> EagerTensor:
     """Return an eager tensor around `array`, which is not copied."""
     tensor = _new(EagerTensor)
-    tensor._array = array if array.__class__ is ndarray and array.dtype is dtype.np else np.asarray(array, dtype.np)
+    tensor._array = array if array.__class__ is ndarray and array.dtype is dtype.np else as_array(array, dtype.np)
     tensor._dtype = dtype
     return tensor
 

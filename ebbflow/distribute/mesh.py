@@ -1,11 +1,12 @@
 """`tf.experimental.dtensor`: meshes of devices, and layouts that say how a tensor lies on one.
 
-These describe; tensors of this library lie on one device, so a layout is kept with what it was made for and changes no
-values.
+A mesh is devices in a rectangle with named sides; a layout says which side each axis of a tensor is divided along. They
+describe: how tensors come to lie so is in `dtensor`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,8 +15,9 @@ import numpy as np
 
 from ebbflow.core import errors
 from ebbflow.core.device import DeviceSpec
-from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.engines import devices
+from ebbflow.engines.xla import devices as xla_devices
+from ebbflow.engines.xla import library, sharded
 
 UNSHARDED = "unsharded"
 MATCH = "match"
@@ -50,25 +52,6 @@ def preferred_device_type() -> str:
     return next((kind for kind in ("TPU", "GPU") if devices.list_logical_devices(kind)), "CPU")
 
 
-class DVariable:
-    """A variable that is spread over a mesh: there are none, as tensors lie on one device."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise errors.UnimplementedError(None, None, "DVariable: tensors here lie on one device; use tf.Variable")
-
-
-class DTensorDataset:
-    """A dataset whose elements are spread over a mesh: there are none."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise errors.UnimplementedError(None, None, "DTensorDataset: tensors here lie on one device; use the dataset")
-
-
-def copy_to_mesh(tensor: TensorLike, layout: Layout, source_layout: object = None) -> AnyTensor:
-    """Return the tensor: it lies on one device whatever its layout says."""
-    return tensor
-
-
 class Mesh:
     """Devices in a rectangle with named sides."""
 
@@ -88,6 +71,7 @@ class Mesh:
         if ids.ndim != len(dim_names):
             raise ValueError(f"{len(dim_names)} dimension names for global_device_ids of rank {ids.ndim}")
         self.dim_names, self.name = list(dim_names), mesh_name
+        self._jax_mesh: Any = None
         self._ids, self._local_ids = ids, list(local_device_ids)
         self._devices = [d if isinstance(d, DeviceSpec) else DeviceSpec.from_string(d) for d in local_devices]
 
@@ -136,6 +120,49 @@ class Mesh:
         places = itertools.product(*(range(n) for n in self._ids.shape))
         return [dict(zip(self.dim_names, place, strict=True)) for place in places]
 
+    @property
+    def mesh_name(self) -> str:
+        return self.name
+
+    def is_remote(self) -> bool:
+        """Return whether another process has its devices: none has."""
+        return False
+
+    def contains_dim(self, dim_name: str) -> bool:
+        """Return whether a side has this name."""
+        return dim_name in self.dim_names
+
+    def global_device_ids(self) -> np.ndarray:
+        """Return the numbers of all devices, in their rectangle."""
+        return self._ids
+
+    def jax_mesh(self) -> Any:
+        """Return the mesh of jax's devices that this one means."""
+        if self._jax_mesh is None:
+            found = _jax_devices(self.device_type(), len(self._devices))
+            numbers = [d.device_index or 0 for d in self._devices]
+            grid = np.array([found[n] for n in numbers], object)[self._ids.reshape(-1)].reshape(self._ids.shape)
+            self._jax_mesh = library.jax().sharding.Mesh(grid, tuple(self.dim_names))
+        return self._jax_mesh
+
+    def to_string(self) -> str:
+        """Return the mesh as text, in TensorFlow's form."""
+        sides = ",".join(f"{name}={n}" for name, n in zip(self.dim_names, self._ids.shape, strict=True))
+        numbers = ",".join(map(str, self._ids.reshape(-1).tolist()))
+        return f"{self.name}|{sides}|{numbers}|{','.join(map(str, self._local_ids))}|{','.join(self.local_devices())}"
+
+    @classmethod
+    def from_string(cls, mesh_str: str) -> Mesh:
+        """Return the mesh that a text means."""
+        parts = mesh_str.split("|")
+        if len(parts) < 5:
+            raise ValueError(f"Invalid mesh string: {mesh_str!r}")
+        name, sides, numbers, own, names = parts[:5]
+        pairs = [side.split("=") for side in sides.split(",")]
+        shape = [int(n) for _, n in pairs]
+        ids = np.array([int(n) for n in numbers.split(",")]).reshape(shape)
+        return cls([side for side, _ in pairs], ids, [int(n) for n in own.split(",")], names.split(","), name)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mesh) and self._key() == other._key()
 
@@ -172,9 +199,62 @@ class Layout:
         """Return the layout of a tensor that is divided along one axis."""
         return cls([batch_dim if i == axis else UNSHARDED for i in range(rank)], mesh)
 
+    @classmethod
+    def inner_sharded(cls, mesh: Mesh, inner_dim: str, rank: int) -> Layout:
+        """Return the layout of a tensor that is divided along its last axis."""
+        return cls.batch_sharded(mesh, inner_dim, rank, axis=rank - 1)
+
     @property
     def rank(self) -> int:
         return len(self.sharding_specs)
+
+    @property
+    def axes(self) -> list[str | None]:
+        """The side of the mesh that each axis is divided along, or None."""
+        return [None if spec in (UNSHARDED, MATCH) else spec for spec in self.sharding_specs]
+
+    def to_string(self) -> str:
+        """Return the layout as text, in TensorFlow's form."""
+        return f"sharding_specs:{','.join(self.sharding_specs)}, mesh:{self.mesh.to_string()}"
+
+    @classmethod
+    def from_string(cls, layout_str: str) -> Layout:
+        """Return the layout that a text means."""
+        head, found, mesh = layout_str.partition(", mesh:")
+        if not found or not head.startswith("sharding_specs:"):
+            raise ValueError(f"Invalid layout string: {layout_str!r}")
+        specs = [spec for spec in head.removeprefix("sharding_specs:").split(",") if spec]
+        return cls(specs, Mesh.from_string(mesh))
+
+    @classmethod
+    def of(cls, array: sharded.ShardedArray) -> Layout:
+        """Return how an array lies; an axis that XLA divided along several sides counts as along the first."""
+        return cls([sides[0] if sides else UNSHARDED for sides in sharded.axes_of(array)], array.home)
+
+    def key(self) -> str:
+        """Return the text by which engines find this layout again."""
+        text = self.to_string()
+        sharded.layouts.setdefault(text, (self.mesh, self.axes))
+        return text
+
+    def offset_to_shard(self) -> list[int]:
+        """Return which part each device has, counted over the parts."""
+        places = self.mesh.unravel_index()
+        counts = [self.num_shards(i) for i in range(self.rank)]
+        found = []
+        for place in places:
+            number = 0
+            for count, axis in zip(counts, self.axes, strict=True):
+                number = number * count + (0 if axis is None else place[axis])
+            found.append(number)
+        return found
+
+    def offset_tuple_to_global_index(self, offset_tuple: Sequence[int]) -> int:
+        """Return the number of the part at these offsets, counted over the parts."""
+        number = 0
+        for i, offset in enumerate(offset_tuple):
+            number = number * self.num_shards(i) + offset
+        return number
 
     @property
     def shape(self) -> list[int]:
@@ -201,6 +281,23 @@ class Layout:
 
     def __repr__(self) -> str:
         return f"Layout(sharding_specs={self.sharding_specs}, mesh={self.mesh})"
+
+
+def _jax_devices(kind: str, count: int) -> list[Any]:
+    """Return jax's devices of a kind; of the host as many as are asked for, if jax has not begun yet."""
+    if kind != "CPU":
+        return [d for d in xla_devices.accelerators() if xla_devices.device_type(d) == kind]
+    jax = library.jax()
+    if not xla_devices.forced_hosts():
+        with contextlib.suppress(RuntimeError, AttributeError):  # it has begun: are there enough, is seen below
+            jax.config.update("jax_num_cpu_devices", max(num_local_devices("CPU"), count))
+    found = xla_devices.host_devices()
+    if len(found) < count:
+        raise errors.FailedPreconditionError(
+            None, None, f"a mesh of {count} CPUs: XLA was started with {len(found)}. Make the mesh before anything is "
+            f"compiled, or set XLA_FLAGS=--xla_force_host_platform_device_count={count}",
+        )  # fmt: skip
+    return found
 
 
 def create_mesh(

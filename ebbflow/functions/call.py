@@ -12,10 +12,9 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ebbflow.core import context
 from ebbflow.core.convert import convert
+from ebbflow.core.elsewhere import as_array
 from ebbflow.core.op import eager_run, op, record
 from ebbflow.core.shape import Dims
 from ebbflow.core.slices import IndexedSlices
@@ -66,7 +65,7 @@ def wrap(dtypes: Sequence[Any], results: Sequence[Any]) -> list[EagerTensor]:
     tensors = []
     for dtype, array in zip(dtypes, results, strict=True):
         tensor = _new(EagerTensor)
-        tensor._array = array if array.__class__ is ndarray else np.asarray(array, dtype.np)
+        tensor._array = array if array.__class__ is ndarray else as_array(array, dtype.np)
         tensor._dtype = dtype
         tensors.append(tensor)
     return tensors

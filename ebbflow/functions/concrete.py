@@ -13,13 +13,12 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ebbflow import messages
 from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.containers import PLAIN, rebuild
 from ebbflow.core.convert import convert
+from ebbflow.core.elsewhere import as_array
 from ebbflow.core.op import eager_run
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
@@ -92,7 +91,7 @@ class ConcreteFunction(Trackable):
             return self.pack(wrap(self._dtypes, results))
         tensor = _new(EagerTensor)
         value = results[0]
-        tensor._array = value if value.__class__ is ndarray else np.asarray(value, dtype.np)
+        tensor._array = value if value.__class__ is ndarray else as_array(value, dtype.np)
         tensor._dtype = dtype
         return tensor
 

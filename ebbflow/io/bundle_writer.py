@@ -19,6 +19,7 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.core.dtypes import DType
+from ebbflow.core.elsewhere import array_kinds
 from ebbflow.core.varint import to_varint
 from ebbflow.io import tensor_slices, variants
 from ebbflow.io.bundle import PENDING, bundle_exists, bytes_of_array, data_path, index_path
@@ -73,6 +74,8 @@ class BundleWriter:
             raise errors.InvalidArgumentError(None, None, f"Adding duplicate key: {name}")
         if not key:
             raise errors.InvalidArgumentError(None, None, "A tensor in a checkpoint needs a name that is not empty")
+        if array.__class__ in array_kinds:
+            array = array.whole()  # type: ignore[attr-defined]
         self._entries[key] = self._write(array, dtype)
 
     def add_slice(self, name: str, shape: Sequence[int], part: Slice, array: np.ndarray, dtype: DType) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.dtypes import DType
+from ebbflow.core.elsewhere import as_array
 from ebbflow.core.op import Op, record
 from ebbflow.core.tensor import EagerTensor, _new, ndarray, wrap
 
@@ -22,7 +23,7 @@ from ebbflow.core.tensor import EagerTensor, _new, ndarray, wrap
 def result_of(op: Op, inputs: Sequence[Any], array: Any, dtype: DType, attrs: dict[str, Any]) -> EagerTensor:
     """Return what `op` gave for `inputs`, recorded where a recorder listens."""
     result = _new(EagerTensor)
-    result._array = array if array.__class__ is ndarray else np.asarray(array, dtype.np)
+    result._array = array if array.__class__ is ndarray else as_array(array, dtype.np)
     result._dtype = dtype
     if context.recorders:
         record(op, inputs, (result,), attrs)

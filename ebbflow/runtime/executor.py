@@ -16,7 +16,7 @@ import numpy as np
 
 from ebbflow.core import errors, memory
 from ebbflow.core.dtypes import c_name
-from ebbflow.core.elsewhere import RunElsewhere
+from ebbflow.core.elsewhere import RunElsewhere, as_array
 from ebbflow.core.op import COMPLAINTS
 from ebbflow.eager.check_numerics import complaint
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
@@ -144,7 +144,7 @@ def run_node(bound: BoundNode, values: list[Any]) -> None:
         values[outs] = (
             result
             if types is None or (result.__class__ is ndarray and result.dtype is types)
-            else np.asarray(result, types)
+            else as_array(result, types)
         )
         return
     if outs:
@@ -153,7 +153,7 @@ def run_node(bound: BoundNode, values: list[Any]) -> None:
             values[out] = (
                 value
                 if dtype is None or (value.__class__ is ndarray and value.dtype is dtype)
-                else np.asarray(value, dtype)
+                else as_array(value, dtype)
             )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert, instant
+from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dims_str, is_compatible
 from ebbflow.core.tensor import EagerTensor, Tensor
@@ -326,7 +327,7 @@ class ResourceVariable(VariableV1):
         if not self._in_graph and _runs_at_once() and self._can_add and not context.recorders:
             try:
                 self._storage.update(function, delta._array)
-            except errors.OpError:  # the op itself says what is wrong
+            except (errors.OpError, RunElsewhere):  # the op itself says what is wrong, or is done elsewhere
                 op(self._handle, delta)
             return self._changed(None, read_value)
         return self._changed(op(self._handle, delta, name=name), read_value)
@@ -354,7 +355,7 @@ class ResourceVariable(VariableV1):
         if not self._in_graph and _runs_at_once() and not context.recorders:
             try:
                 assign_slice(self._storage, ends, value._array, tuple(masks.values()))
-            except errors.OpError:  # the op itself says what is wrong
+            except (errors.OpError, RunElsewhere):  # the op itself says what is wrong, or is done elsewhere
                 raw.ResourceStridedSliceAssign(self._handle, *ends, value, **masks)
             return self._changed(None, read_value)
         done = raw.ResourceStridedSliceAssign(self._handle, *ends, value, name=name, **masks)

@@ -53,6 +53,10 @@ __internal__.distribute.strategy_supports_no_merge_call
 maybe_merge_call as __internal__.distribute.interim.maybe_merge_call
 [distribute.datasets]
 distribute.: DistributedDataset DistributedIterator InputOptions
+[distribute.dtensor]
+experimental.dtensor.: DTensorDataset DVariable barrier call_with_layout check_layout copy_to_mesh default_mesh
+experimental.dtensor.: device_name fetch_layout get_default_mesh initialize_accelerator_system is_dtensor pack relayout
+experimental.dtensor.: relayout_like run_on shutdown_accelerator_system unpack
 [distribute.elsewhere]
 distribute.TPUStrategy
 [distribute.mesh]

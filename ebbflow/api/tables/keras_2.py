@@ -24,8 +24,6 @@ __internal__.nest.: flatten_up_to get_traverse_shallow_structure is_attrs is_map
 __internal__.nest.: sequence_like yield_flat_paths
 [distribute.current]
 __internal__.distribute.variable_sync_on_read_context
-[distribute.mesh]
-experimental.dtensor.: DTensorDataset DVariable copy_to_mesh
 [distribute.multi_worker]
 distribute.experimental.MultiWorkerMirroredStrategy
 [eager.tape]

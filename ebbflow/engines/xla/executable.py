@@ -209,11 +209,16 @@ def _draw(node: Any, host: Callable[[Any], Callable[..., Any]]) -> Callable[[], 
 
 
 def compile_function(
-    function: Callable[..., Sequence[Any]], inputs: Sequence[Any], device: Any = None, quick: bool = False
+    function: Callable[..., Sequence[Any]],
+    inputs: Sequence[Any],
+    device: Any = None,
+    quick: bool = False,
+    shardings: Sequence[Any] | None = None,
 ) -> Executable:
     """Return the executable of a function of jax arrays that gives a list of jax or known values.
 
-    `inputs` have shape and dtype; `quick` saves on compiling at the cost of running.
+    `inputs` have shape and dtype; `quick` saves on compiling at the cost of running. `shardings` are jax's words for
+    how each input lies on several devices.
     """
     sources: list[tuple[str, Any]] = []
 
@@ -238,7 +243,8 @@ def compile_function(
         jax = library.jax()
         cache.use()
         shard = None if device is None else jax.sharding.SingleDeviceSharding(device)
-        specs = [jax.ShapeDtypeStruct(tuple(x.shape), x.dtype, sharding=shard) for x in inputs]
+        lies = [shard] * len(inputs) if shardings is None else shardings
+        specs = [jax.ShapeDtypeStruct(tuple(x.shape), x.dtype, sharding=s) for x, s in zip(inputs, lies, strict=True)]
         with jax.default_device(device or jax.local_devices(backend="cpu")[0]):  # the host, whatever else there is
             lowered = jax.jit(ebbflow).lower(*specs)
             go_on()

@@ -14,6 +14,7 @@ import numpy as np
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert, holds_tensors, provide_pack
 from ebbflow.core.dtypes import DType
+from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, TensorShape, from_dims, merge_dims
@@ -539,7 +540,10 @@ def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str 
         if num is None:
             raise ValueError(f"Cannot infer argument `num` from shape {from_dims(dims)}")
         if value.__class__ is EagerTensor and not context.graph_scopes:
-            arrays = Unpack.kernel_fn(np, value._array, num=num, axis=axis)
+            try:
+                arrays = Unpack.kernel_fn(np, value._array, num=num, axis=axis)
+            except RunElsewhere:
+                return Unpack(value, num=num, axis=axis)
             return [*results_of(Unpack, (value,), arrays, value._dtype, {"num": num, "T": value._dtype, "axis": axis})]
     return Unpack(value, num=num, axis=axis, name=name or "unstack")
 
@@ -579,5 +583,8 @@ def _split_now(value: Any, count: int, axis: int) -> list[Any]:
     array = value._array
     step = array.shape[axis] // count
     before = (slice(None),) * (axis % array.ndim)
-    parts = [array[(*before, slice(i * step, i * step + step))] for i in range(count)]
+    try:
+        parts = [array[(*before, slice(i * step, i * step + step))] for i in range(count)]
+    except RunElsewhere:
+        return list(Split(axis, value, num_split=count))
     return results_of(Split, (int32(axis), value), parts, value._dtype, {"num_split": count, "T": value._dtype})

@@ -16,6 +16,7 @@ import numpy as np
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.dispatch import borrowed
+from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dimension, Dims
@@ -520,7 +521,7 @@ def _getitem(self, spec):
         return slice_helper(self, spec)
     try:
         array = self._array[index]
-    except (IndexError, ValueError):  # the full path explains it
+    except (IndexError, ValueError, RunElsewhere):  # the full path explains it, or the op is run elsewhere
         return slice_helper(self, spec)
     result = _new(EagerTensor)
     result._array = array if array.__class__ is ndarray else np.asarray(array, self._dtype.np)

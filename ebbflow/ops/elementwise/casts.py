@@ -14,6 +14,7 @@ import numpy as np
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType, as_dtype
+from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.slices import IndexedSlices
@@ -90,7 +91,10 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
         if found is target:
             return x
         if x.__class__ is EagerTensor and not context.graph_scopes and found not in _OPAQUE and target not in _OPAQUE:
-            result = wrap(cast_array(x._array, found, target), target)
+            try:
+                result = wrap(cast_array(x._array, found, target), target)
+            except RunElsewhere:
+                return Cast(x, DstT=target)
             if context.recorders:
                 record(Cast, (x,), (result,), {"SrcT": found, "DstT": target, "Truncate": False})
             return result

@@ -14,6 +14,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import at_hand, convert, instant
+from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims, is_static
@@ -359,8 +360,12 @@ def matmul(
             x, y = a._array, b._array
             fits = x.ndim == 2 and y.ndim == 2 and x.shape[1] == y.shape[0]
             if fits and (not MatMul.engines or x.size * y.shape[1] <= _ENGINES_FROM):
+                try:
+                    value = _matmul(x, y)
+                except RunElsewhere:
+                    return MatMul(a, b)
                 result = _new(EagerTensor)
-                result._array = _matmul(x, y)
+                result._array = value
                 result._dtype = dtype
                 if context.recorders:
                     for recorder in context.thread.recorders:

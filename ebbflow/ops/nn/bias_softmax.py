@@ -13,6 +13,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert, operand
+from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import EagerTensor, Tensor, _new
@@ -248,8 +249,12 @@ def _along_axis(op, logits, axis, name):
     if logits.__class__ is EagerTensor and axis == -1 and not context.graph_scopes:
         dtype, x = logits._dtype, logits._array
         if dtype in _TYPES and x.ndim and (not op.engines or x.size < _ENGINES_FROM):
+            try:
+                value = op.kernel_fn(np, x)
+            except RunElsewhere:
+                return op(logits)
             result = _new(EagerTensor)
-            result._array = op.kernel_fn(np, x)
+            result._array = value
             result._dtype = dtype
             if context.recorders:
                 record(op, (logits,), (result,), _TYPES[dtype])

@@ -17,6 +17,7 @@ import numpy as np
 
 from ebbflow.core import errors, memory
 from ebbflow.core.dtypes import DType
+from ebbflow.core.elsewhere import RunElsewhere, array_kinds
 from ebbflow.core.shape import Dims, dims_str, is_compatible
 from ebbflow.ops.declare import show
 
@@ -119,6 +120,8 @@ class Storage:
         if self._being_written is None:
             if self.value is None:
                 raise self.not_found()
+            if self.value.__class__ in array_kinds:
+                raise RunElsewhere(self.value.run_op, "spread over a mesh")  # type: ignore[attr-defined]
             self._being_written, self.value = self.value, None
             if not _alone(self):
                 self._being_written = self._being_written.copy()
@@ -127,6 +130,8 @@ class Storage:
     def assign(self, array: np.ndarray, validate: bool = True) -> None:
         """Set the value to what `array` holds now: it is copied, so whoever has it may go on to change it."""
         self._check(array, validate)
+        if array.__class__ in array_kinds:
+            return self.take(array, validate)
         with self:
             if self.is_set() and self.read().shape == array.shape:
                 np.copyto(self.writable(), array)
@@ -136,8 +141,8 @@ class Storage:
     def take(self, array: np.ndarray, validate: bool = True) -> None:
         """Set the value to `array` itself, which nobody may change from now on (a tensor's value)."""
         self._check(array, validate)
-        if not memory.is_whole(array) or not array.flags.c_contiguous:  # a part would keep the whole alive
-            array = memory.copied(array)
+        if array.__class__ not in array_kinds and not (memory.is_whole(array) and array.flags.c_contiguous):
+            array = memory.copied(array)  # a part would keep the whole alive
         with self:
             self.value, self._being_written = array, None
 
