@@ -105,6 +105,9 @@ class FuncGraph(Graph):
         found = self._captures.get(id(tensor))
         if found is None:
             if type(tensor) is SymbolicTensor:
+                outer = self.from_branches(tensor)
+                if outer is not tensor:
+                    return self.take(outer, name)
                 self._check_in_reach(tensor)
             inside = self.argument(tensor.dtype.base_dtype, tensor._dims, name or _own_name(tensor))
             inside._dtype = tensor.dtype  # a reference stays one: the body may assign to it
@@ -125,6 +128,7 @@ class FuncGraph(Graph):
         for item in given:
             element = getattr(item, "_as_graph_element", lambda item=item: item)()
             in_graph = type(element) is SymbolicTensor or isinstance(element, Operation)
+            element = self.from_branches(element) if in_graph else element
             graph = getattr(element, "graph", None) if in_graph else self
             if graph is not self:
                 self.outer_controls.append(element if isinstance(element, Operation) else element.op)
@@ -149,6 +153,14 @@ class FuncGraph(Graph):
                 return
             outer = getattr(outer, "_around", None)
         raise tensor.out_of_scope()
+
+    def _is_inside(self, graph: Any) -> bool:
+        outer: Any = self
+        while outer is not None:
+            if outer is graph or outer.forward_graph is graph:
+                return True
+            outer = getattr(outer, "_around", None)
+        return False
 
     @contextlib.contextmanager
     def reopened(self) -> Iterator[None]:
@@ -286,6 +298,13 @@ def inside_function() -> bool:
     return isinstance(context.current_graph(), FuncGraph)
 
 
+def prunes(graph: Any) -> bool:
+    """Return whether only what is asked for is done in a graph: one of TF 1, or a branch or a turn of a loop there."""
+    while graph.building_function and graph.is_control_flow_graph:
+        graph = graph._around
+    return not graph.building_function and not context.switches.control_flow_v2
+
+
 def build(
     name: str,
     function: Callable[..., Any],
@@ -298,12 +317,20 @@ def build(
     """
     graph = FuncGraph(name, outer)
     graph.is_control_flow_graph = control_flow
+    if control_flow and outer is not None:  # a branch or a turn has no collections of its own
+        graph._collections, graph._collections_lock = outer._collections, outer._collections_lock
     with context.scope(graph), stop_recording_ops():
         graph.inputs = [raw.Placeholder(dtype=dtype, shape=dims, name=arg) for dtype, dims, arg in arguments]
+        known = len(graph.get_collection(GraphKeys._SUMMARY_COLLECTION))
         result = function(*graph.inputs)
         graph.structured_outputs = result
         graph.outputs = [_inside(graph, r) for r in nest.flatten(result, expand_composites=True) if r is not None]
-    if outer is not None and outer.building_function:
+        if control_flow and not context.switches.control_flow_v2:  # in TF 1 results wait for what writes summaries
+            written = graph.get_collection(GraphKeys._SUMMARY_COLLECTION)[known:]
+            if written:
+                with graph.control_dependencies(written):
+                    graph.outputs = [raw.Identity(t) for t in graph.outputs]
+    if outer is not None and outer.building_function and not prunes(outer):
         side_effects.put_in_order(graph)
     return graph
 

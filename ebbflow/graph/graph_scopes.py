@@ -13,7 +13,7 @@ from typing import Any
 
 from ebbflow.core import context, device
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.graph.symbolic import Operation
+from ebbflow.graph.symbolic import Operation, SymbolicTensor
 
 VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _VALID_SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
@@ -167,7 +167,10 @@ class GraphScopes:
     def _control_input(self, item: Any) -> Operation:
         if isinstance(item, EagerTensor):
             raise TypeError(f"an eager tensor cannot be a control input: {item!r} has its value already")
-        found = self.as_graph_element(_element_of(item), allow_tensor=True, allow_operation=True)
+        element = _element_of(item)
+        if type(element) is SymbolicTensor or isinstance(element, Operation):
+            element = self.from_branches(element)
+        found = self.as_graph_element(element, allow_tensor=True, allow_operation=True)
         return found if isinstance(found, Operation) else found.op
 
     def _control_inputs_for(self, inputs: Sequence[Any]) -> list[Operation]:

@@ -175,7 +175,8 @@ def add_collection_def(
     if not isinstance(key, (str, bytes)):
         logging.warning("Only collections with string type keys can be serialized. This key has %s", type(key))
         return
-    if not items:
+    items = [item for item in items if not getattr(getattr(item, "graph", None), "is_control_flow_graph", False)]
+    if not items:  # or only what stands in branches, which are written as functions: nothing outside can name it
         return
     excluded = tuple(exclude_nodes or ())
     try:

@@ -19,6 +19,7 @@ class BodyGradient(FuncGraph):
     def __init__(self, node: Any, forward: FuncGraph, outer: Any):
         self._node = node
         self._forward = forward
+        self.forward_graph = forward.base
         super().__init__(f"{forward.name}_grad", outer)
         self._resolved: dict[int, tuple[Any, Any]] = {}
 

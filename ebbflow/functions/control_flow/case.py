@@ -15,6 +15,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, Nested
 from ebbflow.functions.control_flow.branch_op import choose_node
 from ebbflow.functions.control_flow.cond import check_alike, cond_v1, handed_out, packed
+from ebbflow.functions.control_flow.leaving import let_out
 from ebbflow.functions.func_graph import build
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.declare import raw
@@ -135,7 +136,9 @@ def switch_case(
         prefix = scope.replace("/", "_")
         bodies = [build(f"{prefix}branch{i}", fn, graph, control_flow=True) for i, fn in enumerate(functions)]
         check_alike(bodies, [f"branch {i}" for i in range(len(bodies))], "tf.switch_case")
-        outputs = handed_out(graph, choose_node(index, bodies, by_index=True, name=scope))
+        chosen = choose_node(index, bodies, by_index=True, name=scope)
+        let_out(graph, index, bodies, chosen, by_index=True)
+        outputs = handed_out(graph, chosen)
     return packed(bodies[0].structured_outputs, outputs)
 
 

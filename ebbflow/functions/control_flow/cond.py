@@ -14,7 +14,8 @@ from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.branch_op import choose_node
-from ebbflow.functions.func_graph import FuncGraph, build
+from ebbflow.functions.control_flow.leaving import keeping_state, let_out
+from ebbflow.functions.func_graph import FuncGraph, build, prunes
 from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.declare import raw
 
@@ -78,7 +79,9 @@ def _add(graph: Any, pred: Any, branches: Sequence[Any], name: str) -> Any:
             for which, fn in zip(("true", "false"), branches, strict=True)
         ]
         check_alike(bodies, ["true_fn", "false_fn"], "tf.cond")
-        outputs = handed_out(graph, _chosen(graph, pred, bodies, scope))
+        outputs = _chosen(graph, pred, bodies, scope)
+        let_out(graph, pred, bodies, outputs, by_index=False)
+        outputs = handed_out(graph, outputs)
     return packed(bodies[0].structured_outputs, outputs)
 
 
@@ -89,11 +92,9 @@ def _chosen(graph: Any, pred: Any, bodies: list[FuncGraph], scope: str) -> list[
     their own, and what no output waits for is never done.
     """
     count = len(bodies[0].outputs)
-    if not count or graph.building_function or context.switches.control_flow_v2:
+    if not count or not prunes(graph) or not any(body.stateful for body in bodies):
         return choose_node(pred, bodies, by_index=False, name=scope)
-    needs = [set().union(*(_keeping_state(body.outputs[i]) for body in bodies)) for i in range(count)]
-    if not any(needs):
-        return choose_node(pred, bodies, by_index=False, name=scope)
+    needs = [set().union(*(keeping_state(body.outputs[i]) for body in bodies)) for i in range(count)]
     outputs: list[Any] = [None] * count
     for number, group in enumerate(_sharing(needs)):
         effects = set().union(*(needs[i] for i in group))
@@ -104,18 +105,6 @@ def _chosen(graph: Any, pred: Any, bodies: list[FuncGraph], scope: str) -> list[
         for i, tensor in zip(group, found, strict=True):
             outputs[i] = tensor
     return outputs
-
-
-def _keeping_state(tensor: Any) -> set[Operation]:
-    """Return the nodes of a body that keep state and that a tensor needs."""
-    graph, waiting, seen = tensor.graph, [tensor.op], set()
-    while waiting:
-        node = waiting.pop()
-        if node not in seen and node.graph is graph:
-            seen.add(node)
-            waiting += [t.op for t in node._inputs]
-            waiting += node._control_inputs
-    return {node for node in seen if node._op.keeps_state}
 
 
 def _sharing(needs: Sequence[set[Operation]]) -> list[list[int]]:

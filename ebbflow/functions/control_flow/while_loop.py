@@ -6,6 +6,7 @@ first two variables of that node count the iterations and bound them, as in Tens
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,8 +18,9 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.functions.control_flow.leaving import keeping_state
 from ebbflow.functions.control_flow.while_op import loop_node
-from ebbflow.functions.func_graph import FuncGraph, build
+from ebbflow.functions.func_graph import FuncGraph, build, prunes
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.spec import RaggedTensorSpec
 from ebbflow.ops.ragged.tensor import RaggedTensor
@@ -200,6 +202,12 @@ class _WhileBuilder:
             test = build(f"{prefix}cond", self._test, graph, arguments, control_flow=True)
             step = build(f"{prefix}body", self._step, graph, arguments, control_flow=True)
             _check_steady(step, given, dims)
+            if prunes(graph):
+                for part in (test, step):
+                    needed = set().union(*(keeping_state(t) for t in part.outputs))
+                    part.effects = [node for node in part._nodes if node in needed]
+            if not context.switches.control_flow_v2:
+                test.brought_out = step.brought_out = functools.partial(_refuse_outside, scope)
             outputs = loop_node(given, dims, test, step, parallel_iterations, scope)
             outputs = _handed_out(graph, outputs, len(given), self.limit is not None)
         return outputs if back_prop else [raw.StopGradient(t) for t in outputs]
@@ -304,6 +312,13 @@ def _check_steady(step: FuncGraph, given: Sequence[Any], dims: Sequence[Dims]) -
                 f"{_show(after._dims)} after one iteration. To allow the shape to vary across iterations, use the "
                 "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
             )
+
+
+def _refuse_outside(scope: str, item: Any) -> Any:
+    """Refuse the use of what is made in a turn of a loop outside of it: it has no value there, or many."""
+    name, user = scope + getattr(item, "op", item).name, context.current_graph()._name_stack
+    goal = f" as input to '{user}'" if user else ""
+    raise ValueError(f"Cannot use '{name}'{goal} because '{name}' is in a while loop. Return it from the loop's body.")
 
 
 def _show(dims: Dims) -> str:
