@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Effect, Message, Nested, PathLike, SessionLike, TensorLike
 from ebbflow.graph.collections import get_collection
 from ebbflow.graph.scopes import control_dependencies
+from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.state.variables import Variable
 from ebbflow.summary import recording, writer_ops
@@ -44,7 +46,7 @@ def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None
 
     def is_due() -> Any:
         with control_dependencies(None):
-            return convert(cast(step, dtypes.int64) % n == 0)
+            return raw.Equal(cast(step, dtypes.int64) % n, convert(0, dtypes.int64))
 
     return recording.record_if(is_due if context.executing_eagerly() else is_due())
 
@@ -62,6 +64,8 @@ def create_file_writer(
     name: str | None = None,
 ) -> SummaryWriter:
     """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
+    if name is None and logdir is not None and not isinstance(logdir, Tensor):
+        name = f"logdir:{os.fspath(logdir)}"  # writers into one folder are one
     return recording.create_file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
 
 

@@ -17,7 +17,7 @@ from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Effect, Message, PathLike, TensorLike
 from ebbflow.functions.concrete import on_trace
 from ebbflow.graph.collections import add_to_collection, get_collection
@@ -119,6 +119,7 @@ class FileSummaryWriter(SummaryWriter):
             raise RuntimeError(f"SummaryWriter {self!r} is already closed")
 
     def init(self) -> Any:
+        self._refuse_if_closed()
         return self._init_op
 
     def flush(self) -> Any:
@@ -158,8 +159,19 @@ def create_file_writer(
         if not context.executing_eagerly() and context.current_graph().building_function:
             with init_scope():
                 return create_file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
+        if context.executing_eagerly():
+            _refuse_symbolic(logdir=logdir, max_queue=max_queue, flush_millis=flush_millis, suffix=filename_suffix)
         logdir = convert(logdir if isinstance(logdir, Tensor) else str(logdir), dtypes.string, name="logdir")
         return FileSummaryWriter(logdir, max_queue, flush_millis, filename_suffix, name or "")
+
+
+def _refuse_symbolic(**arguments: Any) -> None:
+    """Refuse tensors of graphs where a writer is made at once, as it is in functions, too."""
+    for name, value in arguments.items():
+        if isinstance(value, Tensor) and not isinstance(value, EagerTensor):
+            raise ValueError(
+                f'Invalid graph Tensor argument "{name}={value}" to eager create_file_writer(): it has no value yet'
+            )
 
 
 def create_noop_writer() -> SummaryWriter:
@@ -256,16 +268,12 @@ def write(
     with name_scope(name or "write_summary") as scope:
         if not isinstance(_state.writer, FileSummaryWriter):
             return convert(False)
-        about = messages.SummaryMetadata() if metadata is None else metadata
+        about = messages.serialize(metadata) if hasattr(metadata, "SerializeToString") else metadata or b""
 
         def record(writer: Any) -> Any:
             value = tensor() if callable(tensor) else convert(tensor)
-            return writer_ops.WriteSummary(
-                writer, step_or_default(step), value, tag, messages.serialize(about), name=scope or None
-            )
+            return writer_ops.WriteSummary(writer, step_or_default(step), value, tag, about, name=scope or None)
 
-        if _state.condition is None or should_record(True) is not False:
-            step_or_default(step)  # the lack of a step is an error even where a condition forbids recording
         return recorded(record, True)
 
 

@@ -27,25 +27,33 @@ class WriterResource:
     def __init__(self, name: str):
         self.name = name
         self.file: EventFileWriter | None = None
+        self._limit = self._waiting = 0
 
     def open(self, logdir: str, max_queue: int, flush_secs: float, suffix: str) -> None:
         """Open a file in `logdir`; one that is open stays as it is."""
         if self.file is None:
-            self.file = EventFileWriter(logdir, max_queue, flush_secs, suffix)
-            self.file.flush()  # the file is there from the start
+            self.file = EventFileWriter(logdir, 0, flush_secs, suffix)
+            self._limit = max_queue
+            self.flush()  # the file is there from the start
 
     def write(self, event: Any, step: int) -> None:
-        """Add an event, at this step and now."""
+        """Add an event, at this step and now; when more than `max_queue` wait, all are on the disk."""
         event.wall_time = time.time()
         event.step = step
         self._opened().add_event(event)
+        self._waiting += 1
+        if self._waiting > self._limit:
+            self.flush()
 
     def flush(self) -> None:
         self._opened().flush()
+        self._waiting = 0
 
     def close(self) -> None:
+        """Close the file; opened again, it is another one."""
         if self.file is not None:
             self.file.close()
+            self.file = None
 
     def _opened(self) -> EventFileWriter:
         if self.file is None:
@@ -137,9 +145,14 @@ def _(xp, writer, step, tensor, tag, summary_metadata):
 
 @WriteRawProtoSummary.kernel
 def _(xp, writer, step, tensor):
-    for data in tensor.reshape(-1):
-        _add(writer, step, messages.parse(messages.Summary, data))
-    return ()
+    whole = messages.Summary()
+    for index, data in enumerate(tensor.reshape(-1)):
+        try:
+            whole.MergeFrom(messages.parse(messages.Summary, data))
+        except errors.DataLossError:
+            text = f"Bad tf.compat.v1.Summary binary proto tensor string at index {index}: {len(data)} bytes"
+            raise errors.DataLossError(None, None, text) from None
+    return _add(writer, step, whole)
 
 
 @WriteScalarSummary.kernel

@@ -97,3 +97,63 @@ def test_leaving_a_writer_inside_a_function_flushes(tmp_path):
     before = sum(path.stat().st_size for path in tmp_path.iterdir())
     writer.flush()
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) == before > 61
+
+
+def count_of_events(folder):
+    return sum(len(list(tf.compat.v1.train.summary_iterator(str(f)))) for f in folder.iterdir())
+
+
+def test_events_are_on_the_disk_when_more_than_max_queue_wait(tmp_path):
+    with tf.summary.create_file_writer(str(tmp_path), max_queue=1, flush_millis=999999).as_default():
+        counts = [count_of_events(tmp_path)]
+        for step in range(2):
+            tf.summary.scalar("x", 1.0, step=step)
+            counts.append(count_of_events(tmp_path))
+    assert counts == [1, 1, 3]
+
+
+def test_a_condition_is_asked_once_a_summary_and_metadata_may_be_bytes(tmp_path):
+    asked = []
+    about = tf.compat.v1.SummaryMetadata(summary_description="words")
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        with tf.summary.record_if(lambda: bool(asked.append(1)) or len(asked) % 2 == 1):
+            assert [bool(tf.summary.write("x", 1.0, step=0)) for _ in range(3)] == [True, False, True]
+        for form in (about, about.SerializeToString(), tf.constant(about.SerializeToString())):
+            tf.summary.write("y", 1.0, step=0, metadata=form)
+    (file,) = tmp_path.iterdir()
+    values = [e.summary.value[0] for e in tf.compat.v1.train.summary_iterator(str(file)) if e.summary.value]
+    assert [v.metadata.summary_description for v in values if v.tag == "y"] == ["words"] * 3
+
+
+def test_raw_messages_are_one_event_and_damaged_ones_are_named(tmp_path):
+    parts = [tf.compat.v1.Summary(value=[tf.compat.v1.Summary.Value(simple_value=v)]) for v in (1.0, 2.0)]
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        tf.summary.experimental.write_raw_pb([p.SerializeToString() for p in parts], step=3)
+        with pytest.raises(tf.errors.DataLossError, match=r"Bad tf\.compat\.v1\.Summary binary proto tensor string"):
+            tf.summary.experimental.write_raw_pb("notaproto", step=3)
+    (file,) = tmp_path.iterdir()
+    (event,) = [e for e in tf.compat.v1.train.summary_iterator(str(file)) if e.summary.value]
+    assert [v.simple_value for v in event.summary.value] == [1.0, 2.0]
+
+
+def test_writers_of_contrib_share_a_folder_and_open_anew(tmp_path):
+    from ebbflow.summary import contrib
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        step = tf.compat.v1.train.get_or_create_global_step()
+        session.run(step.initializer)
+        first, second = (contrib.create_file_writer(str(tmp_path), max_queue=0) for _ in range(2))
+        with first.as_default(), contrib.record_summaries_every_n_global_steps(2):
+            contrib.scalar("even", 1.0)
+        with second.as_default(), contrib.always_record_summaries():
+            contrib.scalar("always", 1.0)
+        session.run([first.init(), second.init()])
+        for _ in range(2):
+            session.run(contrib.all_summary_ops())
+            session.run(tf.compat.v1.assign_add(step, 1))
+        (file,) = tmp_path.iterdir()
+        tags = [v.tag for e in tf.compat.v1.train.summary_iterator(str(file)) for v in e.summary.value]
+        assert sorted(tags) == ["always", "always", "even"]
+        session.run(first.close())
+        with pytest.raises(tf.errors.NotFoundError):
+            session.run(contrib.all_summary_ops())

@@ -3,6 +3,7 @@
 MIRRORS = {
     "contrib.eager.python.tfe": "contrib.eager",
     "contrib.framework.nest": "python.util.nest",
+    "contrib.graph_editor.edit": "contrib.graph_editor",
     "contrib.graph_editor.reroute": "contrib.graph_editor",
     "contrib.graph_editor.select": "contrib.graph_editor",
     "contrib.graph_editor.subgraph": "contrib.graph_editor",
@@ -10,6 +11,8 @@ MIRRORS = {
     "contrib.graph_editor.util": "contrib.graph_editor",
     "contrib.rnn": "nn.rnn_cell",
     "contrib.rnn.python.ops.core_rnn_cell": "nn.rnn_cell",
+    "contrib.lookup.lookup_ops": "contrib.lookup",
+    "contrib.summary.summary": "contrib.summary",
 }
 
 PATHS = {
