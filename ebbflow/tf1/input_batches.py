@@ -27,7 +27,7 @@ from ebbflow.tf1.input_producers import NO_EAGER
 from ebbflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
-class _Rows:
+class Rows:
     """What enters a queue: for each thread the same structure of tensors, flat, sparse ones as variants."""
 
     def __init__(self, tensors_list: Sequence[Any], many: bool, shapes: Any):
@@ -130,7 +130,7 @@ def _put(queue: QueueBase, row: list[Tensor], many: bool, keep: Tensor) -> Any:
     return smart_cond(keep, lambda: put(row), lambda: scopes.no_op())
 
 
-def _start(queue: QueueBase, rows: _Rows, threads: int, keep: Tensor) -> None:
+def _start(queue: QueueBase, rows: Rows, threads: int, keep: Tensor) -> None:
     """Have threads fill a queue: as many as asked for one set of tensors, one for each of several."""
     if len(rows.rows) == 1:
         operations = [_put(queue, rows.rows[0], rows.many, keep)] * threads
@@ -149,7 +149,7 @@ def _full(queue: QueueBase, capacity: int, minimum: int | None = None) -> None:
     summary.scalar(f"fraction_over_{minimum}_of_{capacity - minimum}_full", above)
 
 
-def _taken(queue: QueueBase, rows: _Rows, batch_size: Any, smaller: bool, scope: str) -> Any:
+def _taken(queue: QueueBase, rows: Rows, batch_size: Any, smaller: bool, scope: str) -> Any:
     take = queue.dequeue_up_to if smaller else queue.dequeue_many
     tensors = take(batch_size, name=scope)
     return rows.rebuilt(tensors)
@@ -159,7 +159,7 @@ def _batch(
     tensors_list: Any, keep_input: Any, batch_size: Any, threads: int, capacity: int, many: bool, shapes: Any,
     pad: bool, smaller: bool, shared_name: str | None, name: str | None, default: str,
 ) -> Any:  # fmt: skip
-    rows = _Rows(tensors_list, many, shapes)
+    rows = Rows(tensors_list, many, shapes)
     with name_scope(name, default, [t for row in rows.rows for t in row]) as scope:
         keep = _keep(keep_input, many)
         kind = PaddingFIFOQueue if pad else FIFOQueue
@@ -173,7 +173,7 @@ def _shuffled(
     tensors_list: Any, keep_input: Any, batch_size: Any, capacity: int, minimum: int, threads: int, seed: int | None,
     many: bool, shapes: Any, smaller: bool, shared_name: str | None, name: str | None, default: str,
 ) -> Any:  # fmt: skip
-    rows = _Rows(tensors_list, many, shapes)
+    rows = Rows(tensors_list, many, shapes)
     with name_scope(name, default, [t for row in rows.rows for t in row]) as scope:
         keep = _keep(keep_input, many)
         if capacity <= minimum:

@@ -23,6 +23,7 @@ from ebbflow.ops.nn.embedding import embedding_lookup_v1
 from ebbflow.state.queues.queue import FIFOQueue, PaddingFIFOQueue, QueueBase
 from ebbflow.state.variable_scope import get_variable, variable_scope
 from ebbflow.summary import ops as summary
+from ebbflow.tf1.input_batches import Rows
 from ebbflow.tf1.input_producers import NO_EAGER
 from ebbflow.train.queue_runner import QueueRunner, add_queue_runner
 
@@ -85,13 +86,12 @@ def bucket(
         raise ValueError(NO_EAGER)
     sizes = list(batch_size) if isinstance(batch_size, (list, tuple)) else [batch_size] * num_buckets
     room = list(bucket_capacities) if bucket_capacities is not None else [capacity] * num_buckets
-    for values, word in ((sizes, "batch_sizes"), (room, "bucket_capacities")):
+    for values, word in ((sizes, "batch_size"), (room, "bucket_capacities")):
         if len(values) != num_buckets:
-            raise ValueError(f"If {word} is a list it must have length num_buckets={num_buckets}; got {len(values)}")
-    keys = sorted(tensors) if isinstance(tensors, dict) else None
-    row = [convert(tensors[k]) for k in keys] if keys is not None else [convert(t) for t in _listed(tensors)]
+            raise ValueError(f"The list {word} must have exactly num_buckets ({num_buckets}) elements, got {values}")
+    rows = Rows([tensors], False, shapes)
+    row, dims = rows.rows[0], rows.shapes
     with name_scope(name, "bucket"):
-        dims = [as_shape(s) for s in shapes] if shapes is not None else [t.shape for t in row]
         queues = [_queue(row, dims, places, dynamic_pad, shared_name, i) for i, places in enumerate(room)]
         top = _top(sizes, row, dims, dynamic_pad, shared_name)
         which = cast(convert(which_bucket), dtypes.int32)
@@ -109,7 +109,8 @@ def bucket(
         summary.scalar(f"bucket/{top.name}/size", full)
         number, *batch = top.dequeue()
         _say_sizes(batch, dims, sizes, allow_smaller_final_batch)
-        return number, dict(zip(keys, batch, strict=True)) if keys is not None else batch
+        taken = rows.rebuilt(batch)
+        return number, taken if isinstance(taken, (dict, list)) else [taken]
 
 
 def _listed(tensors: Any) -> list[Any]:
@@ -172,9 +173,6 @@ def bucket_by_sequence_length(
         raise TypeError(f"bucket_boundaries must be integers, got: {bounds}")
     if any(a >= b for a, b in itertools.pairwise(bounds)):
         raise ValueError(f"Buckets must contain sequences of increasing length, got: {bounds}")
-    for given, word in ((batch_size, "batch_size"), (bucket_capacities, "bucket_capacities")):
-        if isinstance(given, (list, tuple)) and len(given) != len(bounds) + 1:
-            raise ValueError(f"If {word} is a list it must have {len(bounds) + 1} entries; got {len(given)}")
     with name_scope(name, "bucket_by_sequence_length"):
         length = cast(convert(input_length), dtypes.int32)
         which = raw.Sum(cast(raw.GreaterEqual(length, convert(bounds, dtypes.int32)), dtypes.int32), 0)

@@ -50,6 +50,25 @@ def test_batches_of_like_length():
         assert sorted(seen) == sorted([*range(1, 9)] * 2)
 
 
+def test_buckets_of_sparse_rows():
+    with tf.Graph().as_default(), v1.Session() as session:
+        number = v1.train.range_input_producer(8, shuffle=False, num_epochs=1).dequeue()
+        sparse = tf.SparseTensor([[0]], [tf.cast(number, tf.float32)], [1])
+        which, (numbers, rows) = sequences.bucket([number, sparse], number % 2, 4, 2)
+        assert [numbers.shape.as_list(), rows.shape.as_list()] == [[4], [None, None]]
+        session.run(v1.local_variables_initializer())
+        coordinator = tf.train.Coordinator()
+        threads = v1.train.start_queue_runners(session, coordinator)
+        for _ in range(2):
+            bucket, taken, value = session.run([which, numbers, rows])
+            assert taken.tolist() == value.values.tolist() == [bucket + 2 * i for i in range(4)]
+            assert value.dense_shape.tolist() == [4, 1]
+        coordinator.request_stop()
+        coordinator.join(threads)
+        with pytest.raises(ValueError, match="bucket_capacities must have exactly num_buckets"):
+            sequences.bucket([number], which, 4, 2, bucket_capacities=[1, 2, 3])
+
+
 @pytest.mark.parametrize(("bounds", "kind"), [([], ValueError), ([3, 2], ValueError), ([1.5], TypeError)])
 def test_bad_boundaries(bounds, kind):
     with tf.Graph().as_default(), pytest.raises(kind):
