@@ -139,7 +139,7 @@ class TestCase(unittest.TestCase):
         self, graph: Graph | None = None, config: Message | None = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Iterator[Any]:
         """Open a session for the block; in eager mode, nothing is opened and None is given."""
-        if context.executing_eagerly() and graph is None:
+        if context.executing_eagerly():
             yield EagerSession(self)
             return
         with Session(graph=graph, config=config) as opened, opened.graph.as_default():
@@ -195,7 +195,12 @@ class TestCase(unittest.TestCase):
             value = self.evaluate(value)
         if isinstance(value, IndexedSlices):
             raise TypeError("compare the values and indices of IndexedSlices one by one")
-        return value if isinstance(value, np.ndarray) else np.array(value)
+        if isinstance(value, np.ndarray):
+            return value
+        try:
+            return np.array(value)
+        except ValueError:  # rows of different lengths: an array of lists, as NumPy once made of itself
+            return np.array(value, dtype=object)
 
     _GetNdArray = _array
 

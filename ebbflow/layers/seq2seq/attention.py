@@ -129,7 +129,7 @@ def _prepared(memory: Any, lengths: Any, check_inner: bool) -> Any:
     inside = sequence_mask(lengths, maxlen=shape_of(first)[1], dtype=first.dtype)
 
     def masked(m: Any) -> Any:
-        more = ones([m.shape.rank - 2], dtypes.int32)
+        more = ones(m.shape.rank - 2, dtypes.int32)
         return m * reshape(inside, concat([shape_of(inside), more], 0))
 
     return nest.map_structure(masked, memory)

@@ -403,7 +403,8 @@ def _all_of(value: Any, shape: Any, dtype: DType, name: str | None, default: str
             raise short(tagged(error, Fill)) from None
     with name_scope(name, default, [shape]) as scope:
         dims = None if _has_tensor(shape) else plain_dims(shape)
-        if dims is not None and math.prod(dims) < SMALL_FILL and min(dims, default=0) >= 0:
+        small = dims is not None and hasattr(shape, "__len__") and math.prod(dims) < SMALL_FILL
+        if dims is not None and small and min(dims, default=0) >= 0:  # what a number alone is the shape of is filled
             return graph.constant(np.broadcast_to(filled((), value, dtype), dims), dtype, scope)
         if dims is None and context.switches.tf1 and isinstance(shape, (list, tuple)):
             functools.reduce(operator.mul, shape) < SMALL_FILL  # noqa: B015  (1.15 left these nodes in the graph)

@@ -73,6 +73,7 @@ def _combined(params: Any, sp_ids: Any, sp_weights: Any, strategy: str, name: An
         original = found.dtype
         if original in (dtypes.float16, dtypes.bfloat16):
             found = cast(found, dtypes.float32)
+            original = dtypes.float32 if context.switches.tf1 else original  # TensorFlow 1 left it so
         if sp_weights is None:
             fold = {"sum": sparse_segment_sum, "mean": sparse_segment_mean, "sqrtn": sparse_segment_sqrt_n}[combiner]
             result = fold(found, which, rows)
