@@ -19,7 +19,6 @@ from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.graph.graph import get_default_graph
-from ebbflow.ops.arrays.creation import identity
 from ebbflow.ops.arrays.indexing import gather_nd
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.declare import raw
@@ -125,11 +124,6 @@ def anonymous_name() -> str:
 def shared_name(name: str | None = None) -> str | None:
     """Return a shared name for a resource: eager ones are never shared unless they say so."""
     return name if name or not context.executing_eagerly() else anonymous_name()
-
-
-def identity_of_any(data: Any, name: str | None = None) -> Any:
-    """Return the same value anew, of a tensor or of something made of several."""
-    return identity(data, name=name)
 
 
 def enable_control_flow_v2(graph: Any) -> bool:

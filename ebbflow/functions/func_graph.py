@@ -325,7 +325,7 @@ def build(
         result = function(*graph.inputs)
         graph.structured_outputs = result
         graph.outputs = [_inside(graph, r) for r in nest.flatten(result, expand_composites=True) if r is not None]
-        if control_flow and not context.switches.control_flow_v2:  # in TF 1 results wait for what writes summaries
+        if control_flow and outer is not None and prunes(outer):  # in TF 1 results wait for what writes summaries
             written = graph.get_collection(GraphKeys._SUMMARY_COLLECTION)[known:]
             if written:
                 with graph.control_dependencies(written):

@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,6 @@ class Graph(GraphScopes, NodeCreation, Collections):
     building_function = False
     is_control_flow_graph = False
     forward_graph: Any = None  # of a gradient: the body it is the gradient of, whose tensors it finds by itself
-    brought_out: Callable[[Any], Any] | None = None  # of a branch: how what is made in it is had outside
     changing: Any = contextlib.nullcontext()  # held by who changes nodes that are there, and by who reads many of them
 
     def __init__(self) -> None:
@@ -201,16 +200,6 @@ class Graph(GraphScopes, NodeCreation, Collections):
             check_fits_a_graph(tensor._array)
             return self.constant(tensor._array, tensor._dtype, name)
         return self.from_branches(tensor)
-
-    def from_branches(self, item: Any) -> Any:
-        """Return a tensor, or a node, as it is outside of the branches of choices that do not lie around this graph."""
-        while item.graph is not self and item.graph.brought_out is not None and not self._is_inside(item.graph):
-            item = item.graph.brought_out(item)
-        return item
-
-    def _is_inside(self, graph: Graph) -> bool:
-        """Return whether another graph is around this one."""
-        return False
 
     # --- looking up
     # -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import context, device
@@ -21,6 +21,8 @@ _VALID_SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
 
 class GraphScopes:
     """The part of a Graph that keeps open scopes."""
+
+    brought_out: Callable[[Any], Any] | None = None  # of a branch: how what is made in it is had outside
 
     _scope: Any
     _lock: Any
@@ -163,6 +165,16 @@ class GraphScopes:
             if node not in nodes:
                 nodes.append(node)
         return ControlDependencies(self, nodes)
+
+    def from_branches(self, item: Any) -> Any:
+        """Return a tensor, or a node, as it is outside of the branches of choices that do not lie around this graph."""
+        while item.graph is not self and item.graph.brought_out is not None and not self._is_inside(item.graph):
+            item = item.graph.brought_out(item)
+        return item
+
+    def _is_inside(self, graph: Any) -> bool:
+        """Return whether another graph is around this one."""
+        return False
 
     def _control_input(self, item: Any) -> Operation:
         if isinstance(item, EagerTensor):

@@ -65,7 +65,7 @@ def create_file_writer(
 ) -> SummaryWriter:
     """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
     if name is None and logdir is not None and not isinstance(logdir, Tensor):
-        name = f"logdir:{os.fspath(logdir)}"  # writers into one folder are one
+        name = f"logdir:{os.fsdecode(logdir)}"  # writers into one folder are one
     return recording.create_file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
 
 

@@ -74,7 +74,7 @@ ELSEWHERE = {
     "handles of trees: learning's tests": "BoostedTrees.*(Ensemble|Resource|Predict|Outputs|CenterBias).*|"
     "IsBoostedTrees.*|BoostedTreesFlushQuantileSummaries",
     "control flow: functions' tests": "(Ref)?(Switch|Merge|Enter|Exit|NextIteration|Select)|LoopCond|ControlTrigger|"
-    "NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
+    "RefIdentity|NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
     "optionals: functions' tests": "Optional.*",
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
     "(Unw|W)rapDatasetVariant|GetElementAtIndex|MatchingFiles|.*SeedGenerator|.*MemoryCache",

@@ -70,7 +70,6 @@ DEFAULT_GRAPH_SEED as python.framework.random_seed.DEFAULT_GRAPH_SEED
 [api.live]
 python.ops.control_flow_util.ENABLE_CONTROL_FLOW_V2
 [api.inner_helpers]
-identity_of_any as python.ops.control_flow_ops._Identity
 enable_control_flow_v2 as python.ops.control_flow_util.EnableControlFlowV2
 [ops.ragged.functions]
 stack as python.ops.ragged.ragged_concat_ops.stack
@@ -137,7 +136,11 @@ rows_to_tensors as python.data.util.structure.to_batched_tensor_list
 from_tensors as python.data.util.structure.from_compatible_tensor_list
 is_nested as python.data.util.nest.is_nested python.data.util.nest.is_sequence
 [functions.dataflow_v1.switch_merge]
-python.ops.control_flow_ops.: merge switch
+python.ops.control_flow_ops.: exit merge next_iteration switch
+enter as python.ops.control_flow_ops._Enter
+identity_of_any as python.ops.control_flow_ops._Identity
+next_iteration as python.ops.control_flow_ops._NextIteration
+switch_ref_or_tensor as python.ops.control_flow_ops._SwitchRefOrTensor
 in_xla_context as python.ops.control_flow_util.GraphOrParentsInXlaContext
 [functions.vectorize.vectorized_map]
 python.ops.parallel_for.: batch_jacobian for_loop jacobian pfor

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import context, nest
+from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
+from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.branch_op import choose_node
 from ebbflow.functions.control_flow.leaving import keeping_state, let_out
 from ebbflow.functions.func_graph import FuncGraph, build, prunes
-from ebbflow.graph.symbolic import Operation
+from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
 
 
@@ -53,8 +54,8 @@ def cond_v1(
     elif isinstance(pred, (bool, np.bool_)):
         raise TypeError("pred must not be a Python bool", pred)
     else:
-        found = _add(context.current_graph(), pred, branches, name or "cond")
-    return found[0] if not strict and isinstance(found, (list, tuple)) and len(found) == 1 else found
+        found = _add(context.current_graph(), pred, branches, name or "cond", strict)
+    return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 and not strict else found
 
 
 def _one_of(name: str, given: Any, old_name: str, old: Any) -> Callable[[], Any]:
@@ -68,7 +69,7 @@ def _one_of(name: str, given: Any, old_name: str, old: Any) -> Callable[[], Any]
     return found
 
 
-def _add(graph: Any, pred: Any, branches: Sequence[Any], name: str) -> Any:
+def _add(graph: Any, pred: Any, branches: Sequence[Any], name: str, strict: bool) -> Any:
     with graph.name_scope(name) as scope:
         pred = convert(pred, name="pred")
         if pred._dims != ():
@@ -78,6 +79,8 @@ def _add(graph: Any, pred: Any, branches: Sequence[Any], name: str) -> Any:
             build(f"{prefix}{which}", fn, graph, control_flow=True)
             for which, fn in zip(("true", "false"), branches, strict=True)
         ]
+        if prunes(graph):
+            _check_there(bodies, strict)
         check_alike(bodies, ["true_fn", "false_fn"], "tf.cond")
         outputs = _chosen(graph, pred, bodies, scope)
         let_out(graph, pred, bodies, outputs, by_index=False)
@@ -117,21 +120,70 @@ def _sharing(needs: Sequence[set[Operation]]) -> list[list[int]]:
     return sorted(group for _, group in groups)
 
 
+def _check_there(bodies: Sequence[FuncGraph], strict: bool) -> None:
+    """Refuse branches that give nothing, as TF 1 does; a list of one is its one, unless `strict`."""
+    for body, name in zip(bodies, ("true_fn", "false_fn"), strict=True):
+        given = body.structured_outputs
+        if given is None:
+            raise ValueError(f"{name} must have a return value.")
+        if not strict and isinstance(given, (list, tuple)) and len(given) == 1:
+            body.structured_outputs = given[0]
+
+
 def check_alike(bodies: Sequence[FuncGraph], names: Sequence[str], what: str) -> None:
-    """Refuse branches whose results differ in structure or dtype."""
-    first = bodies[0]
+    """Refuse branches whose results differ in structure or dtype; rows of tensors are made alike in their indices."""
+    first, of_tf1 = bodies[0], prunes(bodies[0]._around)
+    if not of_tf1:
+        _check_apart(bodies, names)
+    _reconcile_rows(bodies, names, what, of_tf1)
     for body, name in zip(bodies[1:], names[1:], strict=True):
+        kind = ValueError if of_tf1 else TypeError
         try:
             nest.assert_same_structure(first.structured_outputs, body.structured_outputs, expand_composites=True)
             detail = _difference(first, body, names[0], name)
         except (ValueError, TypeError) as error:
             detail = str(error)
+            kind = TypeError if isinstance(error, TypeError) and _counts(first) == _counts(body) else kind
         if detail:
-            raise TypeError(
+            raise kind(
                 f"{names[0]} and {name} arguments to {what} must have the same number, type, and overall structure of "
                 f"return values.\n\n{names[0]} output: {first.structured_outputs}\n{name} output: "
                 f"{body.structured_outputs}\n\nError details:\n{detail}"
             )
+
+
+def _counts(body: FuncGraph) -> int:
+    return len(nest.flatten(body.structured_outputs))
+
+
+def _check_apart(bodies: Sequence[FuncGraph], names: Sequence[str]) -> None:
+    """Refuse a branch that uses what another one makes."""
+    owners: dict[Any, str] = dict(zip(bodies, names, strict=True))
+    for body, name in owners.items():
+        for tensor in body.external_captures:
+            owner = owners.get(tensor.graph) if type(tensor) is SymbolicTensor else None
+            if owner is not None:
+                raise ValueError(f"Tensor {tensor.name} in {owner} is accessed from {name}.")
+
+
+def _reconcile_rows(bodies: Sequence[FuncGraph], names: Sequence[str], what: str, of_tf1: bool) -> None:
+    """Give rows of tensors (IndexedSlices) indices of one dtype in all branches."""
+    columns = [nest.flatten(body.structured_outputs) for body in bodies]
+    if len({len(column) for column in columns}) > 1:
+        return
+    place = 0
+    for i, leaves in enumerate(zip(*columns, strict=True)):
+        rows = [isinstance(leaf, IndexedSlices) for leaf in leaves]
+        if any(rows) and not all(rows) and not of_tf1:
+            kinds = ", ".join(f"{type(leaf).__name__} in {name}" for leaf, name in zip(leaves, names, strict=True))
+            raise TypeError(f"Cannot reconcile {what} {i}-th outputs: {kinds}. Give IndexedSlices in all, or in none.")
+        if all(rows) and len({body.outputs[place + 1].dtype for body in bodies}) > 1:
+            for body, column in zip(bodies, columns, strict=True):
+                with context.scope(body):
+                    indices = body.outputs[place + 1] = raw.Cast(body.outputs[place + 1], DstT=dtypes.int64)
+                column[i] = IndexedSlices(body.outputs[place], indices, column[i].dense_shape)
+                body.structured_outputs = nest.pack_sequence_as(body.structured_outputs, column)
+        place += sum(part is not None for part in nest.flatten(leaves[0], expand_composites=True))
 
 
 def _difference(first: FuncGraph, other: FuncGraph, name: str, other_name: str) -> str:
@@ -142,7 +194,10 @@ def _difference(first: FuncGraph, other: FuncGraph, name: str, other_name: str) 
             return f"output {i} is {a} in {name} and {b} in {other_name}."
     for i, (x, y) in enumerate(zip(first.outputs, other.outputs, strict=True)):
         if x.dtype.base_dtype is not y.dtype.base_dtype:
-            return f"output {i} is {x.dtype.name} in {name} and {y.dtype.name} in {other_name}."
+            return (
+                f"output {i} is {x.dtype.name} in {name} and {y.dtype.name} in {other_name}. Outputs of {name} and "
+                f"{other_name} must have the same type: {x.dtype.name}, {y.dtype.name}"
+            )
     return ""
 
 

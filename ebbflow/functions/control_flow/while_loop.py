@@ -195,7 +195,7 @@ class _WhileBuilder:
             limit = convert(-1) if self.limit is None else _limit(self.limit)
             counter = convert(0, limit.dtype.base_dtype, name="loop_counter")
             given = [counter, limit, *flat]
-            self.first_values = () if context.switches.control_flow_v2 else given
+            self.first_values = given if prunes(graph) else ()
             dims = [(), (), *self._argument_dims(flat)]
             arguments = [(t.dtype.base_dtype, d, t.op.name) for t, d in zip(given, dims, strict=True)]
             prefix = scope.replace("/", "_")
@@ -206,7 +206,6 @@ class _WhileBuilder:
                 for part in (test, step):
                     needed = set().union(*(keeping_state(t) for t in part.outputs))
                     part.effects = [node for node in part._nodes if node in needed]
-            if not context.switches.control_flow_v2:
                 test.brought_out = step.brought_out = functools.partial(_refuse_outside, scope)
             outputs = loop_node(given, dims, test, step, parallel_iterations, scope)
             outputs = _handed_out(graph, outputs, len(given), self.limit is not None)

@@ -54,9 +54,15 @@ _JOINS = {"shape": _merge_shape, "kernel": _merge, "gradient": UNDEFINED}
 Merge = op("Merge(inputs:N*T) -> (output:T, value_index:int32) | T: type; N: int >= 1", **_JOINS)
 RefMerge = op("RefMerge(inputs:Ref(N*T)) -> (output:Ref(T), value_index:int32) | T: type; N: int >= 1", **_JOINS)
 
+RefIdentity = op(
+    "RefIdentity(input:Ref(T)) -> (output:Ref(T)) | T: type | allows_uninitialized_input",
+    shape=same,
+    kernel=lambda xp, input: input,
+    gradient=UNDEFINED,
+)
 RefSelect = op(
     "RefSelect(index:int32, inputs:Ref(N*T)) -> (output:Ref(T)) | T: type; N: int >= 1",
-    shape=lambda index, inputs: _merge_shape(inputs)[0],
+    shape=lambda index, inputs: inputs[0].dims if len({x.dims for x in inputs}) == 1 else None,
     gradient=UNDEFINED,
 )
 

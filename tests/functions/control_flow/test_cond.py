@@ -71,3 +71,29 @@ def test_refusals(true_fn, false_fn, words):
 
 def test_eagerly_the_function_is_called():
     assert cond(tf.constant(False), lambda: 1, lambda: 2) == 2
+
+
+def test_rows_of_tensors_get_indices_of_one_kind():
+    def rows(kind):
+        return lambda: tf.IndexedSlices(tf.constant([10]), tf.constant([0], kind))
+
+    @tf.function
+    def chosen(condition):
+        found = tf.cond(condition, rows(tf.int32), rows(tf.int64))
+        assert found.indices.dtype == tf.int64
+        return found
+
+    assert chosen(tf.constant(True)).indices.numpy().tolist() == [0]
+    with pytest.raises(TypeError, match=r"Cannot reconcile tf\.cond 0-th outputs"):
+        tf.function(lambda c: tf.cond(c, rows(tf.int32), lambda: tf.constant([1])))(tf.constant(True))
+
+
+def test_a_branch_does_not_see_what_another_makes():
+    kept = []
+
+    def true_fn():
+        kept.append(tf.constant(1.0, name="inside"))
+        return kept[0]
+
+    with pytest.raises(ValueError, match="Tensor inside:0 in true_fn is accessed from false_fn"):
+        tf.function(lambda c: tf.cond(c, true_fn, lambda: tf.identity(kept[0])))(tf.constant(True))
