@@ -2,7 +2,8 @@
 
 The function looks at every array it is given before it touches memory: that it is a plain array of the dtype and shape
 the code was made for, without gaps (and may be written to, where it is a result). Where one is not, or where a guard of
-the region speaks up, it returns False and nothing has happened; the caller does without.
+the region speaks up, it returns False and nothing has happened; the caller does without. A region that changes nothing
+but its results may also say in the end that these are not right (`Lowering.verdict`).
 """
 
 from __future__ import annotations
@@ -117,7 +118,8 @@ def _entry(low: Lowering, parts: Parts, inputs: int) -> list[str]:
         f"  %bad = call i1 @guard({given[:-2]})",
         "  br i1 %bad, label %refuse, label %run",
         "run:",
-        *([f"  call void @body({given}ptr @scratch)"] if low.work < LONG else _alone(parts.size, given)),
+        *(_at_once(parts, given) if low.work < LONG else _alone(parts, given)),
+        *(["  br i1 %spoilt, label %refuse, label %sound", "sound:"] if parts.verdict is not None else []),
         *(_raised() if STOPPED in parts.needs else []),
         "  %yes = call ptr @PyBool_FromLong(i64 1)",
         "  ret ptr %yes",
@@ -139,8 +141,25 @@ def _at_home() -> list[str]:
     ]
 
 
-def _alone(size: int, given: str) -> list[str]:
+def _judged(parts: Parts, scratch: str) -> list[str]:
+    """Return the look at what the body says of its results."""
+    if parts.verdict is None:
+        return []
+    return [
+        f"  %verdictp = getelementptr i8, ptr {scratch}, i64 {parts.verdict}",
+        "  %verdict = load float, ptr %verdictp",
+        "  %spoilt = fcmp uno float %verdict, %verdict",
+    ]
+
+
+def _at_once(parts: Parts, given: str) -> list[str]:
+    """Return the call of the body in the code's own memory."""
+    return [f"  call void @body({given}ptr @scratch)", *_judged(parts, "@scratch")]
+
+
+def _alone(parts: Parts, given: str) -> list[str]:
     """Return the call of the body without Python's lock, in memory of its own."""
+    size = parts.size
     return [
         "  %thread = call ptr @PyEval_SaveThread()",
         f"  %taken = call ptr @PyMem_RawMalloc(i64 {size + 64})",
@@ -153,6 +172,7 @@ def _alone(size: int, given: str) -> list[str]:
         "  %up = getelementptr i8, ptr %taken, i64 63",
         "  %near = call ptr @llvm.ptrmask.p0.i64(ptr %up, i64 -64)",
         f"  call void @body({given}ptr %near)",
+        *_judged(parts, "%near"),
         "  call void @PyMem_RawFree(ptr %taken)",
         "  call void @PyEval_RestoreThread(ptr %thread)",
     ]

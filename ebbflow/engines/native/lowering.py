@@ -77,6 +77,7 @@ class Lowering:
         self.arguments: list[Memory] = []
         self.constants: list[np.ndarray] = []
         self.guards: list[Callable[[Body], str]] = []  # what must hold before anything is written
+        self.verdict: Memory | None = None  # what must be a number in the end: else nothing was done
         self.changed: set[str] = set()  # arguments that are written to though they are inputs
         self.ranges: dict[Any, tuple[int, int]] = {}  # what an index is at least and at most
         self._held: dict[Any, Held] = {}
@@ -266,6 +267,16 @@ class Lowering:
         out = self.room(held.kind, tuple(1 if i in axes else n for i, n in enumerate(dims)))
         self.steps.append(Fold(how, held, axes, out))
         return out if keep else Buffer(out.memory, tuple(n for i, n in enumerate(dims) if i not in axes))
+
+    def refuse_unless_finite(self, held: Buffer) -> None:
+        """Have the code say, when it has run, that it could not do it, if an element is no finite number.
+
+        Then somebody else computes what it has written: it is for regions that change nothing else.
+        """
+        total = self.reduce("sum", self.map(lambda x: x - x, held), range(len(held.dims)))
+        self.verdict = self.room("f32", ()).memory
+        self.verdict.is_looked_at = True
+        self.write(Buffer(self.verdict, ()), total)
 
     def before_writing(self, memory: Memory) -> None:
         """Write elsewhere what still looks at memory that is about to change, if somebody will ask for it."""

@@ -38,6 +38,7 @@ class Parts:
             self._write(body, number, nest)
         self._define("void @body", self._taken, body, me="0")
         self.size = self._scratch.size
+        self.verdict = next((at for memory, at, _ in self._scratch.rooms if memory is low.verdict), None)
         self.scopes = self._scratch.scopes
 
     def _write(self, body: Body, number: int, nest: Nest) -> None:

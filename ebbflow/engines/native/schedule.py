@@ -168,6 +168,9 @@ def place_all(rooms: Sequence[Memory], nests: Sequence[Nest], threads: int) -> S
     for memory in rooms:
         if not memory.is_kept:
             continue
+        if memory.is_looked_at:
+            scratch.place(memory, memory.dims, own=False)
+            continue
         users = [n for n in nests if any(memory in s.reads or memory in s.writes for s in n.steps)]
         steps = [s for n in users for s in n.steps if memory in s.reads or memory in s.writes]
         if len(steps) == 1 and isinstance(steps[0], Store) and steps[0].makes_for_itself(memory):

@@ -58,6 +58,7 @@ class Memory:
         self.row = 0
         self.scope: int | None = None  # its number among memory that is never reached through another's pointer
         self.is_kept = True  # whether it is memory at all: what only one loop knows stays in registers
+        self.is_looked_at = False  # whether it is looked at when all is done, and so is memory
 
     @property
     def tags(self) -> str:

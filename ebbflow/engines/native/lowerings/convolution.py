@@ -103,8 +103,8 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     turned = Buffer(filters.memory, filters.dims, (-filters.strides[0], -filters.strides[1], *filters.strides[2:]),
                     filters.offset + 2 * (filters.strides[0] + filters.strides[1]))  # fmt: skip
     out = low.target(node.outputs[0])
-    low.steps.append(Convolution(low, _found(node), x, transposed(turned, [0, 1, 3, 2]), out))  # type: ignore[arg-type]
-    return out
+    turned = transposed(turned, [0, 1, 3, 2])  # type: ignore[assignment]
+    return _convolved(low, Convolution(low, _found(node), x, turned, out))
 
 
 @lowers("Conv2DBackpropFilter")
@@ -115,8 +115,14 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 def _forward(low: Lowering, node: Any, held: list[Held], **finish: Any) -> Buffer:
     x, filters = low.in_memory(held[0]), low.in_memory(held[1])
     out = low.target(node.outputs[0])
-    low.steps.append(Convolution(low, _found(node), x, filters, out, **finish))
-    return out
+    return _convolved(low, Convolution(low, _found(node), x, filters, out, **finish))
+
+
+def _convolved(low: Lowering, step: Convolution) -> Buffer:
+    """Return the result of a convolution that has no infinity or NaN among its inputs: a tile would be full of them."""
+    low.steps.append(step)
+    low.refuse_unless_finite(step.seen)
+    return step.out
 
 
 def _to_filter(low: Lowering, node: Any, x: Held, slope: Held) -> Buffer:
@@ -125,4 +131,5 @@ def _to_filter(low: Lowering, node: Any, x: Held, slope: Held) -> Buffer:
     parts = min(threads.count(), shape.images)
     low.steps.append(Slopes(low, shape, low.in_memory(x), low.in_memory(slope), parts))
     low.steps.append(FromSlopes(low.steps[-1], out))  # type: ignore[arg-type]
+    low.refuse_unless_finite(out)
     return out

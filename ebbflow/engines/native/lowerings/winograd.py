@@ -255,9 +255,10 @@ class Convolution(_Units):
         self.padded = self._own(low, 2 * shape.rows + 2, columns, shape.taken)
         self.inputs = self._own(low, PLACES, apart(shape.tiles * shape.taken))
         self.products = self._own(low, PLACES, apart(shape.tiles * shape.given))
+        self.seen = low.room("f32", (*self.dims, library.lanes()))  # sums of all results of a unit: numbers, or not
         others = [m for h in (bias, addend) if h is not None for m in h.reads]
         self.reads = {x.memory: 0, self.filters.memory: 0, **dict.fromkeys(others, 0)}
-        self.writes = {out.memory: 0, self.padded: 2, self.inputs: 2, self.products: 2}
+        self.writes = {out.memory: 0, self.padded: 2, self.inputs: 2, self.products: 2, self.seen.memory: 2}
         self.work = PLACES * shape.images * shape.units * shape.tiles * shape.taken * shape.given
 
     def _own(self, low: Lowering, *dims: int) -> Memory:
@@ -276,44 +277,52 @@ class Convolution(_Units):
             b = _part(body, self.filters.memory, place.index, (shape.taken, shape.given))
             out = _part(body, self.products, place.index, (shape.tiles, shape.given))
             matmul.multiply(body, a, matmul.Panels(b.memory, b.dims), out, self.wide)
-        self._results(body, image, first)
+        Vectors(body, library.lanes()).store("zeroinitializer", self.seen.pointer(body, [image, unit, 0]))
+        self._results(body, image, first, unit)
 
-    def _results(self, body: Body, image: Index, first: Index) -> None:
+    def _results(self, body: Body, image: Index, first: Index, unit: Index) -> None:
         """Write two rows of results for each row of tiles, one where the last is cut off."""
         shape = self.shape
         with body.loop(shape.rows) as i:
             here = body.plus(first, body.times(i.index, 2))
             if not shape.out_high % (2 * shape.rows):
-                self._row(body, image, here, i.index, 2)
+                self._row(body, [image, unit], here, i.index, 2)
                 return
             with body.when(body(f"icmp slt i64 {here}, {shape.out_high - 1}")):
-                self._row(body, image, here, i.index, 2)
+                self._row(body, [image, unit], here, i.index, 2)
             if shape.out_high % 2:
                 with body.when(body(f"icmp eq i64 {here}, {shape.out_high - 1}")):
-                    self._row(body, image, here, i.index, 1)
+                    self._row(body, [image, unit], here, i.index, 1)
 
-    def _row(self, body: Body, image: Index, here: Index, i: Index, rows: int) -> None:
+    def _row(self, body: Body, at: list[Index], here: Index, i: Index, rows: int) -> None:
         shape = self.shape
         whole = shape.out_wide // 2
         if whole:
             with body.loop(whole) as j:
-                self._tile(body, image, here, i, j.index, (rows, 2))
+                self._tile(body, at, here, i, j.index, (rows, 2))
         if shape.out_wide % 2:
-            self._tile(body, image, here, i, whole, (rows, 1))
+            self._tile(body, at, here, i, whole, (rows, 1))
 
-    def _tile(self, body: Body, image: Index, here: Index, i: Index, j: Index, size: tuple[int, int]) -> None:
+    def _tile(self, body: Body, place: list[Index], here: Index, i: Index, j: Index, size: tuple[int, int]) -> None:
         shape = self.shape
         v = Vectors(body, library.lanes())
         number = body.plus(body.times(i, shape.across), j)
         with body.loop(shape.given, v.lanes) as c:
             at = body.plus(body.times(number, shape.given), c.index)
             apart_by = self.products.dims[-1]
-            found = [v.load(_pointer(body, self.products, place * apart_by, at)) for place in range(PLACES)]
+            found = [v.load(_pointer(body, self.products, k * apart_by, at)) for k in range(PLACES)]
             square = both_ways(v.of_products, [found[4 * y : 4 * y + 4] for y in range(4)])
+            self._look(v, square, place)
             for y in range(size[0]):
                 for x in range(size[1]):
-                    index = [image, body.plus(here, y), body.plus(body.times(j, 2), x), c.index]
+                    index = [place[0], body.plus(here, y), body.plus(body.times(j, 2), x), c.index]
                     v.store(self._finished(v, square[y][x], index), self.out.pointer(body, index))
+
+    def _look(self, v: Vectors, square: Sequence[Sequence[str]], unit: list[Index]) -> None:
+        """Add the results of a tile to the unit's sums: an infinity or a NaN among its inputs has spread over it."""
+        pointer = self.seen.pointer(v.body, [*unit, 0])
+        (a, b), (c, d) = square
+        v.store(v.plus(v.load(pointer), v.plus(v.plus(a, b), v.plus(c, d))), pointer)
 
     def _finished(self, v: Vectors, value: str, index: list[Index]) -> str:
         if self.bias is not None:
