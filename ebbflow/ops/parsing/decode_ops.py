@@ -85,6 +85,9 @@ def _(xp, input_bytes, fixed_length, *, out_type, little_endian):
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
 
+_WORDS = {dtypes.float32: "float", dtypes.float64: "double"}
+"""Dtypes that messages about fields call otherwise than they are named."""
+
 DecodeCSV = op(
     "DecodeCSV(records:string, record_defaults:list(OUT_TYPE)) -> (output:list(OUT_TYPE)) | OUT_TYPE: list(type) in"
     ' [float,double,int32,int64,string] >= 1; field_delim: string = ","; use_quote_delim: bool = true;'
@@ -97,7 +100,9 @@ DecodeCSV = op(
 def _(records, record_defaults):
     for i, default in enumerate(record_defaults):
         if default.rank is not None and default.rank > 1:
-            raise errors.StaticShapeError(f"Shape of a default must be a length-0 or length-1 vector, or a scalar: {i}")
+            raise errors.StaticShapeError(
+                f"Shape must be at most rank 1 but is rank {default.rank} for the default {i}"
+            )
         if default.dims and default.dims[0] is not None and default.dims[0] > 1:
             raise errors.StaticShapeError("Shape of a default must be a length-0 or length-1 vector, or a scalar.")
     return [records.dims] * len(record_defaults)
@@ -108,8 +113,10 @@ def _(xp, records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, n
     if len(field_delim) != 1:
         raise invalid(f"field_delim should be only 1 char, got {field_delim!r}")
     for i, default in enumerate(record_defaults):
-        if default.size > 1 or default.ndim > 1:
-            raise invalid(f"Shape of a default must be a length-0 or length-1 vector, or a scalar: field {i}")
+        if default.ndim > 1:
+            raise invalid(f"Each record default should be at most rank 1, that of field {i} has rank {default.ndim}")
+        if default.size > 1:
+            raise invalid(f"There should only be 1 default per field but field {i} has {default.size}")
     if sorted(set(select_cols)) != list(select_cols) or any(n < 0 for n in select_cols):
         raise invalid(f"select_cols should be strictly increasing indices, got {list(select_cols)}")
     if select_cols and len(select_cols) != len(OUT_TYPE):
@@ -130,7 +137,8 @@ def _(xp, records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, n
 def _chosen(fields: list[bytes], select: Any, count: int, record: int) -> list[bytes]:
     if select:
         if len(fields) <= select[-1]:
-            raise invalid(f"Expect at least {select[-1] + 1} fields but have {len(fields)} in record {record}")
+            there = sum(i < len(fields) for i in select)
+            raise invalid(f"Expect {count} fields but have {there} in record {record}: it has {len(fields)} in all")
         return [fields[i] for i in select]
     if len(fields) != count:
         raise invalid(f"Expect {count} fields but have {len(fields)} in record {record}")
@@ -156,7 +164,7 @@ def _field(field: bytes, dtype: Any, default: np.ndarray, missing: bytes, i: int
     value = number_of(field, dtype)
     if value is None:
         shown = field.decode("utf-8", "replace")
-        raise invalid(f"Field {i} in record {record} is not a valid {dtype.name}: {shown}")
+        raise invalid(f"Field {i} in record {record} is not a valid {_WORDS.get(dtype, dtype.name)}: {shown}")
     return value
 
 

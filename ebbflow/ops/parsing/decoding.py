@@ -68,8 +68,13 @@ def decode_csv(
     """
     if select_cols is not None and sorted(set(select_cols)) != list(select_cols):
         raise ValueError(f"select_cols is not strictly increasing: {list(select_cols)}")
-    if select_cols is not None and (select_cols[0] < 0 or len(select_cols) != len(record_defaults)):
-        raise ValueError("Length of select_cols and record_defaults do not match, or a column is negative.")
+    if select_cols is not None and min(select_cols, default=0) < 0:
+        raise ValueError(f"select_cols contains negative values. Received: {list(select_cols)}")
+    if select_cols is not None and len(select_cols) != len(record_defaults):
+        raise ValueError(
+            f"Length of select_cols and record_defaults do not match. Received: {len(select_cols)} and "
+            f"{len(record_defaults)}"
+        )
     return raw.DecodeCSV(
         convert(records, dtypes.string), [convert(default) for default in record_defaults], field_delim=field_delim,
         use_quote_delim=use_quote_delim, na_value=na_value, select_cols=list(select_cols or []), name=name,
