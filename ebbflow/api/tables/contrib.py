@@ -57,7 +57,7 @@ PATHS = {
         create_global_step=train.create_global_step get_global_step=train.get_global_step
         get_local_variables=local_variables get_model_variables=model_variables
         get_or_create_global_step=train.get_or_create_global_step get_trainable_variables=trainable_variables
-        is_tensor py_func sort
+        TensorSpec is_tensor py_func sort
     """,
     "contrib.framework.python.ops.variables": """
         create_global_step=train.create_global_step get_global_step=train.get_global_step
@@ -165,6 +165,15 @@ contrib.rnn.python.ops.rnn_cell.AttentionCellWrapper
 contrib.rnn.python.ops.rnn_cell.: CompiledWrapper HighwayWrapper
 [layers.smart_cond]
 contrib.framework.smart_cond
+[tf1.shape_checks]
+contrib.framework.: assert_scalar_int get_graph_from_inputs get_placeholders reduce_sum_n remove_squeezable_dimensions
+contrib.framework.: smart_case smart_constant_value with_same_shape with_shape zero_initializer
+[graph.scope_names]
+contrib.framework.: prepend_name_scope strip_name_scope
+[ops.sparse.functions]
+contrib.framework.convert_to_tensor_or_sparse_tensor
+[testing.summaries]
+contrib.testing.: FakeSummaryWriter assert_summary latest_event_file latest_events latest_summaries
 [functions.autograph.public]
 convert_v1 as contrib.autograph.convert
 [layers.rnn.blocks]
