@@ -46,8 +46,6 @@ streaming_sparse_precision_at_k = _predictions_first(metrics_ranking.precision_a
 streaming_sparse_recall_at_k = _predictions_first(metrics_ranking.recall_at_k)
 streaming_specificity_at_sensitivity = _predictions_first(metrics_thresholds.specificity_at_sensitivity)
 streaming_sparse_average_precision_at_k = _predictions_first(metrics_ranking.average_precision_at_k)
-streaming_sparse_average_precision_at_top_k = _predictions_first(metrics_ranking.average_precision_at_top_k)
-streaming_sparse_precision_at_top_k = _predictions_first(metrics_ranking.precision_at_top_k)
 streaming_true_positives_at_thresholds = _predictions_first(metrics_thresholds.true_positives_at_thresholds)
 streaming_true_negatives_at_thresholds = _predictions_first(metrics_thresholds.true_negatives_at_thresholds)
 streaming_false_positives_at_thresholds = _predictions_first(metrics_thresholds.false_positives_at_thresholds)
@@ -57,7 +55,50 @@ streaming_true_positives = _predictions_first(metrics.true_positives)
 streaming_mean = metrics.mean
 streaming_mean_tensor = metrics.mean_tensor
 streaming_percentage_less = metrics.percentage_below
-sparse_recall_at_top_k = metrics_ranking.recall_at_top_k
+
+
+def streaming_sparse_average_precision_at_top_k(
+    top_k_predictions: TensorLike,
+    labels: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`tf.metrics.average_precision_at_k` of class numbers, best first; predictions come before labels."""
+    return metrics_ranking.average_precision_at_top_k(
+        labels, top_k_predictions, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_sparse_precision_at_top_k(
+    top_k_predictions: TensorLike,
+    labels: TensorLike,
+    class_id: int | None = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`tf.metrics.precision_at_top_k`, with predictions before labels."""
+    return metrics_ranking.precision_at_top_k(
+        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
+    )
+
+
+def sparse_recall_at_top_k(
+    labels: TensorLike,
+    top_k_predictions: TensorLike,
+    class_id: int | None = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Sequence[str] | str | None = None,
+    updates_collections: Sequence[str] | str | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`tf.metrics.recall_at_top_k` without k."""
+    return metrics_ranking.recall_at_top_k(
+        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
+    )
 
 
 def streaming_recall_at_k(

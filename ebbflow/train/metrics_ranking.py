@@ -24,7 +24,7 @@ from ebbflow.ops.elementwise.binary import div, div_no_nan
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.reduce.reductions import reduce_any, reduce_sum
 from ebbflow.ops.reduce.scan import cumsum
-from ebbflow.ops.sparse.functions import to_dense
+from ebbflow.ops.sparse.functions import convert_to_tensor_or_sparse_tensor, to_dense
 from ebbflow.state.functions import assign_add
 from ebbflow.train.metrics import collected, metric_variable, only_in_graphs
 from ebbflow.train.weights import broadcast_weights
@@ -67,10 +67,11 @@ def _first(ids: Any) -> _Sets:
 
 def _labelled(labels: Any, predictions: Any) -> _Sets:
     """Return labels as sets: each number counts once."""
+    labels = convert_to_tensor_or_sparse_tensor(labels)
     if isinstance(labels, SparseTensor):
         there = to_dense(labels.with_values(raw.OnesLike(labels.values)))
         return _once(cast(to_dense(labels), dtypes.int64), raw.NotEqual(there, raw.ZerosLike(there)))
-    labels = cast(convert(labels), dtypes.int64)
+    labels = cast(labels, dtypes.int64)
     if labels._dims is not None and predictions._dims is not None and len(labels._dims) == len(predictions._dims) - 1:
         labels = expand_dims(labels, -1)
     return _once(labels, raw.Equal(labels, labels))

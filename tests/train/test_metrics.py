@@ -68,3 +68,21 @@ with tf.Session() as session:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "{'r': 0.667, 'p': 0.667} 0.5", done.stderr
+
+
+def test_labels_may_be_values_of_sparse_tensors_and_contrib_orders_its_arguments():
+    from ebbflow.train import contrib_metrics as contrib
+
+    labels = tf.compat.v1.SparseTensorValue([[0, 0], [0, 1], [1, 0]], np.array([1, 2, 0], np.int64), [2, 2])
+    scores = [[0.1, 0.9, 0.5], [0.8, 0.2, 0.4]]
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        best = tf.constant([[1, 2], [0, 2]], tf.int64)
+        updates = [
+            contrib.streaming_sparse_recall_at_k(scores, labels, 2)[1],
+            contrib.streaming_sparse_precision_at_k(scores, labels, 2)[1],
+            contrib.streaming_sparse_precision_at_top_k(best, labels, class_id=2)[1],
+            contrib.sparse_recall_at_top_k(labels, best)[1],
+            contrib.streaming_sparse_average_precision_at_top_k(best, labels)[1],
+        ]
+        session.run(tf.compat.v1.local_variables_initializer())
+        assert session.run(updates) == [1.0, 0.75, 0.5, 1.0, 1.0]
