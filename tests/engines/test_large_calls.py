@@ -15,7 +15,7 @@ import pytest
 import ebbflow as tf
 from ebbflow.core.registry import registry
 from ebbflow.engines.large_calls import FUNCTIONS
-from ebbflow.engines.native import large_loops
+from ebbflow.engines.native import late_code
 from ebbflow.engines.native.large_loops import PART, Loop
 from ebbflow.ops.declare import LARGE
 
@@ -38,7 +38,7 @@ def native(monkeypatch):
 def made(name, dtype):
     loop = Loop(FUNCTIONS[name], dtype)
     loop(np.zeros(LARGE, dtype.np))
-    large_loops.settle()
+    late_code.settle()
     assert loop(np.zeros(LARGE, dtype.np)) is not None
     return loop
 
@@ -84,7 +84,7 @@ def test_the_public_function_uses_it_and_its_gradient_is_right():
     x = tf.constant(numbers("Sigmoid", tf.float32, 300, 300))
     for _ in range(2):
         tf.sigmoid(x)
-        large_loops.settle()
+        late_code.settle()
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = tf.sigmoid(x)
@@ -114,10 +114,10 @@ def test_several_threads_call_it_at_once():
 def test_a_forked_process_goes_on():
     code = """
 import os, numpy as np, ebbflow as tf
-from ebbflow.engines.native import large_loops
+from ebbflow.engines.native import late_code
 x = tf.ones([1 << 18])
 for _ in range(3):
-    tf.tanh(x); large_loops.settle()
+    tf.tanh(x); late_code.settle()
 child = os.fork()
 if child == 0:
     os._exit(0 if np.allclose(tf.tanh(x), np.tanh(1.0)) else 1)

@@ -14,60 +14,43 @@ from typing import Any
 
 from ebbflow.core import dtypes, memory
 from ebbflow.core.tensor import ndarray
-from ebbflow.engines.background import Worker
-from ebbflow.platform import config, threads
+from ebbflow.engines.native.late_code import ADDRESS, SIZE, LateCode
+from ebbflow.platform import threads
 
 PART = 1 << 14
 """Elements that a thread takes at a time."""
 
 KINDS = {dtypes.float32: ("f32", "float"), dtypes.float64: ("f64", "double")}
 
-_worker = Worker("ebbflow-large-loops")
-settle = _worker.settle
-
 
 class Loop:
     """A function of all elements of an array, as machine code."""
 
     def __init__(self, name: str, dtype: Any):
-        self._name = name
-        self._kind, self._type = KINDS[dtype]
         self._dtype = dtype.np
-        self._asked = False
-        self._run: Any = None
+        self._code = LateCode(lambda: _text(name, *KINDS[dtype]), None, ADDRESS, ADDRESS, SIZE, ADDRESS)
 
     def __call__(self, x: ndarray) -> ndarray | None:
         """Return a new array of results, or None where the code is not there, or not for this."""
-        if self._run is None:
-            if not self._asked:
-                self._asked = True
-                if config.wishes.deterministic:  # then no call may differ from the one before
-                    self._make()
-                else:
-                    _worker.add(self._make)
-            if self._run is None:
-                return None
+        run = self._code.function()
+        if run is None:
+            return None
         if not x.flags.c_contiguous or not x.flags.aligned or x.dtype is not self._dtype:
             return None
         out = memory.empty(x.shape, self._dtype)
         taken = ctypes.c_int64(0)
-        work = partial(self._run, memory.address(x), memory.address(out), x.size, ctypes.addressof(taken))
+        work = partial(run, memory.address(x), memory.address(out), x.size, ctypes.addressof(taken))
         if x.size <= PART:  # one thread's
             work()
         else:
             threads.helped(work)
         return out
 
-    def _make(self) -> None:
-        # LLVM takes fifty milliseconds to load: for those who have large arrays.
-        from ebbflow.engines.native import kernel, library
 
-        if not library.available():
-            return
-        functions = kernel.own_functions(self._name, self._kind).values()
-        self._code = library.Code("\n".join([*functions, *_work(self._name, self._kind, self._type), *_entry()]), {})
-        address = ctypes.c_void_p
-        self._run = ctypes.CFUNCTYPE(None, address, address, ctypes.c_int64, address)(self._code.entry)
+def _text(name: str, kind: str, type: str) -> str:
+    from ebbflow.engines.native import kernel  # loads LLVM: for those who have large arrays
+
+    return "\n".join([*kernel.own_functions(name, kind).values(), *_work(name, kind, type), *_entry()])
 
 
 def _work(name: str, kind: str, type: str) -> list[str]:

@@ -7,34 +7,26 @@ same to the last bit, so nobody notices from which call on the code is there. On
 
 from __future__ import annotations
 
-import ctypes
-from typing import Any
-
 import numpy as np
 
 from ebbflow.core import memory
-from ebbflow.engines.background import Worker
+from ebbflow.engines.native.late_code import ADDRESS, SIZE, LateCode
 from ebbflow.ops.image.taps import Taps, each_image, kept
-from ebbflow.platform import config
 
 KINDS = {np.dtype(np.uint8): ("i8", "uitofp"), np.dtype(np.float32): ("float", "")}
 """Pixels that the code reads: how it loads and converts them. NumPy resizes others."""
-
-_worker = Worker("ebbflow-resize")
-settle = _worker.settle
 
 
 class Resize:
     """The code that resizes images of one kind of numbers: there as soon as it is made, once it was asked for."""
 
     def __init__(self, kind: np.dtype):
-        self._kind = kind
-        self._asked = False
-        self._run: Any = None
+        self._code = LateCode(lambda: _text(kind), None, *[ADDRESS] * 3, *[SIZE] * 3, *[ADDRESS] * 5)
 
     def __call__(self, images: np.ndarray, down: Taps, across: Taps) -> np.ndarray | None:
         """Return images [batch, height, width, channels] resized, or None where the code is not there yet."""
-        if self._run is None and not self._ready():
+        resize = self._code.function()
+        if resize is None:
             return None
         batch, height, width, channels = images.shape
         if width * channels >= 1 << 31:  # the code counts along a row in 32 bits
@@ -50,32 +42,10 @@ class Resize:
         def one(i: int) -> None:
             scratch = np.empty(2 * numbers, np.float32)
             old, new = i * sizes[0] * sizes[1] * images.itemsize, i * sizes[2] * sizes[3] * 4
-            self._run(begin + old, end + new, memory.address(scratch), sizes[1], sizes[2], sizes[3], *tables)
+            resize(begin + old, end + new, memory.address(scratch), sizes[1], sizes[2], sizes[3], *tables)
 
         each_image(one, batch, result.size)
         return result
-
-    def _ready(self) -> bool:
-        """Ask for the code, the first time; return whether it is there."""
-        if not self._asked:
-            self._asked = True
-            if config.wishes.deterministic:
-                self._make()
-            else:
-                _worker.add(self._make)
-        return self._run is not None
-
-    def _make(self) -> None:
-        from ebbflow.engines.native import library  # LLVM takes fifty milliseconds to load
-
-        if not library.available():
-            return
-        self._code = library.Code(
-            "\n".join([*_across(*KINDS[self._kind]), *_down(), _IMAGE.replace("BYTES", str(self._kind.itemsize))]), {}
-        )
-        address, whole = ctypes.c_void_p, ctypes.c_int64
-        signature = ctypes.CFUNCTYPE(None, *[address] * 3, *[whole] * 3, *[address] * 5)
-        self._run = signature(self._code.entry)
 
 
 def _rows(down: Taps) -> tuple[np.ndarray, np.ndarray]:
@@ -91,6 +61,10 @@ def _columns(across: Taps, channels: int) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 # --- LLVM's text ------------------------------------------------------------------------------------------------------
+
+
+def _text(kind: np.dtype) -> str:
+    return "\n".join([*_across(*KINDS[kind]), *_down(), _IMAGE.replace("BYTES", str(kind.itemsize))])
 
 
 def _across(type: str, cast: str) -> list[str]:

@@ -8,20 +8,15 @@ of a dtype; it looks at all indices before it writes. NumPy adds until the code 
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 import numpy as np
 
 from ebbflow.core import memory
-from ebbflow.engines.background import Worker
-from ebbflow.platform import config
+from ebbflow.engines.native.late_code import ADDRESS, SIZE, LateCode
 
 FLOATS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 INDICES = {np.dtype(np.int32): "i32", np.dtype(np.int64): "i64"}
 INSTRUCTIONS = {np.add: "fadd", np.subtract: "fsub"}
-
-_worker = Worker("ebbflow-row-sums")
-settle = _worker.settle
 
 _TEXT = """
 define i32 @entry(ptr noalias %rows, ptr noalias %at, ptr noalias %updates, i64 %n, i64 %width, i64 %count) nounwind {
@@ -81,33 +76,15 @@ class RowSums:
     """The code that adds rows of one dtype by indices of another: there when it is made, once it was asked for."""
 
     def __init__(self, kind: np.dtype, index: np.dtype, instruction: str):
-        self._text = _TEXT.replace("INDEX", INDICES[index]).replace("FLOAT", FLOATS[kind]).replace("ADD", instruction)
-        self._text = self._text.replace("WIDEN", "sext" if index.itemsize == 4 else "bitcast")
-        self._asked = False
-        self._run: Any = None
+        text = _TEXT.replace("INDEX", INDICES[index]).replace("FLOAT", FLOATS[kind]).replace("ADD", instruction)
+        text = text.replace("WIDEN", "sext" if index.itemsize == 4 else "bitcast")
+        self._code = LateCode(lambda: text, ctypes.c_int32, *[ADDRESS] * 3, *[SIZE] * 3)
 
     def __call__(self, rows: np.ndarray, at: np.ndarray, updates: np.ndarray) -> bool:
         """Add to rows in place; return whether that was done."""
-        if self._run is None and not self._ready():
+        add = self._code.function()
+        if add is None:
             return False
         width = rows.size // len(rows) if len(rows) else 0
         given = (memory.address(rows), memory.address(at), memory.address(updates))
-        return bool(self._run(*given, at.size, width, len(rows)))
-
-    def _ready(self) -> bool:
-        """Ask for the code, the first time; return whether it is there."""
-        if not self._asked:
-            self._asked = True
-            if config.wishes.deterministic:
-                self._make()
-            else:
-                _worker.add(self._make)
-        return self._run is not None
-
-    def _make(self) -> None:
-        from ebbflow.engines.native import library  # LLVM takes fifty milliseconds to load
-
-        if library.available():
-            self._code = library.Code(self._text, {})
-            address, whole = ctypes.c_void_p, ctypes.c_int64
-            self._run = ctypes.CFUNCTYPE(ctypes.c_int32, *[address] * 3, *[whole] * 3)(self._code.entry)
+        return bool(add(*given, at.size, width, len(rows)))

@@ -9,7 +9,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.engines import large_calls
-from ebbflow.engines.native import resize
+from ebbflow.engines.native import late_code, resize
 from ebbflow.ops.image import taps
 
 R = np.random.RandomState(0)
@@ -37,7 +37,7 @@ def test_the_same_bits_as_numpy(name, dtype):
         across = taps.bilinear(shape[2], width, corners, centres)
         found = code(images, down, across)
         if found is None:  # it is made after the first call
-            resize.settle()
+            late_code.settle()
             found = code(images, down, across)
         expected = taps.both_between(np, images, down, across)
         assert found.dtype == np.float32 and found.tobytes() == expected.tobytes()
@@ -48,7 +48,7 @@ def test_images_that_do_not_lie_row_by_row():
     down, across = taps.bilinear(60, 40, False, True), taps.bilinear(35, 50, False, True)
     code = resize.Resize(images.dtype)
     code(images, down, across)
-    resize.settle()
+    late_code.settle()
     assert code(images, down, across).tobytes() == taps.both_between(np, images, down, across).tobytes()
 
 
@@ -60,7 +60,7 @@ def test_the_op_uses_it_and_gives_the_same_without(monkeypatch):
     resized = tf.function(lambda x: tf.image.resize(x, [64, 64]))
     for each in (lambda x: tf.image.resize(x, [64, 64]), resized):
         each(images)
-        resize.settle()
+        late_code.settle()
         calls.clear()
         quick = each(images).numpy()
         assert calls and calls[-1] is not None

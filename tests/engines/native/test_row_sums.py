@@ -7,7 +7,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.engines import large_calls
-from ebbflow.engines.native import row_sums
+from ebbflow.engines.native import late_code
 from ebbflow.ops.state import repeated_indices
 
 RANDOM = np.random.RandomState(0)
@@ -16,7 +16,7 @@ RANDOM = np.random.RandomState(0)
 def added(rows: np.ndarray, at: np.ndarray, updates: np.ndarray, ufunc: np.ufunc) -> bool:
     """Add by code that is there: the first call asks for it."""
     large_calls.rows_added(rows.copy(), at, updates, ufunc)
-    row_sums.settle()
+    late_code.settle()
     return large_calls.rows_added(rows, at, updates, ufunc)
 
 
@@ -68,7 +68,7 @@ def test_gradient_of_an_embedding_and_its_update():
         np.subtract.at(wanted, ids.numpy(), slices.values.numpy())
         table.scatter_sub(slices)
         np.testing.assert_array_equal(table.numpy(), wanted)
-        row_sums.settle()
+        late_code.settle()
 
 
 @pytest.mark.parametrize("numbers", [[3, 1, 3, 2, 1], [5], [-7, 9, -7], [0, 1 << 60, 0], list(range(40, 0, -1))])
