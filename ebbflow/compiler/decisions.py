@@ -110,5 +110,12 @@ def truth_of(condition: np.ndarray | None) -> bool | None:
 
 
 def has_effects(body: Any) -> bool:
-    """Return whether a function's nodes do more to state than read variables."""
-    return any(node._op.keeps_state and node._op.facts.reads != "whole" for node in body._nodes)
+    """Return whether a function's nodes, or those of functions in it, do more to state than read variables."""
+    return any(map(_acts, body._nodes))
+
+
+def _acts(node: Any) -> bool:
+    if not node._op.keeps_state or node._op.facts.reads:
+        return False
+    inner = [attr for attr in node._attrs.values() if hasattr(attr, "_nodes")]
+    return not inner or any(map(has_effects, inner))

@@ -113,6 +113,27 @@ def test_what_a_turn_does_to_a_variable_is_done_once_a_turn() -> None:
             assert session.run(total) == 15
 
 
+def test_variables_that_turns_only_read_are_read_in_their_turn() -> None:
+    with tf.Graph().as_default():
+        lengths = v1.placeholder(tf.int32, [None])
+        table = v1.get_variable("table", initializer=np.arange(8, dtype=np.float32).reshape(4, 2), use_resource=True)
+
+        def turn(time: Any, total: Any) -> Any:
+            row = lambda: tf.reduce_sum(tf.nn.embedding_lookup(table, [time]))
+            return time + 1, total + tf.cond(time + 1 >= tf.reduce_max(lengths), lambda: 0.5, row)
+
+        _, total = v1.while_loop(lambda time, _: time < tf.reduce_max(lengths), turn, (0, 0.0))
+        slope = tf.convert_to_tensor(tf.gradients(total, [table])[0])
+        with v1.Session() as session:
+            session.run(v1.global_variables_initializer())
+            for longest in (3, 2, 3, 3, 2, 2):
+                found, by_table = session.run([total, slope], {lengths: [1, longest]})
+                assert found == {3: 6.5, 2: 1.5}[longest]
+                assert by_table[:, 0].tolist() == [1.0] * (longest - 1) + [0.0] * (5 - longest)
+            (way,) = decided(session)
+            assert not any(node.op.facts.loop for _, _, p in way._known for node in p.flow.nodes)
+
+
 def test_errors_of_lists_are_told_in_every_run() -> None:
     with tf.Graph().as_default():
         count = v1.placeholder(tf.int32, [])
