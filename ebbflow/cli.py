@@ -53,6 +53,10 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
         from ebbflow.doors.launch import launch  # only programs of several processes need it
 
         sys.exit(launch(options))
+    if options.command == "simulate":
+        from ebbflow.doors import simulate  # only who asks for it
+
+        sys.exit(simulate.serve(options))
     if options.command == "doctor":
         from ebbflow.doors.doctor import examine  # asks every engine: only when wanted
 
@@ -84,6 +88,11 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         from ebbflow.doors.launch import add_arguments
 
         add_arguments(starts)
+    guess = commands.add_parser("simulate", help="say what a job of 1 to 10,000 workers would do, by what parts cost")
+    if words and words[0] == "simulate":
+        from ebbflow.doors.simulate import add_arguments as add_costs
+
+        add_costs(guess)
     commands.add_parser("doctor", help="say what is installed, which engines serve, and what is missing")
     commands.add_parser("version", help="tell the version")
     return top

@@ -19,12 +19,12 @@ STEPS = 60
 class Job:
     """One launched program, and what was noted of it."""
 
-    def __init__(self, folder, kind, faults="", *words, workers=2):
+    def __init__(self, folder, kind, faults="", *words, workers=2, steps=STEPS):
         folder.mkdir(exist_ok=True)
         self.folder, self._events = folder, folder / "events"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "ebbflow", "launch", "--ps", "2", "--workers", str(workers), "--events",
-             str(self._events), *map(str, words), str(PROGRAM), str(folder), kind, str(STEPS), faults],
+             str(self._events), *map(str, words), str(PROGRAM), str(folder), kind, str(steps), faults],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={**os.environ, "EBBFLOW_ENGINES": "host"},
         )  # fmt: skip
@@ -96,6 +96,14 @@ def test_in_step_whatever_is_killed(job, faults):
     step, w, b, text = job("sync", faults).result()
     assert step >= STEPS and (w, b) == exact(step), text
     assert f"restarts: {faults.count(':')}" in text
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_f4_kills_at_random(job, seed):
+    running = job("sync", "", "--chaos", seed, "--kills", 3, "--restarts", 20, steps=2 * STEPS)
+    step, w, b, text = running.result(240.0)
+    assert step >= 2 * STEPS and (w, b) == exact(step), text
+    assert running.events("kill"), "nothing was killed"
 
 
 def test_f10_a_frozen_parameter_server_that_wakes_up(job):

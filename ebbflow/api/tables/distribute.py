@@ -42,6 +42,8 @@ distribute.coordinator.ClusterCoordinator
 distribute.experimental.coordinator.ClusterCoordinator
 [distribute.parameter_server]
 ParameterServerStrategyV2 as distribute.ParameterServerStrategy distribute.experimental.ParameterServerStrategy
+[distribute.preemption]
+distribute.experimental.: PreemptionCheckpointHandler TerminationConfig
 [distribute.sharded_variable]
 __internal__.distribute.ShardedVariable
 [distribute.work]
