@@ -85,18 +85,20 @@ def _known_shape(expected: Any) -> TensorShape | None:
 
 def _checked(name: str, expected: Any, shape: Any) -> Any:
     wanted = convert(expected.as_list() if isinstance(expected, TensorShape) else expected, shape.dtype)
-    message = f"Wrong shape for {name} [expected] [actual]."
-    same = raw.All(raw.Equal(wanted, shape), [0])
-    with control_dependencies([raw.Assert(same, [convert(message), wanted, shape])]):
+    with control_dependencies([_assert_sizes(name, wanted, shape)]):
         return raw.Identity(shape)
 
 
 def _assert_shape(value: Any, wanted: Any) -> Any:
     """Return the operation that checks a shape in a run."""
-    sizes = raw.Cast(shape_of(value), DstT=wanted.dtype)
-    same = raw.Equal(wanted, sizes, incompatible_shape_error=False)
-    message = f"Wrong shape for {_name(value)} [expected] [actual]."
-    return raw.Assert(raw.All(same, raw.Range(0, raw.Rank(same), 1)), [convert(message), wanted, sizes])
+    return _assert_sizes(_name(value), wanted, raw.Cast(shape_of(value), DstT=wanted.dtype))
+
+
+def _assert_sizes(name: str, wanted: Any, sizes: Any) -> Any:
+    rank = raw.Equal(raw.Size(wanted), raw.Size(sizes))  # of shapes of other lengths, a length of 1 is like any number
+    equal = raw.Equal(wanted, sizes, incompatible_shape_error=False)
+    same = raw.LogicalAnd(rank, raw.All(equal, raw.Range(0, raw.Rank(equal), 1)))
+    return raw.Assert(same, [convert(f"Wrong shape for {name} [expected] [actual]."), wanted, sizes])
 
 
 def _name(value: Any) -> str:

@@ -39,14 +39,15 @@ def test_a_shape_that_is_not_known_is_checked_in_the_run(session):
     ):
         feeds = {other: np.ones(2)}
         assert session.run(checked, {given: [1.0, 2.0], **feeds}).tolist() == [1.0, 2.0]
-        for wrong in ([1.0], [[1.0, 2.0]]):
+        for wrong in ([1.0], [[1.0, 2.0]], np.ones([2, 2]), np.ones([2, 2, 2])):
             with pytest.raises(tf.errors.InvalidArgumentError, match="Wrong shape"):
                 session.run(checked, {given: wrong, **feeds})
     sparse = v1.sparse_placeholder(tf.float32)
     value = v1.SparseTensorValue([[0]], [1.0], [3])
     assert session.run(shape_checks.with_shape([3], sparse), {sparse: value}).dense_shape.tolist() == [3]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Wrong shape"):
-        session.run(shape_checks.with_shape([4], sparse), {sparse: value})
+    for wrong in ([4], [3, 3]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Wrong shape"):
+            session.run(shape_checks.with_shape(wrong, sparse), {sparse: value})
 
 
 def test_scalars_sums_and_squeezed_axes(session):
