@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, convert_to_tensor
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import Tensor
@@ -217,3 +217,18 @@ def get_positive_axis(axis: int, ndims: int | None, axis_name: str = "axis", ndi
     if not -ndims <= axis < ndims:
         raise ValueError(f"{axis_name}={axis} out of bounds: expected {-ndims}<={axis_name}<{ndims}")
     return axis % ndims
+
+
+def internal_convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
+    preferred_dtype: Any = None,
+    ctx: Any = None,
+    accepted_result_types: Any = None,
+) -> Any:
+    """Return `value` as a tensor; `as_ref` asks for the reference of a variable that has one."""
+    if as_ref and hasattr(value, "_ref"):
+        return value._ref()
+    return convert_to_tensor(value, dtype, name, preferred_dtype)

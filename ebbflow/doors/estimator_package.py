@@ -23,11 +23,18 @@ HINT = "tf.estimator is the package {0}: pip install --no-deps {0}; it needs Ker
 ROOTS = {alias.TENSORFLOW: 2, f"{alias.TENSORFLOW}.compat.v1": 1, f"{alias.TENSORFLOW}.compat.v2": 2}
 """The namespaces in which the package looks for Keras, and the era each shows."""
 
+TREES = ("BoostedTreesClassifier", "BoostedTreesEstimator", "BoostedTreesRegressor")
+"""What the package had up to its release 2.8; later ones leave it out."""
+
 
 def shown(era: int) -> ModuleType:
     """Return the names `tf.estimator` has in TF 1 or TF 2. ImportError where the package is missing."""
     _package()
-    return importlib.import_module(f"{PACKAGE}._api.v{era}.estimator")
+    module = importlib.import_module(f"{PACKAGE}._api.v{era}.estimator")
+    for name in TREES:
+        if not hasattr(module, name):
+            setattr(module, name, getattr(importlib.import_module("ebbflow.doors.boosted_trees.estimators"), name))
+    return module
 
 
 @functools.cache

@@ -46,6 +46,7 @@ CROSS = {
 SQUARE = np.array([[2.0, 0.5], [0.5, 1.0]], np.float32)
 CLASSES = np.array([[1, 2], [3, 0]], np.int64)
 SAMPLED = {"num_true": 2, "num_sampled": 3, "unique": True, "seed": 1}
+ONES = np.ones(3, np.float32)
 LEAVES = [np.array(n, np.float32) for n in (0.0, 0.5, 0.1, 0.0)]
 SAMPLERS = "Uniform LogUniform LearnedUnigram ThreadUnsafeUnigram"
 
@@ -53,6 +54,27 @@ SAMPLERS = "Uniform LogUniform LearnedUnigram ThreadUnsafeUnigram"
 BY_HAND: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("KMC2ChainInitialization", [X[:4], np.array(3)], {}),
     ("KmeansPlusPlusInitialization", [TALL, np.array(2), np.array(3), np.array(1)], {}),
+    # SDCA
+    ("SdcaFprint", [np.array([b"a", b"bc"], object)], {}),
+    *(
+        (
+            name,
+            [
+                [NUMBERS - 4],
+                [np.array([0, 0, 1])],
+                [X[:3]],
+                [MATRIX.T.copy()],
+                X[:3],
+                ONES[:3],
+                [np.array([0, 1])],
+                [X[:2]],
+                [X[:2]],
+                np.zeros((3, 4), np.float32),
+            ],
+            {"loss_type": "squared_loss", "l1": 0.1, "l2": 1.0, "num_loss_partitions": 1, "num_inner_iterations": 1},
+        )
+        for name in ("SdcaOptimizer", "SdcaOptimizerV2")
+    ),
     # boosted trees
     ("BoostedTreesMakeStatsSummary", [IDS, X[:3, None], X[:3, None], [ROWS, IDS]], {"max_splits": 2, "num_buckets": 3}),
     ("BoostedTreesAggregateStats", [IDS, X[:3, None], X[:3, None], ROWS[:, None]], {"max_splits": 2, "num_buckets": 3}),

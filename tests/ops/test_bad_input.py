@@ -66,7 +66,7 @@ ELSEWHERE = {
     "distribute/test_dtensor": r"Relayout",
     "handles of others: test_tensor_array_ops, test_tensor_list": "TensorArray.*|TensorList.*|EmptyTensorList|Stack.*",
     "references: the kernels of resources": "(Sparse)?Apply.*|Assign|AssignAdd|AssignSub|StridedSliceAssign|CountUpTo|"
-    "Scatter(Nd)?(Add|Sub|Mul|Div|Min|Max|Update)|Variable|VariableV2|IsVariableInitialized|(Destroy)?TemporaryVariable",
+    "Scatter(Nd)?(Add|Sub|Mul|Div|Min|Max|Update)|SdcaShrinkL1|Variable|VariableV2|IsVariableInitialized|(Destroy)?TemporaryVariable",
     "resources and no arrays: state's tests": "Resource(CountUpTo|StridedSliceAssign)|Var.*|ReadVariableOp|Mutex.*|"
     "DestroyResourceOp|DisableCopyOnRead|ConsumeMutexLock",
     "handles of tables and queues: their tests": ".*HashTable.*|LookupTable.*|InitializeTable.*|.*Queue.*|.*Reader.*|"

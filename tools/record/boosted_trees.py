@@ -1,5 +1,5 @@
-"""Record what TensorFlow 1.15's ops of boosted trees answer: `python tools/record/boosted_trees.py [CASE …]`
-(Python 3.7, tensorflow 1.15). Named cases are recorded anew, others are left as they are.
+"""Record what TensorFlow 1.15's boosted trees answer, ops and Estimators: `python tools/record/boosted_trees.py`
+(Python 3.7, tensorflow 1.15).
 """
 
 from __future__ import annotations
@@ -7,17 +7,17 @@ from __future__ import annotations
 import importlib.util
 import json
 import pathlib
-import sys
 
 import tensorflow as tf
 
-WRITES = ("contrib/trees.json",)
-CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib" / "trees.py"
-spec = importlib.util.spec_from_file_location("trees", CASES)
-cases = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(cases)
-file = CASES.with_suffix(".json")
-recorded = json.loads(file.read_text()) if file.exists() and sys.argv[1:] else {}
-recorded.update(cases.answers(tf, sys.argv[1:]))
-lines = (f"{json.dumps(name)}: {json.dumps(recorded[name])}" for name in cases.CASES if name in recorded)
-file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+WRITES = ("contrib/trees.json", "contrib/tree_models.json")
+GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden"
+tf.logging.set_verbosity("ERROR")
+for written in WRITES:
+    file = GOLDEN / written
+    spec = importlib.util.spec_from_file_location(file.stem, file.with_suffix(".py"))
+    cases = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(cases)
+    recorded = cases.answers(tf)
+    lines = (f"{json.dumps(name)}: {json.dumps(recorded[name])}" for name in cases.CASES)
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -10,6 +10,10 @@ estimator_v1 as estimator
 distribute.get_loss_reduction
 [train.losses]
 losses.Reduction
+[ops.learning.sdca_ops]
+SdcaFprint as train.sdca_fprint
+SdcaOptimizer as train.sdca_optimizer
+SdcaShrinkL1 as train.sdca_shrink_l1
 """
 
 V2 = """
@@ -20,8 +24,8 @@ __internal__.monitoring.: BoolGauge Counter IntGauge Sampler StringGauge
 """
 
 INSIDE = """
-[core.convert]
-convert_to_tensor as python.framework.ops.internal_convert_to_tensor
+[api.inner_helpers]
+python.framework.ops.internal_convert_to_tensor
 [distribute.coordinated_estimators]
 python.distribute.estimator_training.: init_run_config should_run_distribute_coordinator
 [feature_column.base]

@@ -62,7 +62,7 @@ def thinned(rows: np.ndarray, size: int, epsilon: float = 0.0) -> np.ndarray:
     kept, debt, at = [0], 0, 0
     while at + 1 < count:
         after = at + 1
-        while after < count and debt < count and ends[after] - starts[at] <= widest:
+        while after < count and debt < count and float(ends[after] - starts[at]) <= widest:  # not as float32
             debt += size
             after += 1
         at = at + 1 if after - 1 == at else after - 1

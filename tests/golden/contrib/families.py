@@ -275,7 +275,10 @@ def table(tf):
 
 def columns(tf):
     c = tf.contrib.layers
-    word, kind = c.sparse_column_with_hash_bucket("word", 10), c.sparse_column_with_keys("kind", ["a", "b", "c"], combiner="mean")
+    word, kind = (
+        c.sparse_column_with_hash_bucket("word", 10),
+        c.sparse_column_with_keys("kind", ["a", "b", "c"], combiner="mean"),
+    )
     number = c.sparse_column_with_integerized_feature("number", 4, combiner="sqrtn")
     price = c.real_valued_column("price", 2)
     buckets = c.bucketized_column(price, [0.0, 10.0, 100.0])
@@ -288,7 +291,10 @@ def matrices_from_feature_columns(tf):
     ones = tf.ones_initializer()
     halves = c.real_valued_column("age", normalizer=lambda x: tf.to_float(x) / 2.0)
     chosen = [price, halves, buckets, c.one_hot_column(kind), c.one_hot_column(number)]
-    chosen += [c.embedding_column(word, 2, initializer=ones, combiner="sum"), c.embedding_column(c.weighted_sparse_column(kind, "weight"), 3, initializer=ones)]
+    chosen += [
+        c.embedding_column(word, 2, initializer=ones, combiner="sum"),
+        c.embedding_column(c.weighted_sparse_column(kind, "weight"), 3, initializer=ones),
+    ]
     y = c.input_from_feature_columns(table(tf), chosen, weight_collections=["kept"])
     (by,) = tf.gradients(y, tf.get_collection("kept")[:1])
     values = run(tf, y, tf.convert_to_tensor(by))

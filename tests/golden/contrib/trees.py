@@ -268,7 +268,7 @@ def trees_with_a_bias(tf):
 @case
 def summaries_of_numbers(tf):
     found = []
-    for rows, epsilon in ((5, 0.3), (200, 0.1), (700, 0.02), (1500, 0.25)):
+    for rows, epsilon in ((5, 0.3), (200, 0.1), (300, 0.01), (700, 0.02), (1500, 0.25)):
         values = [numbers(i, rows) ** (i + 1) for i in range(2)]
         values[1] = np.round(values[1], 2)  # many alike
         for weights in ([1.0], np.round(numbers(7, rows), 1)):
