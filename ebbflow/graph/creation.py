@@ -21,6 +21,7 @@ from ebbflow.core.registry import registry
 from ebbflow.core.signature import Arg
 from ebbflow.core.source import outside
 from ebbflow.core.tensor import Tensor
+from ebbflow.graph.graph_scopes import VALID_NAME
 from ebbflow.graph.symbolic import NOT_LOOKED_FOR, Operation, SymbolicTensor
 from ebbflow.messages.attrs import attr_python
 
@@ -61,8 +62,8 @@ class NodeCreation:
         values = {key: self._attr(op, key, value, full) for key, value in (attrs or {}).items()}
         with self.as_default():
             tensors = [convert(value) for value in inputs]
-        _check_types(full, tensors, input_types)
-        return self._created(op, full, tensors, values)
+            _check_types(full, tensors, input_types)
+            return self._created(op, full, tensors, values)
 
     _create_op_internal = create_op
 
@@ -100,6 +101,8 @@ class NodeCreation:
     ) -> None:  # fmt: skip
         """Make of a new `node` what a NodeDef says, and add it to the graph."""
         name = node_def.name
+        if not VALID_NAME.match(name):
+            raise ValueError(f"'{name}' is not a valid node name")
         op = _declared(node_def.op, name)
         attrs = {key: self._attr(op, key, value, name) for key, value in node_def.attr.items()}
         _check_types(name, inputs, input_types)
@@ -111,7 +114,8 @@ class NodeCreation:
             settled = {**defaults, **normalise(op, _without(attrs, kept)), **kept}
             dims = [None] * len(output_types or op.flat_output_types(settled))
         else:
-            grouped, settled = op.settle(_grouped(op, name, inputs, attrs), _without(attrs, kept), convert)
+            with self.as_default():
+                grouped, settled = op.settle(_grouped(op, name, inputs, attrs), _without(attrs, kept), convert)
             settled = {**settled, **kept}
             dims = self._infer(op, name, grouped, settled)
         types = op.flat_output_types(settled)
@@ -171,6 +175,14 @@ class NodeCreation:
 
     def _get_function(self, name: str) -> Any:
         return self._functions.get(name)
+
+
+def node_def(op_type: str, name: str, attrs: Mapping[str, Any] | None = None) -> Any:
+    """Return a NodeDef of an op and a name; `attrs` are AttrValue messages."""
+    made = messages.NodeDef(op=op_type, name=name)
+    for key, value in (attrs or {}).items():
+        made.attr[key].CopyFrom(value)
+    return made
 
 
 def set_shapes_for_outputs(op: Operation) -> None:

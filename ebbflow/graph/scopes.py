@@ -128,8 +128,9 @@ def control_dependencies(control_inputs: Nested) -> Any:
     ['first']
     """
     if context.executing_eagerly():
-        if callable(control_inputs):
-            control_inputs()
+        for later in (control_inputs,) if callable(control_inputs) else control_inputs or ():
+            if callable(later):
+                later()
         return contextlib.nullcontext()
     return get_default_graph().control_dependencies(control_inputs)
 

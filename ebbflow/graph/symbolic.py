@@ -360,7 +360,7 @@ class Operation:
         return _public(self._attrs[name], self._op.signature.attrs.get(name), self._graph)
 
     def _set_attr(self, name: str, value: Any) -> None:
-        value = value.s if hasattr(value, "s") and hasattr(value, "SerializeToString") else value
+        value = self._graph._attr(self._op, name, value, self._name)
         self._attrs = {**self._attrs, name: value}  # nodes of one kind share their attrs
 
     def _clear_attr(self, name: str) -> None:
@@ -398,7 +398,28 @@ class Operation:
     def _add_control_input(self, operation: Operation) -> None:
         self._add_control_inputs([operation])
 
+    @classmethod
+    def from_node_def(
+        cls, node_def: Any, g: Any, inputs: Nested = None, output_types: Nested = None, control_inputs: Nested = None,
+        input_types: Any = None, original_op: Any = None, op_def: Message | None = None,
+    ) -> Operation:  # fmt: skip
+        """Add the node that a NodeDef describes to the graph `g`, and return it."""
+        return cls(node_def, g, inputs, output_types, control_inputs, input_types, original_op, op_def)
+
     def _update_input(self, index: int, tensor: SymbolicTensor) -> None:
+        if tensor.graph is not self._graph:
+            raise ValueError(f"{tensor!r} must be from the same graph as {self!r}")
+        if not 0 <= index < len(self._inputs):
+            raise errors.OutOfRangeError(
+                None, None, f"Cannot update edge. Input index [{index}] is greater than the number of total inputs "
+                f"[{len(self._inputs)}].",
+            )  # fmt: skip
+        before = self._inputs[index]
+        if before._dtype.base_dtype == tensor._dtype.base_dtype and not from_dims(tensor._dims).is_compatible_with(
+            from_dims(before._dims)
+        ):
+            shapes = " and ".join(str(list(t._dims or ())).replace(" ", "") for t in (tensor, before))
+            raise errors.InvalidArgumentError(None, None, f"Cannot update edge, incompatible shapes: {shapes}.")
         self._inputs[index]._consumers.remove(self)
         self._inputs[index] = tensor
         tensor._consumers.append(self)

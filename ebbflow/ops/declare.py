@@ -110,8 +110,9 @@ def broadcast(x: Known, y: Known) -> Dims:
 
 
 def _first_clash(x: Dims, y: Dims) -> str:
-    """Return the last two lengths that do not broadcast, as words."""
-    for a, b in zip(reversed(x or ()), reversed(y or ()), strict=False):
+    """Return the first two lengths, from the left, that do not broadcast, as words."""
+    pairs = list(zip(reversed(x or ()), reversed(y or ()), strict=False))
+    for a, b in reversed(pairs):
         if a is not None and b is not None and a != b and 1 not in (a, b):
             return f"{a} and {b}"
     return "not"

@@ -52,7 +52,9 @@ def room_for(dims: Sequence[int], itemsize: int) -> None:
 
 def _refuse_impossible(dims: Sequence[int], count: int, itemsize: int) -> None:
     if count > INT64_MAX:
-        raise invalid(f"Shape {show(tuple(dims))} would have more than 2**63 - 1 elements")
+        raise invalid(
+            f"Shape {show(tuple(dims))} would have more than 2**63 - 1 elements: Encountered overflow when multiplying"
+        )
     if count * itemsize > memory():
         raise errors.ResourceExhaustedError(
             None, None, f"OOM when allocating tensor with shape{show(tuple(dims))}: it takes {count * itemsize} bytes"

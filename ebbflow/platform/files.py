@@ -58,7 +58,9 @@ def told(path: Path) -> Iterator[None]:
 class GFile:
     """A file of this machine, opened when first read or written.
 
-    Text modes give and take `str`, modes with `b` give `bytes`; writing takes either.
+    Text modes give and take `str`, modes with `b` give `bytes`; writing takes either. With a `+` in the mode what is
+    written and what is read have places of their own: reading begins at the start, writing (unless mode is `a+`) makes
+    the file anew.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +77,8 @@ class GFile:
             given = "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'"
             raise errors.InvalidArgumentError(None, None, f"{given}: {mode!r}")
         self._name, self._mode, self._plain, self._binary = name, mode, plain, "b" in mode
-        self._file: Any = None
+        self._reader: Any = None
+        self._writer: Any = None
         self._was_open = False
 
     name = property(lambda self: self._name, doc="The path, as it was given.")
@@ -85,12 +88,18 @@ class GFile:
         if self._plain == ("r" if writing else "w") or (not writing and self._plain == "a"):
             wanted = "writing" if writing else "reading"
             raise errors.PermissionDeniedError(None, None, f"File isn't open for {wanted}")
-        if self._file is None:
+        found = self._writer if writing else self._reader
+        if found is None:
+            self.flush()
             with told(self._name):
                 system, path = system_of(self._name)
-                self._file = system.open(path, self._plain + "b")
+                found = system.open(path, "rb" if not writing else "ab" if self._plain[0] == "a" else "wb")
             self._was_open = True
-        return self._file
+            if writing:
+                self._writer = found
+            else:
+                self._reader = found
+        return found
 
     def _text(self, value: bytes) -> Any:
         return value if self._binary else value.decode("utf-8")
@@ -98,12 +107,14 @@ class GFile:
     def read(self, n: int = -1) -> Any:
         """Return the next `n` bytes, or all that are left, as `str` unless the mode says binary."""
         file = self._open(writing=False)
+        self.flush()
         with told(self._name):
             return self._text(file.read(n))
 
     def readline(self) -> str | bytes:
         """Return the next line with its end, or an empty one at the end of the file."""
         file = self._open(writing=False)
+        self.flush()
         with told(self._name):
             return self._text(file.readline())
 
@@ -145,16 +156,17 @@ class GFile:
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
-        if self._file is not None:
-            self._file.flush()
+        if self._writer is not None:
+            self._writer.flush()
 
     def close(self) -> None:
         """Close the file; writing an empty file makes it exist. Closing it again changes nothing."""
-        if self._file is None and self._plain.startswith(("w", "a")) and not self._was_open:
+        if self._plain.startswith(("w", "a")) and not self._was_open:
             self._open(writing=True)
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        for file in (self._writer, self._reader):
+            if file is not None:
+                file.close()
+        self._writer = self._reader = None
 
     def __enter__(self) -> GFile:
         return self

@@ -35,6 +35,7 @@ from ebbflow.core.typing import AnyTensor, DTypeLike, Message, Nested, TensorLik
 from ebbflow.graph.graph import get_default_graph, reset_default_graph
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.value import RaggedTensorValue
+from ebbflow.ops.random.seeds import set_random_seed
 from ebbflow.platform.app import run as run_app
 from ebbflow.runtime.session import Session, get_default_session
 from ebbflow.testing.rounded_messages import rounded
@@ -86,7 +87,10 @@ class TestCase(unittest.TestCase):
         np.random.seed(SEED)
         if not context.thread.scopes:
             reset_default_graph()
-            get_default_graph().seed = SEED
+            if context.executing_eagerly():
+                set_random_seed(SEED)
+            else:
+                get_default_graph().seed = SEED
         super().setUp()
 
     def tearDown(self) -> None:

@@ -87,3 +87,51 @@ def test_operation_that_is_given_its_inputs_later(graph):
     set_shapes_for_outputs(node)
     assert node.outputs[0].shape == [3] and graph.get_operations()[-1] is node
     assert values(node.outputs[0], old) == [[25.0, 36.0, 49.0], [2.0, 4.0]]
+
+
+def test_an_input_is_exchanged_only_for_one_that_fits():
+    with tf.Graph().as_default():
+        column, square = tf.zeros([3, 1]), tf.zeros([2, 2])
+        total = column + tf.zeros([3, 1])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"incompatible shapes: \[2,2\] and \[3,1\]"):
+            total.op._update_input(0, square)
+        with pytest.raises(tf.errors.OutOfRangeError, match=r"Input index \[2\]"):
+            total.op._update_input(2, column)
+    with tf.Graph().as_default():
+        elsewhere = tf.zeros([3, 1])
+    with pytest.raises(ValueError, match="must be from the same graph"):
+        total.op._update_input(0, elsewhere)
+    assert total.op.inputs[0] is column
+
+
+def test_the_first_lengths_that_clash_are_named():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="must be equal, but are 2 and 5 "):
+        tf.zeros([1, 2, 3]) + tf.zeros([4, 5, 6])
+
+
+def test_eagerly_what_must_come_first_is_called():
+    calls = []
+    with tf.control_dependencies([tf.constant(1.0), lambda: calls.append("first")]):
+        pass
+    assert calls == ["first"]
+
+
+def test_ops_without_kernels_are_nodes_like_others():
+    graph = tf.Graph()
+    one = graph.create_op("FloatOutput", [], name="one")
+    two = graph.create_op("FloatOutputStringOutput", [], name="two")
+    made = graph.create_op("Foo2", [one.outputs[0], two.outputs[1], two.outputs[1]], name="made")
+    assert [t.dtype for t in made.outputs] == [tf.float32, tf.int32]
+    assert made.outputs[0].shape.rank is None
+    node_def = tf.python.framework.ops._NodeDef("None", "op1")
+    assert str(tf.Operation.from_node_def(node_def, graph).node_def) == str(node_def)
+    for name in ("", "_x", "-x", "x:0"):
+        with pytest.raises(ValueError, match="not a valid node name"):
+            tf.Operation.from_node_def(tf.python.framework.ops._NodeDef("None", name), graph)
+
+
+def test_attrs_may_be_set_as_messages():
+    with tf.Graph().as_default():
+        node = tf.python.framework.test_ops.int_attr().op
+        node._set_attr("foo", tf.compat.v1.AttrValue(i=2))
+        assert node.get_attr("foo") == 2

@@ -93,7 +93,8 @@ ELSEWHERE = {
     "strings and files: summary's tests": ".*Summary.*|ImportEvent|(Get|Delete)Session.*",
     "gradients: spoilt with what they are gradients of": ".*Grad(V2)?|.*GradGradWithArgmax",
     "interfaces without kernels: functions' tests": "None|(Two)?(Int|Float|Int64|Ref|List)(Input|Output)s?|IntAttr|"
-    "TestAttr|(Int|Float|Ref)(Input|Output)(Int|Float|String)(Input|Output)|FiveFloatOutputs|OpWith(Future)?DefaultAttr",
+    "TestAttr|(Int|Float|Ref)(Input|Output)(Int|Float|String)(Input|Output)|FiveFloatOutputs|OpWith(Future)?DefaultAttr|"
+    "A|B|Foo[123]|CopyOp|StringListAttr|(Two|RefInput)FloatInputs?(Int|Float)Output",
     "another name of an op that has": "BatchMatrix.*|BatchMatMulV3|ParallelConcat",
 }
 

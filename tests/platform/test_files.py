@@ -175,3 +175,21 @@ def test_closing_twice_leaves_what_was_written(tmp_path):
     file.close()
     file.close()
     assert (tmp_path / "f").read_text() == "x"
+
+
+def test_reading_and_writing_have_places_of_their_own(tmp_path):
+    path = str(tmp_path / "both")
+    with GFile(path, "r+") as file:  # makes the file
+        file.write("one\ntwo\n")
+    assert file.readline() == "one\n"
+    assert file.tell() == 4
+    file.close()
+    with GFile(path, "w+") as file:
+        file.write("three")
+        assert file.read() == "three"
+        file.write(" four")
+        assert file.read() == " four"
+    with GFile(path, "a+") as file:
+        file.write(" five")
+        assert file.read() == "three four five"
+    assert GFile(path).read() == "three four five"

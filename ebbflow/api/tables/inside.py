@@ -171,6 +171,7 @@ python.framework.meta_graph.import_scoped_meta_graph_with_return_elements
 python.framework.meta_graph.: add_collection_def create_meta_graph_def export_scoped_meta_graph ops_used_by_graph_def
 python.framework.meta_graph.: read_meta_graph_file strip_graph_default_valued_attrs stripped_op_list_for_graph
 [graph.creation]
+node_def as python.framework.ops._NodeDef
 set_shapes_for_outputs as python.framework.ops.set_shapes_for_outputs
 [graph.graph_util]
 python.framework.graph_util.graph_defs_equal __internal__.graph_util.graph_defs_equal
@@ -382,7 +383,10 @@ python.ops.session_ops.TensorHandle
 [state.orthogonal]
 python.ops.init_ops.: ConvolutionDeltaOrthogonal ConvolutionOrthogonal ConvolutionOrthogonal1D ConvolutionOrthogonal2D
 python.ops.init_ops.ConvolutionOrthogonal3D
+[ops.numpy.behaviour]
+python.ops.numpy_ops.np_math_ops.enable_numpy_methods_on_tensor python.framework.ops.set_dtype_conversion_mode
 [api.gen_ops]
+gen_ops as python.framework.test_ops
 gen_ops as python.ops.gen_array_ops python.ops.gen_bitwise_ops python.ops.gen_control_flow_ops
 gen_ops as python.ops.gen_data_flow_ops python.ops.gen_functional_ops python.ops.gen_io_ops python.ops.gen_linalg_ops
 gen_ops as python.ops.gen_list_ops python.ops.gen_logging_ops python.ops.gen_math_ops python.ops.gen_nn_ops

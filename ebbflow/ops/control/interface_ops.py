@@ -14,6 +14,19 @@ from ebbflow.ops.declare import FLAT
 
 INTERFACES = """
 None() -> ()
+A() -> (out:float)
+B() -> (out:float)
+Foo1(a:float, b:int32, c:int32) -> (d:float, e:int32)
+Foo2(a:float, b:string, c:string) -> (d:float, e:int32)
+Foo3(a:float, b:string, c:float) -> (d:float, e:int32)
+TwoFloatInputs(a:float, b:float) -> ()
+TwoFloatInputsFloatOutput(a:float, b:float) -> (c:float)
+TwoFloatInputsIntOutput(a:float, b:float) -> (c:int32)
+TwoFloatOutputs() -> (a:float, b:float)
+RefInputFloatInput(a:Ref(float), b:float) -> ()
+RefInputFloatInputIntOutput(a:Ref(float), b:float) -> (c:int32)
+CopyOp(a:T) -> (b:T) | T: type
+StringListAttr() -> () | a: list(string); b: string
 FloatInput(a:float) -> ()
 FloatOutput() -> (a:float)
 FloatOutputStringOutput() -> (a:float, b:string)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
@@ -82,8 +82,21 @@ def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1)
         floats, own = _in_float(image)
         if not isinstance(gamma, Tensor) and np.any(np.asarray(gamma) < 0):
             raise ValueError("Gamma should be a non-negative real number.")
-        adjusted = cast(gain, floats.dtype) * raw.Pow(floats, cast(gamma, floats.dtype))
+        power = cast(gamma, floats.dtype)
+        if isinstance(gamma, Tensor):
+            power = _not_negative(power)
+        adjusted = cast(gain, floats.dtype) * raw.Pow(floats, power)
         return convert_image_dtype(adjusted, own, saturate=True)
+
+
+def _not_negative(gamma: Any) -> Any:
+    """Return the exponent of `adjust_gamma`, looked at when its value is there."""
+    right = raw.All(raw.GreaterEqual(gamma, raw.ZerosLike(gamma)), raw.Range(0, raw.Rank(gamma), 1))
+    check = raw.Assert(right, ["Gamma should be a non-negative real number."])
+    if context.executing_eagerly():
+        return gamma
+    with context.default_graph().control_dependencies([check]):
+        return raw.Identity(gamma)
 
 
 def adjust_hue(image: TensorLike, delta: AnyTensor, name: str | None = None) -> Tensor:
@@ -172,10 +185,11 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Return shades of grey as red, green and blue."""
     with name_scope(name, "grayscale_to_rgb", [images]):
         images = convert(images, name="images")
-        if images.shape.rank is None:
-            raise ValueError("images must have a known rank")
+        if images._dims is None:
+            ones = raw.Fill(raw.ExpandDims(raw.Sub(raw.Rank(images), 1), 0), 1)
+            return raw.Tile(images, raw.ConcatV2([ones, np.array([3], np.int32)], 0))
         if not images._dims or images._dims[-1] not in (None, 1):
-            raise ValueError(f"last dimension of a grayscale image should be size 1, got shape {images.shape}")
+            raise ValueError(f"Last dimension of a grayscale image should be size 1, got shape {images.shape}")
         return raw.Tile(images, np.array([1] * (len(images._dims) - 1) + [3], np.int32))
 
 

@@ -63,12 +63,19 @@ def _(grads, image, boxes, box_ind):
 def _check_boxes(boxes: Any, box_ind: Any, batch: int, known: bool) -> None:
     if boxes.ndim != 2 or boxes.shape[1] != 4:
         raise invalid(f"boxes must be 2-D with 4 columns, got shape {show(boxes.shape)}")
-    if box_ind.ndim != 1 or box_ind.shape[0] != boxes.shape[0]:
+    if box_ind.ndim != 1:
+        raise invalid(f"box_indices must be rank 1, got shape {show(box_ind.shape)}")
+    if box_ind.shape[0] != boxes.shape[0]:
         raise invalid(f"box_index has incompatible shape: {show(box_ind.shape)} for boxes {show(boxes.shape)}")
     if known and box_ind.size and not (box_ind.min() >= 0 and box_ind.max() < batch):
         bad = int(box_ind[(box_ind < 0) | (box_ind >= batch)][0])
         error = f"box_index has values outside [0, batch_size): {bad} is not in [0, {batch})"
         raise errors.OutOfRangeError(None, None, error)
+
+
+def _check_finite(boxes: Any) -> None:
+    if not np.isfinite(boxes).all():
+        raise invalid("Boxes contains at least one element that is not finite")
 
 
 def _along(xp: Any, low: Any, high: Any, count: int, size: int) -> Any:
@@ -109,11 +116,14 @@ def _(xp, image, boxes, box_ind, crop_size, *, method, extrapolation_value):
         raise invalid(f"input image must be 4-D, got shape {show(image.shape)}")
     if 0 in image.shape[1:3]:
         raise invalid(f"image dimensions must be positive, got shape {show(image.shape)}")
-    _check_boxes(boxes, box_ind, image.shape[0], xp is np)
+    _check_boxes(boxes, box_ind, image.shape[0], False)
     if crop_size.shape != (2,) or int(crop_size[0]) <= 0 or int(crop_size[1]) <= 0:
         raise invalid(f"crop dimensions must be positive, got crop_size {np.asarray(crop_size).tolist()}")
     crop = int(crop_size[0]), int(crop_size[1])
     room_for((boxes.shape[0], *crop, image.shape[3]), 4)
+    if xp is np:
+        _check_boxes(boxes, box_ind, image.shape[0], True)
+        _check_finite(boxes)
     at = _Sampled(xp, boxes, image.shape[1:3], crop)
     fill = F(extrapolation_value)
     if xp is np:

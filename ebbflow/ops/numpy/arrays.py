@@ -302,7 +302,7 @@ def ravel(a: ArrayLike) -> Tensor:
 
 def flatten(a: ArrayLike, order: str = "C") -> Tensor:
     """Return the entries in one row; order "F" lets the first axis change fastest."""
-    return reshape(a, -1, order)
+    return reshape(a, -1, "C" if order in ("A", "K") else order)
 
 
 def transpose(a: ArrayLike, axes: Axis = None) -> Tensor:
@@ -565,6 +565,7 @@ def argsort(a: ArrayLike, axis: int | None = -1, kind: str = "quicksort", order:
         raise ValueError("'order' argument to sort is not supported.")
     x = tensor(a)
     x = cast(x, dtypes.int32) if x.dtype == dtypes.bool else x
+    x = ravel(x) if x.shape.rank == 0 else x
     places = order_of.argsort(ravel(x) if axis is None else x, 0 if axis is None else axis, stable=kind == "stable")
     return cast(places, dtypes.int64)
 

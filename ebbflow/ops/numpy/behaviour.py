@@ -34,11 +34,7 @@ _on: list[bool] = []
 
 def experimental_enable_numpy_behavior(prefer_float32: bool = False, dtype_conversion_mode: str = "legacy") -> None:
     """Have tensors behave like NumPy's arrays from now on."""
-    if dtype_conversion_mode not in ("legacy", "off"):
-        raise ValueError(
-            f"dtype_conversion_mode {dtype_conversion_mode!r}: 'legacy' (NumPy's rules) or 'off' is there; "
-            "'all' and 'safe' promote by rules of their own, which are not"
-        )
+    _check_mode(dtype_conversion_mode)
     settings.float32 = prefer_float32
     if dtype_conversion_mode == "off" or _on:
         return
@@ -49,9 +45,27 @@ def experimental_enable_numpy_behavior(prefer_float32: bool = False, dtype_conve
     for name, function in _COMPARISONS.items():
         _replace(f"__{name}__", functools.partial(_forward, function))
     _replace("__getitem__", lambda plain: lambda x, key: _item(x, key, plain))
+    enable_numpy_methods_on_tensor()
+
+
+def enable_numpy_methods_on_tensor() -> None:
+    """Give tensors NumPy's methods, and leave their operators as they are."""
     for name, method in _METHODS.items():
         setattr(Tensor, name, method)
     EagerTensor.tolist = lambda self: self.numpy().tolist()  # type: ignore[attr-defined]
+
+
+def set_dtype_conversion_mode(dtype_conversion_mode: str) -> None:
+    """Say how operators promote their operands: "legacy" is what they do, "off" what they do before anybody asks."""
+    _check_mode(dtype_conversion_mode)
+
+
+def _check_mode(dtype_conversion_mode: str) -> None:
+    if dtype_conversion_mode not in ("legacy", "off"):
+        raise ValueError(
+            f"dtype_conversion_mode {dtype_conversion_mode!r}: 'legacy' (NumPy's rules) or 'off' is there; "
+            "'all' and 'safe' promote by rules of their own, which are not"
+        )
 
 
 def _forward(function: Callable[..., Any], _: Any) -> Callable[..., Any]:

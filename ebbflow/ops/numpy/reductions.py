@@ -23,6 +23,7 @@ from ebbflow.ops.numpy.arrays import _type, moveaxis, ravel
 from ebbflow.ops.numpy.elementwise import isclose, truth_of
 from ebbflow.ops.numpy.promotion import ArrayLike, inexact, tensor, together
 from ebbflow.ops.reduce import reductions, scan
+from ebbflow.ops.sizes import invalid
 
 _NARROW = {dtypes.bool: dtypes.int64, dtypes.int8: dtypes.int64, dtypes.int16: dtypes.int64, dtypes.int32: dtypes.int64,
            dtypes.uint8: dtypes.uint64, dtypes.uint16: dtypes.uint64, dtypes.uint32: dtypes.uint64}  # fmt: skip
@@ -167,26 +168,37 @@ def average(a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, r
     if w.shape.rank == 1 and x.shape.rank != 1:
         if axis is None:
             raise ValueError("If `weights` and `a` have different shapes, `axis` must be given")
-        rank = x.shape.rank
+        rank, length = x.shape.rank, x.shape[int(np.asarray(axis))]
+        if length is not None and w.shape[0] not in (None, length):
+            raise invalid(f"weights has length {w.shape[0]}, which is not that of axis {axis} of a, {length}")
         w = shaping.reshape(w, [-1 if i == int(np.asarray(axis)) % rank else 1 for i in range(rank)])
+    elif not w.shape.is_compatible_with(x.shape):
+        raise invalid(f"weights of shape {w.shape} are neither of a's shape, {x.shape}, nor a vector")
     w = w + zeros_like(x)
     total = reductions.reduce_sum(w, axis)
     answer = reductions.reduce_sum(x * w, axis) / total
     return (answer, total) if returned else answer
 
 
+def _one_axis(x: Any, axis: int | None) -> tuple[Any, int]:
+    """Return a tensor and the axis to look along: flat where none is named, and a number is a vector of one."""
+    if axis is None:
+        return ravel(x), 0
+    return (raw.Reshape(x, [1]) if x.shape.rank == 0 else x), axis
+
+
 def argmax(a: ArrayLike, axis: int | None = None) -> Tensor:
     """Return where the largest is."""
     x = tensor(a)
     x = cast(x, dtypes.int32) if x.dtype == dtypes.bool else x
-    return places.argmax(ravel(x) if axis is None else x, 0 if axis is None else axis)
+    return places.argmax(*_one_axis(x, axis))
 
 
 def argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
     """Return where the smallest is."""
     x = tensor(a)
     x = cast(x, dtypes.int32) if x.dtype == dtypes.bool else x
-    return places.argmin(ravel(x) if axis is None else x, 0 if axis is None else axis)
+    return places.argmin(*_one_axis(x, axis))
 
 
 def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:

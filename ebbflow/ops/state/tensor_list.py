@@ -78,6 +78,13 @@ def scalar_int(index: np.ndarray) -> int:
     return int(index.item())
 
 
+def size_scalar(value: np.ndarray, name: str) -> int:
+    """Return an argument that says how many, which must be a scalar."""
+    if value.ndim:
+        raise invalid(f"{name} must be a scalar, got shape {show(value.shape)}")
+    return int(value)
+
+
 def check_has_rows(tensor: np.ndarray) -> None:
     if tensor.ndim == 0:
         raise invalid("Tensor must be at least a vector, but saw shape: []")
@@ -340,7 +347,7 @@ TensorListResize = op(
 
 @TensorListResize.kernel
 def _(xp, input_handle, size):
-    if scalar_int(size) < 0:
+    if size_scalar(size, "size") < 0:
         raise invalid(f"TensorListSlice expects size to be non-negative. Got: {int(size)}")
     return boxed(list_of(input_handle).resize(int(size)))
 

@@ -26,8 +26,8 @@ from ebbflow.ops.state.tensor_list import (
     list_of,
     merged_dims,
     rows_of,
-    scalar_int,
     shape_of_rows,
+    size_scalar,
     stack_elements,
     static_dims,
 )
@@ -54,7 +54,7 @@ def _(xp, input_handle, indices, element_shape, *, element_dtype):
     chosen = []
     for i in indices.reshape(-1).tolist():
         if not 0 <= i < found.length:
-            raise invalid(f"Index {i} out o range; list only has {found.length} elements.")
+            raise invalid(f"Trying to gather element {i} in a list with {found.length} elements.")
         chosen.append(found.get(i))
     dims = common_dims(chosen, merged_dims(dims_of(element_shape), found.element_dims))
     if not is_static(dims):
@@ -85,11 +85,13 @@ TensorListScatterV2 = op(
 
 @TensorListScatter.kernel
 def _scatter(xp, tensor, indices, element_shape, num_elements=None, *, element_dtype):
+    size = -1 if num_elements is None else size_scalar(num_elements, "num_elements")
+    if size < -1:
+        raise invalid(f"TensorListScatter expects num_elements >= -1, found: {size}")
     check_has_rows(tensor)
     dims = dims_of(element_shape)
     check_rows(tensor, dims)
     where = indices.reshape(-1).tolist()
-    size = -1 if num_elements is None else scalar_int(num_elements)
     if len(where) != tensor.shape[0]:
         raise invalid(f"Invalid number of rows in input tensor. Expected: {len(where)} Actual: {tensor.shape[0]}")
     for i in where:
@@ -179,7 +181,11 @@ TensorListConcatV2.kernel(
 def _concat(handle: np.ndarray, dims: Dims, leading: list[int], dtype: DType) -> tuple[np.ndarray, np.ndarray]:
     found = list_of(handle)
     check_dtype(found, dtype)
+    if dims is not None and not dims:
+        raise invalid("element_shape must not be empty")
     dims = merged_dims(dims, found.element_dims)
+    if dims is not None and not dims:
+        raise invalid("Concat requires elements to be at least vectors, found scalars instead.")
     elements = found.elements()
     rest = None if dims is None else dims[1:]
     for i, item in enumerate(elements):
@@ -187,14 +193,34 @@ def _concat(handle: np.ndarray, dims: Dims, leading: list[int], dtype: DType) ->
             if item.ndim == 0:
                 raise invalid(f"Concat saw a scalar shape at index {i} but requires at least vectors.")
             rest = merged_dims(rest, item.shape[1:])
-    if not is_static(rest):
-        what = "an empty tensor list" if not elements else "a list of uninitialized tensors"
-        raise invalid(
-            f"All except the first dimension must be fully defined when concating {what}. element_shape: {show(dims)}"
-        )
+    _check_rest(rest, dims, bool(elements))
+    if not leading and dims is None:
+        dims = _common_lengths(elements)
     parts = [_part(i, item, dims, rest, leading, dtype) for i, item in enumerate(elements)]
     lengths = np.array([len(p) for p in parts], np.int64)
     return (np.concatenate(parts) if parts else zeros_of((0, *rest), dtype)), lengths  # type: ignore[misc]
+
+
+def _check_rest(rest: Dims, dims: Dims, has_elements: bool) -> None:
+    if is_static(rest):
+        return
+    if has_elements:
+        raise invalid(
+            "Trying to concat list with only uninitialized tensors but element_shape_except_first_dim is not fully "
+            f"defined: {show(rest)}"
+        )
+    raise invalid(
+        "All except the first dimension must be fully defined when concating an empty tensor list. element_shape: "
+        f"{show(dims)}"
+    )
+
+
+def _common_lengths(elements: list[Any]) -> Dims:
+    """Return the dims that all elements which are there have in common: those that are not are taken to be alike."""
+    shapes = [item.shape for item in elements if item is not None]
+    if not shapes or any(len(shape) != len(shapes[0]) for shape in shapes):
+        return None
+    return tuple(n if all(shape[axis] == n for shape in shapes) else None for axis, n in enumerate(shapes[0]))
 
 
 def _part(index: int, item: Any, dims: Dims, rest: Any, leading: list[int], dtype: DType) -> np.ndarray:
@@ -235,6 +261,8 @@ TensorListSplit = op(
 def _(xp, tensor, element_shape, lengths, *, element_dtype):
     check_has_rows(tensor)
     dims = dims_of(element_shape)
+    if dims is not None and not dims:
+        raise invalid("TensorListSplit requires element_shape to be at least of rank 1, but saw: []")
     if dims is not None and not is_compatible(tensor.shape[1:], dims[1:]):
         raise invalid(f"tensor shape {show(tensor.shape)} is not compatible with element_shape {show(dims)}")
     if lengths.ndim != 1:
@@ -312,5 +340,11 @@ def _(xp, input_handles, tensor, *, element_dtype):
     for index, item in zip(np.ndindex(pushed.shape), rows_of(tensor), strict=True):
         found = list_of(np.asarray(input_handles[index], object))
         check_dtype(found, element_dtype)
+        if not is_compatible(item.shape, found.element_dims):
+            raise invalid(
+                "Tried to append a tensor with incompatible shape to a list at index "
+                f"{int(np.ravel_multi_index(index, pushed.shape)) if index else 0}. Op element shape: "
+                f"{show(item.shape)} list shape: {show(found.element_dims)}"
+            )
         pushed[index] = found.push(item)
     return pushed
