@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import collections
-import csv
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.spec import TensorSpec
@@ -34,26 +34,82 @@ CSVDatasetV2 = dataset_op(
 PARSERS = {dtypes.int32: int, dtypes.int64: int, dtypes.float32: float, dtypes.float64: float}
 
 
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)")
+
+
 def _lines(name: str, compression: str) -> Iterator[str]:
     """Yield the lines of a file with their ends, a character for each byte."""
     rest = ""
     for chunk in chunks(name, compression):
-        lines = (rest + chunk.decode("latin-1")).splitlines(keepends=True)
-        rest = lines.pop() if lines else ""
-        yield from lines
+        text, at = rest + chunk.decode("latin-1"), 0
+        for line in _LINE.finditer(text):
+            if line.end() == len(text) and text[-1] == "\r":  # its other half may come with the next chunk
+                break
+            yield line.group()
+            at = line.end()
+        rest = text[at:]
     if rest:
         yield rest
 
 
-def _records(name: str, compression: str, delimiter: str, quoted: bool, header: bool) -> Iterator[list[str]]:
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    rows = csv.reader(_lines(name, compression), delimiter=delimiter, quoting=quoting, strict=True)  # type: ignore[arg-type]
-    if header and next(rows, None) is None:
+def _records(lines: Iterator[str], delimiter: str, quoted: bool) -> Iterator[list[str] | errors.OpError]:
+    """Yield the fields of each record, or what is wrong with it: the next one begins with the next line."""
+    for line in lines:
+        if quoted and '"' in line:
+            yield _with_quotes(line, lines, delimiter)
+        else:
+            yield line.rstrip("\r\n").split(delimiter)
+
+
+def _in_file(
+    name: str, compression: str, delimiter: str, quoted: bool, header: bool
+) -> Iterator[list[str] | errors.OpError]:
+    """Yield the records of a file; the first one is a header, or not."""
+    found = _records(_lines(name, compression), delimiter, quoted)
+    if header and next(found, None) is None:
         raise invalid(f"Can't read header of file {name}: it is empty")
-    try:
-        yield from rows
-    except csv.Error as error:
-        raise invalid(f"{name}, line {rows.line_num}: {error}") from None
+    yield from found
+
+
+def _with_quotes(text: str, lines: Iterator[str], delimiter: str) -> list[str] | errors.OpError:
+    """Return the fields of a record some of which are quoted, and may go on over the next lines."""
+    fields: list[str] = []
+    at = 0
+    while True:
+        if text.startswith('"', at):
+            field, text, at = _quoted(text, at + 1, lines)
+            if field is None:
+                return invalid("Reached end of file without closing quoted field in record")
+            if at < len(text.rstrip("\r\n")) and text[at] != delimiter:
+                return invalid("Quote inside a string has to be escaped by another quote")
+        else:
+            whole = len(text.rstrip("\r\n"))
+            end = text.find(delimiter, at, whole)
+            field, at = text[at : whole if end < 0 else end], whole if end < 0 else end
+            if '"' in field:
+                return invalid("Unquoted fields cannot have quotes inside")
+        fields.append(field)
+        if at >= len(text.rstrip("\r\n")):
+            return fields
+        at += 1
+
+
+def _quoted(text: str, at: int, lines: Iterator[str]) -> tuple[str | None, str, int]:
+    """Return a quoted field whose first character is at `at` (None where it has no end), the text, and what follows."""
+    parts = []
+    while True:
+        end = text.find('"', at)
+        if end < 0:
+            more = next(lines, None)
+            if more is None:
+                return None, text, at
+            text += more
+            continue
+        parts.append(text[at:end])
+        if not text.startswith('"', end + 1):
+            return "".join(parts), text, end + 1
+        parts.append('"')
+        at = end + 2
 
 
 class _Columns:
@@ -72,16 +128,17 @@ class _Columns:
             missing,
         )
 
-    def element(self, fields: list[str]) -> Element:
-        """Return the values of a record."""
+    def element(self, fields: list[str] | errors.OpError) -> Element:
+        """Return the values of a record; raise what is wrong with it."""
+        if isinstance(fields, errors.OpError):
+            raise fields
         if self.select:
-            if self.select[-1] >= len(fields):
-                raise invalid(f"Expect at least {self.select[-1] + 1} fields but have {len(fields)} in record")
-            fields = [fields[i] for i in self.select]
+            fields = [fields[i] for i in self.select if i < len(fields)]
         elif self.exclude:
             fields = [f for i, f in enumerate(fields) if i not in self.exclude]
         if len(fields) != len(self.types):
-            raise invalid(f"Expect {len(self.types)} fields but have {len(fields)} in record")
+            have = "more" if len(fields) > len(self.types) else len(fields)
+            raise invalid(f"Expect {len(self.types)} fields but have {have} in record")
         return tuple([self._value(i, field) for i, field in enumerate(fields)])
 
     def _value(self, i: int, field: str) -> np.ndarray:
@@ -107,16 +164,20 @@ def _(
     names, compression, delimiter = names_of(filenames), compression_of(compression_type), field_delim.item().decode()
     if len(delimiter) != 1:
         raise invalid(f"field_delim should be only 1 char, got {delimiter!r}")
-    if any(default.ndim > 1 or default.size > 1 for default in record_defaults):
+    if any(default.ndim > 1 for default in record_defaults):
+        raise invalid("Each record default should be at most rank 1")
+    if int(buffer_size) <= 0:
+        raise invalid(f"buffer_size should be positive, got {int(buffer_size)}")
+    if any(default.size > 1 for default in record_defaults):
         raise invalid("Each record default should be a scalar, or a vector of at most one value")
     missing = na_value.item().decode("latin-1")
     columns = _Columns(select_cols.tolist(), exclude_cols.tolist(), record_defaults, output_types, missing)
 
+    form = compression, delimiter, bool(use_quote_delim), bool(header)
+
     def start() -> Iterator[Element]:
-        for name in names:
-            for fields in _records(name, compression, delimiter, bool(use_quote_delim), bool(header)):
-                if fields:
-                    yield columns.element(fields)
+        records = itertools.chain.from_iterable(_in_file(name, *form) for name in names)
+        return map(columns.element, records)  # which goes on after a record that is refused
 
     return made(start)
 
@@ -249,7 +310,11 @@ def _file_names(file_pattern: Any) -> list[str]:
 
 def _rows(name: str, form: Any, header: bool) -> Iterator[list[str]]:
     compression, delimiter, quoted = form
-    return _records(name, compression, delimiter, quoted, header)
+    for record in _in_file(name, compression, delimiter, quoted, header):
+        if isinstance(record, errors.OpError):
+            raise record
+        if record != [""]:
+            yield record
 
 
 def _header(names: list[str], form: Any, header: bool) -> list[str]:

@@ -313,6 +313,30 @@ def all_v2_summary_ops() -> list[Any] | None:
 # --- graphs -----------------------------------------------------------------------------------------------------------
 
 
+def has_default_writer() -> bool:
+    """Return whether this thread's summaries go anywhere."""
+    return _state.writer is not None
+
+
+def run_metadata(name: str, data: Message, step: TensorLike | None = None) -> Tensor:
+    """Write what was measured of a run (a RunMetadata message) to the default writer."""
+    return _write_run(name, data, step, "graph_run_metadata")
+
+
+def run_metadata_graphs(name: str, data: Message, step: TensorLike | None = None) -> Tensor:
+    """Write the graphs of the functions of a run (a RunMetadata message), and nothing else of it."""
+    graphs = messages.RunMetadata(function_graphs=data.function_graphs)
+    return _write_run(name, graphs, step, "graph_run_metadata_graph")
+
+
+def _write_run(name: str, data: Message, step: TensorLike | None, plugin: str) -> Tensor:
+    metadata = messages.SummaryMetadata()
+    metadata.plugin_data.plugin_name = plugin
+    metadata.plugin_data.content = b"1"
+    with summary_scope(name, f"{plugin}_summary", [step]) as (tag, _):
+        return write(tag, convert(messages.serialize(data), dtypes.string), step, metadata)
+
+
 def graph(graph_data: Any) -> Tensor:
     """Write a graph (or its GraphDef) to the default writer, for TensorBoard's page of graphs."""
     if not context.executing_eagerly():

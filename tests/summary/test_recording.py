@@ -157,3 +157,20 @@ def test_writers_of_contrib_share_a_folder_and_open_anew(tmp_path):
         session.run(first.close())
         with pytest.raises(tf.errors.NotFoundError):
             session.run(contrib.all_summary_ops())
+
+
+def test_what_was_measured_of_a_run_is_a_summary(tmp_path):
+    inner = tf.python.ops.summary_ops_v2
+    data = tf.compat.v1.RunMetadata()
+    data.step_stats.dev_stats.add().device = "cpu:0"
+    data.function_graphs.add().pre_optimization_graph.node.add().name = "foo"
+    assert not inner.has_default_writer()
+    with tf.summary.create_file_writer(str(tmp_path)).as_default(step=2):
+        assert inner.has_default_writer()
+        inner.run_metadata("whole", data)
+        inner.run_metadata_graphs("graphs", data)
+    events = [e for path in tmp_path.iterdir() for e in tf.compat.v1.train.summary_iterator(str(path))][1:]
+    found = {e.summary.value[0].tag: tf.make_ndarray(e.summary.value[0].tensor).item() for e in events}
+    assert tf.compat.v1.RunMetadata.FromString(found["whole"]) == data
+    assert tf.compat.v1.RunMetadata.FromString(found["graphs"]).function_graphs[0] == data.function_graphs[0]
+    assert not tf.compat.v1.RunMetadata.FromString(found["graphs"]).HasField("step_stats")

@@ -338,8 +338,9 @@ python.ops.summary_ops_v2.: scalar should_record_summaries summary_writer_initia
 [summary.ops]
 python.ops.summary_op_util.: clean_tag summary_scope
 [summary.recording]
-python.ops.summary_ops_v2.: SummaryWriter record_if write
+python.ops.summary_ops_v2.: SummaryWriter has_default_writer record_if run_metadata run_metadata_graphs write
 create_file_writer as python.ops.summary_ops_v2.create_file_writer_v2
+_state as python.ops.summary_ops_v2._summary_state
 [testing.test_case]
 TestCase as python.framework.test_util.TensorFlowTestCase
 [engines.devices]

@@ -163,7 +163,7 @@ def _tensor_scatter(
         return tensor.dims
 
     def kernel(xp: Any, tensor: Any, indices: Any, updates: Any, *, bad_indices_policy: str) -> Any:
-        _check_shapes(tensor, indices, updates)
+        (_check_dimensions if first == "input" else _check_shapes)(tensor, indices, updates)
         _check_rank(indices, updates)
         return scattered(xp, xp.array(tensor), indices, updates, how, bad_indices_policy)
 
@@ -171,6 +171,22 @@ def _tensor_scatter(
     declared.kernel(kernel)
     declared.gradient(gradient)
     return declared
+
+
+def _check_dimensions(tensor: Any, indices: Any, updates: Any) -> None:
+    """Refuse what `_check_shapes` refuses, in the words of the ops that scatter onto an `input`."""
+    lead, depth = max(indices.ndim - 1, 0), indices.shape[-1] if indices.ndim else 0
+    if indices.ndim and indices.shape[:-1] != updates.shape[:lead]:
+        raise invalid(
+            f"Dimensions [0,{lead}) of indices[shape={show(indices.shape)}] must match dimensions [0,{lead}) of "
+            f"updates[shape={show(updates.shape)}]"
+        )
+    if indices.ndim and depth <= tensor.ndim and tensor.shape[depth:] != updates.shape[lead:]:
+        raise invalid(
+            f"Dimensions [{depth},{tensor.ndim}) of input[shape={show(tensor.shape)}] must match dimensions "
+            f"[{lead},{updates.ndim}) of updates[shape={show(updates.shape)}]"
+        )
+    _check_shapes(tensor, indices, updates)
 
 
 def _check_shapes(tensor: Any, indices: Any, updates: Any) -> None:

@@ -397,10 +397,25 @@ def searchsorted(
         raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'.")
     sorted_sequence = convert(sorted_sequence)
     values = convert(values, None, sorted_sequence.dtype)
-    rows = reshape(sorted_sequence, raw.Pack([-1, shape(sorted_sequence)[-1]]))
-    wanted = reshape(values, raw.Pack([-1, shape(values)[-1]])) if not _empty(values) else values[None]
+    rows = _as_rows(sorted_sequence)
+    wanted = _as_rows(values) if not _empty(values) else values[None]
     chosen = LowerBound if side == "left" else UpperBound
-    return reshape(chosen(rows, wanted, out_type=as_dtype(out_type), name=name), shape(values))
+    longest = max((n or 0 for n in rows._dims or ()), default=0)
+    kind = dtypes.int64 if longest > _MAX_INT32 else as_dtype(out_type)
+    return reshape(chosen(rows, wanted, out_type=kind, name=name), _lengths(values))
+
+
+_MAX_INT32 = 2**31 - 1
+
+
+def _lengths(x: Tensor) -> Tensor:
+    """Return a tensor's shape, in numbers that it fits into."""
+    longest = max((n or 0 for n in x._dims or ()), default=0)
+    return shape(x, out_type=dtypes.int64 if longest > _MAX_INT32 else dtypes.int32)
+
+
+def _as_rows(x: Tensor) -> Tensor:
+    return reshape(x, raw.Pack([-1, _lengths(x)[-1]]))
 
 
 def _empty(x: Any) -> bool:

@@ -125,11 +125,29 @@ ScatterMax, ResourceScatterMax = _rows("Max", _ORDERED)
 # --- elements at N-d indices ------------------------------------------------------------------------------------------
 
 
+def _explain_nd(shape: tuple[int, ...], indices: np.ndarray, updates: np.ndarray, depth: int) -> None:
+    """Raise what is wrong with shapes that do not fit: of the variable, of the indices, or of the updates."""
+    if not shape:
+        raise invalid("Output must be at least 1-D, got shape: []")
+    lead = max(indices.ndim - 1, 0)
+    if indices.ndim and indices.shape[:-1] != updates.shape[:lead]:
+        raise invalid(
+            f"Dimensions [0,{lead}) of indices[shape={show(indices.shape)}] must match dimensions [0,{lead}) of "
+            f"updates[shape={show(updates.shape)}]"
+        )
+    if indices.ndim and depth <= len(shape):
+        raise invalid(
+            f"Dimensions [{depth},{len(shape)}) of input[shape={show(shape)}] must match dimensions "
+            f"[{lead},{updates.ndim}) of updates[shape={show(updates.shape)}]"
+        )
+
+
 def _scatter_nd(storage: Storage, kind: str, indices: np.ndarray, updates: np.ndarray, policy: str) -> None:
     with storage:
         shape = storage.present().shape
         depth = indices.shape[-1] if indices.ndim else 0
         if not indices.ndim or depth > len(shape) or updates.shape != indices.shape[:-1] + shape[depth:]:
+            _explain_nd(shape, indices, updates, depth)
             raise invalid(
                 f"Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got updates.shape: "
                 f"{show(updates.shape)}, indices.shape: {show(indices.shape)}, params_shape: {show(shape)}, "
