@@ -242,8 +242,18 @@ def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) 
         return _scalar(value.__index__(), int, dtype)
     if hasattr(kind, "__float__"):
         return _scalar(float(value), float, dtype)
-    raise errors.ConversionError(
-        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+    raise _unsupported(value)
+
+
+def _unsupported(value: Any) -> errors.ConversionError:
+    """Return the error for a value of no type that tensors are made of.
+
+    What knows its own form of an op is asked for it after this: its elements need not be written out.
+    """
+    own_form = hasattr(type(value), "_op_form") and hasattr(value, "shape")
+    shown = f"{type(value).__name__} of shape {value.shape}" if own_form else repr(value)
+    return errors.ConversionError(
+        f"Attempt to convert a value ({shown}) with an unsupported type ({type(value)}) to a Tensor."
     )
 
 

@@ -128,10 +128,25 @@ def _(input):
 def _decode(input: np.ndarray, encoding: str, rules: tuple[str, int, bool], kind: Any) -> list[np.ndarray]:
     _check_replacement(rules[1])
     name = codec(encoding)
-    rows = [points(text, name, rules) for text in input.reshape(-1).tolist()]
+    texts = input.reshape(-1).tolist()
+    whole = b"".join(texts)
+    if name == "utf-8" and whole.isascii():
+        return _decode_ascii(texts, whole, rules, kind)
+    rows = [points(text, name, rules) for text in texts]
     splits = np.cumsum([0, *(len(codes) for codes, _ in rows)])
     codes = np.concatenate([c for c, _ in rows]) if rows else np.zeros(0, np.int32)
     starts = np.concatenate([s for _, s in rows]) if rows else np.zeros(0, np.int64)
+    return [splits.astype(kind), codes, starts]
+
+
+def _decode_ascii(texts: list[bytes], whole: bytes, rules: tuple[str, int, bool], kind: Any) -> list[np.ndarray]:
+    """Decode texts of plain letters, a byte each: all of them at once."""
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    splits = np.concatenate([[0], np.cumsum(lengths)])
+    codes = np.frombuffer(whole, np.uint8).astype(np.int32)
+    if rules[2]:
+        codes = np.where(codes <= 0x1F, np.int32(rules[1]), codes)
+    starts = np.arange(len(codes), dtype=np.int64) - np.repeat(splits[:-1], lengths)
     return [splits.astype(kind), codes, starts]
 
 
