@@ -1,7 +1,8 @@
 """Work ahead in threads: elements made before they are asked for, and calls that run side by side.
 
 A thread knows only the buffer it fills. When whoever takes from the buffer is dropped, the buffer is closed and the
-thread ends at its next element. Knows iterators, and that random ops have streams; knows nothing of pipes.
+thread ends at its next element. A forked process has none of the threads, so there an iterator that has begun is
+refused. Knows iterators, and that random ops have streams; knows nothing of pipes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from ebbflow.core import errors
 from ebbflow.data.running import Meter, join, standing
 
 LONG = 200e-6
@@ -28,6 +30,28 @@ MOST = 16
 
 TRIED = 8
 """Calls that are timed, one after the other, before threads are considered."""
+
+
+_generation = 0
+"""How many forks this process is away from the first one."""
+
+
+def _forked() -> None:
+    global _generation
+    _generation += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+def _left_behind(what: str) -> errors.OpError:
+    return errors.FailedPreconditionError(
+        None,
+        None,
+        f"this iterator was begun before the process was forked, and the threads of its `{what}` are not there: begin "
+        "one here, iter(dataset)",
+    )
 
 
 class Buffer:
@@ -137,12 +161,13 @@ class Ahead:
         self._most, self._was_full = most, False
         self._name, self._work_for = name, standing()
         self._when_worth, self._made_here = when_worth, 0
+        self._home = _generation  # where the thread is
 
     def begin(self) -> Ahead:
         """Have the thread start."""
         if self._elements is not None:
             given = (self._elements, self._buffer, self._work_for)
-            self._elements = None
+            self._elements, self._home = None, _generation
             threading.Thread(target=_fill, args=given, name=f"ebbflow-{self._name}", daemon=True).start()
         return self
 
@@ -165,6 +190,8 @@ class Ahead:
             if self._when_worth and self.meter is None:
                 return self._make_here(self._elements)
             self.begin()
+        if self._home != _generation:
+            raise _left_behind(self._name)
         buffer = self._buffer
         if buffer.room < self._most:
             self._make_room(len(buffer.items))
@@ -192,7 +219,8 @@ class Ahead:
         return found
 
     def __del__(self) -> None:
-        self._buffer.close()
+        if self._home == _generation:
+            self._buffer.close()
 
 
 class SideBySide:
@@ -217,6 +245,7 @@ class SideBySide:
         self._trial = Trial(self._width, self._most) if width <= 0 else None
         self._times: list[float] = []
         self._pool: ThreadPoolExecutor | None = None
+        self._home = _generation
         self._running: deque[Future[Any]] = deque()
         self._number = -1
         self.meter: Meter | None = None
@@ -245,11 +274,13 @@ class SideBySide:
     def _begin_pool(self) -> None:
         if self._most < 2:
             return
-        self._pool = ThreadPoolExecutor(self._most, "ebbflow-map", join, (standing(),))
+        self._pool, self._home = ThreadPoolExecutor(self._most, "ebbflow-map", join, (standing(),)), _generation
         if self._trial is not None:
             self._trial.rates[1] = 1 / min(self._times)
 
     def _next_of_many(self) -> Any:
+        if self._home != _generation:
+            raise _left_behind("map")
         while len(self._running) < self._width:
             element = next(self._elements, None)
             if element is None:
@@ -266,7 +297,7 @@ class SideBySide:
         return self._running.popleft().result()
 
     def _close(self) -> None:
-        if self._pool is not None:
+        if self._pool is not None and self._home == _generation:
             self._pool.shutdown(wait=False, cancel_futures=True)
         if self._end is not None:
             self._end()

@@ -1,7 +1,8 @@
 """`Dataset.explain`: what was planned for a dataset, what its stages cost, and what could be done about it.
 
 An iteration is run for a while with a meter at each stage. A stage's own time is what it took without the stages it
-asked. Knows pipes and meters; changes nothing about the dataset: seeds that iterations draw are put back.
+asked. What the first element takes is told apart: functions are compiled for it. Knows pipes and meters; changes
+nothing about the dataset: seeds that iterations draw are put back.
 """
 
 from __future__ import annotations
@@ -20,30 +21,47 @@ def explanation(pipe: Pipe, seconds: float = SECONDS, elements: int | None = Non
     """Return what was planned for a pipe and what it costs, as text; it runs for some seconds or elements."""
     kept = [(stage.seeds, stage.seeds.state()) for stage in stages(pipe) if stage.seeds is not None]
     run = Run(measured=True)
-    began, count, ended = time.perf_counter(), 0, False
     try:
         with begun_anew({}):
-            running = Under(pipe, run)
-            while time.perf_counter() - began < seconds and (elements is None or count < elements):
-                if next(running, None) is None:
-                    ended = True
-                    break
-                count += 1
-            spent = time.perf_counter() - began
-            del running
+            count, first, spent, ended = _watched(pipe, run, seconds, elements)
     finally:
         for seeds, state in kept:
             seeds.go_to(state)
     meters: dict[Any, Meter] = run.meters or {}
-    lines = [_headline(count, spent, ended), "", f"{'stage':<44}{'how':<24}{'given':>9}{'own time':>10}{'buffer':>12}"]
+    titles = f"{'stage':<44}{'how':<24}{'given':>9}{'own time':>10}{'waits':>9}{'buffer':>12}"
+    lines = [_headline(count, first, spent, ended), "", titles]
     _add_stages(lines, pipe, meters, 0, set())
     advice = list(_advice(pipe, meters, spent))
     return "\n".join([*lines, "", *([f"- {a}" for a in advice] or ["- nothing to advise"])])
 
 
-def _headline(count: int, spent: float, ended: bool) -> str:
-    rate = count / spent if spent > 0 else 0.0
-    return f"{count} elements in {spent:.3f} s ({rate:,.0f} a second), {'to the end' if ended else 'and more to come'}"
+LONG = 0.05
+"""Seconds from which on a first element is left out of the account."""
+
+
+def _watched(pipe: Pipe, run: Run, seconds: float, elements: int | None) -> tuple[int, float, float, bool]:
+    """Run a pipe; return how many elements it gave, the seconds for the first if those were many, and for the others,
+    and whether it came to its end.
+    """
+    running = Under(pipe, run)
+    began, count, first = time.perf_counter(), 0, 0.0
+    while time.perf_counter() - began < seconds and (elements is None or count < elements):
+        if next(running, None) is None:
+            return count, first, time.perf_counter() - began, True
+        count += 1
+        if count == 1 and time.perf_counter() - began > LONG and pipe.size != 1:
+            now = time.perf_counter()
+            first, began = now - began, now
+            for meter in (run.meters or {}).values():
+                meter.forget_waiting()
+    return count, first, time.perf_counter() - began, False
+
+
+def _headline(count: int, first: float, spent: float, ended: bool) -> str:
+    timed = count - bool(first)
+    rate = timed / spent if spent > 0 else 0.0
+    before = f", {timed} of them in {spent:.3f} s after {first:.3f} s for the first" if first else f" in {spent:.3f} s"
+    return f"{count} elements{before} ({rate:,.0f} a second), {'to the end' if ended else 'and more to come'}"
 
 
 def _add_stages(lines: list[str], pipe: Pipe, meters: dict[Any, Meter], depth: int, seen: set[int]) -> None:
@@ -61,7 +79,8 @@ def _add_stages(lines: list[str], pipe: Pipe, meters: dict[Any, Meter], depth: i
         lines.append(f"{name:<44}{how:<24}")
     else:
         room = f"{meter.filled / meter.asked:.1f} of {meter.room}" if meter.asked else ""
-        lines.append(f"{name:<44}{how:<24}{meter.elements:>9}{own_time(pipe, meters):>9.3f}s{room:>12}")
+        own, waits = own_time(pipe, meters), f"{meter.waited:.3f}s" if meter.asked else ""
+        lines.append(f"{name:<44}{how:<24}{meter.elements:>9}{own:>9.3f}s{waits:>9}{room:>12}")
     for source in pipe.inputs:
         _add_stages(lines, source, meters, depth + 1, seen)
 
@@ -84,11 +103,12 @@ def _how(pipe: Pipe, meter: Meter | None) -> str:
 
 
 def own_time(pipe: Pipe, meters: dict[Any, Meter]) -> float:
-    """Return the seconds a stage took without what it asked for; where a thread works ahead, the time spent waiting."""
+    """Return the seconds a stage took without what it asked for, and without waiting where threads work for it."""
     meter = meters[pipe]
     if meter.asked:
-        return meter.waited
-    return max(0.0, meter.seconds - sum(meters[source].seconds for source in pipe.inputs if source in meters))
+        return max(0.0, meter.warm_seconds - meter.waited) if pipe.role != AHEAD else 0.0
+    inputs = [meters[source].warm_seconds for source in pipe.inputs if source in meters]
+    return max(0.0, meter.warm_seconds - sum(inputs))
 
 
 def _advice(pipe: Pipe, meters: dict[Any, Meter], spent: float) -> Any:

@@ -30,6 +30,17 @@ class Meter:
         self.room = 0
         self.note = ""
 
+    @property
+    def warm_seconds(self) -> float:
+        """The time all but the first took, where that took longer than ten of the others: something was compiled."""
+        others = self.seconds - self.first
+        return others if self.blocks > 1 and self.first * (self.blocks - 1) > 10 * others else self.seconds
+
+    def forget_waiting(self) -> None:
+        """Count anew how often and how long something was waited for."""
+        self.asked = self.filled = 0
+        self.waited = 0.0
+
     def add(self, began: float, rows: int = 1) -> None:
         """Count what was given since `began`."""
         spent = time.perf_counter() - began

@@ -23,12 +23,16 @@ import google_crc32c
 import numpy as np
 
 from ebbflow.core import errors
+from ebbflow.ops.sizes import room_for
 from ebbflow.platform.file_systems import system_of
 
 CHUNK = 1 << 20  # bytes asked for at a time, whatever a length claims
 _HEADER = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
+MOST_INFLATED = 1032
+"""Bytes that one compressed byte can become at most."""
+
 FRAME = _HEADER.size + _CRC.size
 """Bytes around each record."""
 
@@ -184,6 +188,15 @@ def _window_bits(options: TFRecordOptions) -> int | None:
 # Reading ------------------------------------------------------------------------------------------------------------
 
 
+def _size_of(file: Any) -> int | None:
+    """The bytes of an open file of the system; None of anything else."""
+    try:
+        status = os.fstat(file.fileno())
+    except (OSError, AttributeError):  # a file of some other file system
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
 class RecordReader:
     """The records of one file, in order. `offset` is where the next one starts, in the uncompressed bytes."""
 
@@ -285,11 +298,14 @@ class RecordReader:
 
     def _may_hold(self, length: int) -> bool:
         """Whether so long a record can be there at all; large lengths are held against the size of the file."""
-        if length < CHUNK or self._bits is not None:
+        if length < CHUNK:
             return True
-        with file_errors(self.path):
-            status = os.fstat(self._source.fileno())
-        return not stat.S_ISREG(status.st_mode) or self.offset + length <= status.st_size
+        inflated = self._bits is not None
+        size = _size_of(self._source.file if inflated else self._source)
+        if size is not None and length > (size * MOST_INFLATED if inflated else size - self.offset):
+            return False
+        room_for((length,), 1)
+        return True
 
     def _take(self, size: int) -> bytes:
         """`size` bytes, or as many as there are."""

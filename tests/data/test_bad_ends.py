@@ -114,6 +114,38 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+BEGUN_BEFORE = """
+import os, time
+import ebbflow as tf
+def slow(x):
+    return tf.py_function(lambda v: (time.sleep(0.005), v)[1], [x], tf.int64)
+numbers = tf.data.Dataset.range(1000)
+iterators = [iter(d) for d in (numbers.prefetch(2), numbers.map(slow, num_parallel_calls=3),
+                               numbers.interleave(lambda x: numbers.take(3), num_parallel_calls=2))]
+for iterator in iterators:
+    for _ in range(8):
+        next(iterator)
+child = os.fork()
+if child == 0:
+    told = 0
+    for iterator in iterators:
+        try:
+            list(iterator)
+        except tf.errors.FailedPreconditionError as error:
+            told += "before the process was forked" in str(error)
+    del iterator, iterators
+    os._exit(told)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), len(list(iterators[0])))
+"""
+
+
+@pytest.mark.skipif(not hasattr(sys.modules["os"], "fork"), reason="no fork here")
+def test_an_iterator_that_was_begun_before_a_fork_is_refused():
+    program = [sys.executable, "-c", BEGUN_BEFORE]
+    found = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
+    assert found.stdout.split() == ["3", "992"], found.stderr
+
+
 @pytest.mark.skipif(not hasattr(sys.modules["os"], "fork"), reason="no fork here")
 def test_a_dataset_can_be_gone_over_after_a_fork():
     found = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120, check=False)

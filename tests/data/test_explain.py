@@ -40,6 +40,19 @@ def test_explain_says_why_a_function_is_called_for_each_element():
     assert "and more to come" in Dataset.range(3).repeat().explain(elements=5)
 
 
+def test_explain_tells_compiling_and_waiting_from_working():
+    def first_is_slow(x):
+        time.sleep(0.3 if x == 0 else 0.001)
+        return x
+
+    dataset = Dataset.range(30).map(lambda x: tf.py_function(first_is_slow, [x], tf.int64)).prefetch(2)
+    lines = dataset.explain(seconds=0.2).splitlines()
+    assert lines[0].startswith("30 elements, 29 of them in ") and "to the end" in lines[0]
+    table = {line.split()[0]: line for line in lines[3:5]}
+    assert "waits" in lines[2] and "0.000s" in table["Prefetch"]  # it has no work of its own
+    assert float(table["Map"].split()[-1].rstrip("s")) < 0.3
+
+
 def test_explain_leaves_the_order_of_later_iterations_alone():
     def orders(explained):
         dataset = Dataset.range(30).shuffle(30, seed=3)

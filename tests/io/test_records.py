@@ -160,6 +160,24 @@ def test_a_length_is_not_believed(tmp_path, kind, claimed):
         RecordReader(path, kind).read()
 
 
+def test_no_more_is_inflated_than_a_file_can_hold(tmp_path, monkeypatch):
+    length = struct.pack("<Q", 2**36)
+    path = tmp_path / "bomb"
+    path.write_bytes(gzip.compress(length + struct.pack("<I", masked_crc32c(length)) + bytes(20 << 20)))
+    reader, read = RecordReader(path, "GZIP"), []
+    take = reader._source.read
+    monkeypatch.setattr(reader._source, "read", lambda size: read.append(size) or take(size))
+    with pytest.raises(errors.DataLossError, match="truncated record at 0"):
+        reader.read()
+    assert sum(read) < 100  # the header alone
+
+
+def test_long_records_of_files_that_are_no_files_of_the_system():
+    with TFRecordWriter("memory://records/long") as writer:
+        writer.write(b"a" * 3_000_000)
+    assert [len(record) for record in tf_record_iterator("memory://records/long")] == [3_000_000]
+
+
 def test_streams_may_follow_each_other(tmp_path):
     path = tmp_path / "two"
     path.write_bytes(gzip.compress(frame(b"a")) + gzip.compress(frame(b"b")))
