@@ -21,6 +21,7 @@ ACROSS = {
     "compiler/test_variables": "variables in Programs of every engine",
     "core/test_truth_values": "True and False wherever numbers are converted",
     "data/test_bad_ends": "iterators that are dropped, stopped or forked, of every kind",
+    "data/test_bad_files": "damaged bytes and files, for every op and dataset that reads them",
     "data/test_batch_size": "a batch's size in every kind of dataset",
     "data/test_loops": "loops over datasets, eagerly and in functions",
     "data/test_planner": "what becomes of chains of datasets",

@@ -1,0 +1,145 @@
+"""Damaged input: examples, tables, pictures, sounds. It is read, or refused with one of TensorFlow's errors."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import ebbflow as tf
+
+Dataset = tf.data.Dataset
+
+
+def example():
+    lists = {
+        "a": tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2, 300])),
+        "b": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"xyz"])),
+        "f": tf.train.Feature(float_list=tf.train.FloatList(value=[1.0, 2.0])),
+    }
+    return tf.train.Example(features=tf.train.Features(feature=lists)).SerializeToString()
+
+
+def picture(kind):
+    file = io.BytesIO()
+    pixels = np.random.RandomState(0).randint(0, 256, (16, 20, 3)).astype(np.uint8)
+    Image.fromarray(pixels).save(file, kind)
+    return file.getvalue()
+
+
+ASKED = {
+    "a": tf.io.VarLenFeature(tf.int64),
+    "b": tf.io.FixedLenFeature([], tf.string, ""),
+    "f": tf.io.VarLenFeature(tf.float32),
+}
+READERS = {
+    "one example": (example, lambda data: tf.io.parse_single_example(data, ASKED)),
+    "examples": (example, lambda data: tf.io.parse_example([data, data], ASKED)),
+    "sequence": (example, lambda data: tf.io.parse_single_sequence_example(data, ASKED)),
+    "tensor": (
+        lambda: tf.io.serialize_tensor(np.arange(6.0).reshape(2, 3)).numpy(),
+        lambda data: tf.io.parse_tensor(data, tf.float64),
+    ),
+    "wav": (
+        lambda: tf.audio.encode_wav(np.zeros((50, 2), np.float32), 8000).numpy(),
+        lambda data: tf.audio.decode_wav(data),
+    ),
+    "jpeg": (lambda: picture("JPEG"), lambda data: tf.io.decode_jpeg(data)),
+    "png": (lambda: picture("PNG"), lambda data: tf.io.decode_png(data)),
+    "gif": (lambda: picture("GIF"), lambda data: tf.io.decode_gif(data)),
+    "bmp": (lambda: picture("BMP"), lambda data: tf.io.decode_bmp(data)),
+    "image": (lambda: picture("PNG"), lambda data: tf.io.decode_image(data)),
+    "json": (
+        lambda: b'{"features": {"feature": {"a": {"int64List": {"value": ["7"]}}}}}',
+        lambda data: tf.io.decode_json_example(data),
+    ),
+    "line": (lambda: b'1,"a ""b""",2.5', lambda data: tf.io.decode_csv(data, [[0], [""], [0.0]])),
+    "deflated": (lambda: zlib.compress(b"abc" * 99), lambda data: tf.io.decode_compressed(data, "ZLIB")),
+}
+
+
+def damaged(data, random):
+    """Some bytes are others, and half the time the end is missing; the first bytes, which say the kind, mostly stay."""
+    changed = bytearray(data)
+    for _ in range(random.randint(1, 5)):
+        changed[random.randint(random.choice([0, 4]), len(changed))] = random.randint(256)
+    return bytes(changed[: random.randint(1, len(changed) + 1)]) if random.randint(2) else bytes(changed)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_damaged_bytes_are_read_or_refused(name):
+    make, read = READERS[name]
+    whole, random, refused = make(), np.random.RandomState(1), 0
+    read(whole)
+    for _ in range(150):
+        data = damaged(whole, random)
+        try:
+            read(data)
+        except tf.errors.OpError as error:
+            assert str(error).strip(), data
+            refused += 1
+    assert refused > 10
+
+
+# --- bombs ------------------------------------------------------------------------------------------------------------
+
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png_of(side):
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(bytes(1 << 16))) + chunk(b"IEND", b"")
+
+
+def gif_of(side, frames):
+    frame = b"\x2c" + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\x02\x02\x4c\x01\x00"
+    return b"GIF89a" + struct.pack("<HHBBB", side, side, 0x80, 0, 0) + bytes(6) + frame * frames + b"\x3b"
+
+
+@pytest.mark.parametrize(
+    ("read", "data"),
+    [(tf.io.decode_png, png_of(2_000_000)), (tf.io.decode_image, png_of(2_000_000)),
+     (tf.io.decode_gif, gif_of(65535, 3000)), (tf.io.decode_image, gif_of(65535, 3000))],
+    ids=["png", "image of png", "gif", "image of gif"],
+)  # fmt: skip
+def test_pictures_that_would_fill_the_memory_are_refused(read, data):
+    with pytest.raises((tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError)):
+        read(data)
+
+
+def test_a_sound_that_says_it_is_long():
+    data = bytearray(tf.audio.encode_wav(np.zeros((50, 2), np.float32), 8000).numpy())
+    data[40:44] = struct.pack("<I", 2**32 - 1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="4294967295 bytes are stated, 200 are there"):
+        tf.audio.decode_wav(bytes(data))
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [tf.data.TFRecordDataset, tf.data.TextLineDataset])
+def test_no_file_and_no_plain_file(kind, tmp_path):
+    with pytest.raises(tf.errors.NotFoundError, match="none"):
+        list(kind(str(tmp_path / "none")))
+    with pytest.raises(tf.errors.FailedPreconditionError, match="directory"):
+        list(kind(str(tmp_path)))
+
+
+def test_a_file_that_vanishes_is_told_where_it_would_have_come(tmp_path):
+    paths = [str(tmp_path / name) for name in "abc"]
+    for path in paths:
+        with tf.io.TFRecordWriter(path) as writer:
+            writer.write(b"x")
+    read = Dataset.from_tensor_slices(paths).interleave(tf.data.TFRecordDataset, cycle_length=1, num_parallel_calls=2)
+    records = iter(read)
+    next(records)
+    (tmp_path / "c").unlink()
+    next(records)
+    with pytest.raises(tf.errors.NotFoundError, match="c"):
+        next(records)
