@@ -10,12 +10,14 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ebbflow.core import convert
+from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.tensor import is_tensor as is_tensor_now
 from ebbflow.core.typing import Array, DTypeLike, Nested, TensorLike
 from ebbflow.eager.tape import UnconnectedGradients
 from ebbflow.graph import gradients as graph_gradients
 from ebbflow.graph import scopes
+from ebbflow.graph.constants import partial_value
 from ebbflow.messages import tensors
 
 newaxis = None
@@ -108,7 +110,32 @@ def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
         return tensor
     if not isinstance(tensor, Tensor) or _is_chosen(tensor):
         return None
+    if partial and not isinstance(tensor, EagerTensor):
+        return partial_value(tensor)
     return tensor.constant_value()
+
+
+def constant_value_as_shape(tensor: TensorLike) -> TensorShape:
+    """Return the shape that an integer vector spells, as far as it is known; -1 stands for an unknown size."""
+    if not isinstance(tensor, Tensor):
+        tensor = convert.convert(tensor)
+    rank = tensor.shape.rank
+    if rank not in (None, 1):
+        scalar = tensor.constant_value() if rank == 0 else None
+        if scalar is not None and int(scalar) == -1:
+            return TensorShape(None)
+        raise ValueError(
+            "Received a scalar with value other than -1, or a matrix, as a shape: it must be a vector of sizes, or a "
+            f"scalar -1 for an unknown shape; got {tensor!r}"
+        )
+    if isinstance(tensor, EagerTensor):
+        return TensorShape([None if size < 0 else int(size) for size in tensor.constant_value()])
+    return TensorShape(tensor.constant_dims())
+
+
+def shape_equals(tensor_proto: Any, shape: Any) -> bool:
+    """Return whether a TensorProto says it has a shape, given as sizes or as a TensorShapeProto."""
+    return TensorShape(tensor_proto.tensor_shape).as_list() == TensorShape(shape).as_list()
 
 
 def _is_chosen(tensor: Any) -> bool:

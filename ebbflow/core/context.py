@@ -123,7 +123,8 @@ def scope(graph: Any) -> Iterator[Any]:
     try:
         yield graph
     finally:
-        if len(stack) != depth + 1 or stack[-1] is not graph:
+        ends = len(stack) == depth + 1 and (stack[-1] is graph or getattr(stack[-1], "stands_for", None) is graph)
+        if not ends:
             raise AssertionError(
                 "Nesting violated for default stack: scopes of graphs must be closed in the order they were opened"
             )

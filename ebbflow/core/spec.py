@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ebbflow.core import dtypes
 from ebbflow.core.composite import BatchableTypeSpec, TypeSpec, _spec_or_none
 from ebbflow.core.convert import convert_to_tensor
@@ -151,6 +153,74 @@ class TensorSpec(BatchableTypeSpec):
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
+class BoundedTensorSpec(TensorSpec):
+    """The type of a tensor whose elements lie between two bounds, each a number or an array that broadcasts.
+
+    >>> BoundedTensorSpec([2], dtypes.int32, 0, 10).maximum
+    array(10, dtype=int32)
+    """
+
+    __slots__ = ("_maximum", "_minimum")
+
+    def __init__(self, shape: Any, dtype: Any, minimum: Any, maximum: Any, name: str | None = None):
+        super().__init__(shape, dtype, name)
+        if minimum is None or maximum is None:
+            raise ValueError("`minimum` and `maximum` of a BoundedTensorSpec cannot be None")
+        self._minimum = self._bound(minimum, "minimum")
+        self._maximum = self._bound(maximum, "maximum")
+
+    def _bound(self, value: Any, which: str) -> np.ndarray:
+        bound = np.array(value, self._dtype.np)
+        dims = self._shape._dims
+        if dims is not None and bound.ndim and not _broadcasts(bound.shape, dims):
+            raise ValueError(f"`{which}` of shape {bound.shape} does not broadcast to {self._shape}")
+        bound.setflags(write=False)
+        return bound
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> BoundedTensorSpec:
+        """Return a spec with the shape, dtype and bounds of another; without bounds, those of its dtype."""
+        minimum = getattr(spec, "minimum", dtypes.as_dtype(spec.dtype).min)
+        maximum = getattr(spec, "maximum", dtypes.as_dtype(spec.dtype).max)
+        return cls(spec.shape, spec.dtype, minimum, maximum, name or spec.name)
+
+    @property
+    def minimum(self) -> np.ndarray:
+        """The smallest values."""
+        return self._minimum
+
+    @property
+    def maximum(self) -> np.ndarray:
+        """The largest values."""
+        return self._maximum
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._minimum, self._maximum, self._name
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is BoundedTensorSpec
+            and (self._shape, self._dtype, self._name) == (other._shape, other._dtype, other._name)
+            and np.array_equal(self._minimum, other._minimum)
+            and np.array_equal(self._maximum, other._maximum)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape, self._dtype, self._minimum.tobytes(), self._maximum.tobytes()))
+
+    def __repr__(self) -> str:
+        return (
+            f"BoundedTensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r}, "
+            f"minimum={self._minimum!r}, maximum={self._maximum!r})"
+        )
+
+
+def _broadcasts(shape: tuple[int, ...], dims: Sequence[int | None]) -> bool:
+    if len(shape) > len(dims):
+        return False
+    return all(n == 1 or m is None or n == m for n, m in zip(reversed(shape), reversed(dims), strict=False))
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:

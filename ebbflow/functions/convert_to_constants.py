@@ -5,7 +5,7 @@ Finds which nodes hold variables and what they hold; `graph.freezing` rewrites t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,12 @@ from ebbflow.core.typing import Message, SessionLike
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
 from ebbflow.functions.wrap_function import WrappedFunction, wrap_function
+from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.freezing import HANDLE_OPS, REFERENCE_OPS, freeze
 from ebbflow.graph.graph_util import extract_sub_graph
 from ebbflow.ops.state.storage import Storage, held
 from ebbflow.platform import logging
+from ebbflow.runtime.session import get_default_session
 
 
 def convert_variables_to_constants(
@@ -61,20 +63,61 @@ def convert_variables_to_constants_from_session_graph(
     )
 
 
-def frozen_graph_def(func: ConcreteFunction) -> Any:
+def frozen_graph_def(func: ConcreteFunction, value_of: Callable[[Any], Any] | None = None) -> Any:
     """Return the body of a function as a GraphDef without variables; arguments are its placeholders."""
     graph = func.graph
     definition = graph.as_graph_def()
+    if graph.effects is not None:  # a part of a graph: the rest may change what becomes constant
+        ends = [*(t.op for t in [*graph.inputs, *graph.outputs]), *graph.effects]
+        definition = extract_sub_graph(definition, list(dict.fromkeys(node.name for node in ends)))
     values = {}
     for outside, inside in graph.captures:
-        if isinstance(outside, EagerTensor):
-            is_handle = outside.dtype is dtypes.resource
-            storage = held(outside._array) if is_handle else None
-            if not is_handle:
-                values[inside.op.name] = outside.numpy()
-            elif isinstance(storage, Storage):
-                values[inside.op.name] = storage.read()
-    return freeze(definition, {name: np.asarray(value) for name, value in values.items()})
+        value = (value_of or _value_now)(outside)
+        if value is not None:
+            values[inside.op.name] = np.asarray(value)
+    return freeze(definition, values)
+
+
+def _value_now(tensor: Any) -> Any:
+    """Return what a captured tensor, or the variable it names, holds where ops run at once; None for others."""
+    if not isinstance(tensor, EagerTensor):
+        return None
+    if tensor.dtype is not dtypes.resource:
+        return tensor.numpy()
+    storage = held(tensor._array)
+    return storage.read() if isinstance(storage, Storage) else None
+
+
+VAR_ASSIGN_COLLECTION = "extra_var_assign_ops"
+"""The collection of a graph with what is to run before its variables become constants."""
+
+
+def convert_var_to_const_function_in_v1(
+    func: ConcreteFunction, lower_control_flow: bool = True, aggressive_inlining: bool = False
+) -> ConcreteFunction:
+    """Return a function of a graph whose variables are constants: what they hold in the default session.
+
+    Those that hold nothing yet are initialised; then the operations of the collection `VAR_ASSIGN_COLLECTION` run.
+    """
+    session = get_default_session()
+    if session is None:
+        raise RuntimeError("The conversion must be carried out in a Session context.")
+    variables = session.graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+    handles = {id(variable.handle): variable for variable in variables if hasattr(variable, "handle")}
+    captured = [handles[id(outside)] for outside, _ in func.graph.captures if id(outside) in handles]
+    ready = session.run([variable.is_initialized() for variable in captured]) if captured else []
+    session.run([variable.initializer for variable, done in zip(captured, ready, strict=True) if not done])
+    for assign in session.graph.get_collection(VAR_ASSIGN_COLLECTION):
+        session.run(assign)
+
+    def value_of(tensor: Any) -> Any:
+        if isinstance(tensor, EagerTensor):
+            return _value_now(tensor)
+        if tensor.dtype is not dtypes.resource:
+            return session.run(tensor)
+        return session.run(handles[id(tensor)].read_value()) if id(tensor) in handles else None
+
+    return _function_of(frozen_graph_def(func, value_of), func)
 
 
 def convert_variables_to_constants_v2(

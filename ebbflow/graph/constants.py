@@ -108,6 +108,24 @@ def partial_dims(tensor: Any) -> Dims:
     return None if dims is None or len(dims) != 1 or dims[0] is None else (None,) * dims[0]
 
 
+def partial_value(tensor: Any) -> Any:
+    """Return a value as far as the graph decides it: a list of parts, unknown ones None; None where nothing is known."""
+    value = tensor.constant_value()
+    if value is not None:
+        return value
+    node = tensor.op
+    if node.type == "Pack" and node._attrs.get("axis", 0) == 0:
+        return [partial_value(x) for x in node._inputs]
+    whole = node._inputs[-1] if node.type in ("Unpack", "Split") else None
+    if whole is None or whole.op.type != "Pack" or whole.op._attrs.get("axis", 0) != 0:
+        return None
+    parts = [partial_value(x) for x in whole.op._inputs]
+    if node.type == "Unpack":
+        return parts[tensor.value_index] if node._attrs.get("axis", 0) == 0 else None
+    axis, size = node._inputs[0].constant_value(), len(parts) // node._attrs["num_split"]
+    return None if axis is None or axis != 0 else parts[size * tensor.value_index : size * (tensor.value_index + 1)]
+
+
 def _one(scalar: Any, look: bool = True) -> int | None:
     value = scalar.constant_value() if look else None
     if value is not None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ebbflow import messages
 from ebbflow.core import dtypes
+from ebbflow.core.registry import registry
 from ebbflow.graph.graph_def import distinct
 from ebbflow.messages.attrs import attr_value
 from ebbflow.messages.tensors import make_tensor_proto
@@ -131,7 +132,15 @@ class _Freezing:
             value = node.attr[attr]
             for one in value.list.func if value.HasField("list") else [value.func]:
                 one.name = self._function(one.name, inside, loops and attr == "body")
+        if node.op == "StatefulPartitionedCall" and not self._has_state(node.attr["f"].func.name):
+            node.op = "PartitionedCall"
         return node
+
+    def _has_state(self, name: str) -> bool:
+        """Return whether a function that has been frozen still does more than compute."""
+        function = next(function for function in self.added if function.signature.name == name)
+        ops = [registry.find(node.op) for node in function.node_def]
+        return any(op is None or op.stateful for op in ops)
 
     def _function(self, name: str, given: dict[int, int], hands_back: bool) -> str:
         """Return the name of a function that takes values as some arguments, and as a loop's body returns them."""

@@ -416,9 +416,13 @@ def reset_default_graph() -> None:
     >>> get_default_graph() is before
     False
     """
-    if any(scope is not context.EAGER for scope in context.thread.scopes):
+    scopes, old = context.thread.scopes, process_default()
+    if any(scope is not context.EAGER and scope is not old for scope in scopes):
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the "
             "nesting and create a new graph."
         )
     _default.clear()
+    if old in scopes:  # a block that builds the default graph goes on with the new one
+        process_default().stands_for = getattr(old, "stands_for", old)
+        scopes[:] = [process_default() if scope is old else scope for scope in scopes]

@@ -12,6 +12,7 @@ from ebbflow.graph.scopes import control_dependencies
 from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.arrays.creation import constant
 from ebbflow.savedmodel import signature_defs as signatures
+from ebbflow.state.base import Variable
 
 
 class ExportOutput(abc.ABC):
@@ -30,6 +31,10 @@ class ExportOutput(abc.ABC):
             raise ValueError(f"{error_label} output key must be a string; got {key}.")
         return key
 
+    def _prefixed(self, key: str, prefix: str) -> str:
+        """Return a key that begins with what kind of output it names; one that does already stays."""
+        return key if key.startswith(prefix) else f"{prefix}{self._SEPARATOR_CHAR}{key}"
+
     def _wrap_and_check_outputs(
         self, outputs: Any, single_output_default_name: str, error_label: str = "Prediction"
     ) -> dict[str, Any]:
@@ -37,9 +42,10 @@ class ExportOutput(abc.ABC):
             outputs = {single_output_default_name: outputs}
         checked = {}
         for key, value in outputs.items():
+            name = self._check_output_key(key, error_label)
             if not isinstance(value, Tensor):
                 raise ValueError(f"{error_label} output value must be a Tensor; got {value}.")
-            checked[self._check_output_key(key, error_label)] = value
+            checked[name] = value
         return checked
 
 
@@ -61,7 +67,9 @@ class ClassificationOutput(ExportOutput):
         if classes is not None and not (isinstance(classes, Tensor) and classes.dtype is dtypes.string):
             raise ValueError(f"Classification classes must be a string Tensor; got {classes}")
         if scores is None and classes is None:
-            raise ValueError("At least one of scores and classes must be set.")
+            raise ValueError(
+                "Cannot create a ClassificationOutput with empty arguments. At least one of scores and classes must be set."
+            )
         self._scores, self._classes = scores, classes
 
     @property
@@ -128,11 +136,15 @@ class SupervisedOutput(ExportOutput):
     def __init__(self, loss: Any = None, predictions: Any = None, metrics: Any = None) -> None:
         self._loss = self._predictions = self._metrics = None
         if loss is not None:
-            self._loss = self._wrap_and_check_outputs(loss, self.LOSS_NAME, error_label="Loss")
+            self._loss = self._named(loss, self.LOSS_NAME)
         if predictions is not None:
-            self._predictions = self._wrap_and_check_outputs(predictions, self.PREDICTIONS_NAME)
+            self._predictions = self._named(predictions, self.PREDICTIONS_NAME)
         if metrics is not None:
             self._metrics = self._wrap_and_check_metrics(metrics)
+
+    def _named(self, outputs: Any, kind: str) -> dict[str, Any]:
+        checked = self._wrap_and_check_outputs(outputs, kind, error_label=kind)
+        return {self._prefixed(key, kind): value for key, value in checked.items()}
 
     def _wrap_and_check_metrics(self, metrics: Any) -> dict[str, Any]:
         if not isinstance(metrics, Mapping):
@@ -140,11 +152,13 @@ class SupervisedOutput(ExportOutput):
         outputs = {}
         for key, metric in metrics.items():
             value, update = metric if isinstance(metric, tuple) else (metric.result(), metric.updates[0])
-            name = self._check_output_key(key, self.METRICS_NAME)
+            name = self._prefixed(self._check_output_key(key, self.METRICS_NAME), self.METRICS_NAME)
             if not isinstance(value, Tensor):
-                raise ValueError(f"Metric output value must be a Tensor; got {value}.")
-            if not isinstance(update, (Tensor, Operation)):
-                raise ValueError(f"Metric update_op must be a Tensor or Operation; got {update}.")
+                raise ValueError(f"{self.METRICS_NAME} output value must be a Tensor; got {value}.")
+            if not isinstance(update, (Tensor, Operation, Variable)):
+                raise ValueError(
+                    f"{self.METRICS_NAME} update_op must be a Tensor, an Operation or a Variable; got {update}."
+                )
             outputs[f"{name}/{self.METRIC_VALUE_SUFFIX}"] = value
             outputs[f"{name}/{self.METRIC_UPDATE_SUFFIX}"] = _as_tensor(update)
         return outputs
@@ -177,6 +191,8 @@ def _as_tensor(update: Any) -> Any:
     """Return an op as a tensor, which alone can stand in a signature: an empty one that is there after the op."""
     if isinstance(update, Tensor):
         return update
+    if isinstance(update, Variable):  # what Keras's metrics return: it has been updated when it is read
+        return update.read_value()
     with control_dependencies([update]):
         return constant([], name="metric_op_wrapper")
 

@@ -7,17 +7,20 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from ebbflow.core import nest
+from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.platform import files, logging
 from ebbflow.savedmodel import export_outputs as outputs
 from ebbflow.savedmodel.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from ebbflow.savedmodel.mode_keys import ModeKeyMap, is_predict, is_train
 from ebbflow.savedmodel.signature_defs import is_valid_signature
 
 TRAIN, EVAL, PREDICT = "train", "eval", "infer"
 
-EXPORT_TAG_MAP = {PREDICT: ["serve"], TRAIN: ["train"], EVAL: ["eval"]}
+EXPORT_TAG_MAP = ModeKeyMap(**{PREDICT: ["serve"], TRAIN: ["train"], EVAL: ["eval"]})
 """The tags of a graph by what it does."""
 
-SIGNATURE_KEY_MAP = {PREDICT: DEFAULT_SERVING_SIGNATURE_DEF_KEY, TRAIN: "train", EVAL: "eval"}
+SIGNATURE_KEY_MAP = ModeKeyMap(**{PREDICT: DEFAULT_SERVING_SIGNATURE_DEF_KEY, TRAIN: "train", EVAL: "eval"})
 """The key of a graph's first signature by what it does."""
 
 SINGLE_FEATURE_DEFAULT_NAME = "feature"
@@ -32,7 +35,7 @@ def build_all_signature_defs(
     """Return the signatures of all outputs for what is received, and those for other things that may be fed instead."""
     receivers = _received(receiver_tensors)
     if export_outputs is None or not isinstance(export_outputs, Mapping):
-        raise ValueError(f"export_outputs must be a dict and not {type(export_outputs)}")
+        raise ValueError(f"`export_outputs` must be a dict and not {type(export_outputs)}")
     signatures: dict[str, Any] = {}
     excluded: dict[str, str] = {}
     for key, output in export_outputs.items():
@@ -57,9 +60,36 @@ def _received(receiver_tensors: Any) -> dict[str, Any]:
 
 def _add(signatures: dict[str, Any], excluded: dict[str, str], key: str, output: Any, receivers: Any) -> None:
     try:
-        signatures[key] = output.as_signature_def(receivers)
+        signature = output.as_signature_def(receivers)
     except ValueError as error:
         excluded[key] = str(error)
+        return
+    lacking = _unfed(signature, receivers)
+    if lacking is None:
+        signatures[key] = signature
+    else:
+        excluded[key] = f"it needs the placeholder {lacking!r}, which is none of its inputs"
+
+
+def _unfed(signature: Any, receivers: Any) -> str | None:
+    """Return the name of a placeholder that a signature's outputs need, and that its inputs do not give."""
+    given = {t.op for t in nest.flatten(receivers, expand_composites=True) if type(t) is SymbolicTensor}
+    if not given:
+        return None
+    graph = next(iter(given)).graph
+    waiting = [graph.as_graph_element(info.name).op for info in signature.outputs.values() if info.name]
+    met = set(waiting)
+    while waiting:
+        node = waiting.pop()
+        if node in given:
+            continue
+        if node.type in ("Placeholder", "PlaceholderV2"):
+            return str(node.name)
+        for other in [*(tensor.op for tensor in node.inputs), *node.control_inputs]:
+            if other not in met:
+                met.add(other)
+                waiting.append(other)
+    return None
 
 
 def get_timestamped_export_dir(export_dir_base: Any) -> bytes:
@@ -83,12 +113,11 @@ def export_outputs_for_mode(
     mode: str, serving_export_outputs: Any = None, predictions: Any = None, loss: Any = None, metrics: Any = None
 ) -> dict[str, Any]:
     """Return the outputs of a graph that predicts, trains or evaluates."""
-    if mode not in SIGNATURE_KEY_MAP:
-        raise ValueError(f"Export output type not found for mode: {mode}. Expected one of {sorted(SIGNATURE_KEY_MAP)}.")
-    if mode == PREDICT:
+    key = SIGNATURE_KEY_MAP[mode]
+    if is_predict(mode):
         return get_export_outputs(serving_export_outputs, predictions)
-    kind = outputs.TrainOutput if mode == TRAIN else outputs.EvalOutput
-    return {SIGNATURE_KEY_MAP[mode]: kind(loss=loss, predictions=predictions, metrics=metrics)}
+    kind = outputs.TrainOutput if is_train(mode) else outputs.EvalOutput
+    return {key: kind(loss=loss, predictions=predictions, metrics=metrics)}
 
 
 def get_export_outputs(export_outputs: Any, predictions: Any) -> dict[str, Any]:

@@ -93,8 +93,8 @@ def read_saved_model(saved_model_dir: PathLike) -> Message:
 
 
 def get_saved_model_tag_sets(saved_model_dir: PathLike) -> list[list[str]]:
-    """Return the tags of each graph, sorted."""
-    return sorted(sorted(meta.meta_info_def.tags) for meta in parse_saved_model(saved_model_dir).meta_graphs)
+    """Return the tags of each graph, as they were given."""
+    return [list(meta.meta_info_def.tags) for meta in parse_saved_model(saved_model_dir).meta_graphs]
 
 
 # --- files beside the message -----------------------------------------------------------------------------------------

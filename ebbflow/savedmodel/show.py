@@ -24,11 +24,11 @@ def show_saved_model(
 ) -> Iterator[str]:
     """Yield the lines that `ebbflow show` prints of a SavedModel."""
     if everything:
-        for tags in reading.get_saved_model_tag_sets(folder):
+        for tags in sorted(map(sorted, reading.get_saved_model_tag_sets(folder))):
             yield from _whole(folder, ",".join(tags))
     elif tag_set is None:
         yield "The given SavedModel contains the following tag-sets:"
-        for tags in reading.get_saved_model_tag_sets(folder):
+        for tags in sorted(map(sorted, reading.get_saved_model_tag_sets(folder))):
             yield ", ".join(repr(tag) for tag in tags)
         for meta in reading.parse_saved_model(folder).meta_graphs:
             yield from _effects(meta)

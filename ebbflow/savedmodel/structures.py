@@ -19,7 +19,7 @@ from ebbflow import messages
 from ebbflow.core import dtypes, errors, nest
 from ebbflow.core.composite import TypeSpec
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.spec import TensorSpec
+from ebbflow.core.spec import BoundedTensorSpec, TensorSpec
 from ebbflow.core.spec_registry import get_name, lookup
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Message, Nested
@@ -118,15 +118,37 @@ def _encode(value: Any, into: Any) -> None:
         _encode_array(value, into)
     elif isinstance(value, TypeSpec):
         _encode_spec(value, into)
-    elif not _encode_container(value, into):
+    elif not _encode_container(value, into) and not _encode_by_codec(value, into):
         raise NotEncodableError(f"No encoder for object {value} of type {type(value)}.")
+
+
+_codecs: list[Any] = []
+
+
+def register_codec(x: Any) -> None:
+    """Have a codec of the program's own write, and read, what no other here does.
+
+    It has `can_encode(object)`, `do_encode(object, encode)`, `can_decode(message)` and `do_decode(message, decode)`.
+    """
+    _codecs.append(x)
+
+
+def _encode_by_codec(value: Any, into: Any) -> bool:
+    for codec in _codecs:
+        if codec.can_encode(value):
+            into.CopyFrom(codec.do_encode(value, encode_structure))
+            return True
+    return False
 
 
 def _encode_array(value: Any, into: Any) -> None:
     if isinstance(value, EagerTensor):
         into.tensor_value.CopyFrom(make_tensor_proto(value.numpy(), value.dtype))
     elif isinstance(value, Tensor):
-        raise NotEncodableError(f"No encoder for {value!r}: it has no value yet")
+        known = value.constant_value()
+        if known is None:
+            raise NotEncodableError(f"No encoder for {value!r}: it has no value yet")
+        into.tensor_value.CopyFrom(make_tensor_proto(known, value.dtype))
     else:
         into.numpy_value.CopyFrom(make_tensor_proto(value))
 
@@ -158,6 +180,13 @@ def _encode_container(value: Any, into: Any) -> bool:
 
 def _encode_spec(spec: Any, into: Any) -> None:
     name = type(spec).__name__
+    if isinstance(spec, BoundedTensorSpec):
+        bounded = into.bounded_tensor_spec_value
+        bounded.shape.CopyFrom(shape_proto(spec.shape))
+        bounded.dtype, bounded.name = spec.dtype.as_datatype_enum, spec.name or ""
+        for bound, message in ((spec.minimum, bounded.minimum), (spec.maximum, bounded.maximum)):
+            message.CopyFrom(make_tensor_proto(bound, spec.dtype, list(bound.shape)))
+        return
     if isinstance(spec, TensorSpec):
         into.tensor_spec_value.shape.CopyFrom(shape_proto(spec.shape))
         into.tensor_spec_value.dtype = spec.dtype.as_datatype_enum
@@ -169,7 +198,7 @@ def _encode_spec(spec: Any, into: Any) -> None:
         return
     into.type_spec_value.type_spec_class = row.number
     into.type_spec_value.type_spec_class_name = name
-    into.type_spec_value.num_flat_components = 1
+    into.type_spec_value.num_flat_components = len(nest.flatten(spec, expand_composites=True))
     _encode(tuple(getattr(spec, field) for field in row.fields), into.type_spec_value.type_state)
 
 
@@ -200,6 +229,9 @@ def decode_proto(proto: Message, depth: int = 0) -> Nested:
     """Return the structure that a StructuredValue holds."""
     if depth > DEEPEST:
         raise errors.InvalidArgumentError(None, None, f"a structure is nested more than {DEEPEST} deep")
+    for codec in _codecs:
+        if codec.can_decode(proto):
+            return codec.do_decode(proto, decode_proto)
     kind = proto.WhichOneof("kind")
     decode = _DECODERS.get(kind)
     if decode is None:
@@ -248,6 +280,17 @@ def _decode_tensor_spec(value: Any, depth: int) -> TensorSpec:
     return TensorSpec(shape_dims(value.shape), _decode_dtype(value.dtype, depth), value.name or None)
 
 
+def _decode_bounded_spec(value: Any, depth: int) -> BoundedTensorSpec:
+    dims, dtype = shape_dims(value.shape), _decode_dtype(value.dtype, depth)
+    bounds = make_ndarray(value.minimum), make_ndarray(value.maximum)
+    try:
+        return BoundedTensorSpec(dims, dtype, *bounds, name=value.name or None)
+    except (TypeError, ValueError) as error:
+        raise errors.InvalidArgumentError(
+            None, None, f"a StructuredValue has bounds that do not fit: {error}"
+        ) from None
+
+
 def _decode_registered(value: Any, depth: int) -> Any:
     """Return a spec of a program's own; an extension type whose class is not here has one without a name."""
     state = decode_proto(value.type_state, depth)
@@ -273,8 +316,9 @@ def _decode_type_spec(value: Any, depth: int) -> Any:
         return _decode_registered(value, depth)
     name = _BY_NUMBER.get(value.type_spec_class)
     if name is None:
-        raise errors.UnimplementedError(
-            None, None, f"the type {value.type_spec_class_name or value.type_spec_class} has no counterpart here"
+        raise ValueError(
+            f"The type '{value.type_spec_class_name or value.type_spec_class}' is not supported here: what wrote it "
+            "may be newer"
         )
     state = decode_proto(value.type_state, depth)
     row = SPECS[name]
@@ -302,7 +346,7 @@ _DECODERS: dict[str | None, Any] = {
     "tensor_dtype_value": _decode_dtype,
     "tensor_shape_value": lambda value, depth: TensorShape(shape_dims(value)),
     "tensor_spec_value": _decode_tensor_spec,
-    "bounded_tensor_spec_value": _decode_tensor_spec,
+    "bounded_tensor_spec_value": _decode_bounded_spec,
     "type_spec_value": _decode_type_spec,
     "tensor_value": _decode_tensor,
     "numpy_value": lambda value, depth: make_ndarray(value),

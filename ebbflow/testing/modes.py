@@ -22,6 +22,7 @@ from ebbflow.core.typing import Message, TensorLike
 from ebbflow.engines import devices
 from ebbflow.graph.graph import Graph, get_default_graph
 from ebbflow.platform import eras
+from ebbflow.platform.early_eager import graph_mode
 
 NOT_TESTS = ("testSkipEager", "test_session")
 
@@ -87,7 +88,7 @@ def run_deprecated_v1(func: Callable[..., Any] | None = None) -> Callable[..., A
         @functools.wraps(test)
         def in_graph(self: Any, *args: Any, **kwargs: Any) -> None:
             if eras.tf2_enabled() and context.executing_eagerly():
-                with Graph().as_default():
+                with graph_mode():
                     test(self, *args, **kwargs)
             else:
                 test(self, *args, **kwargs)

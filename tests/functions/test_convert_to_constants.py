@@ -5,6 +5,7 @@ import pytest
 
 import ebbflow as tf2
 import ebbflow.v1 as tf
+from ebbflow.functions import convert_to_constants
 from ebbflow.functions.convert_to_constants import (
     convert_variables_to_constants_from_session_graph,
     convert_variables_to_constants_v2,
@@ -83,3 +84,29 @@ def test_a_function_is_frozen():
     assert sorted(result) == ["a", "b"]
     np.testing.assert_allclose(result["a"], expected["a"])
     np.testing.assert_allclose(result["b"], expected["b"])
+
+
+def test_a_function_of_a_graph_is_frozen_with_what_the_session_holds():
+    with tf.Graph().as_default() as graph:
+        v, w = tf2.Variable(3.0), tf2.Variable(2.0)
+        f = tf2.function(lambda x: v * w * x)
+        concrete = f.get_concrete_function(tf2.TensorSpec([], tf2.float32))
+        with pytest.raises(RuntimeError, match="must be carried out in a Session"):
+            convert_to_constants.convert_var_to_const_function_in_v1(concrete)
+        graph.add_to_collection(convert_to_constants.VAR_ASSIGN_COLLECTION, v.assign(5.0))
+        with tf.Session() as session:
+            frozen = convert_to_constants.convert_var_to_const_function_in_v1(concrete)
+            session.run(v.assign(0.0))
+            assert session.run(frozen(tf2.constant(2.0))) == [20.0]
+
+
+def test_a_signature_of_an_old_model_is_frozen(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        start = tf.placeholder(tf.float32, name="start")
+        v = tf.get_variable("v", initializer=3.0)
+        session.run(v.initializer)
+        tf.saved_model.simple_save(session, str(tmp_path / "m"), {"start": start}, {"end": start * v})
+    signature = tf2.saved_model.load(str(tmp_path / "m")).signatures["serving_default"]
+    frozen = convert_variables_to_constants_v2(signature)
+    assert not [node for node in frozen.graph.as_graph_def().node if "Variable" in node.op]
+    assert frozen(tf2.constant(2.0))["end"].numpy() == 6.0

@@ -7,6 +7,8 @@ import threading
 import pytest
 
 import ebbflow as tf
+from ebbflow.api.adapters import constant_value_as_shape
+from ebbflow.platform.early_eager import graph_mode
 
 v1 = tf.compat.v1
 
@@ -293,3 +295,37 @@ def test_the_device_asked_for_here(graph):
     with graph.device("/cpu:1"), graph.device("/job:worker"):
         graph._apply_device_functions(asks)
     assert (asks.device, nowhere.device) == ("/job:worker/device:CPU:1", None)
+
+
+def test_a_block_that_builds_the_default_graph_goes_on_after_a_reset():
+    with graph_mode():
+        before = v1.get_default_graph()
+        v1.reset_default_graph()
+        v1.reset_default_graph()
+        assert v1.get_default_graph() is not before and not tf.executing_eagerly()
+    with tf.Graph().as_default(), pytest.raises(AssertionError, match="clear nested graphs"):
+        v1.reset_default_graph()
+
+
+def test_sizes_that_a_vector_spells():
+    with tf.Graph().as_default():
+        parts = tf.concat([[1, 16], v1.placeholder(tf.int32, [1]), [48]], 0)
+        assert constant_value_as_shape(parts).as_list() == [1, 16, None, 48]
+        assert constant_value_as_shape(parts[-3::-1]).as_list() == [16, 1]
+        assert constant_value_as_shape(tf.constant([3, -1])).as_list() == [3, None]
+        assert constant_value_as_shape(v1.placeholder(tf.int32)).rank is None
+        with pytest.raises(ValueError, match="it must be a vector of sizes"):
+            constant_value_as_shape(tf.constant([[1], [2]]))
+    assert constant_value_as_shape(tf.constant([3, -1])).as_list() == [3, None]
+
+
+def test_values_known_in_part():
+    with tf.Graph().as_default():
+        pair = tf.stack([tf.constant([1, 2]), v1.placeholder(tf.int32, [2])])
+        known = tf.get_static_value(pair, partial=True)
+        assert known[0].tolist() == [1, 2] and known[1] is None and tf.get_static_value(pair) is None
+        first, second = tf.unstack(pair)
+        assert tf.get_static_value(first, partial=True).tolist() == [1, 2]
+        assert tf.get_static_value(second, partial=True) is None
+        halves = [tf.get_static_value(half, partial=True) for half in tf.split(pair, 2)]
+        assert halves[0][0].tolist() == [1, 2] and halves[1] == [None]

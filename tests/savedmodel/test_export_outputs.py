@@ -3,7 +3,7 @@
 import pytest
 
 import ebbflow as tf
-from ebbflow.savedmodel import export_outputs, export_signatures
+from ebbflow.savedmodel import export_outputs, export_signatures, mode_keys
 
 PREDICT, TRAIN = "infer", "train"
 
@@ -46,7 +46,7 @@ def test_steps_of_training_have_signatures(tensors):
     metrics = {"m": (loss, loss.op)}
     (output,) = export_signatures.export_outputs_for_mode(TRAIN, predictions=loss, loss=loss, metrics=metrics).values()
     made = output.as_signature_def({"examples": tensors["examples"]})
-    assert sorted(made.outputs) == ["loss", "m/update_op", "m/value", "predictions"]
+    assert sorted(made.outputs) == ["loss", "metrics/m/update_op", "metrics/m/value", "predictions"]
 
 
 def test_one_output_is_the_default(tensors):
@@ -79,3 +79,25 @@ def test_folders(tmp_path):
     assert folder.startswith(str(tmp_path).encode()) and folder.rpartition(b"/")[2].isdigit()
     assert export_signatures.get_temp_export_dir(folder).rpartition(b"/")[2] == b"temp-" + folder.rpartition(b"/")[2]
     assert export_signatures.get_variables_path("m") == "m/variables/variables"
+
+
+def test_modes_are_found_by_either_name():
+    modes = mode_keys.ModeKeyMap(eval=1, predict=3)
+    assert (modes["test"], modes["eval"], modes["infer"], sorted(modes)) == (1, 1, 3, ["predict", "test"])
+    with pytest.raises(KeyError):
+        modes["train"]
+    with pytest.raises(ValueError, match="Invalid mode: 'serve'"):
+        modes["serve"]
+    with pytest.raises(ValueError, match="Multiple keys/values found for mode"):
+        mode_keys.ModeKeyMap(eval=1, test=2)
+
+
+def test_outputs_that_need_what_is_not_received_are_left_out():
+    with tf.Graph().as_default():
+        text, flag = tf.compat.v1.placeholder(tf.string, name="text"), tf.compat.v1.placeholder(tf.bool, name="flag")
+        outputs = {
+            "serving_default": export_outputs.PredictOutput({"there": tf.identity(text)}),
+            "other": export_outputs.PredictOutput({"not": tf.logical_not(flag)}),
+        }
+        found = export_signatures.build_all_signature_defs(text, outputs, {"with": {"flag": flag}})
+    assert sorted(found) == ["serving_default", "with:other"]

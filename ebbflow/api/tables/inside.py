@@ -161,6 +161,7 @@ python.autograph.impl.api.: AutoGraphError ConversionError StagingError
 [functions.autograph.status]
 python.autograph.core.ag_ctx.: ControlStatusCtx Status control_status_ctx
 [functions.convert_to_constants]
+python.framework.convert_to_constants.: VAR_ASSIGN_COLLECTION convert_var_to_const_function_in_v1
 python.framework.convert_to_constants.: convert_variables_to_constants_from_session_graph
 python.framework.convert_to_constants.: convert_variables_to_constants_v2 convert_variables_to_constants_v2_as_graph
 python.framework.graph_util.convert_variables_to_constants_from_session_graph
@@ -410,4 +411,9 @@ python.framework.load_library.load_op_library
 [api.adapters]
 get_static_value as python.framework.tensor_util.constant_value
 is_tensor as python.framework.tensor_util.is_tensor
+[core.spec]
+BoundedTensorSpec as python.framework.tensor.BoundedTensorSpec python.framework.tensor_spec.BoundedTensorSpec
+[api.adapters]
+python.framework.tensor_util.constant_value_as_shape
+shape_equals as python.framework.tensor_util.ShapeEquals
 """

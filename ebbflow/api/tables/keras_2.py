@@ -145,7 +145,7 @@ python.ops.ragged.ragged_util.assert_splits_match
 tools.docs.doc_controls.: do_not_doc_in_subclasses do_not_doc_inheritable do_not_generate_docs
 tools.docs.doc_controls.: doc_in_current_and_subclasses doc_private for_subclass_implementers
 [savedmodel.mode_keys]
-python.saved_model.model_utils.mode_keys.: EstimatorModeKeys KerasModeKeys is_eval is_predict is_train
+python.saved_model.model_utils.mode_keys.: EstimatorModeKeys KerasModeKeys ModeKeyMap is_eval is_predict is_train
 [savedmodel.save]
 python.saved_model.save.save_and_return_nodes
 [state.resource]

@@ -155,7 +155,7 @@ SignatureMap as python.saved_model.signature_serialization._SignatureMap
 [savedmodel.structures]
 StructureCoder as python.saved_model.nested_structure_coder.StructureCoder
 NotEncodableError as python.saved_model.nested_structure_coder.NotEncodableError
-python.saved_model.nested_structure_coder.: can_encode decode_proto encode_structure
+python.saved_model.nested_structure_coder.: can_encode decode_proto encode_structure register_codec
 """
 
 CONTRIB = """
