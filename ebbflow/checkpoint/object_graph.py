@@ -181,6 +181,39 @@ def describe(view: ObjectGraphView, values: Callable[[Any, str], list[Attribute]
     return Described(objects, message, pieces, registered)
 
 
+def serialize_graph_view(
+    graph_view: ObjectGraphView, object_map: Any = None, call_with_mapped_captures: Any = None, cache: Any = None
+) -> tuple[ObjectIdentityDictionary, dict[Any, Any], dict[str, dict[str, Any]], Any]:
+    """Return the values of each object by key, nothing to feed, what savers of the program take, and the graph."""
+    tensors = ObjectIdentityDictionary()
+
+    def noted(each: Any, path: str) -> list[Attribute]:
+        attributes = attributes_of(each, path)
+        found: dict[str, Any] = {}
+        for piece in [piece for attribute in attributes for piece in attribute.pieces]:
+            if piece.spec:
+                found.setdefault(piece.key, {})[piece.spec] = piece.value
+            else:
+                found[piece.key] = piece.value
+        if found:
+            tensors[each] = found
+        return attributes
+
+    described = describe(graph_view, noted)
+    return tensors, {}, described.registered, described.message
+
+
+class TensorCallable:
+    """A value to save that a function gives when the checkpoint is written, for what must not be read earlier."""
+
+    def __init__(self, callable_fn: Callable[[], Any], dtype: Any, device: str):
+        self.dtype, self.device = dtype, device
+        self._callable = callable_fn
+
+    def __call__(self) -> Any:
+        return self._callable()
+
+
 def _mark_values(message: Any) -> None:
     """Say of each node whether it, or something it leads to, has a value."""
     parents: dict[int, list[int]] = {}

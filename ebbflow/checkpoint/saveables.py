@@ -160,7 +160,8 @@ class TensorsSaveable(SaveableObject):
 
 def has_tensors(trackable: Any) -> bool:
     """Return whether an object says its values in `_serialize_to_tensors`."""
-    return type(trackable)._serialize_to_tensors is not Trackable._serialize_to_tensors
+    method = trackable._serialize_to_tensors  # of another object, where one speaks for it
+    return getattr(method, "__func__", method) is not Trackable._serialize_to_tensors
 
 
 def saveable_objects_for_op(op: Any, name: str) -> Iterator[SaveableObject]:

@@ -51,7 +51,7 @@ class ConcreteFunction(Trackable):
     def __init__(self, graph: FuncGraph, kind: FunctionType):
         self._graph = graph
         self.function_type = kind.with_types(kind.types, output_type(graph))
-        self._captured = graph.external_captures
+        self._captured = self.function_type.captured = graph.external_captures
         self._count = len(graph.inputs) - len(self._captured)
         self._name = graph.function_name = graph.function_name or f"__inference_{graph.name}_{next(_numbers)}"
         self._symbolic = next((t for t in self._captured if not isinstance(t, EagerTensor)), None)

@@ -191,8 +191,25 @@ def type_of(value: Any, given: Given) -> Any:
         return Literal(value)
 
 
+class TypedParameter(Parameter):
+    """A parameter of a function with the type that it takes."""
+
+    @property
+    def type_constraint(self) -> Any:
+        """The type."""
+        return self.annotation
+
+    @property
+    def optional(self) -> bool:
+        """Whether it need not be given."""
+        return self.default is not self.empty
+
+
 class FunctionType:
     """The types of a function's parameters, and of its result once it is known."""
+
+    captured: Sequence[Any] = ()
+    """The tensors from outside that the function uses."""
 
     def __init__(self, parameters: Sequence[tuple[str, Any, Any]], output: Nested = None):
         self.names = tuple(name for name, _, _ in parameters)
@@ -207,6 +224,17 @@ class FunctionType:
     def with_types(self, types: Sequence[Any], output: Nested = None) -> FunctionType:
         """Return the same parameters with other types."""
         return FunctionType(list(zip(self.names, self.kinds, types, strict=True)), output)
+
+    @property
+    def parameters(self) -> dict[str, TypedParameter]:
+        """The parameters by name, each with its type."""
+        rows = zip(self.names, self.kinds, self.types, strict=True)
+        return {name: TypedParameter(name, kind, annotation=of_type) for name, kind, of_type in rows}
+
+    @property
+    def captures(self) -> dict[str, Any]:
+        """The types of the tensors from outside that the function uses, by number."""
+        return {str(i): TensorSpec(t.shape, t.dtype.base_dtype) for i, t in enumerate(self.captured)}
 
     def is_subtype_of(self, other: FunctionType) -> bool:
         """Return whether a trace for `other` serves a call with these types."""

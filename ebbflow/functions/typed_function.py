@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.eager.backprop import GradientFn, local_rules
@@ -17,6 +18,7 @@ from ebbflow.eager.tape import record_call, stop_recording
 from ebbflow.functions.call import call_body
 from ebbflow.functions.concrete import packer
 from ebbflow.functions.func_graph import FuncGraph, build
+from ebbflow.graph import graph_def
 
 _numbers = itertools.count()
 
@@ -56,6 +58,13 @@ class DefinedFunction:
     @property
     def declared_input_types(self) -> list[Any]:
         return list(self._types)
+
+    @property
+    def definition(self) -> Any:
+        """The function as a FunctionDef message."""
+        message = messages.FunctionDef()
+        graph_def.fill_function(message, self.body(self._types), graph_def.Library())
+        return message
 
     def body(self, types: Sequence[Any]) -> FuncGraph:
         """Return the graph for arguments of these dtypes."""

@@ -109,7 +109,7 @@ def partial_dims(tensor: Any) -> Dims:
 
 
 def partial_value(tensor: Any) -> Any:
-    """Return a value as far as the graph decides it: a list of parts, unknown ones None; None where nothing is known."""
+    """Return a value as far as the graph decides it: a list of parts, unknown ones None; None if nothing is known."""
     value = tensor.constant_value()
     if value is not None:
         return value

@@ -45,6 +45,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
     building_function = False
     is_control_flow_graph = False
     forward_graph: Any = None  # of a gradient: the body it is the gradient of, whose tensors it finds by itself
+    stands_for: Graph | None = None  # the graph that it took the place of, as the default one, while that was open
     changing: Any = contextlib.nullcontext()  # held by who changes nodes that are there, and by who reads many of them
 
     def __init__(self) -> None:
@@ -424,5 +425,5 @@ def reset_default_graph() -> None:
         )
     _default.clear()
     if old in scopes:  # a block that builds the default graph goes on with the new one
-        process_default().stands_for = getattr(old, "stands_for", old)
+        process_default().stands_for = old.stands_for or old
         scopes[:] = [process_default() if scope is old else scope for scope in scopes]

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ebbflow import messages
+from ebbflow.checkpoint.object_graph import TensorCallable
 from ebbflow.checkpoint.registered import call_restorer, call_saver
+from ebbflow.checkpoint.saveables import has_tensors
 from ebbflow.checkpoint.status import get_session
 from ebbflow.core import dtypes
 from ebbflow.core.spec import TensorSpec
@@ -102,10 +104,9 @@ class CheckpointValues:
 
 
 def _saves(obj: Any) -> bool:
-    own = type(obj)._serialize_to_tensors if isinstance(obj, Trackable) else None
-    return bool(getattr(obj, "_saved_saveables", None)) or (
-        own is not None and own is not Trackable._serialize_to_tensors and hasattr(obj, "resource_handle")
-    )
+    if getattr(obj, "_saved_saveables", None):
+        return True
+    return isinstance(obj, Trackable) and has_tensors(obj)
 
 
 def _saver_functions(name: str, trackables: dict[str, Any], objects: ObjectGraph) -> tuple[Any, Any]:
@@ -130,6 +131,11 @@ def _functions_of(obj: Any) -> tuple[Any, Any]:
     """Return the functions that give an object's values and take them back, as concrete functions."""
     tensors = obj._serialize_to_tensors()
     names = list(tensors)
+    if any(isinstance(tensor, TensorCallable) for tensor in tensors.values()):
+        raise NotImplementedError(
+            f"Unable to save {obj!r} in a SavedModel: its `_serialize_to_tensors` returns a Callable, which is called "
+            "when a checkpoint is written; return tensors instead"
+        )
 
     @function(input_signature=[TensorSpec([], dtypes.string, "checkpoint_key")], autograph=False)
     def save_fn(checkpoint_key: Any) -> list[dict[str, Any]]:

@@ -68,7 +68,8 @@ class ClassificationOutput(ExportOutput):
             raise ValueError(f"Classification classes must be a string Tensor; got {classes}")
         if scores is None and classes is None:
             raise ValueError(
-                "Cannot create a ClassificationOutput with empty arguments. At least one of scores and classes must be set."
+                "Cannot create a ClassificationOutput with empty arguments. At least one of scores and classes must be "
+                "set."
             )
         self._scores, self._classes = scores, classes
 

@@ -219,9 +219,10 @@ class Trackable:
     ) -> Any:  # fmt: skip
         """Make a variable with `getter`, restored if a checkpoint waits for it, and track it as `name`."""
         if not overwrite and self._lookup_dependency(name) is not None:
-            raise ValueError(f"A variable named '{name}' is already declared in this Trackable, but Trackable."
-                             "_add_variable called to create another with that name. Variable names must be unique "
-                             "within a Trackable object.")  # fmt: skip
+            raise ValueError(
+                f"A variable named '{name}' already exists in this Trackable: it is already declared as a dependency, "
+                "and names must be unique within an object. Pass overwrite=True to put another in its place."
+            )
         preloaded = None if not context.executing_eagerly() else self._preload_simple_restoration(name)
         if preloaded is not None and not (
             isinstance(initializer, CheckpointInitialValueCallable) and initializer.restore_uid > preloaded.restore_uid

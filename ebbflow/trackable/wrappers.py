@@ -269,10 +269,19 @@ class _DictWrapper(TrackableDataStructure, ObjectProxy):
         return copy.copy(self)
 
     def __copy__(self) -> Any:
-        return type(self)(copy.copy(self.__wrapped__))
+        return self._marked_like_this(type(self)(copy.copy(self.__wrapped__)))
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return type(self)(copy.deepcopy(self.__wrapped__, memo))
+        return self._marked_like_this(type(self)(copy.deepcopy(self.__wrapped__, memo)))
+
+    def _marked_like_this(self, copied: Any) -> Any:
+        """Return a copy that cannot be saved if this cannot."""
+        self._check_self_external_modification()
+        copied._self_external_modification = self._self_external_modification
+        copied._self_non_string_key = self._self_non_string_key
+        if copied._dirty:
+            copied._self_last_wrapped_dict_snapshot = None
+        return copied
 
     # --- what it says when it is saved --------------------------------------------------------------------------------
 

@@ -592,3 +592,11 @@ def test_function_def_has_nodes_and_signature():
     assert message.signature.input_arg[0].name == "x"
     assert message.signature.is_stateful
     assert "AssignAddVariableOp" in message.control_ret
+
+
+def test_the_type_of_a_trace_tells_its_parameters_and_captures():
+    outside = tf.constant(1)
+    concrete = tf.function(lambda x: x + outside).get_concrete_function(tf.TensorSpec([], tf.int32))
+    (parameter,) = concrete.function_type.parameters.values()
+    assert (parameter.name, parameter.type_constraint, parameter.optional) == ("x", tf.TensorSpec([], tf.int32), False)
+    assert list(concrete.function_type.captures.values()) == [tf.TensorSpec([], tf.int32)]

@@ -180,3 +180,12 @@ def test_fields_win_over_the_wrapper():
     assert wrapped.trainable == 3
     assert isinstance(wrapped.variables, ListWrapper)
     assert isinstance(wrapped, Trackable)
+
+
+def test_a_copy_of_a_dict_that_cannot_be_saved_cannot_be_saved():
+    module, original = tf.Module(), {"a": [1.0]}
+    module.table = original
+    original["b"] = []
+    for copied in (copy.copy(module.table), copy.deepcopy(module.table)):
+        with pytest.raises(ValueError, match="modified outside the wrapper"):
+            copied._trackable_children()

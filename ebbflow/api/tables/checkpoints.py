@@ -69,6 +69,8 @@ CheckpointV1 as python.training.checkpointable.util.Checkpoint
 [checkpoint.manager]
 python.training.checkpoint_management.CheckpointManager python.checkpoint.checkpoint_management.CheckpointManager
 [checkpoint.object_graph]
+TensorCallable as python.checkpoint.tensor_callable.Callable
+python.checkpoint.save_util.serialize_graph_view
 python.training.tracking.graph_view.ObjectGraphView python.checkpoint.graph_view.ObjectGraphView
 initializers_of as python.training.tracking.util.gather_initializers
 initializers_of as python.checkpoint.checkpoint.gather_initializers

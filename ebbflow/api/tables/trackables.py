@@ -37,6 +37,9 @@ python.util.object_identity.Reference
 [functions.trackable_resource]
 python.trackable.asset.Asset
 Asset as python.training.tracking.tracking.TrackableAsset
+[trackable.json_values]
+python.util.serialization.get_json_type
+[functions.trackable_resource]
 python.trackable.resource.: CapturableResource ResourceTracker RestoredResource TrackableResource resource_tracker_scope
 python.framework.ops.resource_creator_scope
 python.training.tracking.tracking.: CapturableResource ResourceTracker TrackableResource resource_tracker_scope

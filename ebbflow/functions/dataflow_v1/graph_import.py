@@ -526,7 +526,9 @@ def _merged(node: Operation, dims: Any, stated: Any) -> Any:
 
 def _grouped(op: Op, item: Item, inputs: list[Any]) -> list[Any]:
     """Return the inputs as the op declares them; refuse a wrong number, or wrong types."""
-    types = op.signature.input_types(item.attrs)
+    types: list[Any] = op.signature.input_types(item.attrs)
+    if None in types:  # a type that is written as nothing
+        raise ValueError(f"NodeDef '{item.name}' ({op.name}) does not say the type of its input {types.index(None)}")
     for i, (tensor, wanted) in enumerate(zip(inputs, types, strict=False)):
         if tensor._dtype is not wanted and tensor.dtype.base_dtype is not wanted.base_dtype:
             raise ValueError(
