@@ -278,6 +278,21 @@ def _strip_defaults(node: Any) -> None:
             del node.attr[attr.name]
 
 
+def add_default_attrs(graph_def: Any) -> None:
+    """Say in full, for each node of a GraphDef and its functions, the attrs that were left out as they are anyway."""
+    functions = {function.signature.name for function in graph_def.library.function}
+    known: dict[str, list[Any]] = {}
+    for body in [graph_def.node, *(function.node_def for function in graph_def.library.function)]:
+        for node in body:
+            if node.op not in known:
+                definition = None if node.op in functions else writing.op_def_named(node.op)
+                attrs = () if definition is None else definition.attr
+                known[node.op] = [attr for attr in attrs if attr.HasField("default_value")]
+            for attr in known[node.op]:
+                if attr.name not in node.attr:
+                    node.attr[attr.name].CopyFrom(attr.default_value)
+
+
 def same(value: Any, other: Any) -> bool:
     """Return whether two AttrValues say the same."""
     return value == other or value.SerializeToString(deterministic=True) == other.SerializeToString(deterministic=True)

@@ -141,7 +141,8 @@ class SavedModelBuilder:
             if not isinstance(getattr(train_op, "op", train_op), Operation):
                 raise TypeError(f"`train_op` {train_op} needs to be a Tensor or Op.")
             key = constants.TRAIN_OP_SIGNATURE_KEY
-            signatures[key] = op_signature_def(getattr(train_op, "op", train_op), key)
+            fetched = train_op if isinstance(train_op, Tensor) else getattr(train_op, "op", train_op)
+            signatures[key] = op_signature_def(fetched, key)
 
     def _add_train_op(self, train_op: Any) -> None:
         """Note in the graph which op trains it; Estimators call this."""
@@ -169,13 +170,14 @@ class SavedModelBuilder:
     def _copied(self, source: str) -> str:
         """Copy a file into the assets, once, under a name that no other has; return that name."""
         if source not in self._saved_assets:
-            base, taken = os.path.basename(source), set(self._saved_assets.values())
-            name, number = base, 1
-            while name in taken:
-                name, number = f"{base}_{number}", number + 1
             folder = files.join(self._export_dir, constants.ASSETS_DIRECTORY)
             files.makedirs(folder)
-            files.copy(source, files.join(folder, name), overwrite=True)
+            base, taken = os.path.basename(source), set(self._saved_assets.values())
+            name, number = base, 1
+            while name in taken and not _same_bytes(source, files.join(folder, name)):
+                name, number = f"{base}_{number}", number + 1
+            if name not in taken:
+                files.copy(source, files.join(folder, name), overwrite=True)
             self._saved_assets[source] = name
         return self._saved_assets[source]
 
@@ -188,6 +190,14 @@ class SavedModelBuilder:
         files.atomic_write_string_to_file(path, data)
         logging.info("SavedModel written to: %s", path)
         return path.encode()
+
+
+def _same_bytes(one: str, other: str) -> bool:
+    """Return whether two files hold the same."""
+    if files.stat(one).length != files.stat(other).length:
+        return False
+    left, right = (files.read_file_to_string(path, binary_mode=True) for path in (one, other))
+    return bool(left == right)
 
 
 def _first(*values: Any) -> Any:

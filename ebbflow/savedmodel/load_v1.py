@@ -45,7 +45,7 @@ INITIALIZERS_KEY = "saved_model_initializers"
 HELD_BY_NAME = ("HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable")
 
 
-class UnliftableError(Exception):
+class UnliftableError(ValueError):
     """A part of a graph needs what nothing gives it."""
 
     ag_pass_through = True

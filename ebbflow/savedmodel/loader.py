@@ -12,6 +12,7 @@ from ebbflow.checkpoint.saveables import all_saveables
 from ebbflow.checkpoint.saver import import_meta_graph_with_return_elements
 from ebbflow.core import context
 from ebbflow.core.typing import Message, PathLike, SessionLike
+from ebbflow.graph.meta_graph import add_default_attrs
 from ebbflow.graph.scope_names import prepend_name_scope
 from ebbflow.platform import logging
 from ebbflow.savedmodel import constants, reading, safety
@@ -62,6 +63,8 @@ class SavedModelLoader:
         """Add the graph to another; return the saver and the elements asked for."""
         meta = self.get_meta_graph_def_from_tags(tags)
         safety.check(meta, f"SavedModel {self._export_dir}", self._allow)
+        if meta.meta_info_def.stripped_default_attrs:
+            add_default_attrs(meta.graph_def)
         with graph.as_default():
             return import_meta_graph_with_return_elements(meta, import_scope=import_scope, **saver_kwargs)
 
@@ -106,7 +109,8 @@ def init_op(meta: Any, import_scope: str | None = None) -> Any:
         names = meta.collection_def[collection].node_list.value
         if len(names) != 1:
             raise RuntimeError(f"Expected exactly one SavedModel init op. Found: {list(names)}.")
-        return prepend_name_scope(names[0], import_scope)
+        imported = context.default_graph().get_collection(collection) if import_scope is None else ()
+        return imported[0] if len(imported) == 1 else prepend_name_scope(names[0], import_scope)
     return None
 
 

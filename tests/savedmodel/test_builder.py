@@ -179,3 +179,41 @@ def test_one_op_prepares_a_session(tmp_path):
         builder = v1.saved_model.Builder(str(tmp_path / "m"))
         with pytest.raises(ValueError, match="Graph already contains"):
             builder.add_meta_graph_and_variables(session, ["serve"], main_op=tf.no_op())
+
+
+def test_files_of_one_name_and_content_are_one(tmp_path):
+    for folder, text in (("1", "same"), ("2", "same"), ("3", "other")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "words.txt").write_text(text)
+    builder = tf.saved_model.Builder(str(tmp_path / "m"))
+    with tf.Graph().as_default(), tf.Session() as session:
+        paths = [tf.constant(str(tmp_path / folder / "words.txt")) for folder in "123"]
+        builder.add_meta_graph_and_variables(session, ["serve"], assets_collection=paths)
+    builder.save()
+    assert sorted(path.name for path in (tmp_path / "m" / "assets").iterdir()) == ["words.txt", "words.txt_1"]
+    with tf.Graph().as_default(), tf.Session() as session:
+        meta = tf.saved_model.load(session, ["serve"], str(tmp_path / "m"))
+    assert [asset.filename for asset in meta.asset_file_def] == ["words.txt", "words.txt", "words.txt_1"]
+
+
+def test_what_prepares_and_what_trains_a_loaded_graph(tmp_path):
+    builder = tf.saved_model.Builder(str(tmp_path / "m"))
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(1.0, name="v", use_resource=False)
+        tf.complex(v, v, name="both")
+        train = tf.assign_add(v, 1.0, name="train")
+        session.run(v.initializer)
+        builder.add_meta_graph_and_variables(
+            session, ["serve"], main_op=tf.group(train), train_op=train, strip_default_attrs=True
+        )
+    builder.save()
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        reader = SavedModelLoader(str(tmp_path / "m"))
+        saver, _ = reader.load_graph(graph, ["serve"], import_scope="inside")
+        reader.restore_variables(session, saver)
+        reader.run_init_ops(session, ["serve"])  # found in the graph, wherever it was put
+        meta = reader.get_meta_graph_def_from_tags(["serve"])
+        assert session.run("inside/v:0") == 2.0
+        assert get_train_op(meta, "inside").name == "inside/train:0"
+    (node,) = [node for node in meta.graph_def.node if node.name == "both"]
+    assert node.attr["Tout"].type == tf.complex64.as_datatype_enum, "left out in the file, said here"
