@@ -109,7 +109,7 @@ def init_op(meta: Any, import_scope: str | None = None) -> Any:
         names = meta.collection_def[collection].node_list.value
         if len(names) != 1:
             raise RuntimeError(f"Expected exactly one SavedModel init op. Found: {list(names)}.")
-        imported = context.default_graph().get_collection(collection) if import_scope is None else ()
+        imported = context.default_graph().get_collection(collection) if import_scope is None else []
         return imported[0] if len(imported) == 1 else prepend_name_scope(names[0], import_scope)
     return None
 
