@@ -116,14 +116,21 @@ def partial_value(tensor: Any) -> Any:
     node = tensor.op
     if node.type == "Pack" and node._attrs.get("axis", 0) == 0:
         return [partial_value(x) for x in node._inputs]
-    whole = node._inputs[-1] if node.type in ("Unpack", "Split") else None
-    if whole is None or whole.op.type != "Pack" or whole.op._attrs.get("axis", 0) != 0:
+    if node.type == "Unpack" and node._attrs.get("axis", 0) == 0:
+        parts = _packed(node._inputs[0])
+        return None if parts is None else parts[tensor.value_index]
+    if node.type == "Split" and node._inputs[0].constant_value() == 0:
+        parts = _packed(node._inputs[1])
+        size = 0 if parts is None else len(parts) // node._attrs["num_split"]
+        return None if parts is None else parts[size * tensor.value_index : size * (tensor.value_index + 1)]
+    return None
+
+
+def _packed(tensor: Any) -> list[Any] | None:
+    """Return the values, as far as they are known, that are stacked into a tensor; None where it is made otherwise."""
+    if tensor.op.type != "Pack" or tensor.op._attrs.get("axis", 0) != 0:
         return None
-    parts = [partial_value(x) for x in whole.op._inputs]
-    if node.type == "Unpack":
-        return parts[tensor.value_index] if node._attrs.get("axis", 0) == 0 else None
-    axis, size = node._inputs[0].constant_value(), len(parts) // node._attrs["num_split"]
-    return None if axis is None or axis != 0 else parts[size * tensor.value_index : size * (tensor.value_index + 1)]
+    return [partial_value(x) for x in tensor.op._inputs]
 
 
 def _one(scalar: Any, look: bool = True) -> int | None:
