@@ -26,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # What only a process that has done nothing else can tell: row, question, workload, field of the answer, unit, options.
 ONCE = (
     ("resnet50_first_step", "first", "resnet50_step", "seconds", "seconds", {}),
+    ("keras_first_fit_step", "first", "keras_fit_of_one_step", "seconds", "seconds", {}),
     ("conv_stack_peak_memory", "memory", "conv_stack_step", "peak", "bytes", {}),
     ("conv_stack_own_memory", "memory", "conv_stack_step", "grown", "bytes", {}),
     ("transformer_peak_memory", "memory", "transformer_step", "peak", "bytes", {}),

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import venv
 
+KERAS = "keras==3.15.1"
 PEERS = {
-    "tensorflow": ["tensorflow==2.21.0"],
-    "jax": ["jax==0.10.2"],
-    "torch": ["torch==2.13.0", "numpy"],
+    "tensorflow": ["tensorflow==2.21.0", KERAS],
+    "jax": ["jax==0.10.2", KERAS],
+    "torch": ["torch==2.13.0", "numpy", KERAS],
 }
 CPU_ONLY = ["--extra-index-url", "https://download.pytorch.org/whl/cpu", "--retries", "1", "--timeout", "15"]
 """Where PyTorch's builds without CUDA are; those on PyPI weigh gigabytes more and measure the same here."""

@@ -26,6 +26,7 @@ class Worker:
         self._env = {**os.environ, **QUIET, **{c: str(threads) for c in COUNTS}, "PYTHONPATH": str(ROOT)}
         self._env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled
         self._env["BENCHMARKS_TF"] = name if name == "tensorflow" else "ebbflow"
+        self._env["KERAS_BACKEND"] = name if name in ("jax", "torch") else "tensorflow"
         self._log = log
         self._start()
 

@@ -123,13 +123,22 @@ def test_show(value, unit, text):
 
 @pytest.mark.parametrize("name", ["_mlp", "_cnn", "_lstm", "_transformer"])
 def test_keras_models_learn(name):
-    from benchmarks.work import tf_keras
+    from benchmarks.work import keras_work
 
-    tf_keras.tf.keras.utils.set_random_seed(0)
-    model = tf_keras._compiled(getattr(tf_keras, name))
-    x, y = tf_keras.data_for(model, 32)
+    keras_work.keras_package().utils.set_random_seed(0)
+    model = keras_work.compiled(getattr(keras_work, name))
+    x, y = keras_work.data_for(model, 32)
     losses = model.fit(x, y, batch_size=16, epochs=4, verbose=0).history["loss"]
     assert np.isfinite(losses).all() and losses[-1] < losses[0]
+
+
+def test_predict_of_one_row_gives_what_a_direct_call_gives():
+    from benchmarks.work import keras_work
+
+    keras_work.keras_package().utils.set_random_seed(0)
+    predicted = keras_work.keras_predict_one_row().run()
+    keras_work.keras_package().utils.set_random_seed(0)
+    np.testing.assert_allclose(predicted, keras_work.keras_direct_one_row().run(), rtol=1e-6)
 
 
 @pytest.mark.parametrize("group", op_calls.GROUPS)

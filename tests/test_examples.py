@@ -53,6 +53,12 @@ SAYS = {
         "some are dropped: True and the others are larger: True",
         "gives the same: True shape (10, 10)",
     ],
+    "keras_pretrained.py": [
+        "features: (1, 1, 1, 512) the same as before: True",
+        "after two blocks: (1, 8, 8, 128)",
+        "[[2.0, 1.0], [-4.0, 1.0]]",
+        "a good film is good: True a bad one is not: True",
+    ],
     "line_search.py": [
         "variables: 4",
         "a bar of kind 2 is seen as 2",

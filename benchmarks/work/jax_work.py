@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.problems import ADAM, PROBLEMS, RATE, TRACED_OPS, million, sparse_rows
-from benchmarks.work import Work
+from benchmarks.work import Work, keras_work
 from benchmarks.work.jax_models import MODELS, lstm_cell, two_layer_net
 
 VERSION = jax.__version__
@@ -166,4 +166,4 @@ WORKLOADS = {
         embedding_rows,
         trace_2000_ops,
     )
-}
+} | keras_work.WORKLOADS

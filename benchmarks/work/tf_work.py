@@ -6,12 +6,12 @@ A form of a problem is one way a user could write it; the table shows the quicke
 from __future__ import annotations
 
 from benchmarks.problems import ADAM, PROBLEMS, RATE
-from benchmarks.work import Work, tf_data, tf_eager, tf_keras, tf_sequences
+from benchmarks.work import Work, keras_work, tf_data, tf_eager, tf_sequences
 from benchmarks.work.tf_models import MODELS, lstm_steps_unrolled, two_layer_net
 from benchmarks.work.tf_module import NAME, tf
 
 VERSION = tf.version.EBBFLOW if NAME == "ebbflow" else tf.__version__
-WORKLOADS = {**tf_eager.WORKLOADS, **tf_sequences.WORKLOADS, **tf_data.WORKLOADS, **tf_keras.WORKLOADS}
+WORKLOADS = {**tf_eager.WORKLOADS, **tf_sequences.WORKLOADS, **tf_data.WORKLOADS, **keras_work.WORKLOADS}
 v1 = tf.compat.v1
 
 

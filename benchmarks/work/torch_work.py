@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from benchmarks.problems import ADAM, PIPELINE, PROBLEMS, RATE, million, sparse_rows
-from benchmarks.work import Work
+from benchmarks.work import Work, keras_work
 from benchmarks.work.torch_models import (
     MODELS,
     OTHER_MODELS,
@@ -230,4 +230,4 @@ WORKLOADS = {
         embedding_rows,
         tape_over_10000_ops,
     )
-}
+} | keras_work.WORKLOADS
