@@ -2,8 +2,8 @@
 
 NumPy computes `tanh` and its kin on one core, an element in a few nanoseconds. From a size on that pays for it, an
 eager call is given to a loop over vectors instead (`native.large_loops`). Numbers agree to a few ulps. Images are
-resized by code (`native.resize`), and rows added to rows that indices name (`native.row_sums`), in eager calls and in
-Programs, to the same bits. Small arrays stay with NumPy, which
+resized by code (`native.resize`), rows added to rows that indices name (`native.row_sums`) and random words made
+(`native.random_words`), in eager calls and in Programs, to the same bits. Small arrays stay with NumPy, which
 also answers until the code is made.
 
 Importing this gives the ops their large form (`Op.large_fn`). It is part of every start, so what makes and runs code is
@@ -109,6 +109,30 @@ def _attach_rows(op: Op) -> None:
 
 registry.when_declared("UnsortedSegmentSum", _attach_rows)
 registry.when_declared("ScatterAdd", _attach_rows)
+
+
+_words: list[Any] = []
+
+
+def random_words(key: int, low: int, high: int, count: int) -> Any:
+    """Return blocks of random words by machine code; None where that is not there."""
+    if not enabled.allowed("native"):
+        return None
+    if not _words:
+        from ebbflow.engines.native.random_words import Words  # loads threads, and in time LLVM
+
+        _words.append(Words())
+    return _words[0](key, low, high, count)
+
+
+def _attach_words(op: Op) -> None:
+    from ebbflow.ops.random.philox import offer_words  # loaded already: ops on random numbers read its words
+
+    offer_words(random_words)
+
+
 registry.when_declared("ResizeBilinear", _attach_resize)
+registry.when_declared("RandomUniform", _attach_words)
+registry.when_declared("StatelessRandomUniformV2", _attach_words)
 for _op, _function in FUNCTIONS.items():
     registry.when_declared(_op, partial(_attach, _function))

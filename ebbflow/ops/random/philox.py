@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +47,10 @@ class Source(NamedTuple):
         low, high = start & _M64, start >> 64
         if low + count > _M64:
             return self.words_at(np.arange(skip, skip + count, dtype=np.uint64))
+        for engine in _engines:
+            found = engine(self.key, low, high, count)
+            if found is not None:
+                return found
         return _many(self.key, np.arange(low, low + count, dtype=np.uint64), high)
 
     def words_at(self, offsets: np.ndarray) -> np.ndarray:
@@ -65,6 +69,16 @@ class Source(NamedTuple):
         """Yield the first `count` blocks in pieces that fit the cache, each with the number of its first block."""
         for start in range(0, count, CHUNK):
             yield start, self.words(min(CHUNK, count - start), start)
+
+
+_engines: list[Callable[[int, int, int, int], np.ndarray | None]] = []
+
+
+def offer_words(engine: Callable[[int, int, int, int], np.ndarray | None]) -> None:
+    """Let an engine make the blocks of a key from a counter on (its lower and its upper half), if it can: `count` of
+    them, as rows of four words; None where it cannot.
+    """
+    _engines[:] = [engine]
 
 
 class Stream:

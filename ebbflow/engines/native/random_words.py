@@ -1,0 +1,111 @@
+"""Random words as machine code: the blocks of `ops.random.philox`, one after the other without Python's lock.
+
+NumPy goes over arrays fifty times for them, which for the mask of a small dropout takes as long as the layer itself.
+The words are the same to the last bit, so nobody notices from which call on the code is there. It is asked for when
+enough calls have come by; programs that only initialise a few variables never load LLVM for it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import memory
+from ebbflow.engines.background import Worker
+from ebbflow.ops.random.philox import _FACTORS, _ROUNDS, _key_pairs
+
+CALLS = 24
+"""Calls after which the code is made."""
+
+_worker = Worker("ebbflow-random-words")
+settle = _worker.settle
+
+
+class Words:
+    """The code that computes blocks of words: there as soon as it is made, once it was asked for often enough."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._run: Any = None
+
+    def __call__(self, key: int, low: int, high: int, count: int) -> np.ndarray | None:
+        """Return `count` blocks from a counter on, as rows of four words; None where the code is not there yet."""
+        if self._run is None:
+            self._calls += 1
+            if self._calls == CALLS:
+                _worker.add(self.make)
+            return None
+        words, keys = np.empty((count, 4), np.uint32), (ctypes.c_uint32 * (2 * _ROUNDS))()
+        keys[:] = [k for pair in _key_pairs(key) for k in pair]
+        self._run(memory.address(words), ctypes.addressof(keys), low, high, count)
+        return words
+
+    def make(self) -> None:
+        """Make the code now."""
+        from ebbflow.engines.native import library  # LLVM takes fifty milliseconds to load
+
+        if not library.available():
+            return
+        self._code = library.Code("\n".join(_text()), {})
+        address, whole = ctypes.c_void_p, ctypes.c_uint64
+        self._run = ctypes.CFUNCTYPE(None, address, address, whole, whole, whole)(self._code.entry)
+
+
+def _text() -> list[str]:
+    """Return the function in LLVM's words: a loop over blocks, with the rounds written out."""
+    lines = [
+        "define void @entry(ptr noalias %out, ptr noalias %keys, i64 %low, i64 %high, i64 %n) nounwind {",
+        "entry:",
+        "  %c0 = trunc i64 %high to i32",
+        "  %upper = lshr i64 %high, 32",
+        "  %d0 = trunc i64 %upper to i32",
+    ]
+    for i in range(2 * _ROUNDS):
+        lines += [f"  %key{i} = getelementptr i32, ptr %keys, i64 {i}", f"  %k{i} = load i32, ptr %key{i}"]
+    lines += [
+        "  br label %loop",
+        "loop:",
+        "  %i = phi i64 [ 0, %entry ], [ %next, %loop ]",
+        "  %place = add i64 %low, %i",
+        "  %a0 = trunc i64 %place to i32",
+        "  %rest = lshr i64 %place, 32",
+        "  %b0 = trunc i64 %rest to i32",
+    ]
+    for r in range(_ROUNDS):
+        lines += _product("p", "a", r, _FACTORS[0]) + _product("q", "c", r, _FACTORS[1])
+        lines += [
+            f"  %x{r} = xor i32 %qh{r}, %b{r}",
+            f"  %a{r + 1} = xor i32 %x{r}, %k{2 * r}",
+            f"  %b{r + 1} = trunc i64 %q{r} to i32",
+            f"  %y{r} = xor i32 %ph{r}, %d{r}",
+            f"  %c{r + 1} = xor i32 %y{r}, %k{2 * r + 1}",
+            f"  %d{r + 1} = trunc i64 %p{r} to i32",
+        ]
+    lines += ["  %first = mul i64 %i, 4"]
+    for j, word in enumerate("abcd"):
+        lines += [
+            f"  %at{word} = add i64 %first, {j}",
+            f"  %to{word} = getelementptr i32, ptr %out, i64 %at{word}",
+            f"  store i32 %{word}{_ROUNDS}, ptr %to{word}",
+        ]
+    return [
+        *lines,
+        "  %next = add i64 %i, 1",
+        "  %more = icmp ult i64 %next, %n",
+        "  br i1 %more, label %loop, label %done",
+        "done:",
+        "  ret void",
+        "}",
+    ]
+
+
+def _product(name: str, word: str, r: int, factor: int) -> list[str]:
+    """Return the lines for the product of a word of a round and a factor, and its upper half."""
+    return [
+        f"  %{name}w{r} = zext i32 %{word}{r} to i64",
+        f"  %{name}{r} = mul i64 %{name}w{r}, {factor}",
+        f"  %{name}s{r} = lshr i64 %{name}{r}, 32",
+        f"  %{name}h{r} = trunc i64 %{name}s{r} to i32",
+    ]
