@@ -101,3 +101,23 @@ def test_kubernetes():
     assert (asked.master(), asked.master("worker", 1)) == ("", "grpc://10.0.0.2:80")
     with pytest.raises(RuntimeError, match="'c' is not running"):
         resolvers.KubernetesClusterResolver({"worker": ["y"]}, override_client=client).cluster_spec()
+
+
+def test_tpus_are_known_by_their_addresses(monkeypatch):
+    for name in ("TPU_NAME", "COLAB_TPU_ADDR"):
+        monkeypatch.delenv(name, raising=False)
+    for nothing in (None, ""):
+        with pytest.raises(ValueError, match=r"Please provide a TPU Name to connect to\."):
+            resolvers.TPUClusterResolver(nothing)
+    here = resolvers.TPUClusterResolver("local")
+    assert (here.cluster_spec().as_dict(), here.master(), here.task_type, here.task_id) == ({}, "", "worker", 0)
+    one = resolvers.TPUClusterResolver("grpc://1.2.3.4:8470")
+    assert one.cluster_spec().as_dict() == {"worker": ["1.2.3.4:8470"]}
+    assert one.master() == one.get_master() == "grpc://1.2.3.4:8470"
+    assert one.get_job_name() == "worker" and one.environment == ""
+    with resolvers.TPUClusterResolver("10.0.0.1:1,10.0.0.2:2", job_name="tpu") as two:
+        assert two.master("tpu", 1) == "grpc://10.0.0.2:2"
+    with pytest.raises(ValueError, match=r"addresses here .*got 'my-tpu'"):
+        resolvers.TPUClusterResolver("my-tpu")
+    monkeypatch.setenv("TPU_NAME", "grpc://9.9.9.9:1")
+    assert resolvers.TPUClusterResolver().master() == "grpc://9.9.9.9:1"

@@ -3,7 +3,8 @@
 BOTH = """
 [cluster.resolvers]
 distribute.cluster_resolver.: ClusterResolver KubernetesClusterResolver KubernetesExecutableLocation
-distribute.cluster_resolver.: SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver UnionResolver
+distribute.cluster_resolver.: SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver
+distribute.cluster_resolver.: TPUClusterResolver UnionResolver
 [cluster.server]
 train.Server distribute.Server
 [cluster.spec]
