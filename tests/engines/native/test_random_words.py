@@ -10,8 +10,6 @@ from ebbflow.engines import enabled
 from ebbflow.engines.native import random_words
 from ebbflow.ops.random import philox
 
-pytest.importorskip("llvmlite")
-
 TOP = (1 << 64) - 1
 
 
