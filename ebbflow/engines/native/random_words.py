@@ -74,15 +74,7 @@ def _text() -> list[str]:
         "  %b0 = trunc i64 %rest to i32",
     ]
     for r in range(_ROUNDS):
-        lines += _product("p", "a", r, _FACTORS[0]) + _product("q", "c", r, _FACTORS[1])
-        lines += [
-            f"  %x{r} = xor i32 %qh{r}, %b{r}",
-            f"  %a{r + 1} = xor i32 %x{r}, %k{2 * r}",
-            f"  %b{r + 1} = trunc i64 %q{r} to i32",
-            f"  %y{r} = xor i32 %ph{r}, %d{r}",
-            f"  %c{r + 1} = xor i32 %y{r}, %k{2 * r + 1}",
-            f"  %d{r + 1} = trunc i64 %p{r} to i32",
-        ]
+        lines += _round(r)
     lines += ["  %first = mul i64 %i, 4"]
     for j, word in enumerate("abcd"):
         lines += [
@@ -98,6 +90,20 @@ def _text() -> list[str]:
         "done:",
         "  ret void",
         "}",
+    ]
+
+
+def _round(r: int) -> list[str]:
+    """Return the lines of a round: from its four words to those of the next."""
+    return [
+        *_product("p", "a", r, _FACTORS[0]),
+        *_product("q", "c", r, _FACTORS[1]),
+        f"  %x{r} = xor i32 %qh{r}, %b{r}",
+        f"  %a{r + 1} = xor i32 %x{r}, %k{2 * r}",
+        f"  %b{r + 1} = trunc i64 %q{r} to i32",
+        f"  %y{r} = xor i32 %ph{r}, %d{r}",
+        f"  %c{r + 1} = xor i32 %y{r}, %k{2 * r + 1}",
+        f"  %d{r + 1} = trunc i64 %p{r} to i32",
     ]
 
 
