@@ -8,19 +8,15 @@ enough calls have come by; programs that only initialise a few variables never l
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 import numpy as np
 
 from ebbflow.core import memory
-from ebbflow.engines.background import Worker
+from ebbflow.engines.native.late_code import ADDRESS, LateCode
 from ebbflow.ops.random.philox import _FACTORS, _ROUNDS, _key_pairs
 
 CALLS = 24
 """Calls after which the code is made."""
-
-_worker = Worker("ebbflow-random-words")
-settle = _worker.settle
 
 
 class Words:
@@ -28,29 +24,18 @@ class Words:
 
     def __init__(self) -> None:
         self._calls = 0
-        self._run: Any = None
+        self._code = LateCode(lambda: "\n".join(_text()), None, ADDRESS, ADDRESS, *[ctypes.c_uint64] * 3)
 
     def __call__(self, key: int, low: int, high: int, count: int) -> np.ndarray | None:
         """Return `count` blocks from a counter on, as rows of four words; None where the code is not there yet."""
-        if self._run is None:
-            self._calls += 1
-            if self._calls == CALLS:
-                _worker.add(self.make)
+        self._calls += 1
+        write = self._code.function() if self._calls >= CALLS else None
+        if write is None:
             return None
         words, keys = np.empty((count, 4), np.uint32), (ctypes.c_uint32 * (2 * _ROUNDS))()
         keys[:] = [k for pair in _key_pairs(key) for k in pair]
-        self._run(memory.address(words), ctypes.addressof(keys), low, high, count)
+        write(memory.address(words), ctypes.addressof(keys), low, high, count)
         return words
-
-    def make(self) -> None:
-        """Make the code now."""
-        from ebbflow.engines.native import library  # LLVM takes fifty milliseconds to load
-
-        if not library.available():
-            return
-        self._code = library.Code("\n".join(_text()), {})
-        address, whole = ctypes.c_void_p, ctypes.c_uint64
-        self._run = ctypes.CFUNCTYPE(None, address, address, whole, whole, whole)(self._code.entry)
 
 
 def _text() -> list[str]:
