@@ -52,7 +52,10 @@ def modules() -> list[str]:
 
 @pytest.mark.parametrize("name", modules())
 def test_examples_in_docstrings(name):
-    if name.startswith("ebbflow.doors.learn.") and importlib.util.find_spec("tf_keras") is None:
+    if (
+        name.startswith(("ebbflow.doors.learn.", "ebbflow.doors.boosted_trees."))
+        and importlib.util.find_spec("tf_keras") is None
+    ):
         pytest.skip("no extra brings tf_keras, which asks for TensorFlow")
     module = importlib.import_module(name)
     ebbflow.random.set_seed(None)  # a test before may have left one

@@ -249,7 +249,7 @@ def results(maker: Maker, way: str, salt: int) -> list[np.ndarray]:
             found = maker.run(list(inputs), turns, variable)
             loss = sum(tf.reduce_sum(tf.sin(x)) for x in found)
         grads = tape.gradient(loss, inputs, unconnected_gradients="zero")
-        return [*found, *grads]
+        return [*found, *map(tf.convert_to_tensor, grads)]  # those of gathered rows are IndexedSlices
 
     run = program if way == "eager" else tf.function(program, jit_compile=True if way == "xla" else None)
     for _ in range(1 if way == "eager" else 3):

@@ -140,7 +140,10 @@ class Call:
             others = sorted({storage.home.device for storage in self._remote.values()})
             config = alone(CONNECT_SECONDS, *[to_string(parse(d)._replace(device_type=None, device_index=None))
                                               for d in others])  # fmt: skip
-            self._session = session_with(self.home.address, self.graph, config)
+            try:
+                self._session = session_with(self.home.address, self.graph, config)
+            except errors.DeadlineExceededError as error:  # a task is gone, rather than late
+                raise errors.UnavailableError(None, None, error.message) from error
             self._run = self._session.make_callable(self._fetches, self._feeds)
         values = [*tensors, *self.function.captured_inputs]
         results = self._run(*[values[i]._array for i in self._fed])[: self._count]

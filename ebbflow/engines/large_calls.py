@@ -3,8 +3,8 @@
 NumPy computes `tanh` and its kin on one core, an element in a few nanoseconds. From a size on that pays for it, an
 eager call is given to a loop over vectors instead (`native.large_loops`). Numbers agree to a few ulps. Images are
 resized by code (`native.resize`), rows added to rows that indices name (`native.row_sums`) and random words made
-(`native.random_words`), in eager calls and in Programs, to the same bits. Small arrays stay with NumPy, which
-also answers until the code is made.
+(`native.random_words`), in eager calls and in Programs, to the same bits, so NumPy answers until that code is made;
+small arrays stay with it.
 
 Importing this gives the ops their large form (`Op.large_fn`). It is part of every start, so what makes and runs code is
 loaded by the first large array.
@@ -31,7 +31,7 @@ FUNCTIONS = {
 
 
 def large_form(name: str, dtype: Any, plain: Callable[[Any], Any]) -> Callable[[Any], Any] | None:
-    """Return a kernel of one large array by the function `name`, and by `plain` until that is made."""
+    """Return a kernel of one large array by the function `name`, and by `plain` where there is no code for it."""
     if (dtype is not dtypes.float32 and dtype is not dtypes.float64) or not enabled.allowed("native"):
         return None
     loop: Any = None

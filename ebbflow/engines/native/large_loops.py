@@ -1,9 +1,10 @@
 """A costly function of all elements of an array, as machine code on all cores.
 
-One piece of code serves every size and shape of a dtype. It is made in the background when it is first asked for, a
-tenth of a second, and kept with other code. Threads take parts until none is left, and whoever has not begun by then is
-not waited for (`platform.threads.helped`): on a machine that others use, a call takes as long as the core it has needs,
-and not until another is free. Knows LLVM's text; which ops it is for says `large_calls`.
+One piece of code serves every size and shape of a dtype. It is made when it is first asked for, a tenth of a second
+that the call waits (its numbers are not NumPy's to the last bit), and kept with other code. Threads take parts until
+none is left, and whoever has not begun by then is not waited for (`platform.threads.helped`): on a machine that others
+use, a call takes as long as the core it has needs, and not until another is free. Knows LLVM's text; which ops it is
+for says `large_calls`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Loop:
 
     def __init__(self, name: str, dtype: Any):
         self._dtype = dtype.np
-        self._code = LateCode(lambda: _text(name, *KINDS[dtype]), None, ADDRESS, ADDRESS, SIZE, ADDRESS)
+        self._code = LateCode(lambda: _text(name, *KINDS[dtype]), None, ADDRESS, ADDRESS, SIZE, ADDRESS, wait=True)
 
     def __call__(self, x: ndarray) -> ndarray | None:
         """Return a new array of results, or None where the code is not there, or not for this."""

@@ -1,9 +1,10 @@
 """A piece of machine code that is made in the background when it is first asked for.
 
 Single calls that are worth code of their own (large loops, resizing, sums of rows) have something else to answer with
-until it is there: they ask a `LateCode` for its function, and go the other way where there is none. Where calls must
-not differ from one to the next (`config.wishes.deterministic`), the first one waits. Knows LLVM's library and nothing
-of what the code does.
+until it is there: they ask a `LateCode` for its function, and go the other way where there is none. Where the other way
+rounds otherwise, or nothing may differ from one call to the next (`config.wishes.deterministic`), the first one waits:
+what a program computes must not depend on how long compiling takes. Knows LLVM's library and nothing of what the code
+does.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ settle = _worker.settle
 
 
 class LateCode:
-    """A C function `entry`: the text of its code is asked for in the background, with the first call for it."""
+    """A C function `entry`: the text of its code is asked for with the first call for it."""
 
-    def __init__(self, text: Callable[[], str], result: Any, *arguments: Any):
+    def __init__(self, text: Callable[[], str], result: Any, *arguments: Any, wait: bool = False):
         self._text = text
+        self._wait = wait
         self._kind = ctypes.CFUNCTYPE(result, *arguments)
         self._asked = False
         self._function: Callable[..., Any] | None = None
@@ -33,10 +35,11 @@ class LateCode:
     def function(self) -> Callable[..., Any] | None:
         """Return the function, or None while it is being made, and where there is no LLVM."""
         if not self._asked:
-            self._asked = True
-            if config.wishes.deterministic:
-                self._make()
+            if self._wait or config.wishes.deterministic:
+                self._make()  # a second thread that asks meanwhile makes one more, and nobody waits for a lock
+                self._asked = True
             else:
+                self._asked = True
                 _worker.add(self._make)
         return self._function
 

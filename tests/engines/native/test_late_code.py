@@ -34,3 +34,8 @@ def test_there_is_none_without_llvm(monkeypatch):
     code.function()
     late_code.settle()
     assert code.function() is None
+
+
+def test_code_that_rounds_otherwise_than_what_stands_in_for_it_is_waited_for():
+    twice = LateCode(lambda: TWICE, ctypes.c_int64, SIZE, wait=True).function()
+    assert twice is not None and twice(5) == 10
