@@ -154,7 +154,25 @@ class Loader:
         root.__dict__["tensorflow_git_version"] = info.tensorflow_git_version
         if not hasattr(root, "signatures"):
             root.signatures = SignatureMap({})
+        if self._options.experimental_load_function_aliases:
+            if hasattr(root, "function_aliases"):
+                raise ValueError(
+                    f"SavedModel {self._folder}: experimental_load_function_aliases needs the attribute "
+                    "`function_aliases` of the top-level object, which has one of its own"
+                )
+            root.__dict__["function_aliases"] = self._functions_by_alias()
         return root
+
+    def _functions_by_alias(self) -> dict[str, Any]:
+        """Return the functions that got other names when they were saved, by those."""
+        aliases = self._meta.meta_info_def.function_aliases
+        return {
+            aliases[name]: self.object(number)
+            for number, node in enumerate(self._nodes)
+            if node.WhichOneof("kind") == "function"
+            for name in node.function.concrete_functions
+            if name in aliases
+        }
 
     def number_at(self, path: str) -> int:
         """Return the number of the object at a path of names that begins with `root`."""

@@ -77,3 +77,22 @@ def test_devices_of_variables_in_a_meta_graph(tmp_path, policy):
     places += [node.variable.device for node in meta.object_graph_def.nodes if node.HasField("variable")]
     assert len(places) == 2 and all(place.endswith("CPU:0") if policy else not place for place in places)
     assert os.listdir(tmp_path) == ["model.meta"] and "serving_default" in meta.signature_def
+
+
+def test_functions_are_found_by_the_names_they_were_saved_under(tmp_path):
+    class Counted(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+        def more(self, x):
+            return x + 1.0
+
+    model = Counted()
+    tf.saved_model.save(model, tmp_path, options=tf.saved_model.SaveOptions(function_aliases={"count": model.more}))
+    wish = tf.saved_model.LoadOptions(experimental_load_function_aliases=True)
+    found = tf.saved_model.load(tmp_path, options=wish).function_aliases
+    assert list(found) == ["count"] and found["count"](2.0).numpy() == 3.0
+    assert not hasattr(tf.saved_model.load(tmp_path), "function_aliases")
+
+    model.function_aliases = tf.Variable(1.0)
+    tf.saved_model.save(model, tmp_path)
+    with pytest.raises(ValueError, match="function_aliases"):
+        tf.saved_model.load(tmp_path, options=wish)
