@@ -34,15 +34,15 @@ def large_form(name: str, dtype: Any, plain: Callable[[Any], Any]) -> Callable[[
     """Return a kernel of one large array by the function `name`, and by `plain` where there is no code for it."""
     if (dtype is not dtypes.float32 and dtype is not dtypes.float64) or not enabled.allowed("native"):
         return None
-    loop: Any = None
+    function: Any = None
 
     def kernel(x: Any) -> Any:
-        nonlocal loop
-        if loop is None:
-            from ebbflow.engines.native.large_loops import Loop  # loads threads, and in time LLVM
+        nonlocal function
+        if function is None:
+            from ebbflow.engines.native.large_loops import LargeFunction  # loads threads, and in time LLVM
 
-            loop = Loop(name, dtype)
-        result = loop(x)
+            function = LargeFunction(name, dtype)
+        result = function(x)
         return plain(x) if result is None else result
 
     return kernel

@@ -69,7 +69,7 @@ class Reading(NamedTuple):
     known: set[int]  # numbers of those whose values are part of the signature
 
 
-class Plan:
+class Replay:
     """What is known of one signature: how often it was met, and later what runs in its place."""
 
     __slots__ = ("fed", "last", "met", "places", "refused", "runner", "trials", "types")
@@ -103,7 +103,7 @@ class Replays:
     """The signatures met by all tapes, and their Programs."""
 
     def __init__(self) -> None:
-        self.plans: dict[Any, Plan] = {}
+        self.by_signature: dict[Any, Replay] = {}
         self._lock = threading.RLock()
         self._in_vain = 0
         self._tapes = 0
@@ -121,30 +121,30 @@ class Replays:
         reading = self._read(calls, watched, targets, sources)
         if reading is None:
             return walk()
-        plan = self.plans.get(reading.signature)
-        if plan is None:
-            plan = self._remember(reading.signature)
-        self._tapes = plan.last = self._tapes + 1
-        if plan.trials >= TRIALS:
+        replay = self.by_signature.get(reading.signature)
+        if replay is None:
+            replay = self._remember(reading.signature)
+        self._tapes = replay.last = self._tapes + 1
+        if replay.trials >= TRIALS:
             self._in_vain = 0
             try:
-                return plan.results(reading.arrays)
+                return replay.results(reading.arrays)
             except Exception:  # the plain walk says what is wrong
                 return walk()
         self._in_vain += 1
         plain = walk()
-        self._try(plan, reading, plain, calls, watched, targets, sources)
+        self._try(replay, reading, plain, calls, watched, targets, sources)
         return plain
 
-    def _remember(self, signature: Any) -> Plan:
-        """Return a plan for a signature that is new: one to keep, or one for now where all Programs kept are in use."""
+    def _remember(self, signature: Any) -> Replay:
+        """Return a replay for a new signature: one to keep, or one for now where all Programs kept are in use."""
         with self._lock:
-            if len(self.plans) >= KEPT:
-                oldest, plan = min(self.plans.items(), key=_age)
-                if plan.runner is not None and self._tapes - plan.last < STALE:
-                    return Plan()
-                del self.plans[oldest]
-            return self.plans.setdefault(signature, Plan())
+            if len(self.by_signature) >= KEPT:
+                oldest, replay = min(self.by_signature.items(), key=_age)
+                if replay.runner is not None and self._tapes - replay.last < STALE:
+                    return Replay()
+                del self.by_signature[oldest]
+            return self.by_signature.setdefault(signature, Replay())
 
     # --- reading a tape -----------------------------------------------------------------------------------------------
 
@@ -200,35 +200,35 @@ class Replays:
             if len(self._attrs) >= _HELD:  # some are made anew for every call: what they are is known by content
                 self._attrs.clear()
             if number is None:
-                if len(self._alike) >= _ALIKE:  # numbers are never used again: their plans are forgotten in time
+                if len(self._alike) >= _ALIKE:  # numbers are never used again: their replays are forgotten in time
                     self._attrs.clear()
                     self._alike.clear()
                 number = self._alike.setdefault(alike, next(self._numbers))
             self._attrs[id(attrs)] = attrs, number
         return number
 
-    # --- making and trying a plan -------------------------------------------------------------------------------------
+    # --- making and trying a replay -----------------------------------------------------------------------------------
 
     def _try(
-        self, plan: Plan, reading: Reading, plain: Any, calls: Any, watched: Any, targets: Any, sources: Any
+        self, replay: Replay, reading: Reading, plain: Any, calls: Any, watched: Any, targets: Any, sources: Any
     ) -> None:
         """Compare what a Program gives with what the plain walk gave, where it is time for one."""
-        plan.met += 1
-        if plan.refused or (plan.met < MEETINGS and not checking()) or not self._lock.acquire(blocking=False):
+        replay.met += 1
+        if replay.refused or (replay.met < MEETINGS and not checking()) or not self._lock.acquire(blocking=False):
             return
         try:
-            if plan.runner is None:
-                _trace(plan, reading, calls, watched, targets, sources)
-            plan.refused = not all(map(_same, plan.results(reading.arrays), plain))
-            if plan.trials == TRIALS - 1:
-                plan.refused |= not _is_compiled(plan.runner)
+            if replay.runner is None:
+                _trace(replay, reading, calls, watched, targets, sources)
+            replay.refused = not all(map(_same, replay.results(reading.arrays), plain))
+            if replay.trials == TRIALS - 1:
+                replay.refused |= not _is_compiled(replay.runner)
         except Exception:  # a rule that wants values, a graph that cannot be made: the plain walk serves
-            plan.refused = True
+            replay.refused = True
         finally:
-            if plan.refused:
-                plan.runner, plan.trials = None, 0
+            if replay.refused:
+                replay.runner, replay.trials = None, 0
             else:
-                plan.trials += 1
+                replay.trials += 1
             self._lock.release()
 
 
@@ -239,8 +239,8 @@ def _is_function(value: Any) -> bool:
     return isinstance(value, FuncGraph) or callable(value)
 
 
-def _age(item: tuple[Any, Plan]) -> tuple[bool, int]:
-    """Return what plans are forgotten by: those without a Program first, then by when they came by last."""
+def _age(item: tuple[Any, Replay]) -> tuple[bool, int]:
+    """Return what replays are forgotten by: those without a Program first, then by when they came by last."""
     return item[1].runner is not None, item[1].last
 
 
@@ -254,7 +254,7 @@ def _is_known(op: Any, x: Any, entry: Any) -> bool:
     return any(t is x and (name in facts.known or name in facts.sizes) for name, t in zip(names, inputs, strict=False))
 
 
-def _trace(plan: Plan, reading: Reading, calls: Any, watched: set[int], targets: Any, sources: Any) -> None:
+def _trace(replay: Replay, reading: Reading, calls: Any, watched: set[int], targets: Any, sources: Any) -> None:
     """Trace the backward pass of recorded calls into a graph, and have a runner made of it."""
     graph = FuncGraph("backward")
     stands = _StandIns(graph, reading)
@@ -272,27 +272,27 @@ def _trace(plan: Plan, reading: Reading, calls: Any, watched: set[int], targets:
             symbolic.append(Call(call.op, inputs, outputs, call.attrs, call.line))
         by = [stands.of(s) for s in sources]
         propagate(reversed(symbolic), sums, {id(s) for s in by}, lambda x: id(x) in wanted)
-        outputs = _arranged(plan, [sums.get(s) for s in by], graph)
+        outputs = _arranged(replay, [sums.get(s) for s in by], graph)
     if not outputs or graph.captures or any(n._op.keeps_state and not n._op.facts.reads for n in graph._nodes):
         raise ValueError("nothing to compute, or something that keeps state")
-    plan.types = [t.dtype.base_dtype for t in outputs]
+    replay.types = [t.dtype.base_dtype for t in outputs]
     taken = {id(t) for node in needed_nodes(outputs, set()) for t in node._outputs}
     fed = [(number, tensor) for number, tensor in stands.numbered.items() if id(tensor) in taken]
-    plan.fed = [number for number, _ in fed]
-    plan.runner = Runner(eager_run, outputs, [tensor for _, tensor in fed], EXACT, "backward")
+    replay.fed = [number for number, _ in fed]
+    replay.runner = Runner(eager_run, outputs, [tensor for _, tensor in fed], EXACT, "backward")
 
 
-def _arranged(plan: Plan, grads: Sequence[Any], graph: FuncGraph) -> list[Any]:
-    """Return the tensors to compute; the plan is told where each gradient stands among them."""
+def _arranged(replay: Replay, grads: Sequence[Any], graph: FuncGraph) -> list[Any]:
+    """Return the tensors to compute; the replay is told where each gradient stands among them."""
     outputs: list[Any] = []
-    plan.places = []
+    replay.places = []
     for grad in grads:
         if grad is None:
-            plan.places.append(None)
+            replay.places.append(None)
             continue
         rows = isinstance(grad, IndexedSlices)
         parts = [graph.take(p) for p in ((grad.values, grad.indices, grad.dense_shape) if rows else (grad,))]
-        plan.places.append(tuple(range(len(outputs), len(outputs) + 3)) if rows else len(outputs))
+        replay.places.append(tuple(range(len(outputs), len(outputs) + 3)) if rows else len(outputs))
         outputs += parts
     return outputs
 

@@ -51,7 +51,7 @@ MIDDLE = tuple(
 """The middle of the step, for reading the solution off inside of it."""
 
 
-class Step(NamedTuple):
+class Stretch(NamedTuple):
     """Where the solution is: value and slope at `t1`, the last step's polynomial, the length to try next."""
 
     y1: Any
@@ -139,7 +139,7 @@ class _Adaptive:
             raise TypeError(f"odeint has no options {sorted(unknown)}")
         self.factors.update(options)
 
-    def step(self, state: Step, points: Any, ratios: Any, count: Any) -> tuple[Any, ...]:
+    def step(self, state: Stretch, points: Any, ratios: Any, count: Any) -> tuple[Any, ...]:
         """Try one step; where its error is too large, stay and make the next one shorter."""
         y0, f0, _, t0, dt, polynomial = state
         checks = [
@@ -155,7 +155,7 @@ class _Adaptive:
         middle = y0 + _as(dt, y0.dtype) * _sum(MIDDLE, slopes)
         fitted = interp_fit(y0, y1, middle, slopes[0], slopes[-1], dt)
         choose = lambda new, old: raw.SelectV2(accepted, new, old)
-        state = Step(
+        state = Stretch(
             choose(y1, y0),
             choose(f1, f0),
             t0,
@@ -165,7 +165,7 @@ class _Adaptive:
         )
         return state, points.write(points.size(), t0 + dt), ratios.write(ratios.size(), ratio), count + 1
 
-    def until(self, solution: Any, points: Any, ratios: Any, state: Step, i: Any) -> tuple[Any, ...]:
+    def until(self, solution: Any, points: Any, ratios: Any, state: Stretch, i: Any) -> tuple[Any, ...]:
         """Go on until the next time that is asked for has been passed, and read the solution off there."""
         time = self.t[i]
         state, points, ratios, _ = while_loop(
@@ -208,7 +208,7 @@ def odeint(
         solution = TensorArray(y0.dtype, size=times, element_shape=y0.shape).write(0, y0)
         points = TensorArray(t.dtype, size=0, dynamic_size=True, element_shape=())
         ratios = TensorArray(kind, size=0, dynamic_size=True, element_shape=())
-        state = Step(y0, func(y0, t[0]), t[0], t[0], solver.first_step, (y0,) * 5)
+        state = Stretch(y0, func(y0, t[0]), t[0], t[0], solver.first_step, (y0,) * 5)
         solution, points, ratios, _, _ = while_loop(
             lambda solution, points, ratios, state, i: raw.Less(i, times),
             solver.until,

@@ -16,7 +16,7 @@ import ebbflow as tf
 from ebbflow.core.registry import registry
 from ebbflow.engines.large_calls import FUNCTIONS
 from ebbflow.engines.native import late_code
-from ebbflow.engines.native.large_loops import PART, Loop
+from ebbflow.engines.native.large_loops import PART, LargeFunction
 from ebbflow.ops.declare import LARGE
 
 INSIDE = {
@@ -36,11 +36,11 @@ def native(monkeypatch):
 
 
 def made(name, dtype):
-    loop = Loop(FUNCTIONS[name], dtype)
-    loop(np.zeros(LARGE, dtype.np))
+    code = LargeFunction(FUNCTIONS[name], dtype)
+    code(np.zeros(LARGE, dtype.np))
     late_code.settle()
-    assert loop(np.zeros(LARGE, dtype.np)) is not None
-    return loop
+    assert code(np.zeros(LARGE, dtype.np)) is not None
+    return code
 
 
 def numbers(name, dtype, *shape):
@@ -70,10 +70,10 @@ def test_every_element_is_computed_once_whatever_the_size(size):
 
 
 def test_arrays_with_gaps_and_small_ones_are_left_to_numpy():
-    loop = made("Tanh", tf.float32)
+    code = made("Tanh", tf.float32)
     x = numbers("Tanh", tf.float32, 2, 2 * LARGE)
-    assert loop(x[:, ::2]) is None
-    assert loop(x.T) is None
+    assert code(x[:, ::2]) is None
+    assert code(x.T) is None
     small = tf.constant(x[0, : LARGE - 1])
     assert tf.tanh(small).numpy().tobytes() == np.tanh(small.numpy()).tobytes()
     gaps = tf.transpose(tf.constant(x))
@@ -94,13 +94,13 @@ def test_the_public_function_uses_it_and_its_gradient_is_right():
 
 
 def test_several_threads_call_it_at_once():
-    loop = made("Exp", tf.float64)
+    code = made("Exp", tf.float64)
     given = [numbers("Exp", tf.float64, LARGE + i) for i in range(6)]
     wrong = []
 
     def work(x):
         for _ in range(10):
-            if not np.allclose(loop(x), np.exp(x), rtol=1e-14):
+            if not np.allclose(code(x), np.exp(x), rtol=1e-14):
                 wrong.append(len(x))
 
     workers = [threading.Thread(target=work, args=[x]) for x in given]

@@ -119,7 +119,7 @@ def parts(grads):
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_what_a_program_gives_is_what_the_walk_gives(program, made, replays, monkeypatch):
     replayed = [parts(gradients(program, step, made)) for step in range(2 * STEPS)]
-    assert any(plan.trials == TRIALS for plan in replays.plans.values()), "it was walked every time"
+    assert any(replay.trials == TRIALS for replay in replays.by_signature.values()), "it was walked every time"
     monkeypatch.setattr(tapes, "_replay", None)
     assert replayed == [parts(gradients(program, step, made)) for step in range(2 * STEPS)]
 
@@ -147,7 +147,7 @@ def test_other_shapes_and_other_wiring_are_told_apart(replays):
                 sign = -2 if swapped else 2
                 np.testing.assert_allclose(found[0], sign * (2 * x - y), rtol=1e-6)
                 np.testing.assert_allclose(found[1], -sign * x, rtol=1e-6)
-    assert sum(plan.trials == TRIALS for plan in replays.plans.values()) == 4
+    assert sum(replay.trials == TRIALS for replay in replays.by_signature.values()) == 4
 
 
 def test_axes_are_part_of_what_is_told_apart(replays):
@@ -219,9 +219,9 @@ def test_a_gradient_given_for_the_target_is_used(replays):
 def test_nothing_is_kept_of_what_was_recorded(replays):
     for step in range(STEPS):
         gradients(mlp, step, tf.Variable)
-    plan = next(p for p in replays.plans.values() if p.trials == TRIALS)
-    assert not any(isinstance(part, (np.ndarray, tf.Tensor)) for key in replays.plans for part in key)
-    assert not any(isinstance(part, (np.ndarray, tf.Tensor)) for part in (*plan.fed, *plan.places))
+    replay = next(p for p in replays.by_signature.values() if p.trials == TRIALS)
+    assert not any(isinstance(part, (np.ndarray, tf.Tensor)) for key in replays.by_signature for part in key)
+    assert not any(isinstance(part, (np.ndarray, tf.Tensor)) for part in (*replay.fed, *replay.places))
 
 
 def test_few_signatures_are_remembered(replays):
@@ -230,7 +230,7 @@ def test_few_signatures_are_remembered(replays):
         with tf.GradientTape() as tape:
             y = tf.reduce_sum(x[:n] ** 2)
         assert tape.gradient(y, x).shape == (400,)
-    assert len(replays.plans) <= KEPT
+    assert len(replays.by_signature) <= KEPT
 
 
 def test_programs_in_use_are_not_forgotten_for_what_comes_by_once(replays, monkeypatch):
@@ -243,22 +243,22 @@ def test_programs_in_use_are_not_forgotten_for_what_comes_by_once(replays, monke
 
     for _ in range(STEPS):
         step(3)
-    used = next(plan for plan in replays.plans.values() if plan.trials == TRIALS)
+    used = next(replay for replay in replays.by_signature.values() if replay.trials == TRIALS)
     for n in range(4, 4 * KEPT):
         step(n)
-    assert used in replays.plans.values() and len(replays.plans) <= KEPT
+    assert used in replays.by_signature.values() and len(replays.by_signature) <= KEPT
     monkeypatch.setattr(replayed_tapes, "STALE", 8)
-    for plan in replays.plans.values():
-        plan.runner = used.runner  # as if all had Programs
+    for replay in replays.by_signature.values():
+        replay.runner = used.runner  # as if all had Programs
     step(4 * KEPT)
-    assert used not in replays.plans.values()
+    assert used not in replays.by_signature.values()
 
 
 def test_what_differs_is_walked_for_good(replays, monkeypatch):
     monkeypatch.setattr(replayed_tapes, "_same", lambda a, b: False)
     for step in range(STEPS):
         gradients(mlp, step, tf.Variable)
-    assert all(plan.refused and plan.runner is None for plan in replays.plans.values() if plan.met > 2)
+    assert all(replay.refused and replay.runner is None for replay in replays.by_signature.values() if replay.met > 2)
 
 
 def test_threads_share_programs(replays):
@@ -293,6 +293,6 @@ def test_large_arrays_are_computed_as_single_calls_compute_them(replays, monkeyp
         return loss, [x, w]
 
     replayed = [parts(gradients(program, step, tf.Variable)) for step in range(STEPS)]
-    assert any(plan.trials == TRIALS for plan in replays.plans.values())
+    assert any(replay.trials == TRIALS for replay in replays.by_signature.values())
     monkeypatch.setattr(tapes, "_replay", None)
     assert replayed == [parts(gradients(program, step, tf.Variable)) for step in range(STEPS)]

@@ -24,7 +24,7 @@ PART = 1 << 14
 KINDS = {dtypes.float32: ("f32", "float"), dtypes.float64: ("f64", "double")}
 
 
-class Loop:
+class LargeFunction:
     """A function of all elements of an array, as machine code."""
 
     def __init__(self, name: str, dtype: Any):
