@@ -55,9 +55,23 @@ def test_a_difference_is_seen(other: np.ndarray):
 def test_a_way_that_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch):
     right = tool.results
     monkeypatch.setattr(
-        tool, "results", lambda maker, way, salt: [x + (way != "eager") for x in right(maker, "eager", salt)]
+        tool,
+        "results",
+        lambda maker, way, salt, moved=0.0: [x + (way != "eager") for x in right(maker, "eager", salt, moved)],
     )
     assert tool.differs(3, ["function"]).startswith("function: result 0")
+
+
+def test_what_a_breath_on_the_inputs_changes_is_no_proof(monkeypatch: pytest.MonkeyPatch):
+    right = tool.results
+    monkeypatch.setattr(
+        tool,
+        "results",
+        lambda maker, way, salt, moved=0.0: [
+            x + (way != "eager") + 1e6 * moved for x in right(maker, "eager", salt, moved)
+        ],
+    )
+    assert tool.differs(3, ["function"]) is None
 
 
 def test_a_process_that_dies_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path):
