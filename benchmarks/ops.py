@@ -22,9 +22,13 @@ from typing import Any
 
 from benchmarks import environments
 from benchmarks.op_calls import SIZES, calls, ready, sizes_of
+from benchmarks.worker import least_time
 from benchmarks.workers import COUNTS, QUIET, ROOT
 
 WARM = 5
+BATCH = 3e-4
+"""Seconds of calls between two looks at the clock."""
+
 RESULTS = ROOT / "benchmarks" / "OPS.md"
 ALLOWED = {10: 1.0, 10_000: 1.0, 1_000_000: 1.5}
 """The ratio that each size should not exceed."""
@@ -34,23 +38,6 @@ Times = dict[tuple[str, int], dict[str, float]]
 
 
 # --- one framework's process -----------------------------------------------------------------------------------------
-
-
-def least_time(run: Callable[[], Any], seconds: float) -> float:
-    """Return the least time of a call, over batches of a fraction of a millisecond or one call."""
-    start = time.perf_counter()
-    run()
-    once = max(time.perf_counter() - start, 1e-7)
-    batch = max(1, int(3e-4 / once))
-    best, end = math.inf, time.perf_counter() + seconds
-    while True:
-        start = time.perf_counter()
-        for _ in range(batch):
-            run()
-        now = time.perf_counter()
-        best = min(best, (now - start) / batch)
-        if now > end:
-            return best
 
 
 def warm(run: Callable[[], Any]) -> None:
@@ -76,7 +63,7 @@ def serve(framework: str) -> None:
                 prepared.clear()  # one at a time: a million strings are not kept for later
                 prepared[key] = ready(tf, *key)
                 warm(prepared[key])
-            found = {"seconds": least_time(prepared[key], question["seconds"])}
+            found = {"seconds": least_time(prepared[key], question["seconds"], BATCH)}
         except Exception as error:
             found = {"failed": f"{type(error).__name__}: {error}"[:200]}
         print(json.dumps(found), file=answers, flush=True)

@@ -31,11 +31,15 @@ CLOSE_CALL = 1.5
 
 def best_time(work: Work, seconds: float) -> float:
     """Return the least time per unit, in seconds, over batches that fill about `seconds`."""
-    run = work.run
+    return least_time(work.run, seconds, seconds / 20) / work.units
+
+
+def least_time(run: Callable[[], Any], seconds: float, batch_seconds: float) -> float:
+    """Return the least time of a call in `seconds`, over batches of about `batch_seconds`, or of one call."""
     start = time.perf_counter()
     run()
     once = max(time.perf_counter() - start, 1e-7)
-    batch = max(1, min(20_000, int(seconds / 20 / once)))
+    batch = max(1, min(20_000, int(batch_seconds / once)))
     best, end = float("inf"), time.perf_counter() + seconds
     while True:
         start = time.perf_counter()
@@ -44,7 +48,7 @@ def best_time(work: Work, seconds: float) -> float:
         now = time.perf_counter()
         best = min(best, (now - start) / batch)
         if now > end:
-            return best / work.units
+            return best
 
 
 def flatten(value: Any) -> Iterator[list]:
