@@ -73,6 +73,13 @@ def vector(arg: Known, name: str) -> int | None:
     return arg.dims[0]
 
 
+def one(value: np.ndarray, name: str) -> Any:
+    """Return the element of an array that must be a scalar. (NumPy before 2.4 takes a vector of one for a number.)"""
+    if value.ndim:
+        raise invalid(f"{name} must be a scalar, got a tensor of shape {show(value.shape)}")
+    return value[()]
+
+
 def scalar_value(arg: Known, name: str) -> Any:
     """Return the value of an input that must be a scalar, or None where it is not known."""
     if arg.dims is not None and arg.dims != ():

@@ -7,7 +7,6 @@ of these ops is in `tf1/clustering.py`.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ebbflow.ops.declare import UNDEFINED
 from ebbflow.ops.nn.candidate_sampling import Words
 from ebbflow.ops.random.philox import Source
 from ebbflow.ops.shape_rules import equal_length, ranked
-from ebbflow.ops.sizes import invalid
+from ebbflow.ops.sizes import invalid, one
 
 _M64 = (1 << 64) - 1
 BLOCK = 1 << 22
@@ -41,13 +40,6 @@ def _(points, centers, k):
     return [(rows, nearest), (rows, nearest)]
 
 
-def _whole(scalar: Any, name: str) -> int:
-    """Return a scalar as a Python number. (NumPy before 2.4 takes an array with one element for one, too.)"""
-    if scalar.ndim:
-        raise invalid(f"{name} must be a scalar, got shape {scalar.shape}")
-    return int(scalar)
-
-
 @NearestNeighbors.kernel
 def _(xp, points, centers, k):
     if points.ndim != 2 or centers.ndim != 2:
@@ -56,9 +48,9 @@ def _(xp, points, centers, k):
         raise invalid("Expected points.rows() > 0.")
     if points.shape[1] != centers.shape[1]:
         raise invalid(f"Expected point_dimensions == center_dimensions: {points.shape[1]} vs {centers.shape[1]}.")
-    if _whole(k, "k") < 0:
+    if int(one(k, "k")) < 0:
         raise invalid(f"k = {k} must not be negative")
-    nearest = min(_whole(k, "k"), len(centers))
+    nearest = min(int(one(k, "k")), len(centers))
     indices = np.empty((len(points), nearest), np.int64)
     distances = np.empty((len(points), nearest), np.float32)
     rows = max(1, BLOCK // max(1, len(centers)))
@@ -100,8 +92,8 @@ def _(points, num_to_sample, seed, num_retries_per_sample):
 
 @KmeansPlusPlusInitialization.kernel
 def _(xp, points, num_to_sample, seed, num_retries_per_sample):
-    wanted = _whole(num_to_sample, "num_to_sample")
-    retries = _whole(num_retries_per_sample, "num_retries_per_sample")
+    wanted = int(one(num_to_sample, "num_to_sample"))
+    retries = int(one(num_retries_per_sample, "num_retries_per_sample"))
     if points.ndim != 2 or not len(points):
         raise invalid(f"points must be a matrix with rows, got shape {points.shape}")
     if not 0 < wanted <= len(points):
@@ -112,7 +104,7 @@ def _(xp, points, num_to_sample, seed, num_retries_per_sample):
         )
     if retries < 0:
         retries = 2 + int(math.log(wanted))
-    return points[_spread(points, wanted, retries, Words(Source(_whole(seed, "seed") & _M64, 0)))]
+    return points[_spread(points, wanted, retries, Words(Source(int(one(seed, "seed")) & _M64, 0)))]
 
 
 def _spread(points: np.ndarray, wanted: int, retries: int, words: Words) -> list[int]:
@@ -162,7 +154,7 @@ def _(distances, seed):
 def _(xp, distances, seed):
     if distances.ndim != 1 or not len(distances):
         raise invalid(f"distances must be a vector with elements, got shape {distances.shape}")
-    words = Words(Source(_whole(seed, "seed") & _M64, 0))
+    words = Words(Source(int(one(seed, "seed")) & _M64, 0))
     at = 0
     for i in range(1, len(distances)):
         if distances[i] > np.float32(words.unit_float()) * distances[at]:

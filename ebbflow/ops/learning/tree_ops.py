@@ -18,7 +18,7 @@ from ebbflow.ops.learning.tree_ensemble import EQUAL, LEFT, RIGHT, Ensemble, Spl
 from ebbflow.ops.learning.tree_splits import best_values
 from ebbflow.ops.queues.queue_ops import NAMED, shared
 from ebbflow.ops.shape_rules import equal_length
-from ebbflow.ops.sizes import invalid
+from ebbflow.ops.sizes import invalid, one
 from ebbflow.ops.state.storage import held
 
 HANDLE = "tree_ensemble_handle"
@@ -51,12 +51,6 @@ def ensemble_of(handle: np.ndarray) -> Ensemble:
     return ensemble
 
 
-def _one(value: np.ndarray, name: str) -> Any:
-    if value.ndim:
-        raise invalid(f"{name} must be a scalar, got a tensor of shape {show(value.shape)}")
-    return value[()]
-
-
 def _filled_from_scalars(handle: Known, stamp_token: Known, tree_ensemble_serialized: Known) -> list[Dims]:
     with_rank(stamp_token, 0, "stamp_token")
     with_rank(tree_ensemble_serialized, 0, "tree_ensemble_serialized")
@@ -70,14 +64,14 @@ def _create(xp: Any, tree_ensemble_handle: Any, stamp_token: Any, tree_ensemble_
     with ensemble.lock:
         if not ensemble.ready:
             ensemble.fill(
-                _one(tree_ensemble_serialized, "tree_ensemble_serialized"), int(_one(stamp_token, "stamp_token"))
+                one(tree_ensemble_serialized, "tree_ensemble_serialized"), int(one(stamp_token, "stamp_token"))
             )
     return ()
 
 
 def _deserialize(xp: Any, tree_ensemble_handle: Any, stamp_token: Any, tree_ensemble_serialized: Any) -> tuple[()]:
     ensemble_of(tree_ensemble_handle).fill(
-        _one(tree_ensemble_serialized, "tree_ensemble_serialized"), int(_one(stamp_token, "stamp_token"))
+        one(tree_ensemble_serialized, "tree_ensemble_serialized"), int(one(stamp_token, "stamp_token"))
     )
     return ()
 
