@@ -50,7 +50,7 @@ class Dimension:
 
     __slots__ = ("_value",)
 
-    def __init__(self, value: int | object) -> None:
+    def __init__(self, value: object) -> None:
         self._value = dimension_length(value)
 
     @property

@@ -59,7 +59,7 @@ class VariableScope:
 
     def __init__(
         self,
-        reuse: bool | object,
+        reuse: object,
         name: str = "",
         initializer: InitializerLike | None = None,
         regularizer: Callable[[Any], Any] | None = None,
@@ -170,7 +170,7 @@ class VariableScope:
         dtype: DTypeLike | None = None,
         initializer: InitializerLike | None = None,
         regularizer: Callable[[Any], Any] | None = None,
-        reuse: bool | object | None = None,
+        reuse: object = None,
         trainable: bool | None = None,
         collections: Iterable[Any] | None = None,
         caching_device: str | Callable[..., Any] | None = None,
@@ -458,7 +458,7 @@ def variable_op_scope(
     caching_device: str | Callable[..., Any] | None = None,
     partitioner: Callable[..., Any] | None = None,
     custom_getter: Callable[..., Any] | None = None,
-    reuse: bool | object | None = None,
+    reuse: object = None,
     dtype: DTypeLike | None = None,
     use_resource: bool | None = None,
     constraint: Callable[[Any], Any] | None = None,
