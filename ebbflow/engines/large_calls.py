@@ -6,17 +6,18 @@ resized by code (`native.resize`), rows added to rows that indices name (`native
 (`native.random_words`), in eager calls and in Programs, to the same bits, so NumPy answers until that code is made;
 small arrays stay with it.
 
-Importing this gives the ops their large form (`Op.large_fn`). It is part of every start, so what makes and runs code is
-loaded by the first large array.
+Importing this gives the ops their large form (`Op.large_fn`) and offers the rest (`core.offers`). It is part of every
+start, so what makes and runs code is loaded by the first large array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ebbflow.core import dtypes
+from ebbflow.core.offers import ways
 from ebbflow.core.op import Op
 from ebbflow.core.registry import registry
 from ebbflow.engines import enabled
@@ -55,84 +56,58 @@ def _attach(name: str, op: Op) -> None:
 IMAGES = 1 << 11
 """Numbers of a resized batch of images from which on machine code makes it."""
 
-_resizes: dict[Any, Any] = {}
-
 
 def resized(images: Any, down: Any, across: Any) -> Any:
     """Return images resized by machine code; None where that would not pay, or is not there."""
     if len(images) * len(down.places) * len(across.places) * images.shape[3] < IMAGES or not enabled.allowed("native"):
         return None
+    resize = _resize(images.dtype)
+    return None if resize is None else resize(images, down, across)
+
+
+@cache
+def _resize(kind: Any) -> Any:
     from ebbflow.engines.native.resize import KINDS, Resize  # loads threads, and in time LLVM
 
-    kind = images.dtype
-    if kind not in KINDS:
-        return None
-    if kind not in _resizes:
-        _resizes[kind] = Resize(kind)
-    return _resizes[kind](images, down, across)
-
-
-def _attach_resize(op: Op) -> None:
-    from ebbflow.ops.image.resize_ops import offer_bilinear  # loaded already: it has declared the op
-
-    offer_bilinear(resized)
+    return Resize(kind) if kind in KINDS else None
 
 
 ROWS = 1 << 9
 """Numbers of rows to be added from which on machine code adds them."""
 
-_sums: dict[Any, Any] = {}
-
 
 def rows_added(rows: Any, at: Any, updates: Any, ufunc: Any) -> bool:
     """Add to (or subtract from) rows by machine code; return whether that was done."""
-    if updates.size < ROWS or not enabled.allowed("native"):
+    if updates.size < ROWS or updates.dtype != rows.dtype or not enabled.allowed("native"):
         return False
+    add = _row_sums(rows.dtype, at.dtype, ufunc)
+    lie_plain = all(a.flags.c_contiguous and a.flags.aligned for a in (rows, at, updates)) and rows.flags.writeable
+    if add is None or not lie_plain or updates.shape != (at.size, *rows.shape[1:]):
+        return False
+    done: bool = add(rows, at, updates)
+    return done
+
+
+@cache
+def _row_sums(kind: Any, index: Any, ufunc: Any) -> Any:
     from ebbflow.engines.native.row_sums import FLOATS, INDICES, INSTRUCTIONS, RowSums  # loads threads, in time LLVM
 
-    key = (rows.dtype, at.dtype, ufunc)
-    if rows.dtype not in FLOATS or at.dtype not in INDICES or ufunc not in INSTRUCTIONS or updates.dtype != rows.dtype:
-        return False
-    lie_plain = all(a.flags.c_contiguous and a.flags.aligned for a in (rows, at, updates)) and rows.flags.writeable
-    if not lie_plain or updates.shape != (at.size, *rows.shape[1:]):
-        return False
-    if key not in _sums:
-        _sums[key] = RowSums(rows.dtype, at.dtype, INSTRUCTIONS[ufunc])
-    return _sums[key](rows, at, updates)
-
-
-def _attach_rows(op: Op) -> None:
-    from ebbflow.ops.state.repeated_indices import offer_fold  # loaded already: the op's kernel has it
-
-    offer_fold(rows_added)
-
-
-registry.when_declared("UnsortedSegmentSum", _attach_rows)
-registry.when_declared("ScatterAdd", _attach_rows)
-
-
-_words: list[Any] = []
+    served = kind in FLOATS and index in INDICES and ufunc in INSTRUCTIONS
+    return RowSums(kind, index, INSTRUCTIONS[ufunc]) if served else None
 
 
 def random_words(key: int, low: int, high: int, count: int) -> Any:
     """Return blocks of random words by machine code; None where that is not there."""
-    if not enabled.allowed("native"):
-        return None
-    if not _words:
-        from ebbflow.engines.native.random_words import Words  # loads threads, and in time LLVM
-
-        _words.append(Words())
-    return _words[0](key, low, high, count)
+    return _words()(key, low, high, count) if enabled.allowed("native") else None
 
 
-def _attach_words(op: Op) -> None:
-    from ebbflow.ops.random.philox import offer_words  # loaded already: ops on random numbers read its words
+@cache
+def _words() -> Any:
+    from ebbflow.engines.native.random_words import Words  # loads threads, and in time LLVM
 
-    offer_words(random_words)
+    return Words()
 
 
-registry.when_declared("ResizeBilinear", _attach_resize)
-registry.when_declared("RandomUniform", _attach_words)
-registry.when_declared("StatelessRandomUniformV2", _attach_words)
+ways |= {"resize bilinear": resized, "fold rows": rows_added, "random words": random_words}
 for _op, _function in FUNCTIONS.items():
     registry.when_declared(_op, partial(_attach, _function))

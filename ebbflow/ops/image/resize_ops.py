@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes, errors
+from ebbflow.core.offers import quicker
 from ebbflow.core.op import Known, op
 from ebbflow.core.shape import Dims
 from ebbflow.ops.declare import UNDEFINED, raw, show
@@ -117,19 +118,14 @@ def _interpolating(
         return resize(grad, size, **attrs), None
 
 
-_engines: list[Callable[..., Any]] = []
-
-
-def offer_bilinear(engine: Callable[..., Any]) -> None:
-    """Let an engine resize NumPy's images: `engine(images, down, across)` gives the same bits as here, or None."""
-    _engines.append(engine)
+BILINEAR = "resize bilinear"
+"""Asked of engines: NumPy's images between rows and columns, as `taps.both_between` has them."""
 
 
 def _bilinear(xp: Any, images: Any, down: taps.Taps, across: taps.Taps) -> Any:
-    for engine in _engines if xp is np else ():
-        result = engine(images, down, across)
-        if result is not None:
-            return result
+    result = quicker(BILINEAR, images, down, across) if xp is np else None
+    if result is not None:
+        return result
     fewer = 2 * len(down.places) < images.shape[1]
     if fewer:  # only these rows are needed
         rows = xp.take(images, down.places.reshape(-1), axis=1)

@@ -13,10 +13,12 @@ from __future__ import annotations
 import functools
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+
+from ebbflow.core.offers import quicker
 
 CHUNK = 1 << 13
 """Blocks computed at once: few enough that what a round reads and writes (256 KB) stays in the cache."""
@@ -47,11 +49,8 @@ class Source(NamedTuple):
         low, high = start & _M64, start >> 64
         if low + count > _M64:
             return self.words_at(np.arange(skip, skip + count, dtype=np.uint64))
-        for engine in _engines:
-            found = engine(self.key, low, high, count)
-            if found is not None:
-                return found
-        return _many(self.key, np.arange(low, low + count, dtype=np.uint64), high)
+        found = quicker(WORDS, self.key, low, high, count)
+        return found if found is not None else _many(self.key, np.arange(low, low + count, dtype=np.uint64), high)
 
     def words_at(self, offsets: np.ndarray) -> np.ndarray:
         """Return the blocks that stand at `offsets` from here, as rows of four words."""
@@ -71,14 +70,8 @@ class Source(NamedTuple):
             yield start, self.words(min(CHUNK, count - start), start)
 
 
-_engines: list[Callable[[int, int, int, int], np.ndarray | None]] = []
-
-
-def offer_words(engine: Callable[[int, int, int, int], np.ndarray | None]) -> None:
-    """Let an engine make the blocks of a key from a counter on (its lower and its upper half), if it can: `count` of
-    them, as rows of four words; None where it cannot.
-    """
-    _engines[:] = [engine]
+WORDS = "random words"
+"""Asked of engines: `count` blocks of a key from a counter on (its lower and its upper half), as rows of four words."""
 
 
 class Stream:

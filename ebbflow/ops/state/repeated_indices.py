@@ -6,10 +6,12 @@ the order of the updates of one row. Knows arrays only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from ebbflow.core.offers import quicker
 
 MANY_ROUNDS = 8
 """From this many updates of one row on, element by element is quicker than round by round."""
@@ -34,20 +36,14 @@ def rounds(at: np.ndarray) -> Iterator[Any] | None:
     return (np.flatnonzero(turn == i) for i in range(int(lengths.max())))
 
 
-_engines: list[Callable[..., bool]] = []
-
-
-def offer_fold(engine: Callable[..., bool]) -> None:
-    """Let an engine do what `fold_into` does, to the same bits: `engine(rows, at, updates, ufunc)` says if it did."""
-    if engine not in _engines:
-        _engines.append(engine)
+FOLD = "fold rows"
+"""Asked of engines: `fold_into` with the same arguments; True where they did it."""
 
 
 def fold_into(rows: np.ndarray, at: np.ndarray, updates: np.ndarray, ufunc: np.ufunc) -> None:
     """Set `rows[at[i]]` to `ufunc(rows[at[i]], updates[i])` for each i in turn."""
-    for engine in _engines:
-        if not np.may_share_memory(rows, updates) and engine(rows, at, updates, ufunc):
-            return
+    if not np.may_share_memory(rows, updates) and quicker(FOLD, rows, at, updates, ufunc):
+        return
     turns = rounds(at)
     if turns is not None:
         for chosen in turns:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.core import offers
 from ebbflow.engines import enabled
 from ebbflow.engines.native import late_code, random_words
 from ebbflow.ops.random import philox
@@ -24,7 +25,7 @@ def code():
 
 @pytest.fixture
 def numpy_only(monkeypatch):
-    monkeypatch.setattr(philox, "_engines", [])
+    monkeypatch.delitem(offers.ways, philox.WORDS)
 
 
 @pytest.mark.usefixtures("numpy_only")
@@ -47,10 +48,10 @@ def test_code_is_made_after_some_calls_and_nothing_changes():
 
 
 def test_numbers_are_the_same_before_and_after(code, monkeypatch):
-    monkeypatch.setattr(philox, "_engines", [])
+    monkeypatch.delitem(offers.ways, philox.WORDS)
     before = tf.random.stateless_uniform([5000], [3, 4]), tf.random.stateless_normal([5000], [3, 4])
     asked = []
-    monkeypatch.setattr(philox, "_engines", [lambda *given: asked.append(given) or code(*given)])
+    monkeypatch.setitem(offers.ways, philox.WORDS, lambda *given: asked.append(given) or code(*given))
     after = tf.random.stateless_uniform([5000], [3, 4]), tf.random.stateless_normal([5000], [3, 4])
     assert asked
     for a, b in zip(before, after, strict=True):
@@ -59,9 +60,9 @@ def test_numbers_are_the_same_before_and_after(code, monkeypatch):
 
 def test_a_stream_that_passes_the_end_of_a_counter_goes_on(code, monkeypatch):
     source = philox.Source(9, TOP - 10)
-    monkeypatch.setattr(philox, "_engines", [])
+    monkeypatch.delitem(offers.ways, philox.WORDS)
     plain = source.words(50)
-    monkeypatch.setattr(philox, "_engines", [code])
+    monkeypatch.setitem(offers.ways, philox.WORDS, code)
     np.testing.assert_array_equal(source.words(50), plain)
 
 
