@@ -93,12 +93,14 @@ class TrackableSaver:
 
     def _save_now(self, path: str, options: CheckpointOptions, when_written: Callable[[str], None] | None) -> str:
         described = describe(self._graph_view, _values_to_save)
-        tensors = [convert(_called(piece.value)) for piece in described.pieces]
-        names = [piece.key for piece in described.pieces] + [OBJECT_GRAPH_PROTO_KEY]
-        specs = [piece.spec for piece in described.pieces] + [""]
+        values = [(piece, _called(piece.value)) for piece in described.pieces]
+        pieces = [piece for piece, value in values if value is not None]  # None: never initialised
+        tensors = [convert(value) for _, value in values if value is not None]
+        names = [piece.key for piece in pieces] + [OBJECT_GRAPH_PROTO_KEY]
+        specs = [piece.spec for piece in pieces] + [""]
         arrays = [t._array for t in tensors] + [np.array(messages.serialize(described.message), object)]
         kinds = [t.dtype for t in tensors] + [dtypes.string]
-        del tensors
+        del tensors, values
 
         def write_to(prefix: str) -> None:
             if options.experimental_sharding_callback is None:

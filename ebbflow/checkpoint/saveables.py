@@ -125,6 +125,8 @@ class ResourceVariableSaveable(SaveableObject):
 
 def _reading(variable: Any) -> Callable[[], Any]:
     def read() -> Any:
+        if not variable._in_graph and context.current_graph() is None and not variable._storage.is_set():
+            return None
         with device_scope(variable.device):
             value = variable.read_value()
             with device_scope("/device:CPU:0"):  # of the variable's own machine

@@ -66,18 +66,20 @@ class CheckpointValues:
     def tensors(self) -> Iterator[tuple[str, np.ndarray, Any]]:
         """Yield key, value and dtype of everything, the object graph last."""
         for (number, variable), value in zip(self.saved_variables, self._values(), strict=True):
+            if value is None:  # never initialised: whoever loads the model learns that its key is missing
+                continue
             yield self.key_of(number), value, variable.dtype.base_dtype
         for _, tensors in self.others.values():
             for key, tensor in tensors:
                 yield key, np.asarray(tensor._array), tensor.dtype
         yield OBJECT_GRAPH_KEY, np.array(messages.serialize(self.graph()), object), dtypes.string
 
-    def _values(self) -> list[np.ndarray]:
-        """Return the values of the variables: those of graphs have them in a session."""
+    def _values(self) -> list[np.ndarray | None]:
+        """Return the values of the variables, where they have one: those of graphs have them in a session."""
         handles = [variable.handle for _, variable in self.saved_variables]
         if all(isinstance(handle, EagerTensor) for handle in handles):
             return [
-                np.asarray(variable.value()) if copies_of(variable) else held(handle._array).read()
+                np.asarray(variable.value()) if copies_of(variable) else _stored(handle)
                 for handle, (_, variable) in zip(handles, self.saved_variables, strict=True)
             ]
         return get_session().run([variable.value() for _, variable in self.saved_variables])
@@ -101,6 +103,11 @@ class CheckpointValues:
                     name=name, full_name=name, checkpoint_key=checkpoint_key(self._view.paths[number], name)
                 )
         return result
+
+
+def _stored(handle: EagerTensor) -> np.ndarray | None:
+    storage = held(handle._array)
+    return storage.read() if storage.is_set() else None
 
 
 def _saves(obj: Any) -> bool:

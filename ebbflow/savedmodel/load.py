@@ -47,6 +47,7 @@ from ebbflow.savedmodel.restored_function import (
 )
 from ebbflow.savedmodel.structures import decode_proto
 from ebbflow.state.lookup.interface import remember_initializer
+from ebbflow.state.uninitialized_variable import UninitializedVariable
 from ebbflow.state.variables import Variable, VariableAggregation, VariableSynchronization
 from ebbflow.trackable.registration import get_registered_class, validate_restore_function
 
@@ -122,6 +123,7 @@ class Loader:
         self._constants = {node.name: node for node in meta.graph_def.node if node.op == "Const"}
         self._assets = reading.asset_file_defs(meta, folder)
         self._bare: dict[str, Any] = {}  # by the name of a function: what is known of it as a concrete function
+        self._python: dict[str, Any] = {}  # by the name of a trace: the parameters of its Python function
         self._concrete: dict[str, ConcreteFunction] = {}
         self._objects: list[Any] = []
         self._rules = [self._rule(*row) for row in rules.items()]  # held by the functions whose nodes name them
@@ -136,6 +138,8 @@ class Loader:
         for node in self._nodes:
             if node.WhichOneof("kind") == "bare_concrete_function":
                 self._bare[node.bare_concrete_function.concrete_function_name] = node.bare_concrete_function
+            elif node.WhichOneof("kind") == "function":
+                self._python.update(dict.fromkeys(node.function.concrete_functions, node.function.function_spec))
         values = _Values(self._folder, self._nodes, self._options)
         self._make_objects(values)
         setters = {id(obj): setter for obj, setter in self.existing.values()}
@@ -279,11 +283,12 @@ class Loader:
     def _variable(self, number: int, saved: Any, values: _Values) -> Any:
         dims = shape_dims(saved.shape)
         value = values.variable(number, saved, dims)
-        return Variable(
-            value, trainable=saved.trainable, name=saved.name or None, dtype=dtypes.as_dtype(saved.dtype), shape=dims,
-            synchronization=VariableSynchronization(saved.synchronization),
-            aggregation=VariableAggregation(saved.aggregation),
-        )  # fmt: skip
+        about: dict[str, Any] = {
+            "trainable": saved.trainable, "name": saved.name or None, "dtype": dtypes.as_dtype(saved.dtype),
+            "shape": dims, "synchronization": VariableSynchronization(saved.synchronization),
+            "aggregation": VariableAggregation(saved.aggregation),
+        }  # fmt: skip
+        return UninitializedVariable(**about) if value is None else Variable(value, **about)
 
     def _asset(self, index: int) -> Asset:
         if not 0 <= index < len(self._assets):
@@ -355,15 +360,16 @@ class Loader:
             bare = self._bare.get(name)
             keywords = list(bare.argument_keywords) if bare is not None else None
             positional = bare.allowed_positional_arguments if bare is not None else 0
-            signature = None
-            if bare is not None and bare.function_spec.HasField("fullargspec") and saved.HasField("output_signature"):
-                signature = FunctionSignature(stub(name, python_signature(bare.function_spec)))
+            spec, signature = bare.function_spec if bare is not None else self._python.get(name), None
+            if spec is not None and spec.HasField("fullargspec") and saved.HasField("output_signature"):
+                signature = FunctionSignature(stub(name, python_signature(spec)))
             kind = kind_of(saved, _fitting(signature, saved), keywords or ())
-            graph = bound_body(body, captures, decode_proto(saved.output_signature), name)
+            output = decode_proto(saved.output_signature)
+            graph = bound_body(body, captures, output, name)
             if len(kind.flat_types()) != len(graph.inputs) - len(captures):
                 raise self._broken(f"function '{name}' takes other arguments than its signature says")
             graph.__dict__["_local_rules"] = self._rules
-            self._concrete[name] = RestoredConcreteFunction(graph, kind, keywords, positional)
+            self._concrete[name] = RestoredConcreteFunction(graph, kind, keywords, positional, output)
         return self._concrete[name]
 
     def _captured(self, number: int, name: str) -> Any:
@@ -413,6 +419,8 @@ def _own_name(names: Sequence[str]) -> str:
 
 def _give(value: Any, variable: Any) -> None:
     """Give a variable that there is already its value; one of a graph gets it when it is initialised."""
+    if value is None:  # not in the checkpoint, and need not be
+        return
     if getattr(variable, "_in_graph", False):
         variable._initializer = variable.assign(value, read_value=False)
     else:
@@ -424,7 +432,7 @@ class _Values:
 
     def __init__(self, folder: str, nodes: Sequence[Any], options: LoadOptions):
         self._folder = folder
-        self._skips = options.experimental_skip_checkpoint
+        self._skips, self._is_partial = options.experimental_skip_checkpoint, options.allow_partial_checkpoint
         self._reader: BundleReader | None = None
         self._keys: dict[int, dict[str, str]] = {}
         self._savers: dict[int, tuple[str, str]] = {}
@@ -441,16 +449,22 @@ class _Values:
             self._keys, self._savers = _keys_by_object(nodes, graph.nodes)
 
     def variable(self, number: int, saved: Any, dims: Any) -> Any:
-        """Return the value of a variable, checked against what the object graph says of it."""
+        """Return the value of a variable, checked against what the object graph says of it.
+
+        None says that there is none, and that the options allow it.
+        """
         if self._skips:
-            dtype = dtypes.as_dtype(saved.dtype)
-            return EagerTensor(np.zeros([n or 0 for n in dims or ()], dtype.np), dtype)
+            return None
         key = self._keys.get(number, {}).get("VARIABLE_VALUE")
         if key is None or self._reader is None or key not in self._reader:
+            if self._is_partial:
+                return None
             raise errors.NotFoundError(
                 None,
                 None,
-                f"SavedModel {self._folder}: the checkpoint has no value for variable '{saved.name}' ({key})",
+                f"SavedModel {self._folder}: the checkpoint has no value for variable '{saved.name}'"
+                f"{'' if key is None else f': Key {key} not found in {reading.variables_path(self._folder)}'}. To load "
+                "what there is, ask for tf.saved_model.LoadOptions(allow_partial_checkpoint=True)",
             )
         dtype, shape = self._reader.dtype_of(key), self._reader.shape_of(key)
         if dtype.as_datatype_enum != saved.dtype or not is_compatible(tuple(shape), dims):

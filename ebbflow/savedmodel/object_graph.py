@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -267,7 +268,7 @@ class ObjectGraph:
     def _fill_concrete(self, message: Any, concrete: ConcreteFunction) -> None:
         message.bound_inputs.extend(self.number_of(t, concrete) for t in concrete.captured_inputs)
         message.canonicalized_input_signature.CopyFrom(encode_structure(concrete.structured_input_signature))
-        message.output_signature.CopyFrom(encode_structure(_specs(concrete.structured_outputs)))
+        message.output_signature.CopyFrom(encode_structure(_specs(concrete.graph.structured_outputs)))
 
 
 class UntrackedError(AssertionError, KeyError):
@@ -338,12 +339,15 @@ def _is_writable(concrete: ConcreteFunction) -> bool:
 
 
 def _specs(structure: Any) -> Any:
-    def spec(leaf: Any) -> Any:
+    """Return the specs of a function's results, each named by the way to it: `t_0` for the first entry of "t"."""
+
+    def spec(path: Sequence[Any], leaf: Any) -> Any:
         if isinstance(leaf, CompositeTensor):
             return leaf._type_spec
-        return TensorSpec(leaf.shape, leaf.dtype.base_dtype) if isinstance(leaf, Tensor) else leaf
+        name = re.sub("[^0-9A-Za-z_]", "_", "_".join(map(str, path))) or "unknown"
+        return TensorSpec(leaf.shape, leaf.dtype.base_dtype, name) if isinstance(leaf, Tensor) else leaf
 
-    return nest.map_structure(spec, structure)
+    return nest.map_structure_with_tuple_paths(spec, structure)
 
 
 def fill_function_spec(message: Any, signature: inspect.Signature, input_signature: Any) -> None:

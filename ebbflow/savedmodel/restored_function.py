@@ -31,8 +31,14 @@ JIT_COMPILE = (None, True, False)
 class RestoredConcreteFunction(ConcreteFunction):
     """One trace from a file."""
 
-    def __init__(self, graph: FuncGraph, kind: FunctionType, keywords: Sequence[str] | None, positional: int):
+    def __init__(
+        self, graph: FuncGraph, kind: FunctionType, keywords: Sequence[str] | None, positional: int, output: Any
+    ):
         super().__init__(graph, kind)
+        self._output = output
+        captured = self.function_type.captured
+        self.function_type = kind.with_types(kind.types, type_of(output, Given()))
+        self.function_type.captured = captured
         self._keywords = None if keywords is None else list(keywords)
         self._allowed_positional = positional
 
@@ -41,6 +47,11 @@ class RestoredConcreteFunction(ConcreteFunction):
         if self._keywords is not None and len(self._keywords) == self._count:
             return self._keywords
         return super()._arg_keywords
+
+    @property
+    def structured_outputs(self) -> Any:
+        """What it gives, as specs with the names they were saved under."""
+        return self._output
 
     def _bound_flat(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         if len(args) > self._allowed_positional:
@@ -134,7 +145,7 @@ def kind_of(saved: Any, signature: FunctionSignature | None, keywords: Sequence[
     """Return the types of a trace's arguments, from its canonical signature."""
     args, kwargs = decode_proto(saved.canonicalized_input_signature)
     if signature is not None:
-        return _without_names(signature.type_of(args, dict(sorted(kwargs.items()))))
+        return signature.type_of(args, dict(sorted(kwargs.items())))
     names = list(keywords) if len(keywords) >= len(args) else [f"arg_{i}" for i in range(len(args))]
     parameters: list[tuple[str, Any, Any]] = [
         (names[i], Parameter.POSITIONAL_OR_KEYWORD, type_of(arg, Given())) for i, arg in enumerate(args)
@@ -175,7 +186,8 @@ class RestoredFunction(Function):
         self._saved_input_signature = (
             decode_proto(function_spec.input_signature) if function_spec.HasField("input_signature") else None
         )
-        self._entries = [_Recorded(make, kind_of(saved, self._signature, ())) for saved, make in traces]  # type: ignore[misc]
+        kinds = [_without_names(kind_of(saved, self._signature, ())) for saved, _ in traces]
+        self._entries = [_Recorded(make, kind) for (_, make), kind in zip(traces, kinds, strict=True)]  # type: ignore[misc]
 
     @property
     def input_signature(self) -> Any:

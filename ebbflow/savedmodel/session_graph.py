@@ -133,8 +133,8 @@ class SessionGraph:
             inputs.append(given)
             result.inputs[name].CopyFrom(build_tensor_info(given))
         given = iter(self._called(concrete, inputs))
-        for name in sorted(concrete.structured_outputs):
-            inner = concrete.structured_outputs[name]
+        for name in sorted(concrete.graph.structured_outputs):
+            inner = concrete.graph.structured_outputs[name]
             parts = [next(given) for _ in nest.flatten(inner, expand_composites=True)]
             info = build_tensor_info(nest.pack_sequence_as(inner, parts, expand_composites=True))
             if not isinstance(inner, CompositeTensor):

@@ -41,7 +41,7 @@ def _single(function: Any) -> ConcreteFunction | None:
 def _is_valid(concrete: ConcreteFunction) -> bool:
     try:
         keywords_of(concrete, "")
-        outputs_of(concrete.structured_outputs, "", concrete)
+        outputs_of(concrete.graph.structured_outputs, "", concrete)
     except ValueError:
         return False
     return True
@@ -167,6 +167,6 @@ def _wrapped(function: ConcreteFunction, key: str) -> ConcreteFunction:
         return outputs_of(results, key, function.name.decode())
 
     specs = {name: TensorSpec(t.shape, t.dtype.base_dtype, name) for name, t in zip(names, kinds, strict=True)}
-    outputs_of(function.structured_outputs, key, function.name.decode())
+    outputs_of(function.graph.structured_outputs, key, function.name.decode())
     wrapper = Function(signature_wrapper, f"signature_wrapper_{function.graph.name}", autograph=False)
     return wrapper.get_concrete_function(**specs)

@@ -50,11 +50,24 @@ if TYPE_CHECKING:
 _numbers = itertools.count()
 
 
+def next_unique_id(name: str) -> str:
+    """Return what tells an eager variable from others of its name."""
+    return f"{name}_{next(_numbers)}"
+
+
 def _runs_at_once() -> bool:
     return not context.graph_scopes or context.current_graph() is None
 
 
 _READ = {dtype: {"dtype": dtype} for dtype in dtypes.ALL}
+
+
+def _in_function() -> bool:
+    """Return whether a function is being traced: it reads variables itself, so that it can be saved with them."""
+    graph = context.current_graph()
+    while graph is not None and graph.building_function and graph.is_control_flow_graph:
+        graph = graph.outer_graph
+    return graph is not None and graph.building_function
 
 
 class ResourceVariable(VariableV1):
@@ -112,7 +125,7 @@ class ResourceVariable(VariableV1):
         self._storage.take(value._array)
         self._storage.owner = weakref.ref(self)
         self._handle = EagerTensor(self._storage.handle(), dtypes.resource)
-        self._unique_id = f"{self._name}_{next(_numbers)}"
+        self._unique_id = next_unique_id(self._name)
 
     def _make_in_graph(self, initial: Initial, name: str | None, caching_device: Any) -> None:
         graph = context.current_graph()
@@ -244,7 +257,7 @@ class ResourceVariable(VariableV1):
                         recorder.variable_accessed(self)
                     recorder.note(ReadVariableOp, attrs, tensor, self._handle)
             return tensor
-        return self._cached if self._cached is not None else self._read_now()
+        return self._cached if self._cached is not None and not _in_function() else self._read_now()
 
     def _read_now(self) -> Any:
         if context.recorders:
@@ -541,7 +554,7 @@ def _around(handle: EagerTensor, spec: VariableSpec) -> ResourceVariable:
     made._in_graph, made._cached, made._initializer, made._initial_value = False, None, None, None
     made._handle, made._storage, made._dtype, made._dims = handle, storage, spec.dtype, spec.shape._dims
     made._can_add = spec.dtype.is_floating or spec.dtype.is_integer or spec.dtype.is_complex
-    made._name, made._unique_id = storage.name, f"{storage.name}_{next(_numbers)}"
+    made._name, made._unique_id = storage.name, next_unique_id(storage.name)
     return made
 
 

@@ -96,3 +96,29 @@ def test_functions_are_found_by_the_names_they_were_saved_under(tmp_path):
     tf.saved_model.save(model, tmp_path)
     with pytest.raises(ValueError, match="function_aliases"):
         tf.saved_model.load(tmp_path, options=wish)
+
+
+def test_what_a_checkpoint_lacks_may_be_missing(tmp_path):
+    model, other = tf.Module(), tf.Module()
+    model.kept, model.lost, other.kept = tf.Variable([1.0, 2.0]), tf.Variable(3.0, name="lost"), tf.Variable([5.0, 6.0])
+    model.product = tf.function(lambda: model.kept * model.lost, input_signature=[])
+    tf.saved_model.save(model, tmp_path / "model")
+    tf.saved_model.save(other, tmp_path / "other")
+    for file in (tmp_path / "other" / "variables").iterdir():
+        file.replace(tmp_path / "model" / "variables" / file.name)
+    with pytest.raises(tf.errors.NotFoundError, match=r"no value for variable 'lost'.*allow_partial_checkpoint"):
+        tf.saved_model.load(tmp_path / "model")
+    options = tf.saved_model.LoadOptions(allow_partial_checkpoint=True)
+    loaded = tf.saved_model.load(tmp_path / "model", options=options)
+    assert loaded.kept.numpy().tolist() == [5.0, 6.0] and not loaded.lost.is_initialized()
+    with pytest.raises(tf.errors.FailedPreconditionError, match="lost"):
+        loaded.product()
+    loaded.lost.assign(2.0)
+    assert loaded.product().numpy().tolist() == [10.0, 12.0]
+
+
+def test_variables_of_a_skipped_checkpoint_have_no_values(tmp_path):
+    tf.saved_model.save(Checked(), tmp_path / "model")
+    options = tf.saved_model.LoadOptions(experimental_skip_checkpoint=True)
+    loaded = tf.saved_model.load(tmp_path / "model", options=options)
+    assert loaded.scale.shape == () and loaded.scale.dtype == tf.float32 and not loaded.scale.is_initialized()

@@ -12,6 +12,8 @@ from ebbflow.savedmodel import flags, reading
 from ebbflow.savedmodel.reading import parse_saved_model
 from ebbflow.savedmodel.save import save_and_return_nodes
 
+v1 = tf.compat.v1
+
 TOOL = pathlib.Path(__file__).parent.parent.parent / "tools" / "saved_model_exchange.py"
 
 
@@ -527,3 +529,38 @@ def test_the_copies_of_a_variable_can_be_told_of_in_the_file(tmp_path):
     (variable,) = [node.variable for node in nodes if node.HasField("variable")]
     names = [copy.name for copy in variable.experimental_distributed_variable_components]
     assert names == ["total", "total/replica_1"]
+
+
+def test_a_function_reads_a_cached_variable_itself(tmp_path):
+    with v1.Graph().as_default(), v1.Session() as session:
+        model = tf.Module()
+        model.v = tf.Variable(3.0, caching_device="/cpu:0")
+        model.f = tf.function(lambda x: model.v * x, input_signature=[tf.TensorSpec([], tf.float32)])
+        session.run(v1.global_variables_initializer())
+        tf.saved_model.save(model, tmp_path / "m", signatures=model.f)
+    assert tf.saved_model.load(tmp_path / "m").f(2.0).numpy() == 6.0
+
+
+def test_results_of_loaded_functions_are_specs_with_names(tmp_path):
+    class Model(tf.Module):
+        @tf.function
+        def f(self, x, k=2):
+            return {"y": x * k, "t": (x, x + 1)}
+
+    model = Model()
+    model.f.get_concrete_function(tf.TensorSpec([None], tf.float32))
+    model.g = tf.function(lambda q: q + 1).get_concrete_function(tf.TensorSpec([2], tf.float32, name="qq"))
+    tf.saved_model.save(model, tmp_path / "m", signatures=model.g)
+    loaded = tf.saved_model.load(tmp_path / "m")
+    tf.saved_model.save(loaded, tmp_path / "again", signatures=loaded.signatures)
+
+    def spec(name, size=None):
+        return tf.TensorSpec([size], tf.float32, name)
+
+    for each in (loaded, tf.saved_model.load(tmp_path / "again")):
+        assert each.signatures["serving_default"].structured_outputs == {"output_0": spec("output_0", 2)}
+        assert each.g.structured_outputs == spec("unknown", 2)
+        (trace,) = each.f.concrete_functions
+        assert trace.structured_outputs == {"y": spec("y"), "t": (spec("t_0"), spec("t_1"))}
+        assert str(trace.function_type).startswith("(x: TensorSpec(shape=(None,), dtype=tf.float32, name='x'), k: Lit")
+        assert trace(tf.constant([1.0]))["t"][1].numpy() == [2.0]

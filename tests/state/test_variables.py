@@ -13,6 +13,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.core import context
+from ebbflow.state.uninitialized_variable import UninitializedVariable
 from ebbflow.state.variables import RefVariable, ResourceVariable, Variable, VariableV1
 
 v1 = tf.compat.v1
@@ -510,3 +511,27 @@ def test_an_assignment_and_its_read_stand_where_they_are_written(graph, asked):
         assigned = variable.assign([1.0, 2.0])
     assert (variable.op.device, assigned.op.device) == ("/device:CPU:0", asked)
     assert graph.get_operation_by_name("ReadVariableOp").device == asked
+
+
+def test_a_variable_without_an_initial_value(tmp_path):
+    variable = UninitializedVariable(name="later", shape=[2], dtype=tf.float32)
+    assert not variable.is_initialized() and variable.shape == (2,) and variable.trainable
+    with pytest.raises(tf.errors.FailedPreconditionError, match="later"):
+        variable.numpy()
+    checkpoint = tf.train.Checkpoint(later=variable, known=tf.Variable(1.0))
+    path = checkpoint.write(str(tmp_path / "c"))
+    assert [name for name, _ in tf.train.list_variables(path)] == [
+        "_CHECKPOINTABLE_OBJECT_GRAPH", "known/.ATTRIBUTES/VARIABLE_VALUE"
+    ]  # fmt: skip
+    with pytest.raises(tf.errors.NotFoundError, match=r"Key later/.ATTRIBUTES/VARIABLE_VALUE not found"):
+        checkpoint.read(path)
+    variable.assign([1.0, 2.0])
+    assert checkpoint.write(path) and (variable * 2).numpy().tolist() == [2.0, 4.0]
+    checkpoint.read(path).assert_consumed()
+    with pytest.raises(ValueError, match="needs a dtype"):
+        UninitializedVariable(shape=[])
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        variable = UninitializedVariable(name="later", shape=[], dtype=tf.int32)
+        session.run(variable.assign(3))
+        assert session.run(variable) == 3 and v1.global_variables() == [variable]
+        assert [node.name for node in graph.get_operations()][:2] == ["later", "later/Read/ReadVariableOp"]

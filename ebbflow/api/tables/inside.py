@@ -224,6 +224,8 @@ python.ops.ref_variable.RefVariable python.ops.variables.RefVariable
 [state.resource]
 python.ops.resource_variable_ops.: ResourceVariable is_resource_variable
 UnreadVariable as python.ops.resource_variable_ops._UnreadVariable
+[state.uninitialized_variable]
+python.ops.resource_variable_ops.UninitializedVariable
 [state.shared_resources]
 python.ops.resources.: initialize_resources local_resources register_resource report_uninitialized_resources
 python.ops.resources.shared_resources
