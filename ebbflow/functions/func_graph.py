@@ -299,10 +299,15 @@ def inside_function() -> bool:
 
 
 def prunes(graph: Any) -> bool:
-    """Return whether only what is asked for is done in a graph: one of TF 1, or a branch or a turn of a loop there."""
+    """Return whether only what is asked for is done in a graph: a session's, or a branch or a turn of a loop there."""
     while graph.building_function and graph.is_control_flow_graph:
         graph = graph._around
-    return not graph.building_function and not context.switches.control_flow_v2
+    return not graph.building_function
+
+
+def of_tf1(graph: Any) -> bool:
+    """Return whether choices and loops of a graph are TF 1's: no worlds of their own, with the refusals of then."""
+    return prunes(graph) and not context.switches.control_flow_v2
 
 
 def build(
@@ -325,7 +330,7 @@ def build(
         result = function(*graph.inputs)
         graph.structured_outputs = result
         graph.outputs = [_inside(graph, r) for r in nest.flatten(result, expand_composites=True) if r is not None]
-        if control_flow and outer is not None and prunes(outer):  # in TF 1 results wait for what writes summaries
+        if control_flow and outer is not None and of_tf1(outer):  # in TF 1 results wait for what writes summaries
             written = graph.get_collection(GraphKeys._SUMMARY_COLLECTION)[known:]
             if written:
                 with graph.control_dependencies(written):

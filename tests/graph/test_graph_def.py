@@ -9,6 +9,7 @@ from ebbflow import messages
 from ebbflow.core import context, dtypes
 from ebbflow.core.registry import registry
 from ebbflow.functions.control_flow.cond import cond
+from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.graph.gradients import gradients
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.graph_def import op_def
@@ -159,7 +160,8 @@ def test_side_effects_in_bodies_are_named():
         Assert(x < 10.0, [x])
         return x
 
-    with Graph().as_default() as graph:
+    graph = FuncGraph("f")  # a function does all that has effects, a session's graph what is asked for
+    with context.scope(graph):
         x = placeholder(dtypes.float32, [], name="x")
         cond(x > 0.0, checked, lambda: x)
     stateful = [f for f in graph.as_graph_def().library.function if f.signature.is_stateful]

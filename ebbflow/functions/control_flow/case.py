@@ -13,8 +13,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, Nested
-from ebbflow.functions.control_flow.branch_op import choose_node
-from ebbflow.functions.control_flow.cond import check_alike, cond_v1, handed_out, packed
+from ebbflow.functions.control_flow.cond import check_alike, chosen, cond_v1, handed_out, packed
 from ebbflow.functions.control_flow.leaving import let_out
 from ebbflow.functions.func_graph import build
 from ebbflow.graph.scopes import control_dependencies
@@ -136,9 +135,9 @@ def switch_case(
         prefix = scope.replace("/", "_")
         bodies = [build(f"{prefix}branch{i}", fn, graph, control_flow=True) for i, fn in enumerate(functions)]
         check_alike(bodies, [f"branch {i}" for i in range(len(bodies))], "tf.switch_case")
-        chosen = choose_node(index, bodies, by_index=True, name=scope)
-        let_out(graph, index, bodies, chosen, by_index=True)
-        outputs = handed_out(graph, chosen)
+        outputs = chosen(graph, index, bodies, scope, by_index=True)
+        let_out(graph, index, bodies, outputs, by_index=True)
+        outputs = handed_out(graph, outputs)
     return packed(bodies[0].structured_outputs, outputs)
 
 

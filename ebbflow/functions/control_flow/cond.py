@@ -16,7 +16,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.branch_op import choose_node
 from ebbflow.functions.control_flow.leaving import keeping_state, let_out
-from ebbflow.functions.func_graph import FuncGraph, build, prunes
+from ebbflow.functions.func_graph import FuncGraph, build, of_tf1, prunes
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
 
@@ -79,24 +79,24 @@ def _add(graph: Any, pred: Any, branches: Sequence[Any], name: str, strict: bool
             build(f"{prefix}{which}", fn, graph, control_flow=True)
             for which, fn in zip(("true", "false"), branches, strict=True)
         ]
-        if prunes(graph):
+        if of_tf1(graph):
             _check_there(bodies, strict)
         check_alike(bodies, ["true_fn", "false_fn"], "tf.cond")
-        outputs = _chosen(graph, pred, bodies, scope)
+        outputs = chosen(graph, pred, bodies, scope, by_index=False)
         let_out(graph, pred, bodies, outputs, by_index=False)
         outputs = handed_out(graph, outputs)
     return packed(bodies[0].structured_outputs, outputs)
 
 
-def _chosen(graph: Any, pred: Any, bodies: list[FuncGraph], scope: str) -> list[Any]:
-    """Return the outputs of a choice. In a graph of TF 1 each brings only the effects that it waits for.
+def chosen(graph: Any, selector: Any, bodies: list[FuncGraph], scope: str, by_index: bool) -> list[Any]:
+    """Return the outputs of a choice. In a session's graph each brings only the effects that it waits for.
 
     A run there does what its fetches need, inside branches too: outputs that share nothing with a state are choices of
     their own, and what no output waits for is never done.
     """
     count = len(bodies[0].outputs)
     if not count or not prunes(graph) or not any(body.stateful for body in bodies):
-        return choose_node(pred, bodies, by_index=False, name=scope)
+        return choose_node(selector, bodies, by_index=by_index, name=scope)
     needs = [set().union(*(keeping_state(body.outputs[i]) for body in bodies)) for i in range(count)]
     outputs: list[Any] = [None] * count
     for number, group in enumerate(_sharing(needs)):
@@ -104,7 +104,7 @@ def _chosen(graph: Any, pred: Any, bodies: list[FuncGraph], scope: str) -> list[
         parts = [body.with_outputs([body.outputs[i] for i in group], name=body.name) for body in bodies]
         for part in parts:
             part.effects = [node for node in part._nodes if node in effects]
-        found = choose_node(pred, parts, by_index=False, name=None if number else scope)
+        found = choose_node(selector, parts, by_index=by_index, name=None if number else scope)
         for i, tensor in zip(group, found, strict=True):
             outputs[i] = tensor
     return outputs
@@ -132,12 +132,12 @@ def _check_there(bodies: Sequence[FuncGraph], strict: bool) -> None:
 
 def check_alike(bodies: Sequence[FuncGraph], names: Sequence[str], what: str) -> None:
     """Refuse branches whose results differ in structure or dtype; rows of tensors are made alike in their indices."""
-    first, of_tf1 = bodies[0], prunes(bodies[0]._around)
-    if not of_tf1:
+    first, old = bodies[0], of_tf1(bodies[0]._around)
+    if not old:
         _check_apart(bodies, names)
-    _reconcile_rows(bodies, names, what, of_tf1)
+    _reconcile_rows(bodies, names, what, old)
     for body, name in zip(bodies[1:], names[1:], strict=True):
-        kind = ValueError if of_tf1 else TypeError
+        kind = ValueError if old else TypeError
         try:
             nest.assert_same_structure(first.structured_outputs, body.structured_outputs, expand_composites=True)
             detail = _difference(first, body, names[0], name)
@@ -166,7 +166,7 @@ def _check_apart(bodies: Sequence[FuncGraph], names: Sequence[str]) -> None:
                 raise ValueError(f"Tensor {tensor.name} in {owner} is accessed from {name}.")
 
 
-def _reconcile_rows(bodies: Sequence[FuncGraph], names: Sequence[str], what: str, of_tf1: bool) -> None:
+def _reconcile_rows(bodies: Sequence[FuncGraph], names: Sequence[str], what: str, old: bool) -> None:
     """Give rows of tensors (IndexedSlices) indices of one dtype in all branches."""
     columns = [nest.flatten(body.structured_outputs) for body in bodies]
     if len({len(column) for column in columns}) > 1:
@@ -174,7 +174,7 @@ def _reconcile_rows(bodies: Sequence[FuncGraph], names: Sequence[str], what: str
     place = 0
     for i, leaves in enumerate(zip(*columns, strict=True)):
         rows = [isinstance(leaf, IndexedSlices) for leaf in leaves]
-        if any(rows) and not all(rows) and not of_tf1:
+        if any(rows) and not all(rows) and not old:
             kinds = ", ".join(f"{type(leaf).__name__} in {name}" for leaf, name in zip(leaves, names, strict=True))
             raise TypeError(f"Cannot reconcile {what} {i}-th outputs: {kinds}. Give IndexedSlices in all, or in none.")
         if all(rows) and len({body.outputs[place + 1].dtype for body in bodies}) > 1:

@@ -16,7 +16,7 @@ from ebbflow.core import context
 from ebbflow.core.convert import convert
 from ebbflow.functions.control_flow.branch_op import branches_of, choose_node
 from ebbflow.functions.control_flow.loop_edits import exposed
-from ebbflow.functions.func_graph import FuncGraph, prunes
+from ebbflow.functions.func_graph import FuncGraph, of_tf1
 from ebbflow.functions.side_effects import must_run
 from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.declare import raw
@@ -24,7 +24,7 @@ from ebbflow.ops.declare import raw
 
 def let_out(graph: Any, selector: Any, bodies: Sequence[FuncGraph], outputs: Sequence[Any], by_index: bool) -> None:
     """Have what is made in the bodies of a choice of TF 1, which gives `outputs`, be usable outside of it."""
-    if not prunes(graph) or not outputs:
+    if not of_tf1(graph) or not outputs:
         return
     choice = _Choice(graph, selector, bodies, list(dict.fromkeys(t.op for t in outputs)), by_index)
     for number, body in enumerate(bodies):

@@ -20,7 +20,7 @@ from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.leaving import keeping_state
 from ebbflow.functions.control_flow.while_op import loop_node
-from ebbflow.functions.func_graph import FuncGraph, build, prunes
+from ebbflow.functions.func_graph import FuncGraph, build, of_tf1, prunes
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.spec import RaggedTensorSpec
 from ebbflow.ops.ragged.tensor import RaggedTensor
@@ -195,7 +195,7 @@ class _WhileBuilder:
             limit = convert(-1) if self.limit is None else _limit(self.limit)
             counter = convert(0, limit.dtype.base_dtype, name="loop_counter")
             given = [counter, limit, *flat]
-            self.first_values = given if prunes(graph) else ()
+            self.first_values = given if of_tf1(graph) else ()
             dims = [(), (), *self._argument_dims(flat)]
             arguments = [(t.dtype.base_dtype, d, t.op.name) for t, d in zip(given, dims, strict=True)]
             prefix = scope.replace("/", "_")
@@ -206,6 +206,7 @@ class _WhileBuilder:
                 for part in (test, step):
                     needed = set().union(*(keeping_state(t) for t in part.outputs))
                     part.effects = [node for node in part._nodes if node in needed]
+            if of_tf1(graph):
                 test.brought_out = step.brought_out = functools.partial(_refuse_outside, scope)
             outputs = loop_node(given, dims, test, step, parallel_iterations, scope)
             outputs = _handed_out(graph, outputs, len(given), self.limit is not None)

@@ -97,3 +97,20 @@ def test_a_branch_does_not_see_what_another_makes():
 
     with pytest.raises(ValueError, match="Tensor inside:0 in true_fn is accessed from false_fn"):
         tf.function(lambda c: tf.cond(c, true_fn, lambda: tf.identity(kept[0])))(tf.constant(True))
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [
+        lambda one, other: tf.compat.v1.cond(tf.constant(True), one, other),
+        lambda one, other: tf.switch_case(tf.constant(0), [one, other]),
+    ],
+    ids=["cond", "switch_case"],
+)
+def test_a_session_does_in_a_branch_only_what_its_fetch_waits_for(choose):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        count = tf.compat.v1.get_variable("count", initializer=0.0, use_resource=True)
+        outputs = choose(lambda: (count.assign_add(1.0) * 2.0, 5.0), lambda: (0.0, 0.0))
+        session.run(count.initializer)
+        assert session.run(outputs[1]) == 5.0 and session.run(count) == 0.0
+        assert session.run(outputs[0]) == 2.0 and session.run(count) == 1.0
