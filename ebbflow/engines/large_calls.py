@@ -4,7 +4,7 @@ NumPy computes `tanh` and its kin on one core, an element in a few nanoseconds. 
 eager call is given to a loop over vectors instead (`native.large_loops`). Numbers agree to a few ulps. Images are
 resized by code (`native.resize`), rows added to rows that indices name (`native.row_sums`) and random words made
 (`native.random_words`), in eager calls and in Programs, to the same bits, so NumPy answers until that code is made;
-small arrays stay with it.
+small arrays stay with it. So are the loops that kernels have written themselves (`core.loops`).
 
 Importing this gives the ops their large form (`Op.large_fn`) and offers the rest (`core.offers`). It is part of every
 start, so what makes and runs code is loaded by the first large array.
@@ -17,6 +17,7 @@ from functools import cache, partial
 from typing import Any
 
 from ebbflow.core import dtypes
+from ebbflow.core.loops import Loop
 from ebbflow.core.offers import ways
 from ebbflow.core.op import Op
 from ebbflow.core.registry import registry
@@ -108,6 +109,26 @@ def _words() -> Any:
     return Words()
 
 
-ways |= {"resize bilinear": resized, "fold rows": rows_added, "random words": random_words}
+def loop_code(loop: Loop) -> Callable[..., Any] | None:
+    """Return the machine code of a loop that a kernel has written in Python; None where it is not there."""
+    if loop.state is None:
+        if not enabled.allowed("native"):
+            return None
+        from ebbflow.engines.native.loops import LoopCode, laid_out_as_expected  # loads threads, and in time LLVM
+
+        loop.state = LoopCode(loop) if laid_out_as_expected() or not loop.reads_texts else _nothing
+    return loop.state()
+
+
+def _nothing() -> None:
+    return None
+
+
+ways |= {
+    "resize bilinear": resized,
+    "fold rows": rows_added,
+    "random words": random_words,
+    "loop code": loop_code,
+}
 for _op, _function in FUNCTIONS.items():
     registry.when_declared(_op, partial(_attach, _function))

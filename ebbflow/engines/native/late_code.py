@@ -25,10 +25,20 @@ settle = _worker.settle
 class LateCode:
     """A C function `entry`: the text of its code is asked for with the first call for it."""
 
-    def __init__(self, text: Callable[[], str], result: Any, *arguments: Any, wait: bool = False):
+    def __init__(
+        self,
+        text: Callable[[], str],
+        result: Any,
+        *arguments: Any,
+        wait: bool = False,
+        symbols: Callable[[], dict[str, int]] = dict,
+        holds_lock: bool = False,
+    ):
+        """`symbols` says where what the code does not define lies; `holds_lock` keeps Python's lock during calls."""
         self._text = text
         self._wait = wait
-        self._kind = ctypes.CFUNCTYPE(result, *arguments)
+        self._symbols = symbols
+        self._kind = (ctypes.PYFUNCTYPE if holds_lock else ctypes.CFUNCTYPE)(result, *arguments)
         self._asked = False
         self._function: Callable[..., Any] | None = None
 
@@ -47,7 +57,7 @@ class LateCode:
         from ebbflow.engines.native import library  # LLVM takes fifty milliseconds to load
 
         if library.available():
-            code = library.Code(self._text(), {})
+            code = library.Code(self._text(), self._symbols())
             function: Any = self._kind(code.entry)
             function.code = code  # which lives as long as the function
             self._function = function

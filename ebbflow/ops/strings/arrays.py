@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core.loops import Loop
 from ebbflow.ops.sizes import invalid
+from ebbflow.ops.strings.text_loops import walked
 
 
 def text_array(texts: Iterable[bytes], shape: tuple[int, ...]) -> np.ndarray:
@@ -18,8 +20,11 @@ def text_array(texts: Iterable[bytes], shape: tuple[int, ...]) -> np.ndarray:
     return flat.reshape(shape)
 
 
-def each(function: Callable[[bytes], bytes], input: np.ndarray) -> np.ndarray:
-    """Return what a function gives for each text."""
+def each(function: Callable[[bytes], bytes], input: np.ndarray, loop: Loop | None = None, *rest: Any) -> np.ndarray:
+    """Return what a function gives for each text; a loop that does the same may be there as machine code."""
+    made = None if loop is None else walked(loop, input, *rest)
+    if made is not None:
+        return made
     return text_array(map(function, input.reshape(-1).tolist()), input.shape)
 
 

@@ -14,6 +14,8 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import FLAT, same, show
 from ebbflow.ops.sizes import invalid
+from ebbflow.ops.strings.arrays import text_array
+from ebbflow.ops.strings.text_loops import code_for, joined_pairs
 
 AsString = op(
     "AsString(input:T) -> (output:string) | T: type in [reals,complex64,complex128,bool,variant,string];"
@@ -56,21 +58,14 @@ def _(xp, input, *, T, precision, scientific, shortest, width, fill):
     form = text_format(T, precision, scientific, shortest, width, fill)
     if T is dtypes.string and width < 0:
         return input
-    result = np.empty(input.shape, object)
-    flat, values = result.reshape(-1), input.reshape(-1)
-    values = values.astype(np.float64) if T.is_floating else values
-    for i, value in enumerate(values.tolist()):
-        if T is dtypes.bool:
-            text = form % ("true" if value else "false")
-        elif T is dtypes.string:
-            flat[i] = form.encode() % value
-            continue
-        elif T.is_complex:
-            text = f"({form % value.real},{form % value.imag})"
-        else:
-            text = form % value
-        flat[i] = text.encode()
-    return result
+    plain = form.encode()
+    values = input.reshape(-1)
+    listed = (values.astype(np.float64) if T.is_floating else values).tolist()
+    if T is dtypes.bool:
+        listed = [b"true" if value else b"false" for value in listed]
+    elif T.is_complex:
+        plain, listed = b"(%b,%b)" % (plain, plain), [(value.real, value.imag) for value in listed]
+    return text_array(map(plain.__mod__, listed), input.shape)
 
 
 StringJoin = op('StringJoin(inputs:N*string) -> (output:string) | N: int >= 0; separator: string = ""', gradient=FLAT)
@@ -95,12 +90,23 @@ def _(xp, inputs, *, separator):
         if x.ndim and x.shape != dims:
             raise invalid(f"Input shapes do not match: {show(dims)} vs. {show(x.shape)}")
     joint = separator.encode() if isinstance(separator, str) else separator
-    columns = [np.broadcast_to(x, dims).reshape(-1) for x in inputs]
-    result = np.empty(dims, object)
-    flat = result.reshape(-1)
-    for i in range(flat.size):
-        flat[i] = joint.join(column[i] for column in columns)
-    return result
+    joined = _pairs_joined(*inputs, dims, joint) if len(inputs) == 2 else None
+    if joined is not None:
+        return joined
+    columns = [np.broadcast_to(x, dims).reshape(-1).tolist() for x in inputs]
+    if not columns:
+        return text_array([b""], ())
+    return text_array(map(joint.join, zip(*columns, strict=True)), dims)
+
+
+def _pairs_joined(left: np.ndarray, right: np.ndarray, dims: tuple[int, ...], joint: bytes) -> np.ndarray | None:
+    """Return pairs of texts joined by machine code; None where that is not there."""
+    code = code_for(joined_pairs, left, right)
+    if code is None:
+        return None
+    glue, result = text_array([joint], (1,)), np.empty(dims, object)
+    steps = int(left.ndim > 0), int(right.ndim > 0)
+    return result if code(left, result.size, right, *steps, glue, result) >= 0 else None
 
 
 # --- public -----------------------------------------------------------------------------------------------------------

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
+from ebbflow.core.loops import Loop
 from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, same, show
 from ebbflow.ops.sizes import invalid
+from ebbflow.ops.strings.hash_loops import fingerprints, murmurs, siphashes
 from ebbflow.ops.strings.hashing import MASK, fingerprint64, hashes, murmur64, siphash
+from ebbflow.ops.strings.text_loops import code_for
 
 StringToHashBucket = op(
     "StringToHashBucket(string_tensor:string) -> (output:int64) | num_buckets: int >= 1", shape=same, gradient=FLAT
@@ -25,26 +28,38 @@ StringToHashBucketStrong = op(
 )
 
 
-def _buckets(texts: np.ndarray, hash_of: Any, count: int) -> np.ndarray:
-    found = hashes(texts.reshape(-1).tolist(), hash_of)
+def _buckets(texts: np.ndarray, hash_of: Any, loop: Loop, count: int, key: tuple[int, int] = (0, 0)) -> np.ndarray:
+    found = _looped(texts, loop, key)
+    if found is None:
+        found = hashes(texts.reshape(-1).tolist(), hash_of)
     return (found % np.uint64(count)).astype(np.int64).reshape(texts.shape)
+
+
+def _looped(texts: np.ndarray, loop: Loop, key: tuple[int, int]) -> np.ndarray | None:
+    """Return the hash of each text by machine code; None where that is not there, or leaves a text to others."""
+    code = code_for(loop, texts)
+    if code is None:
+        return None
+    found = np.empty(texts.size, np.uint64)
+    return found if code(texts, texts.size, np.array([*key, 0, 0], np.uint64), found) >= 0 else None
 
 
 @StringToHashBucket.kernel
 def _(xp, string_tensor, *, num_buckets):
-    return _buckets(string_tensor, murmur64, num_buckets)
+    return _buckets(string_tensor, murmur64, murmurs, num_buckets)
 
 
 @StringToHashBucketFast.kernel
 def _(xp, input, *, num_buckets):
-    return _buckets(input, fingerprint64, num_buckets)
+    return _buckets(input, fingerprint64, fingerprints, num_buckets)
 
 
 @StringToHashBucketStrong.kernel
 def _(xp, input, *, num_buckets, key):
     if len(key) != 2:
         raise invalid(f"Key must have 2 elements, got {list(key)}")
-    return _buckets(input, siphash((key[0] & MASK, key[1] & MASK)), num_buckets)
+    both = (key[0] & MASK, key[1] & MASK)
+    return _buckets(input, siphash(both), siphashes, num_buckets, both)
 
 
 Fingerprint = op("Fingerprint(data:T, method:string) -> (fingerprint:uint8) | T: type", gradient=FLAT)

@@ -19,6 +19,7 @@ from ebbflow.core.shape import broadcast_dims
 from ebbflow.ops.declare import FLAT, same, show
 from ebbflow.ops.sizes import invalid, room_for
 from ebbflow.ops.strings.arrays import as_bytes, each, text_array
+from ebbflow.ops.strings.text_loops import base64_decoded, base64_encoded, cased, code_for, lengths, parts, walked
 
 # --- case and white space ---------------------------------------------------------------------------------------------
 
@@ -37,14 +38,14 @@ def _is_utf8(encoding: str) -> bool:
 def _(xp, input, *, encoding):
     if _is_utf8(encoding):
         return each(lambda text: text.decode("utf-8", "replace").lower().encode(), input)
-    return each(bytes.lower, input)
+    return each(bytes.lower, input, cased, ord("A"))
 
 
 @StringUpper.kernel
 def _(xp, input, *, encoding):
     if _is_utf8(encoding):
         return each(lambda text: text.decode("utf-8", "replace").upper().encode(), input)
-    return each(bytes.upper, input)
+    return each(bytes.upper, input, cased, ord("a"))
 
 
 @StringStrip.kernel
@@ -61,6 +62,11 @@ _INSIDE = bytes(range(0x80, 0xC0))  # bytes inside a UTF-8 character
 
 @StringLength.kernel
 def _(xp, input, *, unit):
+    code = code_for(lengths, input)
+    if code is not None:
+        counts = np.empty(input.shape, np.int32)
+        if code(input, input.size, unit == "UTF8_CHAR", counts) >= 0:
+            return counts
     texts = input.reshape(-1).tolist()
     if unit == "UTF8_CHAR":
         texts = [text.translate(None, _INSIDE) for text in texts]
@@ -88,6 +94,11 @@ def _(input, pos, len):
 def _(xp, input, pos, len, *, unit):
     if pos.shape != len.shape:
         raise invalid(f"pos and len should have the same shape, got: {show(pos.shape)} vs. {show(len.shape)}")
+    if unit == "BYTE" and (not pos.ndim or pos.shape == input.shape):
+        flat = (np.ascontiguousarray(a, np.int64) for a in (pos, len))
+        result = walked(parts, input, *flat, int(pos.ndim > 0))
+        if result is not None:
+            return result
     texts, starts, counts = np.broadcast_arrays(input, pos, len)
     cut = _cut_characters if unit == "UTF8_CHAR" else _cut_bytes
     rows = zip(texts.reshape(-1).tolist(), starts.reshape(-1).tolist(), counts.reshape(-1).tolist(), strict=True)
@@ -177,12 +188,12 @@ _ALPHABET = re.compile(rb"[A-Za-z0-9_-]*")
 @EncodeBase64.kernel
 def _(xp, input, *, pad):
     encode = base64.urlsafe_b64encode
-    return each(encode if pad else lambda text: encode(text).rstrip(b"="), input)
+    return each(encode if pad else lambda text: encode(text).rstrip(b"="), input, base64_encoded, pad)
 
 
 @DecodeBase64.kernel
 def _(xp, input):
-    return each(_decoded, input)
+    return each(_decoded, input, base64_decoded)
 
 
 def _decoded(text: bytes) -> bytes:
