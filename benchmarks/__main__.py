@@ -26,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # What only a process that has done nothing else can tell: row, question, workload, field of the answer, unit, options.
 ONCE = (
     ("resnet50_first_step", "first", "resnet50_step", "seconds", "seconds", {}),
+    ("resnet50_first_step_warm", "first_warm", "resnet50_step", "seconds", "seconds", {}),
     ("keras_first_fit_step", "first", "keras_fit_of_one_step", "seconds", "seconds", {}),
     ("conv_stack_peak_memory", "memory", "conv_stack_step", "peak", "bytes", {}),
     ("conv_stack_own_memory", "memory", "conv_stack_step", "grown", "bytes", {}),
@@ -56,17 +57,17 @@ def wanted(names: Iterable[str], patterns: str) -> list[str]:
     return [n for n in names if any(fnmatch.fnmatch(n, p) for p in patterns.split(","))]
 
 
-def measure(workers: list[Worker], names: list[str], rounds: int, seconds: float, failures: set[Failed]) -> list[Row]:
+def measure(workers: list[Worker], names: list[str], chosen: argparse.Namespace, failures: set[Failed]) -> list[Row]:
     """Ask every worker for every workload, in rounds, so that a busy moment does not fall on one of them alone."""
     rows = {name: Row(name) for name in names}
-    for turn in range(rounds):
+    for turn in range(chosen.rounds):
         for name in names:
             for worker in workers:
                 if name not in worker.workloads:
                     continue
-                say(f"round {turn + 1}/{rounds}: {name} on {worker.name}")
+                say(f"round {turn + 1}/{chosen.rounds}: {name} on {worker.name}")
                 try:
-                    found = worker.ask("time", name, seconds=seconds)
+                    found = worker.ask("time", name, seconds=chosen.seconds, clock=chosen.clock)
                 except WorkerError as failure:
                     failures.add((worker.name, name, str(failure)))
                     continue
@@ -127,6 +128,7 @@ def options() -> argparse.Namespace:
     add("--only", default="*", help="workloads, as patterns with commas between")
     add("--rounds", type=int, default=5)
     add("--seconds", type=float, default=0.5, help="for each workload, framework and round")
+    add("--clock", choices=("wall", "cpu"), default="wall", help="cpu: what all threads of a process took together")
     add("--threads", type=int, default=2, help="for each framework")
     add("--list", action="store_true", help="print the names of the workloads")
     add("--check", action="store_true", help="compare the answers on tiny sizes instead of the times")
@@ -143,7 +145,7 @@ def run_check(workers: list[Worker], patterns: str) -> bool:
 def run_table(workers: list[Worker], pythons: dict[str, str], chosen: argparse.Namespace) -> None:
     failures: set[Failed] = set()
     names = wanted(workers[1].workloads, chosen.only)
-    rows = measure(workers, names, chosen.rounds, chosen.seconds, failures)
+    rows = measure(workers, names, chosen, failures)
     machine = set_limits(rows, workers, chosen.seconds)
     others = {name: python for name, python in pythons.items() if name != FLOOR}
     once = wanted([entry[0] for entry in ONCE], chosen.only)
@@ -157,6 +159,7 @@ def run_table(workers: list[Worker], pythons: dict[str, str], chosen: argparse.N
     print(text)
     if chosen.write:
         flags = f"--rounds {chosen.rounds} --seconds {chosen.seconds:g}"
+        flags += f" --clock {chosen.clock} --threads {chosen.threads}" if chosen.clock != "wall" else ""
         flags += f" --only '{chosen.only}'" if chosen.only != "*" else ""
         (HERE / "RESULTS.md").write_text(f"# Results\n\n`python -m benchmarks {flags} --write`: {text}\n")
 

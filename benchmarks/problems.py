@@ -23,6 +23,7 @@ EPSILON = 1e-3
 """What batch and layer normalisation add to the variance."""
 
 LOOP_TIMES, LOOP_SCALE, LOOP_SHIFT = 1000, np.float32(0.999), np.float32(0.5)
+WAVE_SCALE = np.float32(0.9)
 TRACED_OPS = 2000
 
 
@@ -91,6 +92,12 @@ def million() -> list[np.ndarray]:
     return [_normal(random, 1 << 20) for _ in range(3)]
 
 
+def two_product_cell() -> list[np.ndarray]:
+    """Return an LSTM cell's x, h and c, its weights for x and for h, and its bias, the same in every process."""
+    random = np.random.RandomState(0)
+    return [_normal(random, *dims) for dims in ((10, 10),) * 3 + ((10, 40),) * 2 + ((40,),)]
+
+
 def translations() -> list[list[np.ndarray]]:
     """Return batches of 100 rows of 3 to 8 words, each as long as its longest row: words, lengths, words wanted."""
     random, found = np.random.RandomState(0), []
@@ -104,6 +111,18 @@ def translations() -> list[list[np.ndarray]]:
         wanted[lengths, np.arange(100)] = 1  # the end
         found.append([words, lengths, wanted])
     return found
+
+
+def translation_parameters(words: int = 10, width: int = 20, units: int = 20) -> Arrays:
+    """Return the weights of an encoder in both directions and a decoder twice as wide, the same in every process."""
+    random = np.random.RandomState(0)
+    found = {"embeddings": random.uniform(-0.4, 0.4, (words, width)), "bias": np.zeros(words)}
+    found["weights"] = random.uniform(-0.3, 0.3, (2 * units, words))
+    for name, size in (("forwards", units), ("backwards", units), ("decoder", 2 * units)):
+        limit = (6 / (width + 5 * size)) ** 0.5
+        found[f"{name}_w"] = random.uniform(-limit, limit, (width + size, 4 * size))
+        found[f"{name}_b"] = np.zeros(4 * size)
+    return {key: x.astype(np.float32) for key, x in found.items()}
 
 
 def sparse_rows() -> tuple[np.ndarray, np.ndarray]:
@@ -155,6 +174,11 @@ def fused_data(random, n):
 
 def fused_bytes(n):
     return 4 * 4 * n
+
+
+def fed_back_data(random, n):
+    """Numbers that stay small however often the result takes the place of x."""
+    return {}, {**fused_data(random, n)[1], "z": random.uniform(-0.9, 0.9, n).astype(np.float32)}
 
 
 # --- images ---------------------------------------------------------------------------------------------------------
@@ -292,6 +316,15 @@ def lstm_steps_flops(steps, batch, width):
     return 3 * 2 * steps * batch * 2 * width * 4 * width - 2 * steps * batch * width * 4 * width
 
 
+def projected_lstm_data(random, steps, batch, width):
+    parameters = {
+        "wx": _normal(random, width, 4 * width, scale=(2 * width) ** -0.5),
+        "wh": _normal(random, width, 4 * width, scale=(2 * width) ** -0.5),
+        "b": _bias(random, 4 * width),
+    }
+    return parameters, {"x": _normal(random, steps, batch, width)}
+
+
 def one_tensor_data(random, n):
     return {}, {"x": _normal(random, n, n)}
 
@@ -380,12 +413,22 @@ PROBLEMS = {
             {"batch": 2, "side": 16, "width": 2, "stages": (2, 1), "classes": 3},
             flops=resnet_flops,
         ),
+        Problem("fused_fed_back", "fed_back", fed_back_data, {"n": 1 << 20}, {"n": 7}, bytes=fused_bytes),
         Problem("function_one_op", "call", one_tensor_data, {"n": 10}, {"n": 3}),
         Problem("while_1000", "call", scalar_data, {}, {}),
+        Problem("while_sin_cos", "call", scalar_data, {}, {}),
         Problem(
             "lstm_64_steps",
             "gradients",
             lstm_steps_data,
+            {"steps": 64, "batch": 32, "width": 128},
+            {"steps": 3, "batch": 2, "width": 4},
+            flops=lstm_steps_flops,
+        ),
+        Problem(
+            "projected_lstm_step",
+            "sgd",
+            projected_lstm_data,
             {"steps": 64, "batch": 32, "width": 128},
             {"steps": 3, "batch": 2, "width": 4},
             flops=lstm_steps_flops,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from benchmarks.problems import ADAM, EPSILON, LOOP_SCALE, LOOP_SHIFT, LOOP_TIMES, PROBLEMS, RATE, Arrays
+from benchmarks.problems import ADAM, EPSILON, LOOP_SCALE, LOOP_SHIFT, LOOP_TIMES, PROBLEMS, RATE, WAVE_SCALE, Arrays
 
 
 def answer(name: str, parameters: Arrays, inputs: Arrays) -> list[np.ndarray]:
@@ -181,6 +181,16 @@ def _while_1000(p, x):
     return x
 
 
+def _while_sin_cos(p, x):
+    for _ in range(LOOP_TIMES):
+        x = np.sin(x) + WAVE_SCALE * np.cos(x)
+    return x
+
+
+def _projected_lstm(p, x):
+    return _lstm_steps({"w": np.concatenate([p["wx"], p["wh"]]), "b": p["b"]}, x)
+
+
 MODELS: dict[str, Callable] = {
     "gemm": lambda p, x, y: x @ y,
     "lstm_cell": _lstm_cell,
@@ -197,6 +207,9 @@ MODELS: dict[str, Callable] = {
     "resnet50_step": _resnet,
     "function_one_op": lambda p, x: x + x,
     "while_1000": _while_1000,
+    "while_sin_cos": _while_sin_cos,
+    "fused_fed_back": lambda p, x, y, z: (x + y) * z,
     "lstm_64_steps": _lstm_steps,
+    "projected_lstm_step": _projected_lstm,
 }
 assert set(MODELS) == set(PROBLEMS)

@@ -1,8 +1,8 @@
 """A framework in a process of its own, answering questions one line at a time.
 
-    {"do": "time", "workload": NAME, "seconds": S}    the best time per unit, and the form that had it
+    {"do": "time", "workload": NAME, "seconds": S, "clock": CLOCK}    the best time per unit, and the form that had it
     {"do": "check", "workload": NAME, "form": FORM}   what three calls on tiny sizes return
-    {"do": "first" | "memory" | "growth", ...}        for a process that has done nothing else yet
+    {"do": "first" | "first_warm" | "memory" | "growth", ...}        for a process that has done nothing else yet
 
 Knows the problems and one framework; the other side is `workers.py`.
 """
@@ -29,12 +29,18 @@ CLOSE_CALL = 1.5
 """Forms slower than the best by more than this factor are not timed again."""
 
 
-def best_time(work: Work, seconds: float) -> float:
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+"""What passes outside, or what all threads of this process were given: the fairer one where others keep cores busy."""
+
+
+def best_time(work: Work, seconds: float, clock: str = "wall") -> float:
     """Return the least time per unit, in seconds, over batches that fill about `seconds`."""
-    return least_time(work.run, seconds, seconds / 20) / work.units
+    return least_time(work.run, seconds, seconds / 20, CLOCKS[clock]) / work.units
 
 
-def least_time(run: Callable[[], Any], seconds: float, batch_seconds: float) -> float:
+def least_time(
+    run: Callable[[], Any], seconds: float, batch_seconds: float, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Return the least time of a call in `seconds`, over batches of about `batch_seconds`, or of one call."""
     start = time.perf_counter()
     run()
@@ -42,12 +48,11 @@ def least_time(run: Callable[[], Any], seconds: float, batch_seconds: float) -> 
     batch = max(1, min(20_000, int(batch_seconds / once)))
     best, end = float("inf"), time.perf_counter() + seconds
     while True:
-        start = time.perf_counter()
+        start = clock()
         for _ in range(batch):
             run()
-        now = time.perf_counter()
-        best = min(best, (now - start) / batch)
-        if now > end:
+        best = min(best, (clock() - start) / batch)
+        if time.perf_counter() > end:
             return best
 
 
@@ -81,12 +86,12 @@ class Bench:
     def answer(self, do: str, workload: str, **options: Any) -> dict[str, Any]:
         return getattr(self, f"_{do}")(workload, **options)
 
-    def _time(self, workload: str, seconds: float) -> dict[str, Any]:
+    def _time(self, workload: str, seconds: float, clock: str = "wall") -> dict[str, Any]:
         works = self._ready(workload)
         times = self._times.setdefault(workload, {})
         for form, work in works.items():
             if times.get(form, 0.0) <= CLOSE_CALL * min(times.values(), default=0.0):
-                found = best_time(work, seconds)
+                found = best_time(work, seconds, clock)
                 times[form] = min(found, times.get(form, found))
         failed = self._failures.get(workload, [])
         if not times:
@@ -129,6 +134,14 @@ class Bench:
         start = time.perf_counter()
         (ready or module.build(workload, module.forms(workload)[0])).run()
         return {"seconds": time.perf_counter() - start}
+
+    def _first_warm(self, workload: str) -> dict[str, Any]:
+        """Return the same in a process that has done the like: the problem on tiny sizes, a dozen times."""
+        warm = self.module.build(workload, self.module.forms(workload)[0], tiny=True)
+        for _ in range(WARM):
+            warm.run()
+        getattr(self.module, "settle", lambda: None)()
+        return self._first(workload)
 
     def _memory(self, workload: str) -> dict[str, Any]:
         """Return what the process takes at its peak, and how much of that came with the work.

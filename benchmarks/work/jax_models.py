@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from benchmarks.problems import EPSILON, LOOP_SCALE, LOOP_SHIFT, LOOP_TIMES
+from benchmarks.problems import EPSILON, LOOP_SCALE, LOOP_SHIFT, LOOP_TIMES, WAVE_SCALE
 
 relu = jax.nn.relu
 
@@ -149,13 +149,29 @@ def while_1000(p, x):
     return lax.fori_loop(0, LOOP_TIMES, lambda i, x: x * LOOP_SCALE + LOOP_SHIFT, x)
 
 
+def while_sin_cos(p, x):
+    return lax.fori_loop(0, LOOP_TIMES, lambda i, x: jnp.sin(x) + WAVE_SCALE * jnp.cos(x), x)
+
+
+def _lstm_state(y, c):
+    y = jnp.split(y, 4, axis=1)
+    i, f, o = [jax.nn.sigmoid(t) for t in y[1:]]
+    c = f * c + i * jnp.tanh(y[0])
+    return o * jnp.tanh(c), c
+
+
+def projected_lstm(p, x):
+    def step(carry, now):
+        h, c = _lstm_state(now + carry[0] @ p["wh"], carry[1])
+        return (h, c), h
+
+    start = jnp.zeros_like(x[0])
+    return mean_square(lax.scan(step, (start, start), x @ p["wx"] + p["b"])[1])
+
+
 def lstm_steps(p, x):
     def step(carry, now):
-        h, c = carry
-        y = jnp.split(jnp.concatenate([now, h], 1) @ p["w"] + p["b"], 4, axis=1)
-        i, f, o = [jax.nn.sigmoid(t) for t in y[1:]]
-        c = f * c + i * jnp.tanh(y[0])
-        h = o * jnp.tanh(c)
+        h, c = _lstm_state(jnp.concatenate([now, carry[0]], 1) @ p["w"] + p["b"], carry[1])
         return (h, c), mean_square(h)
 
     start = jnp.zeros_like(x[0])
@@ -177,5 +193,8 @@ MODELS = {
     "transformer_step": transformer,
     "function_one_op": function_one_op,
     "while_1000": while_1000,
+    "while_sin_cos": while_sin_cos,
+    "fused_fed_back": fused,
     "lstm_64_steps": lstm_steps,
+    "projected_lstm_step": projected_lstm,
 }

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from benchmarks.problems import ADAM, PROBLEMS, RATE, TRACED_OPS, million, sparse_rows
-from benchmarks.work import Work, keras_work
+from benchmarks.problems import ADAM, PROBLEMS, RATE, TRACED_OPS, million, two_product_cell
+from benchmarks.work import Work, jax_sequences, keras_work
 from benchmarks.work.jax_models import MODELS, lstm_cell, two_layer_net
 
 VERSION = jax.__version__
@@ -32,6 +32,8 @@ def build(name: str, form: str, tiny: bool = False) -> Work:
     parameters, inputs = ({k: jnp.asarray(x) for k, x in arrays.items()} for arrays in (parameters, inputs))
     if problem.kind == "call":
         return _call(MODELS[name], inputs)
+    if problem.kind == "fed_back":
+        return _fed_back(MODELS[name], inputs)
     if problem.kind == "gradients":
         function = jax.jit(jax.value_and_grad(MODELS[name]))
         return Work(
@@ -47,6 +49,18 @@ def _call(model, inputs):
         (x,) = values
         return Work(lambda: function(x).block_until_ready())
     return Work(lambda: jax.block_until_ready(function(*values)))
+
+
+def _fed_back(model, inputs):
+    function = jax.jit(functools.partial(model, {}), donate_argnums=0)
+    first, *others = inputs.values()
+    held = [jnp.array(first)]
+
+    def run():
+        held[0] = function(held[0], *others)
+        return held[0].block_until_ready()
+
+    return Work(run)
 
 
 def _sgd(p, gradient, state):
@@ -125,18 +139,13 @@ def eager_tanh_million():
     return Work(lambda: jnp.tanh((x + y) * z).block_until_ready())
 
 
-def embedding_rows():
-    table, ids = map(jnp.asarray, sparse_rows())
-
-    def step(table, ids):
-        loss, rows = jax.value_and_grad(lambda rows: jnp.mean(rows**2))(table[ids])
-        return loss, table.at[ids].add(-RATE * rows)
-
-    step, held = jax.jit(step, donate_argnums=0), [table]
+def eager_lstm_cell_two_products():
+    x, h, c, wx, wh, b = map(jnp.asarray, two_product_cell())
 
     def run():
-        loss, held[0] = step(held[0], ids)
-        return jax.block_until_ready(loss)
+        i, j, f, o = jnp.split(x @ wx + h @ wh + b, 4, axis=1)
+        new = jax.nn.sigmoid(f + 1.0) * c + jax.nn.sigmoid(i) * jnp.tanh(j)
+        return jax.block_until_ready((jax.nn.sigmoid(o) * jnp.tanh(new), new))
 
     return Work(run)
 
@@ -155,15 +164,19 @@ def trace_2000_ops():
     return Work(run)
 
 
-WORKLOADS = {
-    f.__name__: f
-    for f in (
-        eager_add_10x10,
-        eager_tanh_10x10,
-        eager_matmul_10x10,
-        eager_lstm_cell_10x10,
-        eager_tanh_million,
-        embedding_rows,
-        trace_2000_ops,
-    )
-} | keras_work.WORKLOADS
+WORKLOADS = (
+    {
+        f.__name__: f
+        for f in (
+            eager_add_10x10,
+            eager_tanh_10x10,
+            eager_matmul_10x10,
+            eager_lstm_cell_10x10,
+            eager_tanh_million,
+            eager_lstm_cell_two_products,
+            trace_2000_ops,
+        )
+    }
+    | jax_sequences.WORKLOADS
+    | keras_work.WORKLOADS
+)

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from benchmarks.problems import PIPELINE, PROBLEMS, million
+from benchmarks.problems import PIPELINE, PROBLEMS, million, two_product_cell
 from benchmarks.work import Work
 
 VERSION = np.__version__
@@ -80,6 +80,17 @@ def eager_lstm_cell_10x10():
     return Work(_lstm_cell(_square(0), _square(1), _square(2), np.random.RandomState(3).randn(20, 40).astype("f")))
 
 
+def eager_lstm_cell_two_products():
+    x, h, c, wx, wh, b = two_product_cell()
+
+    def run():
+        i, j, f, o = np.split(x @ wx + h @ wh + b, 4, axis=1)
+        new = _sigmoid(f + 1) * c + _sigmoid(i) * np.tanh(j)
+        return _sigmoid(o) * np.tanh(new), new
+
+    return Work(run)
+
+
 def eager_tanh_million():
     x, y, z = million()
     return Work(lambda: np.tanh((x + y) * z))
@@ -123,5 +134,6 @@ WORKLOADS = {
     "eager_tanh_10x10": eager_tanh_10x10,
     "eager_matmul_10x10": eager_matmul_10x10,
     "eager_lstm_cell_10x10": eager_lstm_cell_10x10,
+    "eager_lstm_cell_two_products": eager_lstm_cell_two_products,
     "eager_tanh_million": eager_tanh_million,
 }

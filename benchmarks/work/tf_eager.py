@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.problems import PROBLEMS, RATE, TRACED_OPS, million
+from benchmarks.problems import PROBLEMS, RATE, TRACED_OPS, million, two_product_cell
 from benchmarks.work import Work
 from benchmarks.work.tf_models import lstm_cell
 from benchmarks.work.tf_module import tf
@@ -45,6 +45,18 @@ def eager_lstm_cell_10x10():
     x, h, c = _square(0), _square(1), _square(2)
     w = tf.constant(np.random.RandomState(3).randn(20, 40).astype(np.float32))
     return Work(lambda: lstm_cell({}, x, h, c, w))
+
+
+def eager_lstm_cell_two_products():
+    x, h, c, wx, wh, b = map(tf.constant, two_product_cell())
+    sigmoid, tanh = tf.sigmoid, tf.tanh
+
+    def run():
+        i, j, f, o = tf.split(tf.matmul(x, wx) + tf.matmul(h, wh) + b, 4, axis=1)
+        new = sigmoid(f + 1.0) * c + sigmoid(i) * tanh(j)
+        return sigmoid(o) * tanh(new), new
+
+    return Work(run)
 
 
 def eager_tanh_million():
@@ -134,6 +146,7 @@ WORKLOADS = {
         eager_tanh_10x10,
         eager_matmul_10x10,
         eager_lstm_cell_10x10,
+        eager_lstm_cell_two_products,
         eager_tanh_million,
         eager_mlp_step,
         session_run_add_two_feeds,

@@ -5,7 +5,7 @@ Written against the public TensorFlow 2 API, so that one source serves Ebbflow a
 
 from __future__ import annotations
 
-from benchmarks.problems import EPSILON, LOOP_SCALE, LOOP_SHIFT, LOOP_TIMES
+from benchmarks.problems import EPSILON, LOOP_SCALE, LOOP_SHIFT, LOOP_TIMES, WAVE_SCALE
 from benchmarks.work.tf_module import tf
 
 
@@ -154,8 +154,19 @@ def while_1000(p, x):
     return tf.while_loop(lambda i, x: i < LOOP_TIMES, step, (tf.constant(0), x))[1]
 
 
+def while_sin_cos(p, x):
+    def step(i, x):
+        return i + 1, tf.sin(x) + WAVE_SCALE * tf.cos(x)
+
+    return tf.while_loop(lambda i, x: i < LOOP_TIMES, step, (tf.constant(0), x))[1]
+
+
 def _lstm_step(p, x, h, c):
-    y = tf.split(tf.matmul(tf.concat([x, h], axis=1), p["w"]) + p["b"], 4, axis=1)
+    return _lstm_state(tf.matmul(tf.concat([x, h], axis=1), p["w"]) + p["b"], c)
+
+
+def _lstm_state(y, c):
+    y = tf.split(y, 4, axis=1)
     i, f, o = [tf.sigmoid(t) for t in y[1:]]
     c = f * c + i * tf.tanh(y[0])
     return o * tf.tanh(c), c
@@ -184,6 +195,22 @@ def lstm_steps_unrolled(p, x):
     return total / float(x.shape[0])
 
 
+def projected_lstm(p, x):
+    """Return the mean square of all states; inputs are projected at once, and come to the loop by a TensorArray."""
+    steps, batch, width = x.shape
+    projected = tf.reshape(tf.matmul(tf.reshape(x, [-1, width]), p["wx"]) + p["b"], [steps, batch, 4 * width])
+    inputs = tf.TensorArray(tf.float32, steps).unstack(projected)
+    outputs = tf.TensorArray(tf.float32, steps)
+
+    def step(t, h, c, outputs):
+        h, c = _lstm_state(inputs.read(t) + tf.matmul(h, p["wh"]), c)
+        return t + 1, h, c, outputs.write(t, h)
+
+    start = tf.zeros([batch, width])
+    loop = (tf.constant(0), start, start, outputs)
+    return mean_square(tf.while_loop(lambda t, *_: t < steps, step, loop)[3].stack())
+
+
 MODELS = {
     "gemm": gemm,
     "lstm_cell": lstm_cell,
@@ -199,5 +226,8 @@ MODELS = {
     "transformer_step": transformer,
     "function_one_op": function_one_op,
     "while_1000": while_1000,
+    "while_sin_cos": while_sin_cos,
+    "fused_fed_back": fused,
     "lstm_64_steps": lstm_steps,
+    "projected_lstm_step": projected_lstm,
 }

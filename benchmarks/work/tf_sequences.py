@@ -11,22 +11,20 @@ import itertools
 
 import numpy as np
 
-from benchmarks.problems import RATE, sparse_rows, translations
+from benchmarks.problems import RATE, sparse_rows, translation_parameters, translations
 from benchmarks.work import Work
 from benchmarks.work.tf_module import tf
 
 v1 = tf.compat.v1
-WORDS, WIDTH, UNITS = 10, 20, 20
 
 
 class Cell:
     """An LSTM cell: gates i, j, f, o from one product."""
 
-    def __init__(self, units, depth, name):
-        self.units = self.output_size = units
-        self.state_size = (units, units)
-        self.kernel = v1.get_variable(f"{name}/kernel", [depth + units, 4 * units])
-        self.bias = v1.get_variable(f"{name}/bias", [4 * units], initializer=v1.zeros_initializer())
+    def __init__(self, kernel, bias):
+        self.kernel, self.bias = kernel, bias
+        self.units = self.output_size = int(bias.shape[0]) // 4
+        self.state_size = (self.units, self.units)
 
     def zero_state(self, batch, dtype):
         return tf.zeros([batch, self.units], dtype), tf.zeros([batch, self.units], dtype)
@@ -40,9 +38,9 @@ class Cell:
         return h, (c, h)
 
 
-def _decoder(embeddings, lengths, first, weights, bias):
+def _decoder(p, cell, lengths, first):
     """Return the logits of all steps: each step is given the word that the one before found most likely."""
-    cell = Cell(2 * UNITS, WIDTH, "decoder")
+    embeddings, weights, bias = p["embeddings"], p["weights"], p["bias"]
     batch = tf.shape(lengths)[0]
     start, padding = (tf.nn.embedding_lookup(embeddings, tf.fill([batch], word)) for word in (1, 0))
 
@@ -54,24 +52,23 @@ def _decoder(embeddings, lengths, first, weights, bias):
         return done, tf.cond(tf.reduce_all(done), lambda: padding, likely), state, output, None
 
     outputs = v1.nn.raw_rnn(cell, turn)[0].stack()
-    flat = tf.matmul(tf.reshape(outputs, [-1, 2 * UNITS]), weights) + bias
-    return tf.reshape(flat, [tf.shape(outputs)[0], batch, WORDS])
+    flat = tf.matmul(tf.reshape(outputs, [-1, cell.units]), weights) + bias
+    return tf.reshape(flat, [tf.shape(outputs)[0], batch, bias.shape[0]])
 
 
 def _encoder_decoder():
     """Return the placeholders, the loss, and the step."""
     given, lengths = v1.placeholder(tf.int32, [None, None]), v1.placeholder(tf.int32, [None])
     wanted = v1.placeholder(tf.int32, [None, None])
-    embeddings = v1.get_variable("embeddings", [WORDS, WIDTH])
-    weights, bias = v1.get_variable("weights", [2 * UNITS, WORDS]), v1.get_variable("bias", [WORDS])
-    cells = Cell(UNITS, WIDTH, "forwards"), Cell(UNITS, WIDTH, "backwards")
-    words = tf.nn.embedding_lookup(embeddings, given)
+    p = {name: v1.get_variable(name, initializer=x) for name, x in translation_parameters().items()}
+    *cells, decoder = [Cell(p[f"{name}_w"], p[f"{name}_b"]) for name in ("forwards", "backwards", "decoder")]
+    words = tf.nn.embedding_lookup(p["embeddings"], given)
     with v1.variable_scope("encoder"):
         _, states = v1.nn.bidirectional_dynamic_rnn(
             *cells, words, sequence_length=lengths, dtype=tf.float32, time_major=True
         )
     first = tuple(tf.concat(pair, 1) for pair in zip(*states))
-    logits = _decoder(embeddings, lengths + 3, first, weights, bias)
+    logits = _decoder(p, decoder, lengths + 3, first)
     loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=wanted, logits=logits))
     return (given, lengths, wanted), loss, v1.train.AdamOptimizer().minimize(loss)
 

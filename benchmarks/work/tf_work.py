@@ -38,7 +38,7 @@ def forms(name: str) -> list[str]:
     if name == "lstm_64_steps":
         found.append("unrolled")
     # TensorFlow's sessions never beat its functions; they are timed where the problem is about sessions.
-    if PROBLEMS[name].kind != "gradients" and (NAME == "ebbflow" or name == "fused"):
+    if PROBLEMS[name].kind not in ("gradients", "fed_back") and (NAME == "ebbflow" or name == "fused"):
         found.append("session")
     return found
 
@@ -53,7 +53,7 @@ def build(name: str, form: str, tiny: bool = False) -> Work:
     if form == "session":
         prepare = _call_in_session if problem.kind == "call" else _step_in_session
         return prepare(model, parameters, inputs, problem.kind)
-    prepare = {"call": _call, "gradients": _gradients}.get(problem.kind, _step)
+    prepare = {"call": _call, "gradients": _gradients, "fed_back": _fed_back}.get(problem.kind, _step)
     return prepare(model, parameters, inputs, problem.kind, form == "xla" or None)
 
 
@@ -64,6 +64,20 @@ def _call(model, parameters, inputs, kind, xla):
         (x,) = tensors
         return Work(lambda: function(x))
     return Work(lambda: function(*tensors))
+
+
+def _fed_back(model, parameters, inputs, kind, xla):
+    """Prepare a function whose result is what it is given first the next time."""
+    first, *others = [tf.constant(x) for x in inputs.values()]
+    function = tf.function(lambda *tensors: model({}, *tensors), jit_compile=xla)
+    held = [first]
+    del first
+
+    def run():
+        held[0] = function(held[0], *others)
+        return held[0]
+
+    return Work(run)
 
 
 def _gradients(model, parameters, inputs, kind, xla):

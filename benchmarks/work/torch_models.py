@@ -8,9 +8,9 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
-from benchmarks.problems import EPSILON, LOOP_SCALE, LOOP_SHIFT, LOOP_TIMES
+from benchmarks.problems import EPSILON, LOOP_SCALE, LOOP_SHIFT, LOOP_TIMES, WAVE_SCALE
 
-SCALE, SHIFT = float(LOOP_SCALE), float(LOOP_SHIFT)
+SCALE, SHIFT, WAVE = float(LOOP_SCALE), float(LOOP_SHIFT), float(WAVE_SCALE)
 
 
 def mean_square(x):
@@ -44,6 +44,10 @@ def two_layer_net(x, y, w1, w2):
 
 def fused(p, x, y, z):
     return (x + y) * z
+
+
+def fused_in_place(p, x, y, z):
+    return x.add_(y).mul_(z)
 
 
 def batch_norm(p, name, x):
@@ -145,14 +149,44 @@ def while_1000_script(p, x):
     return _while_script(x, LOOP_TIMES, SCALE, SHIFT)
 
 
+def while_sin_cos(p, x):
+    for _ in range(LOOP_TIMES):
+        x = torch.sin(x) + WAVE * torch.cos(x)
+    return x
+
+
+@torch.jit.script
+def _sin_cos_script(x: torch.Tensor, times: int, scale: float) -> torch.Tensor:
+    for _ in range(times):
+        x = torch.sin(x) + scale * torch.cos(x)
+    return x
+
+
+def while_sin_cos_script(p, x):
+    return _sin_cos_script(x, LOOP_TIMES, WAVE)
+
+
+def _lstm_state(y, c):
+    y = torch.chunk(y, 4, dim=1)
+    i, f, o = [torch.sigmoid(t) for t in y[1:]]
+    c = f * c + i * torch.tanh(y[0])
+    return o * torch.tanh(c), c
+
+
+def projected_lstm(p, x):
+    h = c = torch.zeros_like(x[0])
+    states = []
+    for now in (x @ p["wx"] + p["b"]).unbind():
+        h, c = _lstm_state(torch.addmm(now, h, p["wh"]), c)
+        states.append(h)
+    return mean_square(torch.stack(states))
+
+
 def lstm_steps(p, x):
     h = c = torch.zeros_like(x[0])
     total = 0.0
     for now in x.unbind():
-        y = torch.chunk(torch.addmm(p["b"], torch.cat([now, h], 1), p["w"]), 4, dim=1)
-        i, f, o = [torch.sigmoid(t) for t in y[1:]]
-        c = f * c + i * torch.tanh(y[0])
-        h = o * torch.tanh(c)
+        h, c = _lstm_state(torch.addmm(p["b"], torch.cat([now, h], 1), p["w"]), c)
         total = total + mean_square(h)
     return total / x.shape[0]
 
@@ -167,8 +201,9 @@ GATES = (1, 2, 0, 3)
 """The library's gates in our numbers: ours are value, input, forget, output; its are input, forget, value, output."""
 
 
-def lstm_nn_parameters(w, b):
+def lstm_nn_parameters(b, w=None, wx=None, wh=None):
     """Return our weights and bias as the library's LSTM wants them: for the input, for the state, and two biases."""
+    w = torch.cat([wx, wh]) if w is None else w
     w = torch.cat([torch.chunk(w.t(), 4)[k] for k in GATES])
     b = torch.cat([torch.chunk(b, 4)[k] for k in GATES])
     width = w.shape[1] // 2
@@ -197,7 +232,16 @@ MODELS = {
     "transformer_step": transformer,
     "function_one_op": function_one_op,
     "while_1000": while_1000,
+    "while_sin_cos": while_sin_cos,
+    "fused_fed_back": fused,
     "lstm_64_steps": lstm_steps,
+    "projected_lstm_step": projected_lstm,
 }
-OTHER_MODELS = {"while_1000": {"script": while_1000_script}, "lstm_64_steps": {"nn.LSTM": lstm_steps_nn}}
+OTHER_MODELS = {
+    "while_1000": {"script": while_1000_script},
+    "while_sin_cos": {"script": while_sin_cos_script},
+    "fused_fed_back": {"in place": fused_in_place},
+    "lstm_64_steps": {"nn.LSTM": lstm_steps_nn},
+    "projected_lstm_step": {"nn.LSTM": lstm_steps_nn},
+}
 """Other forms than eager and compiled."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from benchmarks.problems import ADAM, PIPELINE, PROBLEMS, RATE, million, sparse_rows
-from benchmarks.work import Work, keras_work
+from benchmarks.problems import ADAM, PIPELINE, PROBLEMS, RATE, million, two_product_cell
+from benchmarks.work import Work, keras_work, torch_sequences
 from benchmarks.work.torch_models import (
     MODELS,
     OTHER_MODELS,
@@ -24,7 +24,7 @@ def configure(threads: int) -> None:
 
 
 def forms(name: str) -> list[str]:
-    return ["eager", *OTHER_MODELS.get(name, {}), *([] if name == "while_1000" else ["compile"])]
+    return ["eager", *OTHER_MODELS.get(name, {}), *([] if name.startswith("while_") else ["compile"])]
 
 
 def build(name: str, form: str, tiny: bool = False) -> Work:
@@ -37,6 +37,8 @@ def build(name: str, form: str, tiny: bool = False) -> Work:
     if name == "two_layer_net":
         return _net(model, inputs)
     inputs = {key: _input(x) for key, x in inputs.items()}
+    if problem.kind == "fed_back":
+        return _fed_back(model, inputs)
     if problem.kind == "call":
         return _call(model, inputs)
     tensors = {key: _parameter(x) for key, x in parameters.items()}
@@ -72,6 +74,17 @@ def _call(model, inputs):
         (x,) = values
         return Work(lambda: model({}, x))
     return Work(lambda: model({}, *values))
+
+
+def _fed_back(model, inputs):
+    first, *others = inputs.values()
+    held = [first.clone()]
+
+    def run():
+        held[0] = model({}, held[0], *others)
+        return held[0]
+
+    return Work(run)
 
 
 def _gradients(model, parameters, inputs, back):
@@ -176,17 +189,13 @@ def eager_mlp_step():
     return Work(run)
 
 
-def embedding_rows():
-    table, ids = map(torch.from_numpy, sparse_rows())
-    table, ids = table.requires_grad_(), ids.long()
-    optimizer = torch.optim.SGD([table], RATE)
+def eager_lstm_cell_two_products():
+    x, h, c, wx, wh, b = map(torch.from_numpy, two_product_cell())
 
     def run():
-        optimizer.zero_grad()
-        loss = (torch.nn.functional.embedding(ids, table, sparse=True) ** 2).mean()
-        loss.backward()
-        optimizer.step()
-        return loss
+        i, j, f, o = torch.split(x @ wx + h @ wh + b, 10, dim=1)
+        new = torch.sigmoid(f + 1.0) * c + torch.sigmoid(i) * torch.tanh(j)
+        return torch.sigmoid(o) * torch.tanh(new), new
 
     return Work(run)
 
@@ -216,18 +225,22 @@ def data_arrays():
     return Work(run)
 
 
-WORKLOADS = {
-    f.__name__: f
-    for f in (
-        data_arrays,
-        eager_add_10x10,
-        eager_add_10x10_with_tape,
-        eager_tanh_10x10,
-        eager_matmul_10x10,
-        eager_lstm_cell_10x10,
-        eager_tanh_million,
-        eager_mlp_step,
-        embedding_rows,
-        tape_over_10000_ops,
-    )
-} | keras_work.WORKLOADS
+WORKLOADS = (
+    {
+        f.__name__: f
+        for f in (
+            data_arrays,
+            eager_add_10x10,
+            eager_add_10x10_with_tape,
+            eager_tanh_10x10,
+            eager_matmul_10x10,
+            eager_lstm_cell_10x10,
+            eager_tanh_million,
+            eager_mlp_step,
+            eager_lstm_cell_two_products,
+            tape_over_10000_ops,
+        )
+    }
+    | torch_sequences.WORKLOADS
+    | keras_work.WORKLOADS
+)
