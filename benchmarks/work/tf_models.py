@@ -208,7 +208,7 @@ def projected_lstm(p, x):
 
     start = tf.zeros([batch, width])
     loop = (tf.constant(0), start, start, outputs)
-    return mean_square(tf.while_loop(lambda t, *_: t < steps, step, loop)[3].stack())
+    return mean_square(tf.while_loop(lambda t, *_: t < steps, step, loop, maximum_iterations=steps)[3].stack())
 
 
 MODELS = {
