@@ -19,9 +19,17 @@ import tensorflow as tf
 
 WRITES = ("control_flow/*.json",)
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent.parent / "tests" / "golden" / "control_flow"
-spec = importlib.util.spec_from_file_location("programs", str(GOLDEN / "programs.py"))
-programs = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(programs)
+
+
+def loaded(name):
+    """A module beside the golden files."""
+    spec = importlib.util.spec_from_file_location(name, str(GOLDEN / f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+programs = loaded("programs")
 
 v1 = tf.compat.v1
 OLD = tf.__version__.startswith("1.")
@@ -38,6 +46,8 @@ def main():
         if not OLD:
             found["refused"][name]["eager"] = refusal(lambda f=function, i=inputs: f(tf, *map(tf.constant, i)))
     (GOLDEN / f"tf-{VERSION}.json").write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+    if OLD:
+        (GOLDEN / "references.json").write_text(json.dumps(loaded("references").answers(tf), indent=1) + "\n")
 
 
 def play(function, inputs):

@@ -14,6 +14,7 @@ import numpy as np
 from ebbflow.core import context, dtypes
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
+from ebbflow.functions.control_flow.references import read_inside
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.ops.declare import FLAT, raw
 from ebbflow.ops.state.list_value import Nothing
@@ -106,6 +107,7 @@ def branches_of(node: Any) -> list[FuncGraph]:
 
 def choose_node(selector: Any, bodies: Sequence[FuncGraph], by_index: bool, name: str | None = None) -> list[Any]:
     """Add the node that runs one of the bodies, by an index or a condition (the first if it holds)."""
+    read_inside(bodies)
     captured = list({id(t): t for body in bodies for t in body.external_captures}.values())
     for body in bodies:
         body.inputs = [body.capture(t) for t in captured]

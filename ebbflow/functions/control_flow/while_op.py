@@ -13,6 +13,7 @@ from ebbflow.core import context, stopping
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
 from ebbflow.functions.control_flow.branch_op import truth
+from ebbflow.functions.control_flow.references import read_inside
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.functions.side_effects import must_run
 from ebbflow.graph.symbolic import SymbolicTensor
@@ -167,6 +168,7 @@ def loop_node(
 
     The functions' first arguments are the `given` loop variables; what either captures becomes an invariant of both.
     """
+    read_inside([test, step])
     captured = unite(len(given), test, step)
     step.outputs = [*step.outputs, *step.inputs[len(given) :]]
     stateful = any(n._op.keeps_state for body in (test, step) for n in body._nodes)
