@@ -66,6 +66,8 @@ class FuncGraph(Graph):
         self.closed = False  # traced to the end: its tensors may not be used elsewhere any more
         self.in_python: Callable[..., list[Any]] | None = None  # the function it was traced from, of flat tensors
         self._captures: dict[int, tuple[Any, SymbolicTensor]] = {}
+        self.stand_ins: dict[int, tuple[Any, Any]] = {}  # while it is traced: what a given variable's handle is inside
+        self.stood_for: dict[int, Any] = {}  # by id, the handles that were asked for, and are arguments
         self._runners: dict[Any, tuple[Any, ...]] = {}
         self.derived = Derived()  # what has been worked out about this body: gradients, among others
         self.changing = outer.changing if isinstance(outer, FuncGraph) else threading.RLock()
@@ -104,6 +106,9 @@ class FuncGraph(Graph):
         """Return the argument that carries `tensor` in."""
         found = self._captures.get(id(tensor))
         if found is None:
+            if id(tensor) in self.stand_ins:
+                self.stood_for[id(tensor)] = tensor
+                return self.take(self.stand_in(tensor), name)
             if type(tensor) is SymbolicTensor:
                 outer = self.from_branches(tensor)
                 if outer is not tensor:
@@ -118,6 +123,19 @@ class FuncGraph(Graph):
         if context.recorders:  # a tape in this body that watches what is outside goes on with what is inside
             record(_CAPTURED, (tensor,), (found[1],), {})
         return found[1]
+
+    def stand_in(self, handle: Any) -> Any:
+        """Return the argument that carries a variable in which the function is being traced for, or what is given."""
+        found = self.stand_ins.get(id(handle))
+        return handle if found is None else found[1]
+
+    def stand_for(self, handles: dict[int, tuple[Any, Any]]) -> None:
+        """Have arguments stand for variables that are used by themselves, too; those of the function around, which are
+        given on, among them.
+        """
+        around = self._around.stand_ins if isinstance(self._around, FuncGraph) else {}
+        given_on = {key: pair for key, pair in around.items() if id(pair[1]) in handles}
+        self.stand_ins = {key: (handle, handles[id(inside)][1]) for key, (handle, inside) in given_on.items()} | handles
 
     def control_dependencies(self, control_inputs: Nested) -> Any:
         """Have nodes made inside the block run after `control_inputs`; for those outside, the whole function waits."""
@@ -187,7 +205,7 @@ class FuncGraph(Graph):
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables that are captured, as far as they live, in the order of their first use."""
-        found = (variable_of(outside) for outside, _ in self._captures.values())
+        found = (variable_of(outside) for outside in [*self.external_captures, *self.stood_for.values()])
         return tuple(v for v in found if v is not None)
 
     @property
@@ -322,6 +340,8 @@ def build(
     """
     graph = FuncGraph(name, outer)
     graph.is_control_flow_graph = control_flow
+    if isinstance(outer, FuncGraph):
+        graph.stand_ins, graph.stood_for = outer.stand_ins, outer.stood_for
     if control_flow and outer is not None:  # a branch or a turn has no collections of its own
         graph._collections, graph._collections_lock = outer._collections, outer._collections_lock
     with context.scope(graph), stop_recording_ops():

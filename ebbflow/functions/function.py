@@ -25,6 +25,7 @@ from ebbflow.functions import retracing, trace_types
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.device_choice import PREFERRED_DEVICE, DeferredForm
 from ebbflow.functions.signature import PLAIN_VALUES, FunctionSignature, FunctionType, Given
+from ebbflow.functions.told_apart import ToldApart
 from ebbflow.functions.tracing import lifted, refuse_variable, trace
 from ebbflow.functions.weak_method import WeakMethod, call_if_alive, drop
 from ebbflow.graph.symbolic import SymbolicTensor
@@ -78,7 +79,7 @@ class Function(Trackable):
         self._bound: dict[int, tuple[Any, Function]] = {}
         self._count = 0
         self._makes_variables: bool | None = None  # known after the first call
-        self._tells_variables_apart = False  # known after a trace that asked an argument for its name
+        self._apart = ToldApart()
         self._reported = False
         forget = weakref.WeakMethod(self._forget)
         self._forget_ref = lambda ref: call_if_alive(forget, ref)
@@ -181,13 +182,12 @@ class Function(Trackable):
                 raise self._signature.refusal(error, args, kwargs) from None
             tensors = fixed.tensors_of(positional, named)
             return self._find_fixed(tensors), tensors
-        apart = self._tells_variables_apart
-        given = Given(self._forget_ref, apart)
+        given = Given(self._forget_ref, self._apart)
         place = _place(given)
         key = (place, self._signature.key(positional, named, given))
         found = self._by_key.get(key)
         if found is None:
-            found = self._make(key, given, place, lambda: self._signature.type_of(positional, named, apart))
+            found = self._make(key, given, place, lambda: self._signature.type_of(positional, named, self._apart))
             if place is None and not kwargs and len(given.tensors) == len(args):
                 self._learn(args, positional, found)
         return found, given.tensors
@@ -219,12 +219,18 @@ class Function(Trackable):
             if found is None:
                 kind = kind_of()
                 found = self._serving(kind, place) or self._traced(kind, key, given, place)
-                if len(self._by_key) >= MAX_KEYS:
-                    self._by_key.clear()
-                self._by_key[key] = found
+                if self._apart.note(found.graph) and kind_of() != kind:  # it serves the very variables it was made for
+                    self._entries[-1].kind = kind_of()
+                else:
+                    self._learn_key(key, found)
                 for ref in given.refs:
                     self._keys_of[id(ref)] = key
             return found
+
+    def _learn_key(self, key: Any, found: ConcreteFunction) -> None:
+        if len(self._by_key) >= MAX_KEYS:
+            self._by_key.clear()
+        self._by_key[key] = found
 
     def _serving(self, kind: FunctionType, place: Any) -> ConcreteFunction | None:
         """Return the narrowest trace made for wider types."""
@@ -296,7 +302,6 @@ class Function(Trackable):
             self._makes_variables = bool(made)
         if made:
             graph = self._trace_once(kind, _refuse)
-        self._tells_variables_apart |= graph.tells_variables_apart
         return graph
 
     def _trace_once(self, kind: FunctionType, create: Callable[..., Any]) -> Any:

@@ -45,19 +45,21 @@ class Given:
 
     __slots__ = ("_aliases", "_apart", "forget", "refs", "tensors")
 
-    def __init__(self, forget: Callable[[Any], None] | None = None, apart: bool = False) -> None:
+    def __init__(self, forget: Callable[[Any], None] | None = None, apart: Callable[[Any], bool] | None = None) -> None:
         self.tensors: list[Any] = []
         self.refs: list[Any] = []  # to objects that the key holds weakly; `forget` hears when one goes
         self.forget = forget
         self._aliases: dict[int, int] = {}
-        self._apart = apart  # a trace serves one variable only
+        self._apart = apart  # of a variable's handle: whether it has a trace of its own
 
     def alias_of(self, variable: Any) -> Any:
         """Return the same small number for the same variable, counted in the order they are met; where a trace serves
         one variable only, what tells it from all others.
         """
         number = id(variable._handle)
-        return (variable._unique_id, number) if self._apart else self._aliases.setdefault(number, len(self._aliases))
+        if self._apart is not None and self._apart(variable._handle):
+            return variable._unique_id, number
+        return self._aliases.setdefault(number, len(self._aliases))
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------
@@ -420,7 +422,9 @@ class FunctionSignature:
             *[(name, key_of(named[name], given)) for name in sorted(named)],
         )
 
-    def type_of(self, positional: Sequence[Any], named: dict[str, Any], apart: bool = False) -> FunctionType:
+    def type_of(
+        self, positional: Sequence[Any], named: dict[str, Any], apart: Callable[[Any], bool] | None = None
+    ) -> FunctionType:
         """Return the types of bound arguments."""
         given = Given(apart=apart)
         names = [p.name for p in self._positional]

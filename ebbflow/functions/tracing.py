@@ -34,6 +34,7 @@ class Arguments:
         self.name = "args"
         self._one_name = name
         self.by_alias: dict[int, Any] = {}  # variables given twice are one inside, too
+        self.variables: dict[int, tuple[Any, Any]] = {}  # by their handles' ids: these, and what stands for them
 
     def argument(self, spec: TensorSpec, **attrs: Any) -> SymbolicTensor:
         """Return the placeholder for a tensor of this type."""
@@ -59,12 +60,15 @@ def trace(
     graph.changing = threading.RLock()  # others call it too: it does not wait for the function it was first called in
     around = list(context.default_graph()._stack("variable_creators")) if outer is None else ()
     with context.scope(graph), stop_recording(), creating(graph, creator, around):
-        args, kwargs = kind.placeholders(Arguments(graph))
+        makes = Arguments(graph)
+        args, kwargs = kind.placeholders(makes)
         graph.inputs = kind.tensors_of(args, kwargs)
+        graph.stand_for(makes.variables)
         before = nest.flatten_with_tuple_paths((args, kwargs))
         result = function(*args, **kwargs)
         _check_unchanged(before, nest.flatten_with_tuple_paths((args, kwargs)), shown or function)
         finish(graph, result, shown or function)
+    graph.stand_ins.clear()
     graph.closed = True
     return graph
 

@@ -179,7 +179,9 @@ class ResourceVariable(VariableV1):
 
     @property
     def _tape_handle(self) -> Any:
-        return self._handle
+        """What its gradient goes by: its handle, or the argument of a function being traced that stands for it."""
+        graph = context.current_graph() if context.graph_scopes else None
+        return self._handle if graph is None or not graph.building_function else graph.stand_in(self._handle)
 
     @property
     def _handle_name(self) -> str:

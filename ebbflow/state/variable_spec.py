@@ -69,6 +69,9 @@ class VariableSpec(TypeSpec):
         made = _stand_ins[0](handle, self)
         first = placeholder_context.by_alias.setdefault(self.alias_id, made)
         first._also.append(handle)
+        variable = None if self.first is None else self.first()
+        if variable is not None:
+            placeholder_context.variables[id(variable._handle)] = variable._handle, first._handle
         return first
 
     def flatten(self) -> list[Any]:

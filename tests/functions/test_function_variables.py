@@ -234,3 +234,20 @@ def test_a_form_for_another_device_is_traced_when_it_is_called():
     concrete.add_gradient_functions_to_graph()
     assert not traces
     assert float(concrete(tf.constant(1.0))) == 2.0 and concrete.structured_outputs is not None and len(traces) == 1
+
+
+def test_a_trace_for_a_variable_that_the_function_uses_by_itself_serves_no_other():
+    v, w = tf.Variable(2.0), tf.Variable(3.0)
+
+    @traced
+    def slopes(u):
+        with tf.GradientTape() as tape:
+            y = u * v
+        return tape.gradient(y, [u, v])
+
+    def of(variable):
+        return [float(g) for g in slopes(variable)]
+
+    assert [of(w), of(v), of(w), of(v)] == [[2.0, 3.0], [4.0, 4.0], [2.0, 3.0], [4.0, 4.0]]
+    assert slopes.experimental_get_tracing_count() == 2
+    assert v.ref() in [u.ref() for u in slopes.get_concrete_function(v).variables]

@@ -515,6 +515,49 @@ def taken(tf):
     }
 
 
+# --- a variable that is an argument and used by itself ----------------------------------------------------------------
+
+
+def given_and_used(tf):
+    """Gradients inside and outside of functions that are given a variable which they also use by themselves."""
+    v = tf.Variable(2.0)
+
+    def inside(function):
+        def body(u):
+            with tf.GradientTape() as tape:
+                y = function(u)
+            return tape.gradient(y, [u, v])
+
+        return [float(g) for g in tf.function(body, autograph=False)(v)]
+
+    def outside(function):
+        with tf.GradientTape() as tape:
+            y = tf.function(function, autograph=False)(v)
+        return float(tape.gradient(y, v))
+
+    def assigned(u):
+        u.assign_add(1.0)
+        return u * v
+
+    inner = tf.function(lambda u: u * v, autograph=False)
+    functions = {
+        "product": lambda u: u * v,
+        "used": lambda u: 0.0 * u + 3.0 * v * v,
+        "given": lambda u: 3.0 * u * u + 0.0 * v,
+        "choice": lambda u: tf.cond(u > 0.0, lambda: u * v, lambda: u),
+        "loop": lambda u: tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * u * v), [0, 1.0])[1],
+        "called": lambda u: inner(u) + inner(v) * u,
+        "assigned": assigned,
+    }
+    found = {f"{name}, inside": inside(function) for name, function in functions.items()}
+    v.assign(2.0)
+    found.update({f"{name}, outside": outside(function) for name, function in functions.items()})
+    by_gradients = tf.function(lambda u: tf.gradients(u * v, [u, v]), autograph=False)
+    v.assign(2.0)
+    found["tf.gradients"] = [float(g) for g in by_gradients(v)]
+    return found
+
+
 PROGRAMS = {
     "taken": taken,
     "trace_counts": trace_counts,
@@ -524,4 +567,5 @@ PROGRAMS = {
     "refusals": refusals,
     "graphs": graphs,
     "seeds": seeds,
+    "given_and_used": given_and_used,
 }
