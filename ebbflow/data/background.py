@@ -12,12 +12,12 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from ebbflow.core import errors
-from ebbflow.data.running import Meter, join, standing
+from ebbflow.data.running import Meter, bunch_of, join, standing
 
 LONG = 200e-6
 """Seconds from which on a call is worth a thread: handing it over and back takes about 50 µs."""
@@ -108,14 +108,14 @@ class Buffer:
                 self._changed.notify_all()
 
 
-def _fill(elements: Iterator[Any], buffer: Buffer, work_for: Any) -> None:
+def _fill(elements: Started, buffer: Buffer, work_for: Any) -> None:
     join(work_for)
     while buffer.wait_for_room():
         try:
-            buffer.put("value", next(elements))
-        except StopIteration:
-            buffer.put("end")
-            return
+            bunch = elements.bunch()
+            buffer.put("values" if bunch else "end", bunch)
+            if not bunch:
+                return
         except BaseException as error:  # for whoever takes it; what comes after may be fine
             buffer.put("error", error)
 
@@ -127,14 +127,12 @@ class Started:
         self._start = start
         self._elements: Iterator[Any] | None = None
 
-    def __iter__(self) -> Started:
-        return self
-
-    def __next__(self) -> Any:
+    def bunch(self) -> Sequence[Any]:
+        """Return the next item, with those behind it that are there already; none behind the last."""
         if self._elements is None:
             self._elements = iter(())
             self._elements = self._start()
-        return next(self._elements)
+        return bunch_of(self._elements)
 
 
 class Ahead:
@@ -156,7 +154,8 @@ class Ahead:
         when_worth: bool = False,
     ):
         self._buffer = Buffer(room)
-        self._elements: Iterator[Any] | None = Started(start)  # until a thread has them
+        self._elements: Started | None = Started(start)  # until a thread has them
+        self._ready: deque[Any] = deque()  # those that came with the last one given
         self._ended = False
         self._most, self._was_full = most, False
         self._name, self._work_for = name, standing()
@@ -171,21 +170,36 @@ class Ahead:
             threading.Thread(target=_fill, args=given, name=f"ebbflow-{self._name}", daemon=True).start()
         return self
 
-    def _make_here(self, elements: Iterator[Any]) -> Any:
+    def _make_here(self, elements: Started) -> Sequence[Any]:
         began = time.perf_counter()
-        element = next(elements)
+        bunch = elements.bunch()
         spent = time.perf_counter() - began
         if spent > LONG and (self._made_here or spent > STARTING):
             self.begin()
         self._made_here += 1
-        return element
+        return bunch
 
     def __iter__(self) -> Ahead:
         return self
 
     def __next__(self) -> Any:
+        if not self._ready:
+            self._ready.extend(self._taken())
+        try:
+            return self._ready.popleft()
+        except IndexError:
+            raise StopIteration from None
+
+    def bunch(self) -> Sequence[Any]:
+        """Return the next item, with those behind it that were made with it; none behind the last."""
+        if not self._ready:
+            return self._taken()
+        bunch, self._ready = self._ready, deque()
+        return bunch
+
+    def _taken(self) -> Sequence[Any]:
         if self._ended:
-            raise StopIteration
+            return ()
         if self._elements is not None:
             if self._when_worth and self.meter is None:
                 return self._make_here(self._elements)
@@ -196,12 +210,10 @@ class Ahead:
         if buffer.room < self._most:
             self._make_room(len(buffer.items))
         kind, value = buffer.take() if self.meter is None else self._measured(self.meter)
-        if kind == "value":
-            return value
         if kind == "error":
             raise value
-        self._ended = True
-        raise StopIteration
+        self._ended = kind == "end"
+        return value
 
     def _make_room(self, waiting: int) -> None:
         if waiting >= self._buffer.room:

@@ -53,12 +53,25 @@ def _positive(value: Any, name: str) -> int:
     return number
 
 
-def _groups(elements: Iterator[Element], count: int, whole: bool) -> Iterator[list[Element]]:
-    """Yield lists of elements that follow each other; the last may be shorter, unless only whole ones are wanted."""
-    while group := list(itertools.islice(elements, count)):
-        if whole and len(group) < count:
-            return
-        yield group
+class _groups:  # noqa: N801  (called like a function)
+    """Lists of elements that follow each other; the last may be shorter, unless only whole ones are wanted.
+
+    An error takes the elements before it along that have not filled a list yet, and ends nothing.
+    """
+
+    __slots__ = ("_count", "_elements", "_whole")
+
+    def __init__(self, elements: Iterator[Element], count: int, whole: bool):
+        self._elements, self._count, self._whole = elements, count, whole
+
+    def __iter__(self) -> _groups:
+        return self
+
+    def __next__(self) -> list[Element]:
+        group = list(itertools.islice(self._elements, self._count))
+        if not group or (self._whole and len(group) < self._count):
+            raise StopIteration
+        return group
 
 
 def _number_of_groups(size: int, count: int, whole: bool) -> int:
@@ -73,17 +86,17 @@ def _batched(input_dataset: Any, batch_size: Any, drop_remainder: Any) -> Any:
 
     def start() -> Iterator[Element]:
         columns = source.by_column()
-        return _stacks(source.start(), count, whole) if columns is None else batches_of(columns, count, whole)
+        if columns is not None:
+            return batches_of(columns, count, whole)
+        return map(_stack, _groups(source.start(), count, whole))
 
     return made(start, _number_of_groups(source.size, count, whole), source, count if whole else None, role=GATHERS)
 
 
-def _stacks(elements: Iterator[Element], count: int, whole: bool) -> Iterator[Element]:
-    for group in _groups(elements, count, whole):
-        if len(group[0]) == 1:
-            yield (stacked([element[0] for element in group]),)
-        else:
-            yield tuple([stacked(parts, i) for i, parts in enumerate(zip(*group, strict=True))])
+def _stack(group: list[Element]) -> Element:
+    if len(group[0]) == 1:
+        return (stacked([element[0] for element in group]),)
+    return tuple([stacked(parts, i) for i, parts in enumerate(zip(*group, strict=True))])
 
 
 @BatchDatasetV2.kernel
@@ -106,16 +119,20 @@ def _(
     def start() -> Iterator[Element]:
         columns = source.by_column()
         groups: Iterator[Any] = (
-            (zip(*group, strict=True) for group in _groups(source.start(), count, whole))
+            map(_by_part, _groups(source.start(), count, whole))
             if columns is None
             else batches_of(columns, count, whole)
         )
-        return (
-            tuple([_padded(parts, shapes[i], padding_values[i], i) for i, parts in enumerate(group)])
-            for group in groups
-        )
+        return map(padded, groups)
+
+    def padded(group: Any) -> Element:
+        return tuple([_padded(parts, shapes[i], padding_values[i], i) for i, parts in enumerate(group)])
 
     return made(start, _number_of_groups(source.size, count, whole), source, role=GATHERS)
+
+
+def _by_part(group: list[Element]) -> Iterator[Any]:
+    return zip(*group, strict=True)
 
 
 def _padded(parts: Sequence[np.ndarray], shape: list[int], filler: np.ndarray, index: int) -> np.ndarray:

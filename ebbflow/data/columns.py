@@ -9,11 +9,13 @@ order, that its stage gives element by element. Knows arrays; knows nothing of p
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
+from ebbflow.data.line import Line
 from ebbflow.ops.random.philox import Words
 from ebbflow.ops.sizes import invalid
 
@@ -112,23 +114,52 @@ class rows_of:  # noqa: N801  (called like a function)
         return tuple([column[i, ...] for column in self._block])
 
 
-def batches_of(columns: Columns, count: int, whole: bool) -> Iterator[Block]:
-    """Yield blocks of `count` rows, and what is left in the end unless only whole ones are wanted."""
-    sizes = Sizes(count)
-    held: list[Block] = []
-    have = 0
-    while True:
-        while have < count and (block := columns.take(sizes.want)) is not None:
+class batches_of:  # noqa: N801  (called like a function)
+    """Blocks of `count` rows, and what is left in the end unless only whole ones are wanted.
+
+    `bunch` gives all that need no more work than the first of them. An error takes the rows before it along that have
+    not filled a batch yet, and ends nothing.
+    """
+
+    __slots__ = ("_columns", "_count", "_held", "_ready", "_sizes", "_whole")
+
+    def __init__(self, columns: Columns, count: int, whole: bool):
+        self._columns, self._count, self._whole = columns, count, whole
+        self._sizes = Sizes(count)
+        self._held: list[Block] = []  # fewer rows than a batch has
+        self._ready: deque[Block] = deque()
+
+    def __iter__(self) -> batches_of:
+        return self
+
+    def __next__(self) -> Block:
+        if not self._ready:
+            self._ready.extend(self.bunch())
+        try:
+            return self._ready.popleft()
+        except IndexError:
+            raise StopIteration from None
+
+    def bunch(self) -> list[Block]:
+        """Return the next batches, at least one; none behind the last."""
+        held, self._held = self._held, []
+        have, count = sum(map(length, held)), self._count
+        while have < count and (block := self._columns.take(self._sizes.want)) is not None:
             held.append(block)
             have += length(block)
-            sizes.after(block)
+            self._sizes.after(block)
         if have < count:
-            break
-        taken, held = split(held, count)
-        have -= count
-        yield taken
-    if have and not whole:
-        yield split(held, have)[0]
+            return [split(held, have)[0]] if have and not self._whole else []
+        batches = []
+        if len(held) > 1:  # what was left, and a block or more to fill it up
+            taken, held = split(held, count)
+            batches.append(taken)
+        for block in held:  # the last one, if any
+            rows = length(block)
+            ends = range(count, rows + 1, count)
+            batches += zip(*[[column[i - count : i] for i in ends] for column in block], strict=True)
+            self._held = [part(block, rows - rows % count, rows)] if rows % count else []
+        return batches
 
 
 def split(held: list[Block], count: int) -> tuple[Block, list[Block]]:
@@ -332,16 +363,15 @@ class Zipped:
 class Shuffled:
     """Rows drawn at random of the `room` next ones, by the words of a stream; several epochs may share the line.
 
-    The line is a ring of places, each with the number of the row of `_store` that an element is kept in. Drawing takes
-    a place of the epoch at hand, and what stands first in line moves there. An element that comes in is kept where the
-    one that was drawn had been, so a whole block of draws is one gather, and one assignment for what comes in.
+    What stands in line are the numbers of the rows of `_store` that elements are kept in. An element that comes in is
+    kept where the one that was drawn had been, so a whole block of draws is one gather, and one assignment for what
+    comes in.
     """
 
     def __init__(self, source: Columns, room: int, words: Words):
         self._source, self._room, self._words = source, room, words
         self._store: Block | None = None
-        self._ring: list[int] = []
-        self._first = self._end = 0  # places in line, counted from the beginning: the next to go, and behind the last
+        self._line = Line(0, words)
         self._more = True
         self._error: BaseException | None = None
 
@@ -349,11 +379,11 @@ class Shuffled:
         """Return the next rows drawn."""
         if self._more and self._store is None:
             self._fill()
-        if self._error is not None and self._end - self._first < self._room:
+        if self._error is not None and len(self._line) < self._room:
             error, self._error = self._error, None
-            self._store, self._more, self._end = None, False, self._first
+            self._store, self._more = None, False
             raise error
-        if self._store is None or self._first == self._end:
+        if self._store is None or not len(self._line):
             return None
         fresh = self._incoming(min(count, self._room)) if self._more else None
         if fresh is not None:
@@ -361,7 +391,7 @@ class Shuffled:
         if self._error is not None:
             return self._drawn(1)  # the line is full; what would come in next is the error
         self._more = False
-        return self._drawn(min(count, self._end - self._first))
+        return self._drawn(min(count, len(self._line)))
 
     def _incoming(self, count: int) -> Block | None:
         """Return rows from the source; an error of its is raised when its element would have come in."""
@@ -384,47 +414,19 @@ class Shuffled:
             self._store = tuple([np.concatenate(parts) for parts in zip(*blocks, strict=True)])
         if have < self._room and self._error is None:
             self._more = False
-        self._ring = list(range(have))
-        self._end = have
+        self._line = Line(have, self._words)
 
     def _exchanged(self, fresh: Block) -> Block:
         """Return as many rows as come in; the line stays full."""
-        ring, room, first = self._ring, len(self._ring), self._first
-        count = length(fresh)
-        slots = np.arange(first, first + count)
-        words = self._words.take(count)
-        drawn: list[int] = []
-        append = drawn.append
-        for place, head in zip(((slots + words % room) % room).tolist(), (slots % room).tolist(), strict=True):
-            kept = ring[place]
-            append(kept)
-            ring[place] = ring[head]
-            ring[head] = kept
-        self._first += count
-        self._end += count
-        return self._swapped(np.array(drawn), fresh)
-
-    def _swapped(self, at: np.ndarray, fresh: Block) -> Block:
-        """Return the rows of the store at some places, which those that come in take one after the other."""
+        at, came = self._line.exchange(length(fresh))
         found = tuple([column.take(at, axis=0) for column in self._store])  # type: ignore[union-attr]
-        order = at.argsort(kind="stable")
-        again = np.flatnonzero(at[order[1:]] == at[order[:-1]])
+        again = np.flatnonzero(came >= 0)  # those that came in with this block and go out with it, too
         for column, new, out in zip(self._store, fresh, found, strict=True):  # type: ignore[arg-type]
-            out[order[again + 1]] = new[order[again]]  # one that came in with this block and goes out with it, too
+            out[again] = new[came[again]]
             column[at] = new  # of several at one place the last stays
         return found
 
     def _drawn(self, count: int) -> Block:
         """Return rows while none come in: the line gets shorter."""
-        ring, room, first, end = self._ring, len(self._ring), self._first, self._end
-        heads = np.arange(first, first + count)
-        words = self._words.take(count)
-        drawn: list[int] = []
-        append = drawn.append
-        places = (heads + words % (end - heads)) % room
-        for place, head in zip(places.tolist(), (heads % room).tolist(), strict=True):
-            append(ring[place])
-            ring[place] = ring[head]
-        self._first += count
-        at = np.array(drawn)
+        at = self._line.draw(count)
         return tuple([column.take(at, axis=0) for column in self._store])  # type: ignore[union-attr]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from ebbflow.core import errors
 from ebbflow.core.op import Op
 from ebbflow.data.calls import Call, Element
 from ebbflow.data.columns import Columns, Indexed, rows_of
-from ebbflow.data.running import PLANNED, USUAL, Metered, MeteredColumns, Run, current, usual
+from ebbflow.data.running import PLANNED, USUAL, Metered, MeteredColumns, Run, bunch_of, current, usual
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.random.seeds import OWN, iteration, own_seeds
 from ebbflow.ops.sizes import invalid
@@ -240,14 +241,16 @@ class Position:
         self._streams: dict[Any, Any] = {}
         self.run = current.run
         self.seeds: list[tuple[int, int, int]] = []  # of the stages, when this began
-        self.taken = 0  # elements since the start: where a checkpoint says one was
+        self._asked = 0  # elements since the start, those included that wait here
+        self._ready: deque[Element] = deque()  # those that came with the last one taken
         self._lock = threading.RLock()  # one who asks while being asked is told so by Python, instead of waiting
 
     def begin(self, pipe: Pipe, run: Run | None = None, own: tuple[int, int] | None = None) -> None:
         """Start over a pipe from its first element; with seeds for what has none of its own, or by chance."""
         with self._lock:
             self._elements = None  # whatever the last one held goes first
-            self.pipe, self._streams, self.taken = pipe, {} if own is None else {OWN: own}, 0
+            self.pipe, self._streams = pipe, {} if own is None else {OWN: own}
+            self._asked, self._ready = 0, deque()
             self.run = run or (current.run if current.run is not USUAL else usual(pipe.options))
             self.seeds = [stage.seeds.state() for stage in _seeded(pipe)]
             around, current.run = current.run, self.run
@@ -257,9 +260,23 @@ class Position:
             finally:
                 current.run = around
 
+    @property
+    def taken(self) -> int:
+        """How many elements were taken since the start: where a checkpoint says one was."""
+        return self._asked - len(self._ready)
+
     def take(self) -> Element | None:
         """Return the next element, or None behind the last."""
+        try:
+            return self._ready.popleft()
+        except IndexError:
+            return self._take_more()
+
+    def _take_more(self) -> Element | None:
+        """Return the next element when none is at hand, and keep what came with it."""
         with self._lock:
+            if self._ready:  # another thread has brought some
+                return self._ready.popleft()
             if self._elements is None:
                 raise errors.FailedPreconditionError(
                     None,
@@ -269,9 +286,12 @@ class Position:
                 )
             around, iteration.streams = iteration.streams, self._streams
             outer, current.run = current.run, self.run
-            self.taken += 1
+            self._asked += 1
             try:
-                return next(self._elements, None)
+                first, *more = bunch_of(self._elements) or (None,)
+                self._asked += len(more)
+                self._ready.extend(more)
+                return first
             except MemoryError as error:
                 raise errors.ResourceExhaustedError(None, None, f"out of memory: {error}") from None
             finally:

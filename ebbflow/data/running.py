@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ebbflow.ops.random.seeds import iteration
@@ -94,6 +94,16 @@ def standing() -> tuple[Any, Run]:
 def join(standing: tuple[Any, Run]) -> None:
     """Have this thread work for an iteration: random ops read its streams, stages run as it says."""
     iteration.streams, current.run = standing
+
+
+def bunch_of(elements: Iterator[Any]) -> Sequence[Any]:
+    """Return the next item of an iterator, with those behind it if it gives several at once; none behind the last."""
+    bunch = getattr(elements, "bunch", None)
+    if bunch is not None:
+        return bunch()
+    for element in elements:
+        return (element,)
+    return ()
 
 
 class Metered:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -249,3 +250,49 @@ def test_lines_of_csv_are_read_by_the_column():
     bad = Dataset.from_tensor_slices(lines).map(columns)
     planned = elements(bad, PLANNED)
     assert planned == elements(bad, PLAIN) and planned[60][0] is tf.errors.InvalidArgumentError
+
+
+def elements_and_errors(dataset):
+    iterator, seen = iter(dataset), []
+    while True:
+        try:
+            seen.append(next(iterator).numpy().tolist())
+        except StopIteration:
+            return seen
+        except tf.errors.InvalidArgumentError:
+            seen.append("error")
+
+
+@pytest.mark.parametrize("calls", [None, 2])
+@pytest.mark.parametrize(
+    "batched", [lambda d: d.batch(2), lambda d: d.padded_batch(2, []), lambda d: d.batch(2).prefetch(1)]
+)
+def test_an_error_takes_the_batch_it_falls_into_and_no_other(calls, batched):
+    numbers = Dataset.from_tensor_slices(np.array([1, 2, 4, 0, 5, 10, 1], np.float32))
+    divided = numbers.map(lambda x: tf.debugging.check_numerics(10 / x, "quotient"), num_parallel_calls=calls)
+    assert elements_and_errors(batched(divided)) == [[10, 5], "error", [2, 1], [10]]
+
+
+def test_batches_that_need_no_more_work_are_handed_over_together_and_counted_one_by_one():
+    dataset = Dataset.range(10_000).map(lambda x: x + 1).batch(8).prefetch(2)
+    iterator = iter(dataset)
+    seen = [next(iterator).numpy() for _ in range(100)]
+    assert iterator._position.taken == 100
+    seen += [batch.numpy() for batch in iterator]
+    np.testing.assert_array_equal(np.concatenate(seen), np.arange(1, 10_001))
+
+
+def test_two_threads_share_an_iterator_without_losing_or_doubling_elements():
+    iterator = iter(Dataset.range(20_000).map(lambda x: x + 1).batch(4).prefetch(2))
+    seen: list[list[int]] = [[], []]
+
+    def go(mine):
+        for batch in iterator:
+            mine.extend(batch.numpy().tolist())
+
+    threads = [threading.Thread(target=go, args=(mine,)) for mine in seen]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(seen[0] + seen[1]) == list(range(1, 20_001))
