@@ -13,6 +13,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.engines import background
+from ebbflow.engines.native import late_code
 
 Dataset = tf.data.Dataset
 
@@ -158,8 +159,10 @@ def test_a_dataset_can_be_gone_over_after_a_fork():
 def test_epochs_leave_nothing_behind():
     dataset = Dataset.from_tensor_slices(np.zeros((500, 8), np.float32)).shuffle(100).map(lambda x: x + 1).batch(32)
     dataset = dataset.prefetch(2)
-    for _ in range(3):
+    for _ in range(40):  # until all is compiled that pays
         list(dataset)
+    late_code.settle()
+    list(dataset)
     gc.collect()
     before, running = len(gc.get_objects()), len(threads())
     for _ in range(20):
