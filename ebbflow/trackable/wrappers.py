@@ -102,22 +102,24 @@ class ListWrapper(List, MutableSequence[Any], _Listed):
         self, save_type: SaveType = SaveType.CHECKPOINT, cache: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
         self._check_external_modification()
-        about = f"Unable to save the object {self} (a list wrapper constructed to track trackable TensorFlow objects). "
         if self._non_append_mutation:
             raise ValueError(
-                f"{about}A list element was replaced (__setitem__, __setslice__), deleted (__delitem__, "
+                f"{self._not_saved()}A list element was replaced (__setitem__, __setslice__), deleted (__delitem__, "
                 "__delslice__), or moved (sort). In order to support restoration on object creation, tracking is "
                 "exclusively for append-only data structures.\n\nIf you don't need this list checkpointed, wrap it in "
                 f"a non-trackable object; {_IGNORED}"
             )
         if self._external_modification:
             raise ValueError(
-                f"{about}The wrapped list was modified outside the wrapper (its final value was {self._storage}, its "
-                f"value when a checkpoint dependency was added was {self._last_wrapped_list_snapshot}), which breaks "
-                "restoration on object creation.\n\nIf you don't need this list checkpointed, wrap it in a "
-                f"NoDependency object; {_IGNORED}"
+                f"{self._not_saved()}The wrapped list was modified outside the wrapper (its final value was "
+                f"{self._storage}, its value when a checkpoint dependency was added was "
+                f"{self._last_wrapped_list_snapshot}), which breaks restoration on object creation.\n\nIf you don't "
+                f"need this list checkpointed, wrap it in a NoDependency object; {_IGNORED}"
             )
         return super()._trackable_children(save_type, **kwargs)
+
+    def _not_saved(self) -> str:
+        return f"Unable to save the object {self} (a list wrapper constructed to track trackable TensorFlow objects). "
 
     def _track_value(self, value: Any, name: str) -> Any:
         """Track what can be; a list may hold anything."""
@@ -289,23 +291,25 @@ class _DictWrapper(TrackableDataStructure, ObjectProxy):
         self, save_type: SaveType = SaveType.CHECKPOINT, cache: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
         self._check_self_external_modification()
-        about = (
-            f"Unable to save the object {self} (a dictionary wrapper constructed automatically on attribute assignment)"
-            ". The wrapped dictionary "
-        )
-        advice = f"\n\nIf you don't need this dictionary checkpointed, wrap it in a non-trackable object; {_IGNORED}"
         if self._self_non_string_key:
-            raise ValueError(
-                f"{about}contains a non-string key which maps to a trackable object or mutable data structure.{advice}"
+            raise self._not_saved(
+                "contains a non-string key which maps to a trackable object or mutable data structure"
             )
         if self._self_external_modification:
-            raise ValueError(
-                f"{about}was modified outside the wrapper (its final value was {self}, its value when a checkpoint "
+            raise self._not_saved(
+                f"was modified outside the wrapper (its final value was {self}, its value when a checkpoint "
                 f"dependency was added was {self._self_last_wrapped_dict_snapshot}), which breaks restoration on "
-                f"object creation.{advice}"
+                "object creation"
             )
         children = super()._trackable_children(save_type, **kwargs)
         return {name: ref for name, ref in children.items() if name in self.__wrapped__}
+
+    def _not_saved(self, why: str) -> ValueError:
+        return ValueError(
+            f"Unable to save the object {self} (a dictionary wrapper constructed automatically on attribute assignment)"
+            f". The wrapped dictionary {why}.\n\nIf you don't need this dictionary checkpointed, wrap it in a "
+            f"non-trackable object; {_IGNORED}"
+        )
 
     def _check_self_external_modification(self) -> None:
         """Notice that the original changed behind the wrapper's back."""

@@ -189,3 +189,17 @@ def test_a_copy_of_a_dict_that_cannot_be_saved_cannot_be_saved():
     for copied in (copy.copy(module.table), copy.deepcopy(module.table)):
         with pytest.raises(ValueError, match="modified outside the wrapper"):
             copied._trackable_children()
+
+
+def test_saving_and_restoring_ask_for_no_text_of_the_values(tmp_path):
+    class Silent(tf.Module):
+        def __repr__(self):
+            raise AssertionError("nobody should ask")
+
+    module = Silent()
+    module.v = tf.Variable(1.0)
+    root = tf.train.Checkpoint(listed=[module], keyed={"a": module})
+    path = root.write(str(tmp_path / "c"))
+    module.v.assign(2.0)
+    root.read(path).assert_consumed()
+    assert module.v.numpy() == 1.0
