@@ -105,7 +105,39 @@ def recurrent(tf: Any, x: Any) -> Any:
     return tf.scan(step, tf.stack([1.0, 2.0, 3.0, 4.0]), initializer=tf.zeros([1, 4]))
 
 
-GRAPHS = (loop, choice, choice_of_effects, slope_of_loop, slope_of_choice, nested, rows, mapped, training, recurrent)
+def functions(tf: Any, x: Any) -> Any:
+    """A function in a function, one that captures, and one whose gradient is another."""
+    if tf.__name__.startswith("tensorflow"):
+        defun = importlib.import_module("tensorflow.python.framework.function").Defun
+    else:
+        defun = importlib.import_module("ebbflow.functions.typed_function").Defun
+    outside = tf.identity(x * 2)
+
+    @defun(tf.float32, tf.float32)
+    def threefold(value: Any, grad: Any) -> Any:
+        return grad * 3.0 + value
+
+    @defun(tf.float32, grad_func=threefold)
+    def squared(value: Any) -> Any:
+        return value * value
+
+    @defun(tf.float32)
+    def outer(value: Any) -> Any:
+        @defun(tf.float32)
+        def inner(value: Any) -> Any:
+            return tf.sin(value), value + outside
+
+        first, second = inner(value)
+        return first - second
+
+    y = squared(x, name="squared")
+    y.set_shape([3])
+    z = outer(y, name="outer")
+    return z + tf.gradients(z, x)[0]
+
+
+GRAPHS = (loop, choice, choice_of_effects, slope_of_loop, slope_of_choice, nested, rows, mapped, training, recurrent,
+          functions)  # fmt: skip
 
 
 # --- what a process does ----------------------------------------------------------------------------------------------

@@ -49,12 +49,12 @@ for _op in (PartitionedCall, StatefulPartitionedCall):
 # --- calling ----------------------------------------------------------------------------------------------------------
 
 
-def call_body(body: FuncGraph, inputs: Sequence[Any]) -> list[Any]:
+def call_body(body: FuncGraph, inputs: Sequence[Any], name: str | None = None) -> list[Any]:
     """Return the results of `body` for tensors that stand for all its inputs, captures included."""
     if context.graph_scopes:
         graph = context.current_graph()
         if graph is not None:
-            return _call_in_graph(graph, body, inputs)
+            return _call_in_graph(graph, body, inputs, name)
     if context.recorders and context.thread.recorders:
         return _call_recorded(body, inputs)
     return wrap(_dtypes(body), body.run(eager_run, [x._array for x in inputs]))
@@ -75,14 +75,14 @@ def _dtypes(body: FuncGraph) -> list[Any]:
     return [t._dtype.base_dtype for t in body.outputs]
 
 
-def _call_in_graph(graph: Any, body: FuncGraph, inputs: Sequence[Any]) -> list[Any]:
+def _call_in_graph(graph: Any, body: FuncGraph, inputs: Sequence[Any], name: str | None) -> list[Any]:
     inputs = [graph.take(x) for x in inputs]
     forward = body
     if context.recorders and context.thread.recorders:
         forward = _prepared(body, inputs)[0]
     kind = raw.StatefulPartitionedCall if body.stateful else raw.PartitionedCall
     with graph.control_dependencies(body.outer_controls) if body.outer_controls else contextlib.nullcontext():
-        outputs = kind(inputs, Tout=[t.dtype.base_dtype for t in forward.outputs], f=forward)
+        outputs = kind(inputs, Tout=[t.dtype.base_dtype for t in forward.outputs], f=forward, name=name)
     return [] if not body.outputs else list(outputs)[: len(body.outputs)]
 
 

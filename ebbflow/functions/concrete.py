@@ -47,6 +47,7 @@ class ConcreteFunction(Trackable):
     """A traced function: a graph with arguments and results."""
 
     _maker: weakref.ref[Any] | None = None  # the function it is a trace of
+    _keywords: list[str] | None = None  # what its tensors are called in a file
 
     def __init__(self, graph: FuncGraph, kind: FunctionType):
         self._graph = graph
@@ -212,6 +213,11 @@ class ConcreteFunction(Trackable):
     @property
     def _arg_keywords(self) -> list[str]:
         """The names under which flat arguments can be given."""
+        if self._keywords is not None and len(self._keywords) == self._count:
+            return self._keywords
+        return self._own_keywords()
+
+    def _own_keywords(self) -> list[str]:
         return [t.op._attrs.get("_user_specified_name", t.op.name) if t.op.name == "Placeholder" else t.op.name
                 for t in self._graph.inputs[: self._count]]  # fmt: skip
 

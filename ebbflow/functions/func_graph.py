@@ -61,6 +61,10 @@ class FuncGraph(Graph):
         self.outer_controls: list[Operation] = []  # nodes outside that something inside waits for: so does the caller
         self.base = self  # of a body with other results: the one it was made from
         self.jit_compile: bool | str | None = None
+        self.called_by_name = False  # a call of it is a node whose op is the function itself, as TF 1 writes them
+        self.gradient_body: Callable[[], FuncGraph] | None = None  # what computes its gradient, if the program says so
+        self.gradient_rule: Callable[..., list[Any]] | None = None  # that, as the rule that calls of it name
+        self.output_names: list[str] = []  # what its results were called in a file
         self.tells_variables_apart = False  # its trace depends on which variable an argument is
         self.saving_errors: set[str] = set()  # why a SavedModel may not hold it
         self.closed = False  # traced to the end: its tensors may not be used elsewhere any more
@@ -260,7 +264,7 @@ class FuncGraph(Graph):
         """Return a function with the same arguments and the same nodes that gives other tensors of the body."""
         other = object.__new__(type(self))
         other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name, "_runners": {}}
-        other.function_name, other.derived = name, Derived()
+        other.function_name, other.derived, other.gradient_body = name, Derived(), None
         return other
 
     def shared(self, in_python: Callable[..., list[Any]] | None) -> FuncGraph:

@@ -19,6 +19,8 @@ from ebbflow.functions.call import call_body
 from ebbflow.functions.concrete import packer
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.graph import graph_def
+from ebbflow.graph.gradients import gradients
+from ebbflow.ops.declare import raw
 
 _numbers = itertools.count()
 
@@ -44,14 +46,23 @@ class Defun:
         if self._gradient is not None:
             backward = self._gradient
             gradient = lambda call, *grads: backward(*call.inputs, *grads)
-        return DefinedFunction(func, name, self._types, gradient, self._shapes)
+        return DefinedFunction(func, name, self._types, gradient, self._shapes, self._gradient)
 
 
 class DefinedFunction:
     """A function of tensors with one body."""
 
-    def __init__(self, func: Callable[..., Any], name: str, types: Sequence[Any], gradient: Any, shapes: Any):
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        name: str,
+        types: Sequence[Any],
+        gradient: Any,
+        shapes: Any,
+        backward: DefinedFunction | None = None,
+    ):
         functools.update_wrapper(self, func)
+        self._backward = backward
         self._func, self.name, self._types, self._gradient, self._shapes = func, name, list(types), gradient, shapes
         self._bodies: dict[Any, FuncGraph] = {}
 
@@ -76,7 +87,10 @@ class DefinedFunction:
             arguments = [(t, None, names[i] if i < len(names) else f"arg{i}") for i, t in enumerate(types)]
             with stop_recording():
                 found = build(self.name, self._func, graph, arguments)
-            found.closed = True
+            found.closed = found.called_by_name = True
+            if isinstance(self._backward, DefinedFunction):
+                given = [*types, *(t.dtype.base_dtype for t in found.outputs)]
+                found.gradient_body = functools.partial(self._backward.body, given)
             self._bodies[key] = found
         return found
 
@@ -87,16 +101,15 @@ class DefinedFunction:
         tensors = [convert(x, t) for x, t in zip(inputs, declared, strict=True)]
         body = self.body([t.dtype.base_dtype for t in tensors])
         given = [*tensors, *body.external_captures]
-        results = self._call(body, given) if self._gradient is None else self._call_with_gradient(body, given)
+        name = kwargs.get("name")
+        results = call_body(body, given, name) if self._gradient is None else self._differentiable(body, given, name)
         if self._shapes is not None and not context.executing_eagerly() and results:
             for tensor, shape in zip(results, self._shapes(results[0].op), strict=True):
                 tensor.set_shape(shape)
         return packer(body.structured_outputs)(results)
 
-    def _call(self, body: FuncGraph, given: list[Any]) -> list[Any]:
-        return call_body(body, given)
-
-    def _call_with_gradient(self, body: FuncGraph, given: list[Any]) -> list[Any]:
+    def _differentiable(self, body: FuncGraph, given: list[Any], node_name: str | None) -> list[Any]:
+        """Return the results of a call whose gradient is the program's own."""
         own = self._gradient
 
         def rule(call: Any, *grads: Any) -> list[Any]:
@@ -112,8 +125,36 @@ class DefinedFunction:
             record_call(fn, given, outputs)
             return outputs
         graph = context.current_graph()
-        name = f"{self.name}-{next(_numbers)}"
-        local_rules[name] = rule
         graph.__dict__.setdefault("_local_rules", []).append(rule)
+        name = named_rule(self.name, rule)
         with graph.gradient_override_map({"PartitionedCall": name, "StatefulPartitionedCall": name}):
-            return call_body(body, given)
+            return call_body(body, given, node_name)
+
+
+def named_rule(function: str, rule: Callable[..., Any]) -> str:
+    """Return the name under which nodes find the gradient rule of a function, as long as somebody holds the rule."""
+    name = f"{function}-{next(_numbers)}"
+    local_rules[name] = rule
+    return name
+
+
+def gradient_of(body: FuncGraph) -> FuncGraph:
+    """Return the function from a body's arguments and the gradients of its results to those of its arguments."""
+    count = len(body.inputs)
+
+    def backward(*given: Any) -> list[Any]:
+        xs = [raw.Identity(x) for x in given[:count]]
+        slopes = gradients(call_body(body, xs), xs, list(given[count:]))
+        return [raw.ZerosLike(x) if slope is None else convert(slope) for x, slope in zip(xs, slopes, strict=True)]
+
+    arguments = [(t.dtype.base_dtype, t._dims, f"arg{i}") for i, t in enumerate([*body.inputs, *body.outputs])]
+    return build(f"{body.name}_gradient", backward, None, arguments)
+
+
+def rule_of_body(backward: Callable[[], FuncGraph]) -> Callable[..., list[Any]]:
+    """Return the gradient rule of a call whose gradient another function computes, from inputs and gradients."""
+
+    def rule(call: Any, *grads: Any) -> list[Any]:
+        return call_body(backward(), [*call.inputs, *grads])
+
+    return rule

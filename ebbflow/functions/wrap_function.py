@@ -58,8 +58,7 @@ class WrappedFunction(ConcreteFunction):
         kind = _type_of_feeds(flat_feeds, input_signature)
         return WrappedFunction(pruned, kind, self._kept)
 
-    @property
-    def _arg_keywords(self) -> list[str]:
+    def _own_keywords(self) -> list[str]:
         return [t.op.name for t in self.graph.inputs[: self._count]]
 
 

@@ -59,9 +59,18 @@ def graph_def(graph: Any, from_version: int | None = None, add_shapes: bool = Fa
         result.library.function.add().CopyFrom(function.definition)
     for body in library.bodies:  # grows while it is walked: a body may call others
         fill_function(result.library.function.add(), body, library)
+        if getattr(body, "gradient_body", None) is not None:
+            backward = library.name_of(body.gradient_body())
+            result.library.gradient.add(function_name=library.name_of(body), gradient_func=backward)
     if result.library.function:
         result.versions.min_consumer = max(12, result.versions.min_consumer)
     return result
+
+
+def function_of(node: Any) -> Any:
+    """Return the body that a node calls by its name, as TF 1's functions are called; None for every other node."""
+    body = node._attrs.get("f") if "executor_type" in node._attrs else None
+    return body if getattr(body, "called_by_name", False) else None
 
 
 def _forget_strangers(written: Any, graph: Any) -> None:
@@ -85,7 +94,8 @@ def node_def(node: Any) -> Any:
 def fill_node(message: Any, node: Any, library: Library) -> None:
     """Write a node into a NodeDef."""
     message.name = node.name
-    message.op = node.type
+    body = function_of(node)
+    message.op = node.type if body is None else library.name_of(body)
     message.device = node.device
     message.input.extend(t._as_node_def_input() for t in node._inputs)
     message.input.extend(f"^{n.name}" for n in sorted(node._control_inputs, key=lambda n: n._id))
@@ -93,6 +103,8 @@ def fill_node(message: Any, node: Any, library: Library) -> None:
     younger = frozenset() if context.switches.v2_behavior else younger_attrs().get(node.type, frozenset())
     for name, value in node._attrs.items():
         attr = declared.get(name)
+        if body is not None and (attr is not None or name == "_gradient_op_type"):
+            continue  # what calls a function by its name has no attrs; its gradient is the library's
         if name in younger and (value == attr.default or name == "debug_name"):
             continue
         kind = attr.kind if attr is not None else _kind(value)
@@ -185,8 +197,7 @@ def fill_function(message: Any, body: Any, library: Library) -> None:
     nodes = {t.op for t in body.inputs}
     for tensor in body.inputs:
         signature.input_arg.add(name=arguments[id(tensor)], type=tensor.dtype.base_dtype.as_datatype_enum)
-    for tensor in body.outputs:
-        name = distinct(_argument_name(tensor.op.name), taken)
+    for tensor, name in zip(body.outputs, _output_names(body), strict=True):
         signature.output_arg.add(name=name, type=tensor.dtype.base_dtype.as_datatype_enum)
         message.ret[name] = _edge(tensor, arguments)
     chosen = getattr(body, "effects", None)  # where a part of a graph is the body, what of the rest runs, too
@@ -216,6 +227,14 @@ def _needed(ends: list[Any], given: set[Any]) -> set[Any]:
     return needed
 
 
+def _output_names(body: Any) -> list[str]:
+    """Return what the results of a body are called in a FunctionDef, where arguments have their names already."""
+    taken: set[str] = set()
+    for tensor in body.inputs:
+        distinct(_argument_name(tensor.op.name), taken)
+    return [distinct(_argument_name(tensor.op.name), taken) for tensor in body.outputs]
+
+
 def _argument_name(name: str) -> str:
     clean = re.sub(r"[^a-z0-9_]", "_", name.lower())
     return clean if clean[:1].isalpha() else f"arg_{clean}"
@@ -226,6 +245,9 @@ def _edge(tensor: Any, arguments: dict[int, str]) -> str:
     if id(tensor) in arguments:
         return arguments[id(tensor)]
     node, at = tensor.op, 0
+    body = function_of(node)
+    if body is not None:
+        return f"{node.name}:{_output_names(body)[tensor._value_index]}:0"
     for arg in node._op.signature.outputs:
         count = arg.count(node._attrs)
         if tensor._value_index < at + count:

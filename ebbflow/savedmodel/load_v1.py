@@ -56,11 +56,7 @@ class _Signature(WrappedFunction):
 
     def __init__(self, graph: FuncGraph, kind: FunctionType, variables: Sequence[Any], names: Sequence[str]):
         super().__init__(graph, kind, variables)
-        self._names = list(names)
-
-    @property
-    def _arg_keywords(self) -> list[str]:
-        return self._names
+        self._names = self._keywords = list(names)
 
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -43,12 +43,6 @@ class RestoredConcreteFunction(ConcreteFunction):
         self._allowed_positional = positional
 
     @property
-    def _arg_keywords(self) -> list[str]:
-        if self._keywords is not None and len(self._keywords) == self._count:
-            return self._keywords
-        return super()._arg_keywords
-
-    @property
     def structured_outputs(self) -> Any:
         """What it gives, as specs with the names they were saved under."""
         return self._output

@@ -124,7 +124,7 @@ class SessionGraph:
         inputs = []
         result = messages.SignatureDef(method_name=constants.PREDICT_METHOD_NAME)
         for name, tensor in zip(names, concrete.inputs, strict=False):
-            node, default = _node_name(f"{key}_{name}"), self._defaults.get(key, {}).get(name)
+            node, default = _node_name(f"{key}_{name.replace('/', '_')}"), self._defaults.get(key, {}).get(name)
             if default is None:
                 given = raw.Placeholder(dtype=tensor.dtype.base_dtype, shape=tensor._dims, name=node)
             else:

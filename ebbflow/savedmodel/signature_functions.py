@@ -13,6 +13,7 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import Function
+from ebbflow.graph.graph_def import distinct
 from ebbflow.savedmodel import constants
 from ebbflow.savedmodel.objects import SignatureMap
 from ebbflow.savedmodel.options import SaveOptions
@@ -48,8 +49,10 @@ def _is_valid(concrete: ConcreteFunction) -> bool:
 
 
 def keywords_of(concrete: ConcreteFunction, key: str) -> list[str]:
-    """Return the names of a function's tensors, by which a signature takes them."""
-    names = [_clean(name) for name in concrete._arg_keywords]
+    """Return the names of a function's tensors, by which a signature takes them: those of a file stay what they are."""
+    names = list(concrete._arg_keywords)
+    if concrete._keywords is None:
+        names = [_clean(name) for name in names]
     args, kwargs = concrete.structured_input_signature
     leaves = nest.flatten([list(args), kwargs], expand_composites=True)
     if any(not isinstance(leaf, TensorSpec) for leaf in leaves if isinstance(leaf, (TensorSpec, CompositeTensor))):
@@ -162,11 +165,17 @@ def _wrapped(function: ConcreteFunction, key: str) -> ConcreteFunction:
     names = keywords_of(function, key)
     kinds = function.function_type.flat_types()  # as asked for: the body may have narrowed its arguments' shapes
 
+    taken: set[str] = set()
+    words = {distinct(_clean(name), taken): name for name in names}  # a parameter of Python's for each
+
     def signature_wrapper(**kwargs: Any) -> dict[str, Any]:
-        results = function.call_flat([kwargs[name] for name in names])
+        results = function.call_flat([kwargs[word] for word in words])
         return outputs_of(results, key, function.name.decode())
 
-    specs = {name: TensorSpec(t.shape, t.dtype.base_dtype, name) for name, t in zip(names, kinds, strict=True)}
+    pairs = zip(words.items(), kinds, strict=True)
+    specs = {word: TensorSpec(t.shape, t.dtype.base_dtype, name) for (word, name), t in pairs}
     outputs_of(function.graph.structured_outputs, key, function.name.decode())
     wrapper = Function(signature_wrapper, f"signature_wrapper_{function.graph.name}", autograph=False)
-    return wrapper.get_concrete_function(**specs)
+    concrete = wrapper.get_concrete_function(**specs)
+    concrete._keywords = [words[word] for word in concrete.function_type.names]
+    return concrete

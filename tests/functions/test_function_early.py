@@ -228,3 +228,23 @@ def test_templates_in_functions():
     (k,) = scale.variables
     k.assign(10.0)
     assert float(f(tf.constant(2.0))) == 60.0
+
+
+def test_calls_of_typed_functions_have_names_and_are_written_as_ops():
+    @Defun(tf.float32)
+    def twice(x):
+        return x * 2.0
+
+    @Defun(tf.float32)
+    def outer(x):
+        return twice(x, name="inside") + 1.0
+
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, name="x")
+        assert outer(x, name="call").name == "call:0"
+        written = graph.as_graph_def()
+    assert [(node.name, node.op) for node in written.node] == [("x", "Placeholder"), ("call", "outer")]
+    assert sorted(function.signature.name for function in written.library.function) == ["outer", "twice"]
+    with tf.Graph().as_default():
+        x, y = tf.import_graph_def(written, return_elements=["x:0", "call:0"])
+        assert run([y, *tf.gradients(y, x)], {x: 3.0}) == [7.0, 2.0]

@@ -434,3 +434,19 @@ def test_variables_that_no_signature_needs_are_not_watched(tmp_path):
         end = model.signatures["serving_default"](start=tf.constant(4.0))["end"]
     assert [v.name for v in tape.watched_variables()] == ["weight:0"]
     assert tape.gradient(end, tape.watched_variables())[0].numpy() == 4.0
+
+
+def test_inputs_keep_their_names_when_a_loaded_model_is_saved_again(tmp_path):
+    with tf.Graph().as_default(), v1.Session() as session:
+        x, z = v1.placeholder(tf.float32, [], name="x"), v1.placeholder(tf.float32, [], name="z")
+        inputs, outputs = {"in./-": x, "in1": z}, {"out put": x - z}
+        v1.saved_model.simple_save(session, str(tmp_path / "a"), inputs, outputs)
+    loaded = tf.saved_model.load(tmp_path / "a")
+    tf.saved_model.save(loaded, tmp_path / "b", signatures=loaded.signatures)
+    signature = tf.saved_model.load(tmp_path / "b").signatures["serving_default"]
+    assert signature(**{"in./-": tf.constant(3.0), "in1": tf.constant(1.0)})["out put"].numpy() == 2.0
+    assert list(signature.structured_outputs) == ["out put"]
+    with tf.Graph().as_default(), v1.Session() as session:
+        written = v1.saved_model.load(session, ["serve"], str(tmp_path / "b")).signature_def["serving_default"]
+    names = {key: info.name for key, info in written.inputs.items()}
+    assert names == {"in./-": "serving_default_in._-:0", "in1": "serving_default_in1:0"}

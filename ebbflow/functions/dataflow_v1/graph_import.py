@@ -9,6 +9,7 @@ the declared ops and `functionalize`; knows nothing of files.
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -25,6 +26,7 @@ from ebbflow.core.typing import Message
 from ebbflow.functions.dataflow_v1.functionalize import functionalize
 from ebbflow.functions.dataflow_v1.low_level import LOW_LEVEL, Item
 from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.functions.typed_function import gradient_of, named_rule, rule_of_body
 from ebbflow.graph.graph_def import PRODUCER, RELEASE
 from ebbflow.graph.symbolic import Operation
 from ebbflow.messages.attrs import Placeholder, attr_python, kind_of
@@ -32,6 +34,9 @@ from ebbflow.messages.tensors import one_number, shape_dims
 
 GIVEN = "given"
 """What stands, among the nodes, for a tensor that the caller gives."""
+
+GRADIENT = "SymbolicGradient"
+"""The op by which TensorFlow 1 differentiates a call: read as a call of the function that does so."""
 
 
 def import_graph_def(
@@ -279,7 +284,10 @@ class Library:
         self._ops = ops or {}
         self._producer = producer or {}
         self._functions = {function.signature.name: function for function in library.function}
+        self._gradients = {pair.function_name: pair.gradient_func for pair in library.gradient}
+        self._rules: dict[str, tuple[str, Any]] = {}  # by function: the name of its own rule, and that
         self._bodies: dict[Any, FuncGraph] = {}
+        self._backward: dict[FuncGraph, FuncGraph] = {}  # what computes the gradient of a body
         self._open: set[str] = set()
         self._known_attrs: dict[Any, dict[str, Any]] = {}
 
@@ -293,7 +301,7 @@ class Library:
                 if node.op in checked:
                     continue
                 checked.add(node.op)
-                if node.op not in self._functions and self._op(node.op) is None:
+                if node.op not in self._functions and node.op != GRADIENT and self._op(node.op) is None:
                     place = f" of function '{owner}'" if owner else ""
                     unknown[node.op] = f"'{node.op}' (node '{node.name}'{place})"
         if unknown:
@@ -306,6 +314,8 @@ class Library:
         """Return a node as an item; `bound` are the attrs of the function whose body it is in."""
         if node.op in self._functions:
             return self._call_item(node, name, bound or {})
+        if node.op == GRADIENT:
+            return self._item_of_call(self._gradient_of(node), node, name)
         op = self._op(node.op)
         if op is None:
             raise errors.NotFoundError(None, None, f"Op type not registered '{node.op}' (node '{node.name}')")
@@ -315,11 +325,37 @@ class Library:
         """Return a node whose op is a function, as a call of it."""
         given = {k: _bound(attr_python(node.attr[k]), bound) for k in node.attr if not k.startswith("_")}
         body = self.body(node.op, given)
+        item = self._item_of_call(body, node, name)
+        body.called_by_name = True
+        if node.op in self._gradients:
+            item.attrs["_gradient_op_type"] = self._rule(node.op, body)
+        return item
+
+    def _gradient_of(self, node: Any) -> FuncGraph:
+        """Return what computes the gradient of the function that a SymbolicGradient names."""
+        function = node.attr["f"].func.name
+        if function in self._gradients:
+            return self.body(self._gradients[function], {})
+        body = self.body(function, {k: attr_python(v) for k, v in node.attr["f"].func.attr.items()})
+        if body not in self._backward:
+            self._backward[body] = gradient_of(body)
+        return self._backward[body]
+
+    def _item_of_call(self, body: FuncGraph, node: Any, name: str) -> Item:
         types = {"Tin": [t.dtype.base_dtype for t in body.inputs], "Tout": [t.dtype.base_dtype for t in body.outputs]}
         op = registry["StatefulPartitionedCall" if body.stateful else "PartitionedCall"]
         attrs = {n: a.default for n, a in op.signature.attrs.items() if a.has_default}
         settled = {**attrs, **{k: tuple(v) for k, v in types.items()}, "f": body}
         return Item(name, op.name, attrs=settled, origin=node.device)
+
+    def _rule(self, function: str, body: FuncGraph) -> str:
+        """Return the name of the gradient rule that the library says a function has."""
+        body.gradient_body = functools.partial(self.body, self._gradients[function], {})
+        if function not in self._rules:
+            rule = rule_of_body(body.gradient_body)
+            self._rules[function] = named_rule(function, rule), rule
+        name, body.gradient_rule = self._rules[function]
+        return name
 
     def _settled(self, op: Op, node: Any, bound: Mapping[str, Any]) -> dict[str, Any]:
         """Return a node's attrs as Python values. Most nodes are like others: those are looked up."""
@@ -407,6 +443,7 @@ class Library:
             effects = [items[name] for name in dict.fromkeys(function.control_ret.values()) if name in items]
             graph.control_outputs = [found(item, None) for item in effects]
         graph.structured_outputs = list(graph.outputs)
+        graph.output_names = [arg.name for arg in function.signature.output_arg]
         return graph
 
 
@@ -491,6 +528,9 @@ def _first_of(item: Item, output: str) -> int:
         if arg.name == output:
             return at
         at += arg.count(item.attrs)
+    body = item.attrs.get("f")
+    if isinstance(body, FuncGraph) and body.called_by_name and output in body.output_names:
+        return body.output_names.index(output)
     raise ValueError(f"'{item.name}' ({item.op}) has no output '{output}'")
 
 

@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 import ebbflow as tf
 from ebbflow import messages
@@ -333,3 +334,57 @@ def test_an_output_that_is_mapped_need_not_be_used():
         import_graph_def(parsed("node { name: 'A' op: 'IntOutput' }"), input_map={"A:0": tf.constant(1)})
         with pytest.raises(ValueError, match=r"Attempted to map inputs that were not found in graph_def: \[A:2\]"):
             import_graph_def(parsed("node { name: 'A' op: 'IntOutput' }"), input_map={"A:2": tf.constant(1)})
+
+
+# --- functions that are ops -------------------------------------------------------------------------------------------
+
+FUNCTIONS_OF_TF1 = """
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+node { name: "one" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+       attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: 1 } } } }
+node { name: "y" op: "Outer" input: "x" }
+node { name: "z" op: "Own" input: "x" }
+node { name: "slope" op: "SymbolicGradient" input: "x" input: "one"
+       attr { key: "Tin" value { list { type: DT_FLOAT type: DT_FLOAT } } }
+       attr { key: "Tout" value { list { type: DT_FLOAT } } } attr { key: "f" value { func { name: "Outer" } } } }
+node { name: "own_slope" op: "SymbolicGradient" input: "x" input: "one"
+       attr { key: "Tin" value { list { type: DT_FLOAT type: DT_FLOAT } } }
+       attr { key: "Tout" value { list { type: DT_FLOAT } } } attr { key: "f" value { func { name: "Own" } } } }
+library {
+  function { signature { name: "Inner" input_arg { name: "v" type: DT_FLOAT }
+                         output_arg { name: "first" type: DT_FLOAT } output_arg { name: "second" type: DT_FLOAT } }
+    node_def { name: "sq" op: "Square" input: "v" attr { key: "T" value { type: DT_FLOAT } } }
+    ret { key: "first" value: "v" } ret { key: "second" value: "sq:y:0" } }
+  function { signature { name: "Outer" input_arg { name: "v" type: DT_FLOAT } output_arg { name: "o" type: DT_FLOAT } }
+    node_def { name: "call" op: "Inner" input: "v" }
+    node_def { name: "sum" op: "AddV2" input: "call:first:0" input: "call:second:0"
+               attr { key: "T" value { type: DT_FLOAT } } }
+    ret { key: "o" value: "sum:z:0" } }
+  function { signature { name: "Own" input_arg { name: "v" type: DT_FLOAT } output_arg { name: "o" type: DT_FLOAT } }
+    node_def { name: "neg" op: "Neg" input: "v" attr { key: "T" value { type: DT_FLOAT } } }
+    ret { key: "o" value: "neg:y:0" } }
+  function { signature { name: "Slope" input_arg { name: "v" type: DT_FLOAT } input_arg { name: "d" type: DT_FLOAT }
+                         output_arg { name: "o" type: DT_FLOAT } }
+    node_def { name: "mul" op: "Mul" input: "v" input: "d" attr { key: "T" value { type: DT_FLOAT } } }
+    ret { key: "o" value: "mul:z:0" } }
+  gradient { function_name: "Own" gradient_func: "Slope" }
+}
+"""
+
+
+def test_functions_of_tf1_are_called_by_name_and_have_gradients_of_their_own():
+    written = text_format.Parse(FUNCTIONS_OF_TF1, v1.GraphDef())
+    for _ in range(2):  # as TensorFlow wrote it, and as it is written again
+        with tf.Graph().as_default() as graph, v1.Session() as session:
+            x, y, z, slope, own = tf.import_graph_def(
+                written, return_elements=["x:0", "y:0", "z:0", "slope:0", "own_slope:0"], name=""
+            )
+            fetches = [y, z, slope, own, *tf.gradients(y, x), *tf.gradients(z, x)]
+            assert session.run(fetches, {x: 3.0}) == [12.0, -3.0, 7.0, 3.0, 7.0, 3.0]
+            written = graph.as_graph_def()
+        assert {node.name: node.op for node in written.node}["z"] == "Own"
+        assert ("Own", "Slope") in {(pair.function_name, pair.gradient_func) for pair in written.library.gradient}
+    gone = text_format.Parse(FUNCTIONS_OF_TF1, v1.GraphDef())
+    gone.library.gradient[0].gradient_func = "Nobody"
+    with tf.Graph().as_default(), pytest.raises(tf.errors.NotFoundError, match="'Nobody' is not in the library"):
+        tf.import_graph_def(gone)
