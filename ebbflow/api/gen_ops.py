@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from ebbflow.core.registry import registry
+from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.raw_ops import SPELLINGS, raw_ops
 
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
@@ -45,8 +46,9 @@ def _function(name: str) -> Callable[..., Any]:
         raise AttributeError(f"there is no op whose function is called {name!r}{hint}")
     op, spelt = registry[known[word]], SPELLINGS.get(known[word], {})
 
-    def call(*arguments: Any, **named: Any) -> Any:
-        return op(*arguments, **{spelt.get(key, key): value for key, value in named.items()})
+    def call(*arguments: TensorLike, **named: object) -> Nested:
+        attrs: dict[str, Any] = {spelt.get(key, key): value for key, value in named.items()}
+        return op(*arguments, **attrs)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = op.text

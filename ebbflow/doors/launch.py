@@ -17,13 +17,13 @@ import random
 import secrets
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from typing import Any
 
+from ebbflow.cluster.ports import free_ports
 from ebbflow.cluster.security import TOKEN
 from ebbflow.doors.task_process import END_SECONDS, TaskProcess, say
 
@@ -193,15 +193,3 @@ class Supervisor:
 
 def _interrupted(*_: Any) -> None:
     raise KeyboardInterrupt
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports that nobody has now; held together so that they differ."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("localhost", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()

@@ -5,8 +5,9 @@ Keeps what programs set, for the rooms above to read. Which devices there are is
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ebbflow.core import context
@@ -165,6 +166,33 @@ def tensor_float_32_execution_enabled() -> bool:
 def enable_tensor_float_32_execution(enabled: bool) -> None:
     """Say whether a GPU may round float32 products to TensorFloat-32."""
     wishes.tensor_float_32 = bool(enabled)
+
+
+def enable_mlir_bridge() -> None:
+    """Accepted, and nothing changes: what MLIR does in TensorFlow, Programs do here in any case."""
+
+
+def disable_mlir_bridge() -> None:
+    """Accepted, and nothing changes (see `enable_mlir_bridge`)."""
+
+
+@contextlib.contextmanager
+def async_scope() -> Iterator[None]:
+    """Let eager calls inside be done later, by the end of the scope. They are done at once, which is allowed."""
+    yield
+
+
+def async_clear_error() -> None:
+    """Forget errors of calls that are still to be done: there are none, errors come with their calls."""
+
+
+@contextlib.contextmanager
+def function_executor_type(executor_type: str | None) -> Iterator[None]:
+    """Accept a wish for the executor of functions called inside; Programs have one, which serves all."""
+    known = (None, "", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
+    if executor_type not in known:
+        raise ValueError(f"function_executor_type: {executor_type!r} is none of {known}")
+    yield
 
 
 def enable_op_determinism() -> None:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ebbflow.doors.launch import free_ports
+from ebbflow.cluster.ports import free_ports
 
 SERVE = """
 import json, os, sys, threading

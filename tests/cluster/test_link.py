@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.doors.launch import free_ports
+from ebbflow.cluster.ports import free_ports
 from tests.cluster.conftest import Processes
 
 v1 = tf.compat.v1

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.cluster.ports import free_ports
 from ebbflow.distribute.work import ClosureInputError
-from ebbflow.doors.launch import free_ports
 from tests.cluster.conftest import Processes
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.cluster.ports import free_ports
 from ebbflow.distribute.sharded_variable import ShardedVariable
-from ebbflow.doors.launch import free_ports
 
 partitioners = tf.distribute.experimental.partitioners
 

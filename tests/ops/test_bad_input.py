@@ -78,7 +78,7 @@ ELSEWHERE = {
     "optionals: functions' tests": "Optional.*",
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
     "(Unw|W)rapDatasetVariant|GetElementAtIndex|MatchingFiles|.*SeedGenerator|.*MemoryCache",
-    "composites in variants: data's tests, test_types": "Serialize(Many)?Sparse|DeserializeSparse|"
+    "composites in variants: data's tests, test_types": "Serialize(Many)?Sparse|Deserialize(Many)?Sparse|"
     "RaggedTensor.*Variant|CompositeTensorVariant(From|To)Components",
     "messages: parsing's tests": "DecodeProtoV2|EncodeProto",
     "groups of processes: distribute's tests": "Collective.*",

@@ -1,5 +1,8 @@
-"""Families of `tf.contrib`: what TensorFlow 1.15 answered, asked of the TF 1 door in a process of its own."""
+"""Families of `tf.contrib`, and names that programs use: what TensorFlow 1.15 answered, asked of the TF 1 door in a
+process of its own.
+"""
 
+import functools
 import json
 import pathlib
 import subprocess
@@ -8,36 +11,41 @@ import sys
 import numpy as np
 import pytest
 
-from tests.golden.contrib import families
+from tests.golden.contrib import census, families
 
-RECORDED = json.loads(pathlib.Path(families.__file__).with_suffix(".json").read_text())
 ASK = """
 import importlib.util, json, sys
 import ebbflow.v1 as tf
-spec = importlib.util.spec_from_file_location("families", sys.argv[1])
-families = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(families)
-print(json.dumps(families.answers(tf)))
+spec = importlib.util.spec_from_file_location("cases", sys.argv[1])
+cases = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(cases)
+print(json.dumps(cases.answers(tf)))
 """
 
 
-@pytest.fixture(scope="module")
-def answers():
+@functools.cache
+def recorded(cases):
+    return json.loads(pathlib.Path(cases.__file__).with_suffix(".json").read_text())
+
+
+@functools.cache
+def answers(cases):
     child = subprocess.run(
-        [sys.executable, "-c", ASK, families.__file__], capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, "-c", ASK, cases.__file__], capture_output=True, text=True, timeout=240, check=False
     )
     assert child.returncode == 0, child.stderr
     return json.loads(child.stdout.splitlines()[-1])
 
 
-def test_every_case_is_recorded():
-    assert list(RECORDED) == list(families.CASES)
+@pytest.mark.parametrize("cases", [families, census])
+def test_every_case_is_recorded(cases):
+    assert list(recorded(cases)) == list(cases.CASES)
 
 
-@pytest.mark.parametrize("name", families.CASES)
-def test_recorded(answers, name):
-    assert len(answers[name]) == len(RECORDED[name])
-    for ours, theirs in zip(answers[name], RECORDED[name], strict=True):
+@pytest.mark.parametrize(("cases", "name"), [(cases, name) for cases in (families, census) for name in cases.CASES])
+def test_recorded(cases, name):
+    assert len(answers(cases)[name]) == len(recorded(cases)[name])
+    for ours, theirs in zip(answers(cases)[name], recorded(cases)[name], strict=True):
         ours, theirs = np.asarray(ours), np.asarray(theirs)
         if theirs.dtype.kind in "US":
             np.testing.assert_array_equal(ours, theirs)

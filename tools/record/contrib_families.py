@@ -1,5 +1,6 @@
-"""Record what TensorFlow 1.15's families of `tf.contrib` answer: `python tools/record/contrib_families.py [CASE …]`
-(Python 3.7, tensorflow 1.15). Named cases are recorded anew, others are left as they are.
+"""Record what TensorFlow 1.15's families of `tf.contrib`, and names that programs use, answer:
+`python tools/record/contrib_families.py families|census [CASE …]` (Python 3.7, tensorflow 1.15). Named cases are
+recorded anew, others are left as they are.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ import sys
 
 import tensorflow as tf
 
-WRITES = ("contrib/families.json",)
-CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib" / "families.py"
-spec = importlib.util.spec_from_file_location("families", CASES)
+WRITES = ("contrib/families.json", "contrib/census.json")
+CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib" / (sys.argv[1] + ".py")
+spec = importlib.util.spec_from_file_location(sys.argv[1], CASES)
 cases = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(cases)
 file = CASES.with_suffix(".json")
-recorded = json.loads(file.read_text()) if file.exists() and sys.argv[1:] else {}
-recorded.update(cases.answers(tf, sys.argv[1:]))
+recorded = json.loads(file.read_text()) if file.exists() and sys.argv[2:] else {}
+recorded.update(cases.answers(tf, sys.argv[2:]))
 lines = (f"{json.dumps(name)}: {json.dumps(recorded[name])}" for name in cases.CASES if name in recorded)
 file.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -4,6 +4,10 @@ BOTH = """
 """
 
 V1 = """
+[tf1.tpu]
+tpu.: CrossShardOptimizer batch_parallel bfloat16_scope core cross_replica_sum initialize_system outside_compilation
+tpu.: replicate rewrite shard shutdown_system
+tpu.experimental.: AdagradParameters AdamParameters StochasticGradientDescentParameters
 [doors.estimator_package]
 estimator_v1 as estimator
 [distribute.coordinated_estimators]

@@ -1,6 +1,19 @@
 """The names of numbers and matrices: element-wise, reductions, comparisons, linear algebra."""
 
 BOTH = """
+[api.gen_ops]
+approx_top_k
+check_pinned
+conv
+conv2d_backprop_filter_v2
+conv2d_backprop_input_v2
+fftnd
+ifftnd
+irfftnd
+ragged_fill_empty_rows
+ragged_fill_empty_rows_grad
+random_index_shuffle
+rfftnd
 [ops.arrays.argmax]
 arg_max
 arg_min
@@ -193,6 +206,8 @@ math.special.: fresnel_cos fresnel_sin spence
 """
 
 V1 = """
+[api.gen_ops]
+sparse_mat_mul as sparse_matmul
 [ops.arrays.argmax]
 argmax_v1 as argmax math.argmax
 argmin_v1 as argmin math.argmin

@@ -45,6 +45,8 @@ config.threading.: set_intra_op_parallelism_threads
 debugging.get_log_device_placement
 debugging.set_log_device_placement
 test.is_built_with_xla
+config.experimental.: disable_mlir_bridge enable_mlir_bridge
+experimental.: async_clear_error async_scope function_executor_type
 [eager.check_numerics]
 debugging.: disable_check_numerics enable_check_numerics
 [platform.tracebacks]
@@ -101,6 +103,8 @@ test.benchmark_config
 test.compute_gradient_error
 [testing.modes]
 test.: disable_with_predicate with_eager_op_as_function
+[cluster.local_cluster]
+test.create_local_cluster
 [testing.test_case]
 test.: TestCase get_temp_dir main mock test_src_dir_path
 """
@@ -116,6 +120,8 @@ V1 as VERSION __version__ version.VERSION
 GRAPH_DEF_VERSION_V1 as GRAPH_DEF_VERSION version.GRAPH_DEF_VERSION
 [testing.gradient_check]
 compute_gradient_v1 as test.compute_gradient
+[testing.stubs]
+test.StubOutForTesting
 [testing.modes]
 assert_equal_graph_def_v1 as test.assert_equal_graph_def
 """

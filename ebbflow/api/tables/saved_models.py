@@ -21,6 +21,8 @@ VariablePolicy as saved_model.experimental.VariablePolicy
 """
 
 V1 = """
+[savedmodel.save]
+save as saved_model.save saved_model.experimental.save
 [savedmodel.builder]
 SavedModelBuilder as saved_model.Builder saved_model.builder.SavedModelBuilder
 saved_model.simple_save

@@ -32,6 +32,8 @@ ragged.: constant map_flat_values row_splits_to_segment_ids segment_ids_to_row_s
 ragged_range as ragged.range
 [ops.ragged.rows]
 ragged.boolean_mask
+[ops.sparse.serialized]
+deserialize_many_sparse as io.deserialize_many_sparse
 [ops.sparse.functions]
 sparse.: expand_dims eye fill_empty_rows from_dense mask maximum minimum reorder reset_shape reshape retain slice
 sparse.: softmax sparse_dense_matmul to_dense to_indicator transpose
@@ -77,11 +79,17 @@ split_v1 as sparse_split sparse.split
 to_dense as sparse_tensor_to_dense
 to_indicator as sparse_to_indicator
 transpose as sparse_transpose
+[ops.sparse.serialized]
+deserialize_many_sparse
+serialize_many_sparse_v1 as serialize_many_sparse io.serialize_many_sparse
+serialize_sparse_v1 as serialize_sparse io.serialize_sparse
 [ops.sparse.merging]
 merge as sparse_merge sparse.merge
 """
 
 V2 = """
+[ops.sparse.serialized]
+io.: serialize_many_sparse serialize_sparse
 [ops.nn.embedding_sparse]
 nn.embedding_lookup_sparse
 nn.safe_embedding_lookup_sparse

@@ -25,6 +25,7 @@ register_tensor_conversion_function
 [core.dlpack]
 experimental.dlpack.: from_dlpack to_dlpack
 [core.dtypes]
+dtypes.QUANTIZED_DTYPES
 as_dtype dtypes.as_dtype
 bfloat16 dtypes.bfloat16
 bool dtypes.bool
@@ -85,6 +86,8 @@ Tensor
 V1 = """
 [core.convert]
 convert_to_tensor
+[core.dtypes]
+QUANTIZED_DTYPES
 [core.device]
 DeviceSpecV1 as DeviceSpec
 """

@@ -30,6 +30,11 @@ DeserializeSparse = op(
     "sparse_shape:int64) | dtype: type; Tserialized: type in [string,variant] = string",
     gradient=FLAT,
 )
+DeserializeManySparse = op(
+    "DeserializeManySparse(serialized_sparse:string) -> (sparse_indices:int64, sparse_values:dtype, "
+    "sparse_shape:int64) | dtype: type",
+    gradient=FLAT,
+)
 RaggedTensorToVariant = op(
     "RaggedTensorToVariant(rt_nested_splits:RAGGED_RANK*Tsplits, rt_dense_values:Tvalues) -> (encoded_ragged:variant) "
     "| RAGGED_RANK: int >= 0; Tvalues: type; Tsplits: type in [int32,int64] = int64; batched_input: bool",
@@ -116,6 +121,7 @@ def _part(entry: Any) -> np.ndarray:
         raise invalid(f"Could not parse a part of a serialized sparse tensor: {error}") from None
 
 
+@DeserializeManySparse.kernel
 @DeserializeSparse.kernel
 def _(xp: Any, serialized_sparse: Any, *, dtype: Any) -> Any:
     if not serialized_sparse.ndim or serialized_sparse.shape[-1] != 3:
@@ -139,6 +145,7 @@ def _(xp: Any, serialized_sparse: Any, *, dtype: Any) -> Any:
     return np.concatenate(indices), np.concatenate(values), dense.astype(np.int64)
 
 
+@DeserializeManySparse.shape
 @DeserializeSparse.shape
 def _(serialized_sparse: Any) -> list[Dims]:
     return [(None, None), (None,), (None,)]
