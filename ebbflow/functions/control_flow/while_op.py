@@ -129,7 +129,7 @@ def _with_values(attrs: dict[str, Any]) -> tuple[list[tuple[int, Any]], Any, dic
     found = {**attrs, "T": tuple(types), "output_shapes": tuple(dims)}
     for name, graph, results in (("cond", bodies["cond"], bodies["cond"].outputs), ("body", bodies["body"], outputs)):
         found[name] = graph.with_outputs(results)
-        found[name].inputs = inputs[name]
+        found[name].inputs, found[name].effects = inputs[name], []  # it did nothing but read
     return taken, StatelessWhile, found
 
 

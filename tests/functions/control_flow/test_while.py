@@ -226,7 +226,6 @@ def test_refusals(name, mode):
 
 
 def test_a_loop_that_assigns_to_a_reference_variable():
-    v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as session:
         total = v1.get_variable("total", [], initializer=v1.zeros_initializer(), use_resource=False)
 
@@ -255,3 +254,21 @@ def test_a_read_that_is_waited_for_stays_in_the_loop():
 
     for _ in range(3):  # by nodes first, then compiled
         assert times(tf.constant(1.0), tf.constant(3)).numpy() == 8.0
+
+
+def test_a_sessions_loop_that_reads_a_variable_runs_again_and_again():
+    """The Program of a later run takes the variable's value into the loop, where no variable is left to read."""
+    with tf.Graph().as_default(), v1.Session() as session:
+        times = v1.placeholder(tf.int32, [])
+        weights = v1.get_variable("weights", initializer=np.float32([[0.5, 0.25], [0.125, 1.0]]), use_resource=True)
+        start = tf.ones([1, 2])
+        end = tf.while_loop(lambda i, x: i < times, lambda i, x: (i + 1, tf.matmul(x, weights)), (0, start))[1]
+        (slope,) = tf.gradients(tf.reduce_sum(end), weights)
+        session.run(v1.global_variables_initializer())
+        for count in (1, 2, 3, 2, 1, 40, 40):
+            found, by_weights = session.run([end, slope], {times: count})
+            w = np.float64([[0.5, 0.25], [0.125, 1.0]])
+            powers = [np.linalg.matrix_power(w, i) for i in range(count + 1)]
+            np.testing.assert_allclose(found, np.ones((1, 2)) @ powers[-1], rtol=1e-5)
+            exact = sum(np.outer(np.ones(2) @ powers[i], powers[count - 1 - i] @ np.ones(2)) for i in range(count))
+            np.testing.assert_allclose(by_weights, exact, rtol=1e-4)
