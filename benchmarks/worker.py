@@ -56,6 +56,15 @@ def least_time(
             return best
 
 
+def warm_up(run: Callable[[], Any], seconds: float = 1.0) -> None:
+    """Run a dozen times, or as often as that takes a second: some compile, or remember, what comes by again."""
+    end = time.perf_counter() + seconds
+    for _ in range(WARM):
+        run()
+        if time.perf_counter() > end:
+            return
+
+
 def flatten(value: Any) -> Iterator[list]:
     """Yield each array of a result as nested lists."""
     if isinstance(value, (tuple, list)):
@@ -104,7 +113,7 @@ class Bench:
         if workload not in self._prepared:
             if workload in self.module.WORKLOADS:
                 works = {"": self.module.WORKLOADS[workload]()}
-                works[""].run()
+                warm_up(works[""].run)
                 getattr(self.module, "settle", lambda: None)()
             else:
                 works = {form: w for form in self.module.forms(workload) if (w := self._attempt(workload, form))}
