@@ -20,7 +20,7 @@ from ebbflow.core.tensor import EagerTensor, ndarray
 from ebbflow.data.columns import Block, Columns, length, part, stacked
 from ebbflow.data.running import DEBUG, current
 from ebbflow.data.structure import _tensor
-from ebbflow.functions.vectorize.whole_blocks import stacked_body, unfit
+from ebbflow.functions.vectorize.whole_blocks import stacked_body, stateful, unfit
 from ebbflow.ops.control.script import IN_PYTHON
 
 Element = Sequence[np.ndarray]
@@ -65,6 +65,18 @@ class Call:
     def in_python(self) -> bool:
         """Whether the function calls functions in Python."""
         return any(node._op in IN_PYTHON for node in self.body._nodes)
+
+    @functools.cached_property
+    def keeps_state(self) -> bool:
+        """Whether it matters to the function when it is called: it draws random numbers, say."""
+        return stateful(self.body) is not None
+
+    @functools.cached_property
+    def drawn_once(self) -> frozenset[Any]:
+        """The nodes of random ops that each call comes to once, at most."""
+        nodes = self.body._nodes
+        repeats = any(node.type == "Enter" for node in nodes)
+        return frozenset() if repeats else frozenset(node for node in nodes if node._op.facts.random)
 
     def _arrays(self, results: Sequence[Any]) -> Element:
         for value in results:

@@ -16,6 +16,7 @@ from ebbflow.data.columns import Columns
 from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
 from ebbflow.data.processes import Processes, available
 from ebbflow.data.running import DEBUG, current
+from ebbflow.data.turns import Turns
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
@@ -111,7 +112,8 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any
         if current.run.processes and call.in_python and width != 1 and available():
             apart = Processes(call, width_of(width))
             return SideBySide(call.elsewhere(apart), source.start(), width_of(width), apart.close)
-        return SideBySide(call.numbered, source.start(), width)
+        in_turn = Turns(call.numbered, call.drawn_once) if call.keeps_state else call.numbered
+        return SideBySide(in_turn, source.start(), width)
 
     return made(start, source.size, source, _rows(f), _mapped(source, call), call)
 

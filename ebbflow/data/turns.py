@@ -1,0 +1,98 @@
+"""Turns at random numbers: calls that run side by side draw what they would draw one after the other.
+
+A seeded op in a function of elements reads one stream, call after call. Where calls run in threads, a call that comes
+to the op waits until those for earlier elements have drawn theirs, or are done; the rest of them goes on side by side.
+What has no seed draws from the seeds of the iteration and the number of the element. So an iteration gives the same
+however many calls run at once, and a checkpoint goes on with it. Knows streams and numbers; knows nothing of pipes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ebbflow.ops.random.philox import Source, Stream
+from ebbflow.ops.random.seeds import OWN, iteration, own_seeds
+
+_STEP = 0x9E3779B97F4A7C15
+"""From the seeds of one element to those of the next: they lie far from each other."""
+
+
+class Turns:
+    """Whose turn it is at each of the ops in the calls of one function over one iteration."""
+
+    def __init__(self, call: Callable[[int, Any], Any], once: frozenset[Any]):
+        self._call, self._once = call, once  # the nodes that each call comes to once
+        self._changed = threading.Condition()
+        self._done = 0  # all calls for elements below this are over
+        self._over: set[int] = set()  # and these
+        self._passed: dict[Any, int] = {}  # of a node: the first element that has not drawn there yet
+        self._streams: Any = {} if iteration.streams is None else iteration.streams
+        self._stage = next(self._streams.setdefault("stages", itertools.count()))
+
+    def __call__(self, number: int, element: Any) -> Any:
+        """Call the function for an element, in a thread that draws in its turn."""
+        around, iteration.streams = iteration.streams, _Drawn(self, number)
+        try:
+            return self._call(number, element)
+        finally:
+            iteration.streams = around
+            self._end(number)
+
+    def seeds_for(self, number: int) -> tuple[int, int]:
+        """Return the seeds for what has none of its own in the call for an element."""
+        first, second = own_seeds(self._streams)
+        return first ^ self._stage + 1, (second + (number + 1) * _STEP) % 2**64
+
+    def stream(self, node: Any, fresh: Stream) -> Stream:
+        """Return the stream that all calls read at a node."""
+        stream: Stream = self._streams.setdefault(node, fresh)
+        return stream
+
+    def draw(self, node: Any, number: int, stream: Stream, blocks: int) -> Source:
+        """Reserve blocks of a stream when it is the turn of an element."""
+        with self._changed:
+            while self._done < number and self._passed.get(node, 0) < number:
+                self._changed.wait()
+            source = stream.reserve(blocks)
+            if node in self._once:
+                self._passed[node] = number + 1
+                self._changed.notify_all()
+        return source
+
+    def _end(self, number: int) -> None:
+        with self._changed:
+            self._over.add(number)
+            while self._done in self._over:
+                self._over.remove(self._done)
+                self._done += 1
+            self._changed.notify_all()
+
+
+class _Drawn(dict[Any, Any]):
+    """The streams as the call for one element sees them."""
+
+    def __init__(self, turns: Turns, number: int):
+        super().__init__({OWN: turns.seeds_for(number)})
+        self._turns, self._number = turns, number
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        """Return what stands under a key; a stream is everybody's, and read in turn."""
+        if type(default) is Stream:
+            return _InTurn(self._turns, self._number, key, self._turns.stream(key, default))
+        return super().setdefault(key, default)
+
+
+class _InTurn:
+    """A stream that a call reads in its turn."""
+
+    __slots__ = ("_node", "_number", "_stream", "_turns")
+
+    def __init__(self, turns: Turns, number: int, node: Any, stream: Stream):
+        self._turns, self._number, self._node, self._stream = turns, number, node, stream
+
+    def reserve(self, blocks: int) -> Source:
+        """Return where the next blocks begin; nobody else gets them."""
+        return self._turns.draw(self._node, self._number, self._stream, blocks)
