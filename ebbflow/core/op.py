@@ -39,6 +39,7 @@ from ebbflow.core.signature import Signature, parse
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray
 
 MAX_SETTLED = 500
+LONGEST_LIST = 16
 """An op remembers how it was called for this many kinds of arguments; more are settled each time."""
 
 
@@ -228,6 +229,8 @@ class Op:
             graph = context.current_graph()
             if graph is not None:
                 return graph.call(self, inputs, attrs, name)
+        if signature.takes_lists:
+            return self._call_with_lists(inputs, attrs)
         kinds = tuple([x._dtype if x.__class__ is EagerTensor else x.__class__ for x in inputs])
         key = (kinds, *attrs.items()) if attrs else kinds
         try:
@@ -241,6 +244,33 @@ class Op:
         if numbers:
             inputs = tuple(_with_numbers(inputs, numbers))
         return self._execute(inputs, [x._array for x in inputs], settled, outputs)
+
+    def _call_with_lists(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """Call an op that takes lists; the settled attrs of an earlier call serve where all is tensors.
+
+        Functions among the attrs are no part of what is remembered: it would keep them, and what they hold, for ever.
+        """
+        kinds: list[Any] = []
+        for value in inputs:
+            if value.__class__ is EagerTensor:
+                kinds.append(value._dtype)
+            elif value.__class__ is list and len(value) <= LONGEST_LIST:
+                kinds.append(tuple([t._dtype if t.__class__ is EagerTensor else None for t in value]))
+                if None in kinds[-1]:
+                    return self._call_converted(inputs, attrs, None)
+            else:
+                return self._call_converted(inputs, attrs, None)
+        functions = self.signature.functions
+        bodies = {k: v for k, v in attrs.items() if k in functions and v is not None} if functions else {}
+        rest = [(k, tuple(v) if v.__class__ is list else v) for k, v in attrs.items() if k not in functions]
+        key = (tuple(kinds), *rest)
+        remembered = self._settled_or_none(key)
+        if remembered is None or len(bodies) != len(functions):
+            return self._call_converted(inputs, attrs, key)
+        settled, outputs, _ = remembered
+        flat = [t for group in inputs for t in (group if group.__class__ is list else (group,))]
+        arrays = [[t._array for t in g] if g.__class__ is list else g._array for g in inputs]
+        return self._execute(flat, arrays, {**settled, **bodies} if bodies else settled, outputs)
 
     def _settled_or_none(self, key: Any) -> Any:
         try:
@@ -275,7 +305,10 @@ class Op:
                 return answer
             raise source.short(error) from None
         flat = [t for group in tensors for t in (group if group.__class__ is list else (group,))]
-        if len(flat) == len(tensors):
+        if self.signature.takes_lists:
+            if key is not None:
+                self._keep(key, {k: v for k, v in settled.items() if k not in self.signature.functions}, ())
+        else:
             self._remember(key, inputs, tensors, settled)
         arrays = [[t._array for t in g] if g.__class__ is list else g._array for g in tensors]
         return self._execute(flat, arrays, settled, None)
@@ -305,9 +338,12 @@ class Op:
                 numbers.append((i, tensor._dtype))
             elif given.__class__ is not EagerTensor:
                 return
+        self._keep(key, settled, tuple(numbers))
+
+    def _keep(self, key: Any, settled: dict[str, Any], numbers: tuple[Any, ...]) -> None:
         if len(self._settled) < MAX_SETTLED:
             try:
-                self._settled[key] = (settled, self._output_types(settled), tuple(numbers))
+                self._settled[key] = (settled, self._output_types(settled), numbers)
             except TypeError:  # an attr that cannot be a key
                 return
 

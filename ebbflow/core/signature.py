@@ -97,6 +97,11 @@ class Signature:
         return any(arg.is_list for arg in self.inputs)
 
     @functools.cached_property
+    def functions(self) -> frozenset[str]:
+        """The attrs that are functions."""
+        return frozenset(name for name, attr in self.attrs.items() if attr.kind == "func")
+
+    @functools.cached_property
     def gives_one(self) -> bool:
         """Whether the result is one tensor, not a list or several: kernels and shape rules then give it bare."""
         return len(self.outputs) == 1 and not self.outputs[0].is_list

@@ -7,6 +7,7 @@ a graph is built.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from ebbflow.core.op import Op
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.tensor import Tensor, wrap
+from ebbflow.core.tensor import EagerTensor, Tensor, wrap
 from ebbflow.core.typing import Nested, ShapeLike, TensorLike
 from ebbflow.data import selecting, structure
 from ebbflow.data import spec as _composites  # noqa: F401  (says how composite elements travel)
@@ -44,13 +45,23 @@ _KEEPING_BATCHES = frozenset(
 )  # fmt: skip
 
 
+@functools.cache
+def _saying_elements(op: Op) -> tuple[tuple[str, Any], ...]:
+    """Return the attrs by which an op is told what the elements are, each with what it is of a spec."""
+    signature = op.signature
+    ways = {"output_types": structure.types_of, "Toutput_types": structure.types_of, "output_shapes": structure.dims_of}
+    return tuple((k, of) for k, of in ways.items() if k in signature.attrs and k not in signature.inferred)
+
+
 class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
     """A sequence of elements that are made when somebody iterates over them."""
 
     def __init__(
         self, variant_tensor: TensorLike, element_spec: Nested = None, kind: str = "Dataset", options: Any = None
     ):
-        self._variant_tensor_attr = convert(variant_tensor, dtypes.variant)
+        if variant_tensor.__class__ is not EagerTensor or variant_tensor._dtype is not dtypes.variant:
+            variant_tensor = convert(variant_tensor, dtypes.variant)
+        self._variant_tensor_attr = variant_tensor
         self._spec = element_spec
         self._kind = kind
         self._options = options
@@ -63,13 +74,9 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
     @classmethod
     def _make(cls, op: Op, *inputs: Any, spec: Any, kind: str, options: Any = None, **attrs: Any) -> Any:
         """Call an op that makes a dataset of elements of a spec."""
-        signature = op.signature.attrs
-        given = structure.types_and_shapes(spec)
-        for theirs, ours in (
-            ("output_types", "output_types"), ("Toutput_types", "output_types"), ("output_shapes", "output_shapes"),
-        ):  # fmt: skip
-            if theirs in signature and theirs not in op.signature.inferred:
-                attrs.setdefault(theirs, given[ours])
+        for theirs, of in _saying_elements(op):
+            if theirs not in attrs:
+                attrs[theirs] = of(spec)
         return cls._family()(op(*inputs, **attrs), spec, kind, options)
 
     def _then(self, op: Op, *inputs: Any, spec: Any = None, kind: str, **attrs: Any) -> Any:

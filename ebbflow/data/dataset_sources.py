@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, merge_dims
 from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import Tensor
 from ebbflow.data import file_ops, random_words, selecting, sources, structure
 from ebbflow.data.generator import generator_functions
 from ebbflow.graph.scopes import control_dependencies
@@ -40,6 +42,19 @@ def kept_seeds() -> bool:
     """Return whether seeds for iterations are kept outside of the op: where datasets outlive a run."""
     graph = context.current_graph()
     return context.switches.v2_behavior and (graph is None or graph.building_function)
+
+
+def as_int64(value: Any, name: str) -> Any:
+    """Return a count as a tensor."""
+    if value.__class__ is int and not context.graph_scopes:
+        return _number(value)
+    return convert(value, dtypes.int64, name=name)
+
+
+@functools.lru_cache(256)
+def _number(value: int) -> Tensor:
+    """Return a count as a tensor that the ops of many datasets share."""
+    return convert(value, dtypes.int64)
 
 
 class Making:
@@ -91,9 +106,7 @@ class Making:
             raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}.")
         start, stop, step = [(0, *args, 1), (*args, 1), args][len(args) - 1]
         spec = TensorSpec([], dtypes.as_dtype(output_type))
-        numbers = [
-            convert(x, dtypes.int64, name=word) for x, word in ((start, "start"), (stop, "stop"), (step, "step"))
-        ]
+        numbers = [as_int64(x, word) for x, word in ((start, "start"), (stop, "stop"), (step, "step"))]
         return cls._make(sources.RangeDataset, *numbers, spec=spec, kind="_RangeDataset", name=name)
 
     @classmethod

@@ -16,13 +16,8 @@ from ebbflow.core.sparse import SparseTensorSpec
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import Tensor
 from ebbflow.data import batching, prefetch_cache, random_words, selecting, structure
-from ebbflow.data.dataset_sources import common_elements, dataset_seeds, kept_seeds
+from ebbflow.data.dataset_sources import as_int64, common_elements, dataset_seeds, kept_seeds
 from ebbflow.ops.ragged.forms import RaggedTensorSpec
-
-
-def as_int64(value: Any, name: str) -> Any:
-    """Return a count as a tensor."""
-    return convert(value, dtypes.int64, name=name)
 
 
 def static(value: Any) -> int | None:

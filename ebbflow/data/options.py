@@ -5,6 +5,7 @@ note of.
 from __future__ import annotations
 
 import enum
+import functools
 import json
 from typing import Any
 
@@ -121,4 +122,9 @@ class Options(_Settings):
 
     def serialized(self) -> str:
         """Return what is set, as text."""
-        return json.dumps({name: str(value) for name, value in self.set_values().items()}, sort_keys=True)
+        return _text(tuple([(name, str(value)) for name, value in self.set_values().items()]))
+
+
+@functools.lru_cache(64)
+def _text(values: tuple[tuple[str, str], ...]) -> str:
+    return json.dumps(dict(values), sort_keys=True)

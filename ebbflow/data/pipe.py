@@ -56,6 +56,7 @@ class Pipe:
         "repeated",
         "role",
         "rows",
+        "seeded",
         "seeds",
         "size",
     )
@@ -78,6 +79,7 @@ class Pipe:
         self.inputs: tuple[Pipe, ...] = ()
         self.made_by: tuple[Op, Sequence[Any], dict[str, Any]] | None = None  # the op, its arguments and its attrs
         self.seeds: Any = None  # of those in random order
+        self.seeded: Sequence[Pipe] | None = None  # those that it is made of which are, once somebody asked
         self.role = ""  # AHEAD or GATHERS, for whoever explains
         self.call: Call | None = None  # of those that call a function for each element
 
@@ -183,7 +185,7 @@ def made(
 
 
 def _pipe_in(variant: Any) -> Pipe | None:
-    if variant.__class__ is not np.ndarray or variant.dtype != object or variant.size != 1:
+    if variant.__class__ is not np.ndarray or variant.dtype.char != "O" or variant.size != 1:
         return None
     found = variant.item()
     return found if isinstance(found, Pipe) else None
@@ -191,7 +193,7 @@ def _pipe_in(variant: Any) -> Pipe | None:
 
 def pipe_of(variant: np.ndarray) -> Pipe:
     """Return the pipe in a scalar of dtype variant."""
-    found = variant.item() if variant.dtype == object and variant.size == 1 else None
+    found = variant.item() if variant.dtype.char == "O" and variant.size == 1 else None
     if not isinstance(found, Pipe):
         raise invalid(f"The given variant does not hold a dataset: it holds {type(found).__name__}")
     return found
@@ -322,5 +324,8 @@ class Position:
                 pass
 
 
-def _seeded(pipe: Pipe) -> Iterator[Pipe]:
-    return (stage for stage in stages(pipe) if stage.seeds is not None)
+def _seeded(pipe: Pipe) -> Sequence[Pipe]:
+    """Return the stages in random order; what a pipe is made of never changes."""
+    if pipe.seeded is None:
+        pipe.seeded = tuple([stage for stage in stages(pipe) if stage.seeds is not None])
+    return pipe.seeded

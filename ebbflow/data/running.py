@@ -6,6 +6,7 @@ whatever they start runs the same way. Knows threads and clocks; knows nothing o
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 import time
@@ -72,6 +73,7 @@ USUAL = Run()
 _WITH_PROCESSES = Run(processes=True)
 
 
+@functools.lru_cache(64)
 def usual(options: str | None) -> Run:
     """Return how a dataset with these options, as text, is usually run."""
     asked = bool(options) and json.loads(options).get("experimental_python_processes") == "True"  # type: ignore[arg-type]

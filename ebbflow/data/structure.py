@@ -207,7 +207,7 @@ def normalised(value: Any, like: Any = None) -> Any:
 
 
 def _value(leaf: Any, spec: Any, index: int) -> Any:
-    if leaf is None or isinstance(leaf, CompositeTensor):
+    if leaf is None or isinstance(leaf, CompositeTensor) or (leaf.__class__ is EagerTensor and spec is None):
         return leaf
     if isinstance(leaf, tuple(converters)):
         return converters[next(cls for cls in converters if isinstance(leaf, cls))](leaf)
@@ -255,6 +255,16 @@ def flat_types(spec: Any) -> list[DType]:
 def flat_dims(spec: Any) -> list[Dims]:
     """Return the static shapes of the flat tensors."""
     return [leaf_of(s).dims(s) for s in flat_specs(spec)]
+
+
+def types_of(spec: Any) -> tuple[DType, ...]:
+    """Return the dtypes of the flat tensors, as one that many calls may share."""
+    return (spec._dtype,) if spec.__class__ is TensorSpec else tuple(flat_types(spec))
+
+
+def dims_of(spec: Any) -> tuple[Dims, ...]:
+    """Return the static shapes of the flat tensors, as one that many calls may share."""
+    return (spec._shape._dims,) if spec.__class__ is TensorSpec else tuple(flat_dims(spec))
 
 
 def types_and_shapes(spec: Any) -> dict[str, Any]:

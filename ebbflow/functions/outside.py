@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import operator
 import sys
 import types
 import weakref
@@ -57,7 +58,17 @@ class _Read(NamedTuple):
     attributes: tuple[str, ...]
 
 
-_plans: dict[int, tuple[Any, tuple[_Read, ...] | None]] = {}
+class _Plan:
+    """What a code object reads. In keys it stands for the code, whose own hash goes through all its constants."""
+
+    __slots__ = ("last", "reads")
+
+    def __init__(self, reads: tuple[_Read, ...]):
+        self.reads = reads
+        self.last: tuple[list[Any], list[Any]] = [], []  # values that were read, and their part of the key
+
+
+_plans: dict[int, tuple[Any, _Plan | None]] = {}
 """By the identity of a code object, which is held weakly: what it reads, None where it does more than reading."""
 
 
@@ -85,21 +96,35 @@ def _add_function(function: FunctionType, key: list[Any], seen: set[int]) -> boo
     plan = _plan(code)
     if plan is None:
         return False
-    key += (code, *function.__dict__.items()) if function.__dict__ else (code,)
+    key += (plan, *function.__dict__.items()) if function.__dict__ else (plan,)
     for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         if not _add(value, key, seen):
             return False
     cells: Any = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     names = function.__globals__
-    for free, name, attributes in plan:
-        try:
+    values = []
+    try:
+        for free, name, attributes in plan.reads:
             value = cells[name].cell_contents if free else names[name] if name in names else getattr(builtins, name)
             for attribute in attributes:
                 value = getattr(value, attribute)
-        except Exception:  # not there yet, or an attribute that refuses: the function itself will tell
-            return False
-        if not _add(value, key, seen):
-            return False
+            values.append(value)
+    except Exception:  # not there yet, or an attribute that refuses: the function itself will tell
+        return False
+    return _add_values(values, plan, key, seen)
+
+
+def _add_values(values: list[Any], plan: _Plan, key: list[Any], seen: set[int]) -> bool:
+    """Add the values that code reads; where they are the very ones of the last time, so is their part of the key."""
+    before, part = plan.last
+    if len(before) == len(values) and all(map(operator.is_, before, values)):
+        key += part
+        return True
+    start, functions = len(key), len(seen)
+    if not all([_add(value, key, seen) for value in values]):
+        return False
+    if len(seen) == functions:  # no function among them whose own values may change
+        plan.last = values, key[start:]
     return True
 
 
@@ -152,12 +177,12 @@ def _only_arguments(function: FunctionType) -> bool:
 # --- from code to what it reads ---------------------------------------------------------------------------------------
 
 
-def _plan(code: CodeType) -> tuple[_Read, ...] | None:
+def _plan(code: CodeType) -> _Plan | None:
     kept = _plans.get(id(code))
     if kept is not None and kept[0]() is code:
         return kept[1]
     try:
-        plan: tuple[_Read, ...] | None = tuple(dict.fromkeys(_reads(code)))
+        plan: _Plan | None = _Plan(tuple(dict.fromkeys(_reads(code))))
     except _MoreThanReadingError:
         plan = None
     number = id(code)

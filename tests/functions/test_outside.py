@@ -129,3 +129,33 @@ def test_what_is_no_plain_function_has_no_key():
     assert outside(tf.function(lambda x: x)) is None
     assert outside(Pair(1, 2).index) is None
     assert outside(len) is None
+
+
+def test_values_that_come_again_give_the_same_key_and_others_another(monkeypatch):
+    first = outside(scaled_by(SCALE))
+    assert outside(scaled_by(SCALE)) == first
+    assert outside(scaled_by(3.0)) != first
+    assert outside(scaled_by(SCALE)) == first
+
+    def by_name(x):
+        return x * SCALE
+
+    before = outside(by_name)
+    monkeypatch.setitem(globals(), "SCALE", 5)
+    assert outside(by_name) != before
+
+
+def test_functions_that_are_read_are_looked_into_each_time():
+    class Held:
+        factor = 2
+
+    def inner(x):
+        return x * Held.factor
+
+    def outer(x):
+        return inner(x)
+
+    first = outside(outer)
+    assert outside(outer) == first
+    Held.factor = 3
+    assert outside(outer) != first

@@ -26,7 +26,7 @@ def stacked_body(body: FuncGraph, count: int) -> FuncGraph | str:
     Further arguments are the same for all rows.
     """
     with body.changing:
-        if body.derived.stacked is None:
+        if not body.derived.stacked:
             body.derived.stacked = unfit(body, count) or _built(body, count)
         return body.derived.stacked
 
@@ -35,8 +35,8 @@ def unfit(body: FuncGraph, count: int) -> str | None:
     """Return what speaks against a function of blocks, as far as that can be seen without making it."""
     known = body.derived.stacked
     if known is None:
-        known = body.derived.stacked = _unfit(body, count)
-    return known if isinstance(known, str) else None
+        known = body.derived.stacked = _unfit(body, count) or ""  # nothing, as far as can be seen
+    return known if isinstance(known, str) and known else None
 
 
 def _unfit(body: FuncGraph, count: int) -> str | None:
