@@ -12,8 +12,9 @@ and 2.6 µs per array that comes out; calling XLA below jax's own call (`execute
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -147,22 +148,23 @@ def compile(
     dims: Sequence[Dims] | None = None,
     device: Any = None,
     host: Callable[[Any], Callable[..., Any]] | None = None,
+    decided: Mapping[int, np.ndarray] = MappingProxyType({}),
 ) -> Executable | SurroundedExecutable:
     """Return the executable of a region; raise a Refusal where it cannot be compiled.
 
     `handles` are the variables behind inputs of dtype resource, in order: they say which shapes the values have. `dims`
     are the shapes of the inputs where the region's own values do not say them. `host(node)` gives a function from a
     node's input arrays to what it gives: with it, nodes that draw random numbers (`refusal.is_drawn`) run on the host
-    before each call.
+    before each call. `decided` are the values of inputs, by their number, which it is to be compiled for.
     """
-    return _Compilation(region, handles, dims, host).executable(device)
+    return _Compilation(region, handles, dims, host, decided).executable(device)
 
 
 class _Compilation:
     """A region on its way to an executable."""
 
-    def __init__(self, region: Any, handles: Sequence[Any], dims: Sequence[Dims] | None, host: Any):
-        self.region = region
+    def __init__(self, region: Any, handles: Sequence[Any], dims: Sequence[Dims] | None, host: Any, decided: Any):
+        self.region, self.decided = region, decided
         storages = iter(handles)
         self.behind = {i: held(next(storages)) for i, v in enumerate(region.inputs) if v.dtype is dtypes.resource}
         self.drawn = [] if host is None else [node for node in region.nodes if is_drawn(node)]
@@ -187,7 +189,7 @@ class _Compilation:
         storages: dict[int, tuple[int, TracedStorage]] = {}
         fed = [*region.inputs, *(v for node in self.drawn for v in node.outputs)]
         for i, (value, argument) in enumerate(zip(fed, arguments, strict=True)):
-            known = getattr(value, "known", None)
+            known = self.decided[i] if i in self.decided else getattr(value, "known", None)
             values[id(value)] = argument if known is None else known
             if i in self.behind:
                 like = self.behind[i]

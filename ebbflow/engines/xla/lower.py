@@ -18,7 +18,7 @@ import numpy as np
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import Known
 from ebbflow.engines.xla import library
-from ebbflow.engines.xla.refusal import Refusal, body_nodes
+from ebbflow.engines.xla.refusal import Refusal, UnknownValueError, body_nodes
 from ebbflow.engines.xla.rules import Rule, rule_for
 
 SMALL = 4096
@@ -145,7 +145,7 @@ def _prepared(op: Any, rule: Rule, groups: list[Any]) -> list[Any]:
         if arg.name in rule.keeps:
             for value in group if group.__class__ is list else (group,):
                 if arg.name in rule.needs and not is_known(value):
-                    raise Refusal(f"the value of {arg.name} is known only when it runs", op.name)
+                    raise UnknownValueError(f"the value of {arg.name} is known only when it runs", op.name, arg.name)
             prepared.append(group)
         elif group.__class__ is list:
             prepared.append([asarray(v) if is_known(v) else v for v in group])
@@ -165,7 +165,8 @@ def _called(op: Any, rule: Rule, attrs: dict[str, Any], inputs: list[Any], trace
         raise
     except Exception as error:
         if library.is_narrowed(error):
-            raise Refusal("what it does depends on values that are known only when it runs", op.name) from error
+            words = "what it does depends on values that are known only when it runs"
+            raise UnknownValueError(words, op.name) from error
         if isinstance(error, (TypeError, ValueError)):
             raise errors.InvalidArgumentError(None, None, f"{error} [Op:{op.name}]") from error
         raise

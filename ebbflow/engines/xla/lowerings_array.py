@@ -15,7 +15,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.shape import is_compatible
 from ebbflow.engines.xla.library import lax
 from ebbflow.engines.xla.lower import is_known
-from ebbflow.engines.xla.refusal import Refusal
+from ebbflow.engines.xla.refusal import Refusal, UnknownValueError
 from ebbflow.engines.xla.rules import lowering
 from ebbflow.ops.arrays.slicing import entries, numpy_index
 
@@ -107,7 +107,7 @@ def _(jnp: Any, input: Any, begin: Any, size: Any) -> Any:
                 raise ValueError(f"Expected begin[{i}] and size[{i}] inside [0, {n}], but got {b} and {s}")
         return input[tuple(slice(b, b + s) for b, s in zip(starts, sizes, strict=True))]
     if -1 in sizes:
-        raise Refusal("a slice goes to the end from where it begins, which is known only when it runs")
+        raise UnknownValueError("a slice goes to the end from where it begins, which is known only when it runs")
     return lax.dynamic_slice(input, [begin[i] for i in range(rank)], sizes)
 
 
@@ -145,7 +145,7 @@ def _moving_slice(jnp: Any, dims: Any, begin: Any, strides: Any, masks: Any) -> 
             sizes[axis] = 1
             index.append(0)
         else:
-            raise Refusal("how long a slice is, is known only when it runs")
+            raise UnknownValueError("how long a slice is, is known only when it runs")
     return starts, sizes, index
 
 

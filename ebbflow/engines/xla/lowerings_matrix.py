@@ -27,6 +27,14 @@ def _(jnp: Any, matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> Any:
     ).astype(rhs.dtype)
 
 
+@lowering("MatrixBandPart", "BatchMatrixBandPart", may_vary="num_lower num_upper", loses="how wide bands may be")
+def _(jnp: Any, input: Any, num_lower: Any, num_upper: Any) -> Any:
+    rows, columns = input.shape[-2:]
+    k = np.arange(columns)[None, :] - np.arange(rows)[:, None]
+    inside = ((num_lower < 0) | (-k <= num_lower)) & ((num_upper < 0) | (k <= num_upper))
+    return jnp.where(inside, input, jnp.zeros((), input.dtype))
+
+
 @lowering("Cholesky")
 def _(jnp: Any, input: Any) -> Any:
     """The lower triangle alone is read, as the kernel does it."""

@@ -15,6 +15,7 @@ from ebbflow.engines.xla.rules import Rule, lost, rule_for
 
 _TYPES = """
     bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 bfloat16 float16 float32 float64 complex64 complex128
+    float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e4m3b11fnuz float8_e5m2fnuz int4 uint4
 """
 LOWERED_TYPES = frozenset(getattr(dtypes, name) for name in _TYPES.split())
 
@@ -30,6 +31,14 @@ class Refusal(Exception):  # noqa: N818  (no error until somebody insists)
 
     def __str__(self) -> str:
         return f"{self.op}: {self.reason}" if self.op else self.reason
+
+
+class UnknownValueError(Refusal):
+    """Raised while tracing: `node` needs the value of an input (named `argument`, or any of them) to be compiled."""
+
+    def __init__(self, reason: str, op: str = "", argument: str = ""):
+        super().__init__(reason, op)
+        self.argument = argument
 
 
 def why_not(
