@@ -46,7 +46,7 @@ Single: TypeAlias = Any
 f32: Any = np.float32
 f64: Any = float
 u64: Any = np.uint64
-sqrt = math.sqrt
+sqrt, exp, log1p = math.sqrt, math.exp, math.log1p
 
 
 class Loop:

@@ -3,9 +3,9 @@
 Understood are: numbers (`int` is 64 bits and wraps round, `u64` the same without a sign, `f32`, `f64`, truths), arrays
 of the annotated dtypes (whole numbers below 64 bits become `int` when read), texts, `if`, `while`, `for … in range(…)`,
 `break`, `continue`, `return`, assignments, arithmetic and comparisons of one kind of number, `and`, `or`, `not`,
-conditional expressions, `min`, `max`, `abs`, `sqrt`, `len` of a text, the casts `int`, `f32`, `f64`, `u64`, constants
-of the module, and calls of other annotated functions beside it. Constants take the kind of what they meet; other kinds
-must be cast. `//` and `%` are for whole numbers that are not negative. A variable has one kind.
+conditional expressions, `min`, `max`, `abs`, `sqrt`, `exp`, `log1p`, `len` of a text, the casts `int`, `f32`, `f64`,
+`u64`, constants of the module, and calls of other annotated functions beside it. Constants take the kind of what they
+meet; other kinds must be cast. `//` and `%` are for whole numbers that are not negative. A variable has one kind.
 
 What else is written raises a TypeError with its line, when the code is made: tests make the code of every loop.
 """
@@ -56,6 +56,8 @@ def text(loop: loops.Loop) -> str:
         "declare double @llvm.sqrt.f64(double)",
         "declare float @llvm.fabs.f32(float)",
         "declare double @llvm.fabs.f64(double)",
+        "declare double @exp(double)",
+        "declare double @log1p(double)",
         "@bytes = external global i8",
     ]
     return "\n".join([*declared, *module.functions])
@@ -446,6 +448,8 @@ class _Function:
             return self.cast(name, node.args[0])
         if name in ("min", "max"):
             return self.extreme(name, *self.pair(node.args[0], node.args[1], kind))
+        if name in ("exp", "log1p"):
+            return "f64", self(f"call double @{name}(double {self.value(node.args[0], 'f64')[1]})")
         if name in ("abs", "sqrt"):
             found, value = self.value(node.args[0], kind)
             which = {"abs": "fabs", "sqrt": "sqrt"}[name]

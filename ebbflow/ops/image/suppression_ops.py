@@ -14,6 +14,7 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.op import Known, op
 from ebbflow.ops.declare import FLAT, show
+from ebbflow.ops.image.suppression_loops import chosen_boxes, softly_chosen_boxes
 from ebbflow.ops.sizes import invalid, room_for
 
 F = np.float32
@@ -55,6 +56,8 @@ def _overlapping(some: np.ndarray, others: np.ndarray, overlap: float) -> np.nda
     return (np.where(solid, share, F(0)) if not solid.all() else share) > overlap
 
 
+FEW = 32
+"""Boxes from which on machine code compares them."""
 BLOCK = 192
 """Boxes that are compared with each other at once: few enough for the cache, many enough for NumPy."""
 
@@ -64,6 +67,11 @@ def selected(boxes: np.ndarray, scores: np.ndarray, most: int, overlap: float, l
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > least]
     rows = _corners(boxes[order].astype(F))
+    code = chosen_boxes.code() if len(rows) >= FEW else None
+    if code is not None:
+        places = np.empty(len(rows), np.int64)
+        count = code(rows, len(rows), most, overlap, places)
+        return order[places[:count]].astype(np.int32)
     chosen: list[int] = []
     for start in range(0, len(rows), BLOCK):
         if len(chosen) >= most:
@@ -88,6 +96,11 @@ def softly_selected(
     """Return the places of the boxes that stay, and their scores after what overlapped has lowered them."""
     places = np.flatnonzero(scores > least)
     rows, now = _corners(boxes[places].astype(F)), scores[places].astype(np.float64)
+    code = softly_chosen_boxes.code() if len(rows) >= FEW else None
+    if code is not None:
+        numbers, left = np.empty(len(rows), np.int64), np.empty(len(rows))
+        count = code(rows, now, len(rows), most, least, -0.5 / sigma, -np.inf, numbers, left)
+        return places[numbers[:count]].astype(np.int32), left[:count].astype(scores.dtype)
     chosen: list[int] = []
     kept: list[float] = []
     while len(chosen) < min(most, len(places)):

@@ -21,6 +21,7 @@ from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.shaping import transpose
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.nn import ctc_arrays
+from ebbflow.ops.nn.ctc_loops import Beam, beam
 from ebbflow.ops.shape_rules import equal_length, ranked
 from ebbflow.ops.sizes import invalid
 
@@ -191,6 +192,10 @@ def _(inputs, sequence_length, *, top_paths):
     return [*[(None, 2)] * top_paths, *[(None,)] * top_paths, *[(2,)] * top_paths, (batch, top_paths)]
 
 
+FEW = 256
+"""Probabilities from which on machine code searches."""
+
+
 @CTCBeamSearchDecoder.kernel
 def _(xp, inputs, sequence_length, *, beam_width, top_paths, merge_repeated):
     _, batch, classes = _decodable(inputs, sequence_length)
@@ -198,8 +203,14 @@ def _(xp, inputs, sequence_length, *, beam_width, top_paths, merge_repeated):
         raise invalid(f"requested more paths than the beam width: {top_paths} of {beam_width}")
     log_y = ctc_arrays.log_softmax(inputs.astype(np.float64)) if inputs.size else inputs
     paths, scores = [], np.zeros((batch, top_paths), inputs.dtype)
+    code = beam.code() if log_y.size >= FEW else None
+    room = None if code is None else Beam(len(log_y), classes, beam_width)
     for b, length in enumerate(sequence_length.tolist()):
-        rows, row_scores = ctc_arrays.beam_search(log_y[:length, b], beam_width, classes - 1, top_paths, merge_repeated)
+        asked = (classes - 1, top_paths, merge_repeated)
+        if code is None or room is None:
+            rows, row_scores = ctc_arrays.beam_search(log_y[:length, b], beam_width, *asked)
+        else:
+            rows, row_scores = room.search(code, log_y[:length, b], *asked)
         if len(rows) < top_paths:
             raise invalid("Less leaves in the beam search than requested.")
         paths.append(rows)

@@ -18,6 +18,7 @@ from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid, room_for
 from ebbflow.ops.sparse.arrays import axes_of, checked, grouped, parts, sparse_rank, whole_size
 from ebbflow.ops.sparse.layout import looked_up, rows_of
+from ebbflow.ops.state.repeated_indices import fold_into
 
 # --- products ---------------------------------------------------------------------------------------------------------
 
@@ -67,7 +68,8 @@ def _spread_product(places: Any, values: Any, dense: Any, out: int, inner: int, 
     narrow = dense.dtype.itemsize == 2 and dense.dtype.kind not in "iu"
     product = np.zeros((rows, dense.shape[1]), np.float32 if narrow else dense.dtype)
     terms = values[:, None] * dense[places[:, inner]]
-    np.add.at(product, places[:, out], terms.astype(product.dtype, copy=False))
+    if len(terms):
+        fold_into(product, np.ascontiguousarray(places[:, out]), terms.astype(product.dtype, copy=False), np.add)
     return product.astype(dense.dtype, copy=False)
 
 

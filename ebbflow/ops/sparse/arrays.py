@@ -39,6 +39,9 @@ def checked(indices: np.ndarray, values: np.ndarray, shape: np.ndarray, words: s
 
 def within(indices: np.ndarray, shape: np.ndarray) -> None:
     """Refuse places outside of the whole."""
+    columns = zip(indices.T, shape.tolist(), strict=True)  # NumPy is slow at rows of a few
+    if not len(indices) or all(column.min() >= 0 and column.max() < length for column, length in columns):
+        return
     wrong = ((indices < 0) | (indices >= shape)).any(axis=1)
     if wrong.any():
         i = int(wrong.argmax())
@@ -106,8 +109,27 @@ def grouped(indices: np.ndarray, kept: Sequence[int]) -> tuple[np.ndarray, np.nd
         return np.zeros((0, len(kept)), np.int64), np.zeros(0, np.int64)
     if not len(kept):
         return np.zeros((1, 0), np.int64), np.zeros(len(indices), np.int64)
-    places, group = np.unique(indices[:, list(kept)], axis=0, return_inverse=True)
-    return places, group.reshape(-1)
+    part = indices[:, list(kept)]
+    keys = keys_of(part)
+    if keys is None:
+        places, group = np.unique(part, axis=0, return_inverse=True)
+        return places, group.reshape(-1)
+    own = keys[0]
+    if (own[1:] > own[:-1]).all():  # in order, and none twice
+        return part, np.arange(len(own))
+    _, firsts, group = np.unique(own, return_index=True, return_inverse=True)
+    return part[firsts], group.reshape(-1)
+
+
+def keys_of(*indices: np.ndarray) -> list[np.ndarray] | None:
+    """Return numbers that are ordered as the places are, and equal where these are; None where 64 bits do not do."""
+    sizes = []
+    for columns in zip(*(i.T for i in indices), strict=True):
+        filled = [column for column in columns if len(column)]
+        if any(column.min() < 0 for column in filled):
+            return None
+        sizes.append(1 + max((int(column.max()) for column in filled), default=0))
+    return [positions(i, sizes) for i in indices] if math.prod(sizes) <= _SMALL else None
 
 
 # --- shape rules ------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ into a sparse one with an entry for each integer that occurs.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from ebbflow.core.typing import AnyTensor, Axis, TensorLike
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
 from ebbflow.ops.sizes import invalid, room_for
-from ebbflow.ops.sparse.arrays import checked, within
+from ebbflow.ops.sparse.arrays import checked, positions, within
+from ebbflow.ops.sparse.distance_loops import distances, numbers_of_texts
 
 _WEIGHTS = "T: type in [int32,int64,float,double]"
 
@@ -262,6 +264,8 @@ def _weights(weights: Any, binary: bool) -> Any:
     return convert(np.zeros((0,), np.int64))
 
 
+Parts = tuple[np.ndarray, np.ndarray]
+
 # --- edit distance ----------------------------------------------------------------------------------------------------
 
 EditDistance = op(
@@ -299,8 +303,14 @@ def _(
     within(hypothesis_indices, np.append(lead, hypothesis_shape[-1]))
     within(truth_indices, np.append(lead, truth_shape[-1]))
     room_for(lead.tolist(), 4)
+    lead_dims = tuple(lead.tolist())
+    quick = _quick_distances(
+        lead_dims, (hypothesis_indices, hypothesis_values), (truth_indices, truth_values), normalize
+    )
+    if quick is not None:
+        return quick
     said, meant = _sequences(hypothesis_indices, hypothesis_values), _sequences(truth_indices, truth_values)
-    result = np.zeros(tuple(lead.tolist()), np.float32)
+    result = np.zeros(lead_dims, np.float32)
     for group in {*said, *meant}:
         a, b = said.get(group, []), meant.get(group, [])
         distance = float(_distance(a, b))
@@ -308,6 +318,57 @@ def _(
             distance = distance / len(b) if b else np.inf if a else 0.0
         result[group] = distance
     return result
+
+
+FEW = 256
+"""Values from which on machine code compares rows."""
+
+
+def _quick_distances(dims: tuple[int, ...], said: Parts, meant: Parts, normalize: bool) -> np.ndarray | None:
+    """Return the distances by machine code; None where that is not there, or cannot compare such values."""
+    code = distances.code() if len(said[1]) + len(meant[1]) >= FEW else None
+    numbers = None if code is None else _numbers(said[1], meant[1])
+    if code is None or numbers is None:
+        return None
+    rows = math.prod(dims)
+    (a, a_starts), (b, b_starts) = (
+        _rows(indices, values, dims) for (indices, _), values in zip((said, meant), numbers, strict=True)
+    )
+    most = np.empty(int(np.diff(b_starts).max(initial=0)) + 1, np.int64)
+    counts = np.empty(rows, np.int64)
+    code(a, a_starts, b, b_starts, rows, most, counts)
+    result = counts.astype(np.float64)
+    if normalize:
+        lengths = np.diff(b_starts)
+        none = np.where(np.diff(a_starts) > 0, np.inf, 0.0)
+        result = np.where(lengths > 0, result / np.maximum(lengths, 1), none)
+    return result.astype(np.float32).reshape(dims)
+
+
+def _numbers(*values: np.ndarray) -> list[np.ndarray] | None:
+    """Return whole numbers that are equal where the values are; None for values that are compared otherwise."""
+    if values[0].dtype.kind in "iub":
+        return [np.ascontiguousarray(v, np.int64) for v in values]
+    code = numbers_of_texts.code() if values[0].dtype == object else None
+    if code is None:
+        return None
+    results = []
+    for texts in values:
+        results.append(np.empty(len(texts), np.int64))
+        if code(np.ascontiguousarray(texts), len(texts), results[-1]) < 0:
+            return None
+    return results
+
+
+def _rows(indices: np.ndarray, values: np.ndarray, dims: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values row after row, and where each row begins."""
+    row = positions(indices[:, :-1], dims)
+    if (row[1:] < row[:-1]).any():
+        order = np.argsort(row, kind="stable")
+        row, values = row[order], values[order]
+    starts = np.zeros(math.prod(dims) + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=math.prod(dims)), out=starts[1:])
+    return np.ascontiguousarray(values), starts
 
 
 def _sequences(indices: np.ndarray, values: np.ndarray) -> dict[tuple[int, ...], list[Any]]:

@@ -20,6 +20,7 @@ from ebbflow.ops.sparse.arrays import (
     checked,
     grouped,
     in_order,
+    keys_of,
     order_of,
     parts,
     positions,
@@ -229,6 +230,13 @@ def _(xp, backprop_val_grad, input_indices, input_start, output_indices):
 def looked_up(wanted: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the values that belong to the places wanted, 0 where there is none."""
     found = np.zeros(len(wanted), values.dtype)
+    keys = keys_of(wanted, places) if len(wanted) and len(places) else None
+    if keys is not None:
+        asked, there = keys
+        order = np.argsort(there, kind="stable")
+        last = np.searchsorted(there, asked, "right", sorter=order) - 1  # of several at one place
+        nearest = order[np.maximum(last, 0)]
+        return np.where(there[nearest] == asked, values[nearest], found)
     by_place = dict(zip(map(tuple, places.tolist()), range(len(places)), strict=True))
     for i, place in enumerate(map(tuple, wanted.tolist())):
         at = by_place.get(place)

@@ -15,7 +15,8 @@ from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import FLAT, same, show
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.strings.arrays import text_array
-from ebbflow.ops.strings.text_loops import code_for, joined_pairs
+from ebbflow.ops.strings.number_loops import fixed_texts, whole_texts
+from ebbflow.ops.strings.text_loops import FEW, code_for, joined_pairs
 
 AsString = op(
     "AsString(input:T) -> (output:string) | T: type in [reals,complex64,complex128,bool,variant,string];"
@@ -58,6 +59,9 @@ def _(xp, input, *, T, precision, scientific, shortest, width, fill):
     form = text_format(T, precision, scientific, shortest, width, fill)
     if T is dtypes.string and width < 0:
         return input
+    quick = _quick_texts(input, form)
+    if quick is not None:
+        return quick
     plain = form.encode()
     values = input.reshape(-1)
     listed = (values.astype(np.float64) if T.is_floating else values).tolist()
@@ -66,6 +70,21 @@ def _(xp, input, *, T, precision, scientific, shortest, width, fill):
     elif T.is_complex:
         plain, listed = b"(%b,%b)" % (plain, plain), [(value.real, value.imag) for value in listed]
     return text_array(map(plain.__mod__, listed), input.shape)
+
+
+def _quick_texts(numbers: np.ndarray, form: str) -> np.ndarray | None:
+    """Return whole numbers, or those of 24 bits with six digits behind the point, by machine code; or None."""
+    if form == "%d" and numbers.dtype != np.uint64:
+        loop, wide = whole_texts, "int64"
+    elif form == "%f" and numbers.dtype.itemsize <= 4:
+        loop, wide = fixed_texts, "float64"
+    else:
+        return None
+    code = loop.code() if numbers.size >= FEW else None
+    if code is None:
+        return None
+    result = np.empty(numbers.shape, object)
+    return result if code(np.ascontiguousarray(numbers, wide), numbers.size, result) >= 0 else None
 
 
 StringJoin = op('StringJoin(inputs:N*string) -> (output:string) | N: int >= 0; separator: string = ""', gradient=FLAT)

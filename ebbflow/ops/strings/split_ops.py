@@ -47,26 +47,42 @@ def _as_sparse(input: np.ndarray, cut: Callable[[bytes], list[bytes]]) -> tuple[
         raise invalid(f"input must be a vector, got shape: {show(input.shape)}")
     parts = [cut(text) for text in input.tolist()]
     counts = np.fromiter(map(len, parts), np.int64, len(parts))
+    indices, shape = _places(counts)
+    return indices, text_array([part for row in parts for part in row], (len(indices),)), shape
+
+
+def _places(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the indices of rows with so many parts, and the shape of the matrix."""
     indices = np.empty((int(counts.sum()), 2), np.int64)
-    indices[:, 0] = np.repeat(np.arange(len(parts)), counts)
+    indices[:, 0] = np.repeat(np.arange(len(counts)), counts)
     indices[:, 1] = np.arange(len(indices)) - np.repeat(np.cumsum(counts) - counts, counts)
-    values = text_array([part for row in parts for part in row], (len(indices),))
-    return indices, values, np.array([len(parts), counts.max(initial=0)], np.int64)
+    return indices, np.array([len(counts), counts.max(initial=0)], np.int64)
 
 
 @StringSplit.kernel
 def _(xp, input, delimiter, *, skip_empty):
     if delimiter.ndim:
         raise invalid(f"delimiter must be a scalar, got shape: {show(delimiter.shape)}")
+    if not delimiter[()]:
+        return _bytes_as_sparse(input)
     return _as_sparse(input, functools.partial(_by_characters, delimiter[()], skip_empty))
 
 
+def _bytes_as_sparse(input: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each byte of each text, as `_as_sparse` does."""
+    if input.ndim != 1:
+        raise invalid(f"input must be a vector, got shape: {show(input.shape)}")
+    texts = input.tolist()
+    counts = np.fromiter(map(len, texts), np.int64, len(texts))
+    letters = text_array((bytes([i]) for i in range(256)), (256,))
+    indices, shape = _places(counts)
+    return indices, letters[np.frombuffer(b"".join(texts), np.uint8)], shape
+
+
 def _by_characters(delimiters: bytes, skip_empty: bool, text: bytes) -> list[bytes]:
-    """Return what stands between any of the delimiters' bytes; without any, each byte."""
+    """Return what stands between any of the delimiters' bytes."""
     if not text:
         return []
-    if not delimiters:
-        return [text[i : i + 1] for i in range(len(text))]
     if len(delimiters) == 1:
         parts = text.split(delimiters)
     else:

@@ -122,6 +122,31 @@ def cased(texts: Texts, n: int, first: int, out: Texts) -> int:
     return 0
 
 
+def is_blank(letter: int) -> bool:
+    return letter == 32 or (letter >= 9 and letter <= 13)
+
+
+@text_loop
+def stripped(texts: Texts, n: int, out: Texts) -> int:
+    """Leave white space at both ends of each text out."""
+    if not all_texts(texts, n):
+        return REFUSED
+    for i in range(n):
+        text = texts[i]
+        end = len(text)
+        start = 0
+        while start < end and is_blank(text[start]):
+            start += 1
+        while end > start and is_blank(text[end - 1]):
+            end -= 1
+        part = new_text(end - start)
+        if is_missing(part):
+            return REFUSED
+        copy_text(part, 0, text, start, end - start)
+        out[i] = part
+    return 0
+
+
 def letter_of(six: int) -> int:
     """The letter of base64 (the one for URLs) that stands for six bits."""
     if six < 26:

@@ -19,7 +19,17 @@ from ebbflow.core.shape import broadcast_dims
 from ebbflow.ops.declare import FLAT, same, show
 from ebbflow.ops.sizes import invalid, room_for
 from ebbflow.ops.strings.arrays import as_bytes, each, text_array
-from ebbflow.ops.strings.text_loops import base64_decoded, base64_encoded, cased, code_for, lengths, parts, walked
+from ebbflow.ops.strings.number_loops import POWERS, decimals, wholes
+from ebbflow.ops.strings.text_loops import (
+    base64_decoded,
+    base64_encoded,
+    cased,
+    code_for,
+    lengths,
+    parts,
+    stripped,
+    walked,
+)
 
 # --- case and white space ---------------------------------------------------------------------------------------------
 
@@ -50,7 +60,7 @@ def _(xp, input, *, encoding):
 
 @StringStrip.kernel
 def _(xp, input):
-    return each(bytes.strip, input)
+    return each(bytes.strip, input, stripped)
 
 
 # --- length and parts -------------------------------------------------------------------------------------------------
@@ -168,8 +178,25 @@ def numbers_of(texts: list[bytes], dtype: Any) -> list[Any]:
     return [number_of(text, dtype) for text in texts]
 
 
+def _quick_numbers(texts: np.ndarray, dtype: Any) -> np.ndarray | None:
+    """Return the numbers that texts of plain digits spell, by machine code; None where it leaves one to others."""
+    code = code_for(decimals if dtype.is_floating else wholes, texts)
+    if code is None:
+        return None
+    numbers = np.empty(texts.shape, np.float64 if dtype.is_floating else np.int64)
+    powers = (POWERS,) if dtype.is_floating else ()
+    if code(texts, texts.size, *powers, numbers) < 0:
+        return None
+    if not dtype.is_floating and (numbers.min(initial=0) < dtype.min or numbers.max(initial=0) > dtype.max):
+        return None
+    return numbers.astype(dtype.np)
+
+
 @StringToNumber.kernel
 def _(xp, string_tensor, *, out_type):
+    quick = _quick_numbers(string_tensor, out_type)
+    if quick is not None:
+        return quick
     texts = string_tensor.reshape(-1).tolist()
     numbers = numbers_of(texts, out_type)
     if None in numbers:

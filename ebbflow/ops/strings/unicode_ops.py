@@ -215,6 +215,8 @@ def _(xp, input, *, input_encoding, output_encoding, errors, replacement_char, r
     rules = (errors, replacement_char, replace_control_characters)
 
     def transcoded(text: bytes) -> bytes:
+        if source == "utf-8" and text.isascii() and not replace_control_characters:
+            return text if target == "utf-8" else text.decode("ascii").encode(target)
         codes, _ = points(text, source, rules)
         return codes.astype("<i4").tobytes().decode("utf-32-le", "surrogatepass").encode(target, "surrogatepass")
 

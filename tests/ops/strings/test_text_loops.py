@@ -29,6 +29,8 @@ CALLS = {
     "base64 filled up": lambda t: tf.io.encode_base64(t, pad=True),
     "base64 and back": lambda t: tf.io.decode_base64(tf.io.encode_base64(t)),
     "base64 filled up and back": lambda t: tf.io.decode_base64(tf.io.encode_base64(t, pad=True)),
+    "strip": tf.strings.strip,
+    "bytes": lambda t: tf.strings.bytes_split(t).values,
     "fast": lambda t: tf.strings.to_hash_bucket_fast(t, 1 << 60),
     "strong": lambda t: tf.strings.to_hash_bucket_strong(t, 1 << 60, [3, -4]),
     "old": lambda t: tf.strings.to_hash_bucket(t, 1 << 60),
@@ -58,6 +60,49 @@ def test_one_bad_text_among_many_is_named(call, spoilt):
     assert call(good).shape == [100]
     with pytest.raises(tf.errors.InvalidArgumentError):
         call(bad)
+
+
+NUMBERS = {
+    "whole": np.array([0, 7, -7, 10, 99, 100, 2**31 - 1, -(2**31), 2**62, -(2**63) + 1] * 20, np.int64),
+    "least": np.array([-(2**63)] * 100, np.int64),
+    "bytes": np.arange(256, dtype=np.uint8),
+    "single": np.array([0.0, -0.0, 0.5e-6, 1.5e-6, 2.5e-6, -1e-9, 123456.789, 9.9999995, 0.1, -0.3] * 20, np.float32),
+    "half": np.linspace(-7, 7, 200).astype(np.float16),
+    "large": np.array([1e12, np.inf, -np.inf, np.nan] * 50, np.float32),
+    "double": np.linspace(-7, 7, 200),
+}
+
+
+@pytest.mark.parametrize("numbers", NUMBERS.values(), ids=NUMBERS)
+def test_numbers_are_spelt_as_python_spells_them(numbers):
+    tf.strings.as_string(numbers)
+    late_code.settle()
+    form = "%d" if numbers.dtype.kind in "iu" else "%f"
+    assert tf.strings.as_string(numbers).numpy().tolist() == [(form % x).encode() for x in numbers.tolist()]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "int32", "int64"])
+def test_numbers_are_read_as_python_reads_them(kind):
+    whole = [DRAW.randint(-(10**9), 10**9) for _ in range(200)]
+    spelt = [str(n) for n in whole] + ["+3", "-0"]
+    if kind.startswith("float"):
+        spelt += [f"{n / 1e5}" for n in whole] + [".5", "5.", "-.25", "123456789012345"]
+    tensor = tf.constant([s.encode() for s in spelt])
+    tf.strings.to_number(tensor, kind)
+    late_code.settle()
+    wanted = np.array([(float if kind.startswith("float") else int)(s) for s in spelt]).astype(kind)
+    np.testing.assert_array_equal(tf.strings.to_number(tensor, kind).numpy(), wanted)
+
+
+@pytest.mark.parametrize("odd", [b"1e3", b" 12 ", b"0.1234567890123456789"])
+def test_rarer_spellings_of_numbers_are_left_to_python(odd):
+    texts = tf.constant([b"1.5"] * 99 + [odd])
+    tf.strings.to_number(texts)
+    late_code.settle()
+    assert tf.strings.to_number(texts).numpy()[-1] == np.float32(float(odd))
+    for bad in (b"", b".", b"-", b"1.2.3", b"12a"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="could not correctly convert"):
+            tf.strings.to_number(tf.constant([b"1.5"] * 99 + [bad]))
 
 
 def test_what_only_behaves_like_bytes_is_left_to_python():
