@@ -30,15 +30,16 @@ class LocalPeer:
 
     def __init__(self, task: Task, address: str):
         self.task, self.address = task, address
+        self.epoch: str | None = None  # which state of the task the session counts on, if it does
         self._opened: TaskSession | None = None
 
     def describe(self) -> Any:
         return self.task.describe()
 
-    def open(self, session: str, name: str, config: Any) -> list[Device]:
-        """Open the session at this task, and return its devices."""
+    def open(self, session: str, name: str, config: Any, worker: str) -> list[Device]:
+        """Open the session of a worker at this task, and return its devices."""
         self._key = (session, name)
-        self._opened = self.task.open(session, name, config)
+        self._opened = self.task.open(session, name, config, worker)
         return list(self._opened.devices)
 
     @property
@@ -47,8 +48,15 @@ class LocalPeer:
         return self.task.session(*self._key)
 
     def check(self) -> None:
-        """Raise AbortedError if the session was reset."""
+        """Raise AbortedError if the session was reset, or the state it counts on."""
         self.task.session(*self._key)
+        self.task.check_epoch(self.epoch)
+
+    def ask_epoch(self, begin: str | None = None) -> str:
+        """Return which state the task holds, which is another from now on where one begins."""
+        if begin is not None:
+            self.task.begin_epoch(begin)
+        return self.task.epoch
 
     def reset(self, containers: Sequence[str]) -> None:
         self.task.reset(containers)
@@ -63,6 +71,7 @@ class RemotePeer:
 
     def __init__(self, link: Link, address: str):
         self.link, self.address = link, address
+        self.epoch: str | None = None
         self._key: dict[str, str] = {}
 
     def _ask(self, method: str, content: Any, **tensors: Any) -> Any:
@@ -71,11 +80,16 @@ class RemotePeer:
     def describe(self) -> Any:
         return self._ask("describe", {})
 
-    def open(self, session: str, name: str, config: Any) -> list[Device]:
-        """Open the session at this task, and return its devices."""
+    def open(self, session: str, name: str, config: Any, worker: str) -> list[Device]:
+        """Open the session of a worker at this task, and return its devices."""
         self._key = {"session": session, "name": name}
-        answer = self.link.ask("open", self._key, {"config": as_bytes(config.SerializeToString())}, ANSWER_SECONDS)
+        asked, tensors = {**self._key, "worker": worker}, {"config": as_bytes(config.SerializeToString())}
+        answer = self.link.ask("open", asked, tensors, ANSWER_SECONDS)
         return [Device(n, kind, memory, number, told) for n, kind, memory, number, told in answer]
+
+    def ask_epoch(self, begin: str | None = None) -> str:
+        """Return which state the task holds, which is another from now on where one begins."""
+        return self._ask("epoch", {"begin": begin})
 
     def register(self, parts: Sequence[Part], addresses: dict[str, str]) -> int:
         """Give the task its parts of a graph, and return the number they have there."""
@@ -95,7 +109,8 @@ class RemotePeer:
         self.link.expect(step.number, done)
         for place, value in fed.items():
             self.link.post(step.number, f"feed/{place}", value)
-        self.link.say(wire.said(wire.RUN, step.number, {**self._key, "graph": graph, "trace": trace}))
+        content = {**self._key, "graph": graph, "trace": trace, "epoch": self.epoch}
+        self.link.say(wire.said(wire.RUN, step.number, content))
 
     def cancel(self, step: Step) -> None:
         """Have the task stop its part of a step."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ebbflow import messages
@@ -54,12 +54,23 @@ class Cluster:
         try:
             for name in sorted(wanted, key=lambda name: (name != self.master, name)):
                 peer = first if name == self.master else _reached(tasks[name], name, end)
-                self.devices += peer.open(self._session, name, asked)
+                self.devices += peer.open(self._session, name, asked, self.master)
                 self.peers[name] = peer
         except BaseException:
             self.close()
             raise
         self._addresses = {name: tasks[name] for name in self.peers}
+
+    def heed_epochs(self, tasks: Iterable[str]) -> list[str]:
+        """Return which states tasks hold; runs of this session fail when they come to hold others."""
+        for name in tasks:
+            self.peers[name].epoch = self.peers[name].ask_epoch()
+        return [self.peers[name].epoch or "" for name in tasks]
+
+    def begin_epoch(self, tasks: Iterable[str], epoch: str) -> None:
+        """Say that tasks hold another state from now on: who counts on the one before is refused."""
+        for name in tasks:
+            self.peers[name].epoch = self.peers[name].ask_epoch(epoch)
 
     def team(self, session: Any, parts: Sequence[Part]) -> ClusterTeam:
         """Return what runs the parts of a graph."""

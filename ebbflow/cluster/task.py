@@ -38,8 +38,10 @@ class Task:
     def __init__(self, name: str, cluster: Any, config: Any):
         self.name, self.cluster, self.config = name, cluster, config
         self.containers: dict[Any, Any] = {}
+        self.epoch = ""  # which restored or initialized state is in the containers, as the chief names it
         self.incarnation = f"{devices.table.logical()[0].incarnation:016x}"
         self._sessions: dict[tuple[str, str], TaskSession] = {}
+        self._running: dict[int, tuple[str | None, Step]] = {}  # by number: which epoch a step counts on
         self._lock = threading.Lock()
 
     # --- what a session asks for --------------------------------------------------------------------------------------
@@ -50,11 +52,29 @@ class Task:
                 for job in self.cluster.jobs}  # fmt: skip
         return {"name": self.name, "cluster": jobs, "incarnation": self.incarnation}
 
-    def open(self, session: str, name: str, config: Any) -> TaskSession:
-        """Begin to serve a session, which calls this task by a name."""
+    def open(self, session: str, name: str, config: Any, worker: str) -> TaskSession:
+        """Begin to serve a session of some worker, which calls this task by a name."""
         with self._lock:
-            opened = self._sessions[session, name] = TaskSession(self, name, config)
+            opened = self._sessions[session, name] = TaskSession(self, name, config, worker)
         return opened
+
+    def check_epoch(self, epoch: str | None) -> None:
+        """Raise AbortedError where somebody counts on a state that was replaced by another since."""
+        if epoch is not None and epoch != self.epoch:
+            raise errors.AbortedError(
+                None, None, f"{self.name} was restored or initialized again: its state is of epoch {self.epoch!r}, the "
+                f"session's of {epoch!r}",
+            )  # fmt: skip
+
+    def begin_epoch(self, epoch: str) -> None:
+        """Hold another state from now on: steps that count on the one before are stopped."""
+        self.epoch = epoch
+        for counted_on, step in list(self._running.values()):
+            try:
+                self.check_epoch(counted_on)
+            except errors.AbortedError as error:
+                step.abort(error)
+                step.stop.cancel()
 
     def session(self, session: str, name: str) -> TaskSession:
         """Return a session that was opened; AbortedError if it is not here any more."""
@@ -105,6 +125,8 @@ class Task:
         try:
             session = self.session(content["session"], content["name"])
             step.stop = stopping.Stop(session, None, session.stop)
+            self._running[number] = content["epoch"], step
+            self.check_epoch(content["epoch"])
             link.serving[number] = lambda: _cancel(step)
             link_error = link.error
             if link_error is not None:
@@ -124,6 +146,7 @@ class Task:
             _try_to_say(link, wire.said(wire.FAILURE, number, wire.error_content(error)))
         finally:
             link.serving.pop(number, None)
+            self._running.pop(number, None)
             here.steps.end(step)
 
 
@@ -145,9 +168,9 @@ def _describe(task: Task, link: Link, step: Step) -> Any:
     return task.describe()
 
 
-def _open(task: Task, link: Link, step: Step, session: str, name: str) -> Any:
+def _open(task: Task, link: Link, step: Step, session: str, name: str, worker: str) -> Any:
     config = messages.parse(messages.ConfigProto, step.take("config").tobytes())
-    opened = task.open(session, name, config)
+    opened = task.open(session, name, config, worker)
     link.when_lost.append(lambda: task.close(session, name))
     return [[d.name, d.device_type, d.memory_limit, d.number, d.incarnation] for d in opened.devices]
 
@@ -169,13 +192,19 @@ def _release(task: Task, link: Link, step: Step, session: str, name: str, graph:
     task.session(session, name).release(graph)
 
 
+def _epoch(task: Task, link: Link, step: Step, begin: str | None = None) -> str:
+    if begin is not None:
+        task.begin_epoch(begin)
+    return task.epoch
+
+
 def _join(task: Task, link: Link, step: Step, group: int, rank: int, incarnation: str) -> str:
     return collectives.admitted(group, rank, incarnation)
 
 
 _CALLS: dict[str, Callable[..., Any]] = {
     "describe": _describe, "open": _open, "close": _close, "reset": _reset, "register": _register, "release": _release,
-    "join": _join,
+    "join": _join, "epoch": _epoch,
 }  # fmt: skip
 
 
@@ -187,8 +216,8 @@ class TaskSession:
 
     here_only = True  # what functions in its graphs say of other tasks means this one
 
-    def __init__(self, task: Task, name: str, config: Any):
-        self.name = name
+    def __init__(self, task: Task, name: str, config: Any, worker: str):
+        self.name, self.worker = name, worker  # this task's name, and that of the one the session belongs to
         self._config = config
         self.soft_placement = config.allow_soft_placement
         self.devices = [d._replace(name=d.name.replace(devices.TASK, name)) for d in devices.of_session(task.config)]

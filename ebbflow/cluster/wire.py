@@ -18,7 +18,7 @@ import numpy as np
 
 from ebbflow.core import dtypes, errors
 
-PROTOCOL = 1
+PROTOCOL = 2
 """The version of what is said here; both ends must agree."""
 
 PIECE = 1 << 20

@@ -98,6 +98,7 @@ class Supervisor:
         self._folder = tempfile.mkdtemp(prefix="ebbflow-launch-")
         self._tasks = [TaskProcess(job, i, self._folder) for job, places in self._cluster.items()
                        for i in range(len(places))]  # fmt: skip
+        self._chief = next(task for task in self._tasks if task.job == "worker")
         self._events: Any = None
 
     def run(self, events: str | None = None) -> int:
@@ -154,14 +155,20 @@ class Supervisor:
                     task.kill()
                     task.wait(END_SECONDS)
                 code = task.ended()
-                if code is None or (code == 0 and task.job == "worker"):
+                if code is None or self._done(task):
                     continue
                 if not self._again(task, code):
                     return code if code > 0 else 1
                 break
-            if all(task.ended() == 0 for task in self._tasks if task.job == "worker"):
+            if all(self._done(task) for task in self._tasks if task.job == "worker"):
                 return 0
             time.sleep(POLL_SECONDS)
+
+    def _done(self, task: TaskProcess) -> bool:
+        """Return whether a worker has ended and is not needed again: it was done, or the chief is and nobody waits."""
+        if task.job != "worker" or task.ended() is None:
+            return False
+        return task.ended() == 0 or (not self._together and self._chief.ended() == 0)
 
     def _again(self, task: TaskProcess, code: int) -> bool:
         """Start a failed task again, or all of them where they belong together; False where that is no use."""

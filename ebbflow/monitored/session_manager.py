@@ -1,7 +1,8 @@
 """`tf.train.SessionManager`: sessions that are ready to train.
 
 The chief's session is restored from the last whole checkpoint, or else initialized; other processes wait until the
-chief has done so. Ready is what `ready_op` says: it gives the names of whatever is not initialized.
+chief has done so. A chief that starts again takes over what the tasks of its cluster hold, where that is whole. Ready
+is what `ready_op` says: it gives the names of whatever is not initialized.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from ebbflow.checkpoint import management
 from ebbflow.core import context, errors
 from ebbflow.core.typing import Feeds, Message, Nested
+from ebbflow.monitored.live_state import LiveState
 from ebbflow.platform import logging
 from ebbflow.runtime.session import Session
 
@@ -68,16 +70,15 @@ class SessionManager:
         init_fn: Callable[[Any], Any] | None = None,
     ) -> Any:
         """Return a session that is restored from a checkpoint or, where there is none, initialized."""
-        sess, restored = self._restored(
-            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
-        )
-        if not restored:
-            if init_op is None and not init_fn and self._local_init_op is None:
-                raise RuntimeError("Model is not initialized and no init_op or init_fn or local_init_op was given")
-            if init_op is not None:
-                sess.run(init_op, feed_dict=init_feed_dict)
-            if init_fn:
-                init_fn(sess)
+        sess, live = self._session(master, config, checkpoint_dir)
+        if not self._adopted(sess, live, saver, checkpoint_dir):
+            live.replace()
+            restored = self._restore(
+                sess, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs
+            )
+            if not restored:
+                self._initialize(sess, init_op, init_feed_dict, init_fn)
+            live.begin()
         done, message = self._local_init(sess)
         if not done:
             raise RuntimeError(
@@ -92,6 +93,32 @@ class SessionManager:
             )
         return sess
 
+    def _session(self, master: str, config: Any, folder: str | None = None) -> tuple[Any, LiveState]:
+        """Return a new session, and what its cluster holds."""
+        self._target = master
+        sess = Session(master, graph=self._graph, config=config)
+        return sess, LiveState(sess, folder)
+
+    def _adopted(self, sess: Any, live: LiveState, saver: Any, folder: str | None) -> bool:
+        """Return whether the cluster holds the state of this training, which is then gone on with."""
+        if not saver or not folder or self._ready_for_local_init_op is None:
+            return False
+        if not (state := management.get_checkpoint_state(folder)) or not state.model_checkpoint_path:
+            return False  # whoever takes the checkpoints away wants to begin anew
+        if not live.adopt(lambda: _check(self._ready_for_local_init_op, sess, "Model not ready for local init")[0]):
+            return False
+        logging.info("The tasks of the cluster hold the state of %s: it is gone on with.", folder)
+        saver.recover_last_checkpoints(list(state.all_model_checkpoint_paths))
+        return True
+
+    def _initialize(self, sess: Any, init_op: Any, feeds: Any, init_fn: Any) -> None:
+        if init_op is None and not init_fn and self._local_init_op is None:
+            raise RuntimeError("Model is not initialized and no init_op or init_fn or local_init_op was given")
+        if init_op is not None:
+            sess.run(init_op, feed_dict=feeds)
+        if init_fn:
+            init_fn(sess)
+
     def recover_session(
         self,
         master: str,
@@ -103,8 +130,9 @@ class SessionManager:
         config: Message | None = None,
     ) -> tuple[Any, bool]:
         """Return a session, and whether it could be restored and is ready."""
-        sess, restored = self._restored(
-            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
+        sess, _ = self._session(master, config)
+        restored = self._restore(
+            sess, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs
         )
         for done, message in (self._local_init(sess), (restored, "there is no checkpoint"), self._is_ready(sess)):
             if not done:
@@ -112,48 +140,48 @@ class SessionManager:
                 return sess, False
         return sess, True
 
-    def _restored(
-        self, master: str, saver: Any, folder: Any, path: Any, wait: bool, max_wait: float, config: Any
-    ) -> tuple[Any, bool]:
-        """Return a new session, and whether a checkpoint was restored into it."""
-        self._target = master
+    def _restore(self, sess: Any, saver: Any, folder: Any, path: Any, wait: bool, max_wait: float) -> bool:
+        """Return whether a checkpoint was restored into a session."""
         if folder and path:
             raise ValueError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
-        sess = Session(master, graph=self._graph, config=config)
         if not saver or not (folder or path):
-            return sess, False
+            return False
         if path:
             saver.restore(sess, path)
-            return sess, True
+            return True
         state = management.get_checkpoint_state(folder)
         waited = 0.0
         while not state or not state.model_checkpoint_path:
             if not wait or waited >= max_wait:
-                return sess, False
+                return False
             logging.info("Waiting for checkpoint to be available.")
             time.sleep(self._wait)
             waited += self._wait
             state = management.get_checkpoint_state(folder)
         _restore_newest_whole(sess, saver, state)
-        return sess, True
+        return True
 
     # --- the others --------------------------------------------------------------------------------------------------
 
     def wait_for_session(self, master: str, config: Message | None = None, max_wait_secs: float = float("inf")) -> Any:
         """Return a session that is ready because somebody else made it so; DeadlineExceededError after so long."""
-        self._target = master
         end = time.monotonic() + (float("inf") if max_wait_secs is None else max_wait_secs)
         pause = min(self._wait, FIRST_WAIT)
         while True:
-            sess = Session(master, graph=self._graph, config=config)
-            waiting = None
+            sess, live = self._session(master, config)
+            waiting: str | None = "the chief restores"
             try:
-                done, waiting = self._local_init(sess)
+                done = False
+                if live.heed():
+                    done, waiting = self._local_init(sess)
                 if done:
                     ready, waiting = self._is_ready(sess)
                     if ready:
                         return sess
                 sess.close()
+            except errors.AbortedError as error:  # the chief has just restored
+                sess.close()
+                waiting = str(error)
             except BaseException:
                 sess.close()
                 raise

@@ -1,11 +1,15 @@
 """What the fault tests train: weights on two parameter servers whose end is known exactly.
 
-    ebbflow launch --ps 2 --workers 2 tests/cluster/fault_program.py FOLDER sync|async|backup STEPS FAULTS
+    ebbflow launch --ps 2 --workers 2 tests/cluster/fault_program.py FOLDER sync|async|backup STEPS FAULTS [WITHOUT]
 
-The gradient of step s is s % 5 + 1 for one variable and 2 for the other, whoever computes it, and all numbers are small
-multiples of a power of two: after n steps in sync the weights are known to the last bit, whatever was killed, redone or
-computed twice on the way. FAULTS is a list of `task:signal`; a task that is named sends itself the signal, in its first
-generation, once half of the steps are done. Each worker notes its steps, and the chief prints what the checkpoint has.
+The gradient of step s is s % 5 + 1 for one variable and 2 for the other, in sync times 1 at the first worker and times
+3 at the second, and all numbers are small multiples of a power of two: after n steps in sync the weights are known to
+the last bit, whatever was killed, redone or computed twice on the way. FAULTS is a list of `task:signal`; a task that
+is named sends itself the signal, in its first generation, once half of the steps are done. `chief:between` kills it
+when one parameter server was told to take the step and the other was not; `worker1:twice` kills the second worker when
+it has given a gradient, and has the first wait until it is started again and has given the same once more. WITHOUT
+takes a safeguard away, to see that it is missed: `one_each` or `adoption`. Each worker notes its steps, and the chief
+prints what the checkpoint has.
 """
 
 import json
@@ -18,8 +22,14 @@ import time
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+from ebbflow.cluster import peers
+from ebbflow.monitored import live_state
+from ebbflow.ops.queues import givers
+
 tf.disable_v2_behavior()
+tf.logging.set_verbosity(tf.logging.INFO)
 folder, kind, last, faults = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+without = sys.argv[5] if len(sys.argv) > 5 else ""
 config = json.loads(os.environ["TF_CONFIG"])
 job, index = config["task"]["type"], config["task"]["index"]
 cluster = tf.train.ClusterSpec(config["cluster"])
@@ -33,10 +43,51 @@ def suffer(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-if os.environ["EBBFLOW_GENERATION"] == "0":
+def half_done() -> bool:
+    return os.path.exists(f"{folder}/go")
+
+
+def die_between_two_servers() -> None:
+    start, told = peers.RemotePeer.start, []
+
+    def start_or_die(self, step, graph, fed, trace, done):
+        if threading.current_thread().name.startswith("QueueRunner") and half_done():
+            told.append(self)
+            if len(told) == 2:
+                time.sleep(1.0)  # all gradients come, and the first server takes the step
+                os.kill(os.getpid(), signal.SIGKILL)
+        start(self, step, graph, fed, trace, done)
+
+    peers.RemotePeer.start = start_or_die
+
+
+def die_after_giving() -> None:
+    while not half_done():
+        time.sleep(0.005)
+    time.sleep(1.0)  # the first worker waits, so this one has given and waits too
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def wait_for_the_other() -> None:
+    while not os.path.exists(f"{folder}/again"):
+        time.sleep(0.01)
+    time.sleep(1.0)
+
+
+if without == "one_each":
+    givers.giver = lambda run: None
+if without == "adoption":
+    live_state.LiveState.adopt = lambda self, ready: False
+first = os.environ["EBBFLOW_GENERATION"] == "0"
+if first and faults == "chief:between" and (job, index) == ("worker", 0):
+    die_between_two_servers()
+elif faults == "worker1:twice" and (job, index) == ("worker", 1):
+    if first:
+        threading.Thread(target=die_after_giving, daemon=True).start()
+elif first and ":SIG" in faults:
     for fault in filter(None, faults.split(",")):
-        task, _, name = fault.partition(":")
-        if task == f"{job}{index}":
+        named, _, name = fault.partition(":")
+        if named == f"{job}{index}":
             threading.Thread(target=suffer, args=(getattr(signal, name),), daemon=True).start()
 if job == "ps":
     server.join()
@@ -48,6 +99,8 @@ def built():
     b = tf.get_variable("b", [4], initializer=tf.zeros_initializer())
     factor = tf.cast(step % 5 + 1, tf.float32) if kind != "async" else 1.0
     loss = tf.reduce_sum(tf.convert_to_tensor(w)) * factor + 2.0 * tf.reduce_sum(b)
+    if kind == "sync":
+        loss *= 2.0 * index + 1.0
     optimizer, hooks = tf.train.GradientDescentOptimizer(RATE), [tf.train.StopAtStepHook(last_step=last)]
     workers = cluster.num_tasks("worker")
     if kind != "async":
@@ -74,11 +127,15 @@ with tf.train.MonitoredTrainingSession(
     server.target, is_chief=index == 0, hooks=hooks, config=alone, scaffold=scaffold, checkpoint_dir=f"{folder}/saved",
     save_checkpoint_steps=20, save_checkpoint_secs=None, save_summaries_steps=None, log_step_count_steps=None,
 ) as session:  # fmt: skip
+    if not first:
+        open(f"{folder}/again", "a").close()
     while not session.should_stop():
         now, _ = session.run([step, train])
         note(int(now))
-        if now >= last // 2:
+        if now >= last // 2 and not half_done() and (index == 0 or faults != "worker1:twice"):
             open(f"{folder}/go", "a").close()
+            if faults == "worker1:twice":
+                wait_for_the_other()
         if kind == "backup" and index == cluster.num_tasks("worker") - 1:
             time.sleep(0.2)  # the straggler
         time.sleep(0.004)

@@ -14,17 +14,18 @@ import pytest
 
 PROGRAM = pathlib.Path(__file__).parent / "fault_program.py"
 STEPS = 60
+CHECKPOINT_STEPS = 20
 
 
 class Job:
     """One launched program, and what was noted of it."""
 
-    def __init__(self, folder, kind, faults="", *words, workers=2, steps=STEPS):
+    def __init__(self, folder, kind, faults="", *words, workers=2, steps=STEPS, without=""):
         folder.mkdir(exist_ok=True)
         self.folder, self._events = folder, folder / "events"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "ebbflow", "launch", "--ps", "2", "--workers", str(workers), "--events",
-             str(self._events), *map(str, words), str(PROGRAM), str(folder), kind, str(steps), faults],
+             str(self._events), *map(str, words), str(PROGRAM), str(folder), kind, str(steps), faults, without],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             env={**os.environ, "EBBFLOW_ENGINES": "host"},
         )  # fmt: skip
@@ -40,6 +41,14 @@ class Job:
         while not any(entry["step"] >= step for entry in self.events("step")):
             assert self.process.poll() is None and time.monotonic() < end, "the job does not get there"
             time.sleep(0.02)
+
+    def redone(self):
+        """How many steps a worker had to go back."""
+        last, most = {}, 0
+        for entry in self.events("step"):
+            most = max(most, last.get(entry["task"], 0) - entry["step"])
+            last[entry["task"]] = entry["step"]
+        return most
 
     def pids(self):
         """The processes of the tasks, by name, read from the environment that they were started with."""
@@ -83,8 +92,8 @@ def job(tmp_path):
 
 
 def exact(steps):
-    """What the weights are after so many steps, in units of the rate."""
-    return sum(s % 5 + 1 for s in range(steps)), 2.0 * steps
+    """What the weights are after so many steps of two workers, in units of the rate."""
+    return 2.0 * sum(s % 5 + 1 for s in range(steps)), 4.0 * steps
 
 
 @pytest.mark.parametrize(
@@ -93,9 +102,33 @@ def exact(steps):
     ids=["none", "F1 a ps", "F2 a worker", "F3 the chief", "F5 both ps", "F5 a ps and the chief"],
 )
 def test_in_step_whatever_is_killed(job, faults):
-    step, w, b, text = job("sync", faults).result()
+    running = job("sync", faults)
+    step, w, b, text = running.result()
     assert step >= STEPS and (w, b) == exact(step), text
     assert f"restarts: {faults.count(':')}" in text
+    assert running.redone() <= (CHECKPOINT_STEPS if "ps" in faults else 0), text
+
+
+def test_f7_the_chief_dies_when_half_of_the_servers_have_taken_a_step(job):
+    running = job("sync", "chief:between")
+    step, w, b, text = running.result()
+    assert "restarts: 1" in text and "was cut off and is finished: 1 of 2 tasks" in text
+    assert step >= STEPS and (w, b) == exact(step), text
+    assert running.redone() == 0
+
+
+@pytest.mark.parametrize("without", ["", "one_each"])
+def test_f2_a_worker_gives_again_what_it_gave_before_it_was_killed(job, without):
+    step, w, b, text = job("sync", "worker1:twice", without=without).result()
+    assert ((w, b) == exact(step)) is (not without), text
+    assert without or "restarts: 1" in text  # without, the second worker goes on alone
+
+
+def test_without_adoption_f3_fails(job):
+    running = job("sync", "worker0:SIGKILL", without="adoption")
+    step, w, b, text = running.result()
+    assert (w, b) == exact(step), text
+    assert running.redone() > 0, text
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -129,7 +162,7 @@ def test_f9_out_of_step_no_push_counts_twice(job):
 def test_f12_a_backup_worker_stands_in_for_a_slow_one(job):
     running = job("backup", workers=3)
     step, w, b, text = running.result()
-    assert step >= STEPS and (w, b) == exact(step), text
+    assert step >= STEPS and (2 * w, 2 * b) == exact(step), text
     entries = [entry for entry in running.events("step") if entry["task"] != "worker 2"]
     slow = [entry for entry in running.events("step") if entry["task"] == "worker 2"]
     assert len(entries) > 4 * len(slow) > 0  # nobody waited for it

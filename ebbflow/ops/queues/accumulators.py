@@ -3,6 +3,10 @@
 A gradient is dropped where it was computed for a step that the accumulator has left behind. Taking waits until enough
 have come, gives their mean (or sum), and goes on to the next step. A sparse one sums rows; the mean of a row is over
 the gradients that had it. Resources of the session, as queues are.
+
+Where it is known who gives (`givers`), each has one gradient a step: what a
+worker gives again after it was started again is dropped, and sums are in the order of the givers, whoever was first.
+What was taken is kept until more is taken, so that a step that was cut off can be taken again.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from ebbflow.core import stopping
 from ebbflow.core.op import op
 from ebbflow.core.shape import Dims, dims_str, is_compatible
 from ebbflow.ops.declare import FLAT, scalar
+from ebbflow.ops.queues import givers
 from ebbflow.ops.queues.queue_ops import HANDLE, NAMED, REFERENCE, shared
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import held
@@ -34,19 +39,33 @@ class Accumulator:
         self._step = 0
         self.count = 0
         self._sum: Any = None
+        self._by_giver: dict[Any, Any] = {}
+        self._taken: tuple[int, dict[Any, Any]] | None = None  # the step before, and what was given for it
 
     def set_step(self, step: int) -> None:
         """Go on to a step; gradients of earlier ones are dropped from now on."""
         with self._changed:
+            if step != self._step and (self._by_giver or self._taken is not None):
+                self._go_back(step)
             self._step = step
 
-    def apply(self, step: int, gradient: Any) -> None:
+    def _go_back(self, step: int) -> None:
+        """What was taken for this very step counts again; what belongs to another is of no use."""
+        again = self._taken is not None and self._taken[0] == step
+        self._by_giver = self._taken[1] if again and self._taken is not None else {}
+        self.count, self._sum, self._taken = len(self._by_giver), None, None
+        self._changed.notify_all()
+
+    def apply(self, step: int, gradient: Any, giver: Any = None) -> None:
         """Add a gradient that was computed for a step, or drop it where that step has passed."""
         with self._changed:
             self._check(gradient)
-            if step < self._step:
+            if step < self._step or (giver is not None and giver in self._by_giver):
                 return
-            self._add(gradient)
+            if giver is None:
+                self._add(gradient)
+            else:
+                self._by_giver[giver] = copied(gradient)
             self.count += 1
             self._changed.notify_all()
 
@@ -57,8 +76,11 @@ class Accumulator:
         with self._changed:
             if self.count < required:
                 stop.wait_for(self._changed, lambda: self.count >= required, "TakeGrad operation was cancelled")
+            for giver in sorted(self._by_giver):
+                self._add(self._by_giver[giver])
             taken = self._result()
-            self.count, self._sum = 0, None
+            self._taken = (self._step, self._by_giver) if self._by_giver else None
+            self.count, self._sum, self._by_giver = 0, None, {}
             self._step += 1
             return taken
 
@@ -140,6 +162,11 @@ class SparseAccumulator(Accumulator):
         return rows.astype(np.int64), total, np.array([-1 if first is None else first, *values.shape[1:]], np.int64)
 
 
+def copied(gradient: Any) -> Any:
+    """Return a gradient of either kind that nobody else writes to."""
+    return tuple(part.copy() for part in gradient) if isinstance(gradient, tuple) else gradient.copy()
+
+
 # --- ops --------------------------------------------------------------------------------------------------------------
 
 
@@ -173,8 +200,8 @@ def _accumulator(handle: np.ndarray) -> Accumulator:
     return accumulator
 
 
-def _apply(xp: Any, handle: Any, local_step: Any, gradient: Any) -> tuple[()]:
-    _accumulator(handle).apply(int(local_step), gradient)
+def _apply(xp: Any, handle: Any, local_step: Any, gradient: Any, *, run: Any) -> tuple[()]:
+    _accumulator(handle).apply(int(local_step), gradient, givers.giver(run))
     return ()
 
 
@@ -217,9 +244,9 @@ SparseAccumulatorApplyGradient = op(
 
 
 @SparseAccumulatorApplyGradient.kernel
-def _(xp, handle, local_step, gradient_indices, gradient_values, gradient_shape, *, has_known_shape):
+def _(xp, handle, local_step, gradient_indices, gradient_values, gradient_shape, *, has_known_shape, run):
     shape = gradient_shape if has_known_shape else gradient_shape[:0]
-    _accumulator(handle).apply(int(local_step), (gradient_indices, gradient_values, shape))
+    _accumulator(handle).apply(int(local_step), (gradient_indices, gradient_values, shape), givers.giver(run))
     return ()
 
 

@@ -50,6 +50,7 @@ class Queue:
         self._putting: collections.deque[_Attempt] = collections.deque()
         self._taking: collections.deque[_Attempt] = collections.deque()
         self._held: Any = self._empty()
+        self._last_taken: dict[Any, int] = {}  # by taker, of tokens
 
     # --- what the kinds of queues do differently ---------------------------------------------------------------------
 
@@ -144,6 +145,32 @@ class Queue:
         rows = self.take(count, stop, at_most)
         columns = zip(*rows, strict=True) if rows else [()] * len(self.types)
         return [self._joined(i, list(column)) for i, column in enumerate(columns)]
+
+    # --- tokens: rows of one number, each for one taker --------------------------------------------------------------
+
+    def renew(self, rows: list[Row]) -> None:
+        """Hold these tokens instead of those that nobody took; where numbers have gone back, all may take again."""
+        with self._changed:
+            number = int(rows[0][0]) if rows else 0
+            self._last_taken = {taker: last for taker, last in self._last_taken.items() if last <= number}
+            self._held = self._empty()
+            for row in rows:
+                self._push(row)
+            self._changed.notify_all()
+
+    def take_new(self, taker: Any, stop: Stop) -> Row:
+        """Return a token, waiting until there is one of another number than the last that this taker took."""
+        with self._changed:
+
+            def ready() -> bool:
+                return len(self._held) > 0 and int(self._held[0][0]) != self._last_taken.get(taker)
+
+            stop.wait_for(self._changed, lambda: ready() or self.closed, "Dequeue operation was cancelled")
+            if not ready():
+                raise self._exhausted(1, 0)
+            row = self._pop()
+            self._last_taken[taker] = int(row[0])
+            return row
 
     # --- state -------------------------------------------------------------------------------------------------------
 

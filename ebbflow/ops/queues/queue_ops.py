@@ -15,6 +15,7 @@ import numpy as np
 from ebbflow.core import dtypes, errors, stopping
 from ebbflow.core.op import Op, op
 from ebbflow.ops.declare import FLAT, scalar
+from ebbflow.ops.queues import givers
 from ebbflow.ops.queues.queue import PaddingQueue, PriorityQueue, Queue, ShuffleQueue, rows_of
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed, held
@@ -133,7 +134,10 @@ def _enqueue_many(xp: Any, handle: Any, components: Any, *, timeout_ms: int, run
         if not array.ndim:
             raise invalid(f"component {i} of an enqueue_many must have at least one axis, got a scalar")
     queue.check(components, many=True)
-    queue.put(rows_of(components), stopping.current(run.session))
+    if givers.giver(run) is not None:
+        queue.renew(list(rows_of(components)))
+    else:
+        queue.put(rows_of(components), stopping.current(run.session))
     return ()
 
 
@@ -148,7 +152,8 @@ def _taken(queue: Queue, component_types: Any) -> Queue:
 
 def _dequeue(xp: Any, handle: Any, *, component_types: Any, timeout_ms: int, run: Any) -> Any:
     _no_timeout(timeout_ms)
-    return list(_taken(queue_of(handle), component_types).take_one(stopping.current(run.session)))
+    queue, who, stop = _taken(queue_of(handle), component_types), givers.giver(run), stopping.current(run.session)
+    return list(queue.take_one(stop) if who is None else queue.take_new(who, stop))
 
 
 def _dequeue_many(xp: Any, handle: Any, n: Any, *, component_types: Any, timeout_ms: int, run: Any) -> Any:
