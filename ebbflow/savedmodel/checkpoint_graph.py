@@ -12,9 +12,10 @@ from ebbflow.checkpoint.object_graph import TensorCallable
 from ebbflow.checkpoint.registered import call_restorer, call_saver
 from ebbflow.checkpoint.saveables import has_tensors
 from ebbflow.checkpoint.status import get_session
-from ebbflow.core import dtypes
+from ebbflow.core import dtypes, nest
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import function
 from ebbflow.ops.declare import raw
 from ebbflow.ops.state.storage import held
@@ -132,6 +133,29 @@ def _saver_functions(name: str, trackables: dict[str, Any], objects: ObjectGraph
         for tensor in concrete.captured_inputs:
             objects.number_of(tensor, concrete)
     return both
+
+
+def trace_save_and_restore(obj: Trackable) -> tuple[ConcreteFunction, ConcreteFunction]:
+    """Return what gives an object's values by name, and what takes such a dict back, as concrete functions."""
+    save: Any = obj._serialize_to_tensors
+    restore: Any = obj._restore_from_tensors
+    if not isinstance(save, ConcreteFunction):
+        save = _concrete(save)
+    if not isinstance(restore, ConcreteFunction):
+        put_back = restore
+
+        def restored(restored_tensors: Any) -> int:
+            put_back(restored_tensors)
+            return 1
+
+        specs = nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), save.structured_outputs)
+        restore = _concrete(restored, specs)
+    return save, restore
+
+
+def _concrete(python: Any, *specs: Any) -> ConcreteFunction:
+    traced: Any = function(python, autograph=False)
+    return traced.get_concrete_function(*specs)
 
 
 def _functions_of(obj: Any) -> tuple[Any, Any]:

@@ -85,6 +85,17 @@ python.checkpoint.checkpoint_options.CheckpointOptions python.training.saving.ch
 [checkpoint.positions]
 python.training.tracking.util.object_metadata python.checkpoint.checkpoint.object_metadata
 Position as python.checkpoint.restore.CheckpointPosition python.training.tracking.base.CheckpointPosition
+[tf1.checkpoint_tools]
+python.training.tracking.util.capture_dependencies python.checkpoint.checkpoint.capture_dependencies
+[savedmodel.checkpoint_graph]
+python.saved_model.tracing_utils.trace_save_and_restore
+[checkpoint.device_saver]
+python.checkpoint.functional_saver.MultiDeviceSaver python.training.saving.functional_saver.MultiDeviceSaver
+python.checkpoint.checkpoint.frozen_saver python.training.tracking.util.frozen_saver
+python.checkpoint.save_util_v1.serialize_gathered_objects
+python.checkpoint.restore.restore_nodes
+saveable_name as python.checkpoint.restore._extract_saveable_name
+python.checkpoint.async_checkpoint_helper.AsyncCheckpointHelper
 [checkpoint.status]
 python.training.tracking.util.: CheckpointLoadStatus InitializationOnlyStatus NameBasedSaverStatus
 python.training.tracking.util.: get_session register_session_provider
@@ -131,6 +142,26 @@ CheckpointV1 as contrib.eager.Checkpoint
 contrib.eager.: Saver get_optimizer_variables restore_variables_on_create
 [checkpoint.manager]
 contrib.checkpoint.CheckpointManager
+[messages]
+TrackableObjectGraph as contrib.checkpoint.CheckpointableObjectGraph
+[checkpoint.object_graph]
+list_objects_of as contrib.checkpoint.list_objects
+[checkpoint.positions]
+contrib.checkpoint.object_metadata
+[tf1.checkpoint_tools]
+contrib.checkpoint.: NumpyState UniqueNameTracker capture_dependencies dot_graph_from_checkpoint split_dependency
+contrib.checkpoint.python.python_state.NumpyState
+contrib.checkpoint.python.containers.UniqueNameTracker
+contrib.checkpoint.python.split_dependency.split_dependency
+contrib.checkpoint.python.visualize.dot_graph_from_checkpoint
+[trackable.auto]
+AutoTrackable as contrib.checkpoint.Checkpointable
+[trackable.base]
+Trackable as contrib.checkpoint.CheckpointableBase
+[trackable.data_structures]
+contrib.checkpoint.: List Mapping NoDependency
+[trackable.python_state]
+PythonState as contrib.checkpoint.PythonStateWrapper
 [checkpoint.initializing]
 contrib.framework.init_from_checkpoint
 [checkpoint.reader]
