@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ebbflow.core import nest
+from ebbflow.core import context, nest
 from ebbflow.core.composite import BatchableTypeSpec, CompositeTensor, TypeSpec
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
@@ -228,7 +228,8 @@ class DistributedDataset:
     """A dataset whose batches are divided among replicas."""
 
     def __init__(self, dataset: DatasetV2, replicas: int):
-        self._dataset, self._how = dataset, Dealing(replicas)
+        self._dataset = self._batches = dataset
+        self._how = Dealing(replicas)
 
     @property
     def element_spec(self) -> Nested:
@@ -239,7 +240,7 @@ class DistributedDataset:
         return self._dataset.cardinality()
 
     def __iter__(self) -> Iterator[Any]:
-        return DistributedIterator(iter(self._dataset), self._how)
+        return DistributedIterator(iter(self._batches), self._how)
 
 
 class DistributedDatasetsFromFunction(DistributedDataset):
@@ -250,5 +251,31 @@ class DistributedDatasetsFromFunction(DistributedDataset):
         self._batches = dataset.batch(replicas, drop_remainder=True)
         self._how = Dealing(replicas, whole=True)
 
-    def __iter__(self) -> Iterator[Any]:
-        return DistributedIterator(iter(self._batches), self._how)
+
+class InputIterator:
+    """TF 1's iterator of a strategy: goes over a dataset, for one replica or several, and over it again each time it is
+    initialized.
+    """
+
+    def __init__(self, dataset: Any):
+        divided = isinstance(dataset, DistributedDataset)
+        self._batches: Any = dataset._batches if divided else dataset
+        self._how: Dealing | None = dataset._how if divided else None
+        self._iterator: Any = None
+        self.initialize()
+
+    def get_next(self) -> Nested:
+        """Return the next element, as a value for each replica where there are several."""
+        element = self._iterator.get_next()
+        return element if self._how is None else self._how.deal(element)
+
+    def initialize(self) -> Any:
+        """Begin anew; in a graph, return the operation that does."""
+        if context.executing_eagerly():
+            self._iterator = iter(self._batches)
+            return []
+        if self._iterator is None:
+            from ebbflow.data.iterator_v1 import make_initializable_iterator  # a large room, loaded with a dataset
+
+            self._iterator = make_initializable_iterator(self._batches)
+        return self._iterator.initializer

@@ -96,6 +96,9 @@ class DistributedVariable(DistributedValues, Variable):
             found = raw.LogicalAnd(found, value.is_initialized())
         return found
 
+    def _as_graph_element(self) -> Any:
+        return self._get()._as_graph_element()
+
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def value(self) -> Any:
@@ -236,6 +239,9 @@ class SyncOnReadVariable(DistributedVariable):
                 "aggregation is set to `tf.VariableAggregation.SUM`."
             )
         return self._write_all(method, value)
+
+    def _as_graph_element(self) -> Any:
+        return self.value()
 
     def value(self) -> Any:
         """Return the value here: outside of replicas, of all copies."""

@@ -21,7 +21,7 @@ from ebbflow.cluster.spec import ClusterSpec
 from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.distribute.communication import CommunicationOptions
+from ebbflow.distribute.communication import CommunicationImplementation, CommunicationOptions
 from ebbflow.distribute.datasets import Dealing, InputContext
 from ebbflow.distribute.mirrored import MirroredExtended, device_names
 from ebbflow.distribute.reduce_op import ReduceOp
@@ -51,6 +51,20 @@ class MultiWorkerMirroredStrategy(Strategy):
     def cluster_resolver(self) -> Any:
         """What knows the workers."""
         return self._resolver
+
+
+class ExperimentalMultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy):
+    """The same by its first name, which took the communication before the cluster."""
+
+    def __init__(
+        self,
+        communication: CommunicationImplementation = CommunicationImplementation.AUTO,
+        cluster_resolver: object = None,
+    ):
+        super().__init__(cluster_resolver, CommunicationOptions(implementation=communication))
+
+
+ExperimentalMultiWorkerMirroredStrategy.__name__ = "MultiWorkerMirroredStrategy"
 
 
 class Workers:

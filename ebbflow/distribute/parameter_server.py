@@ -64,7 +64,7 @@ class ParameterServerStrategyV2(Strategy):
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Make variables on the parameter servers inside the block."""
-        with current.entered(current.Place(self)), variables.variable_creator_scope(self._extended._create_variable):
+        with current.entered(current.Place(self)), variables.variable_creator_scope(self._extended._variable):
             yield self
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Nested:

@@ -16,16 +16,17 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Message, Nested, TensorLike
 from ebbflow.distribute import current
 from ebbflow.distribute.current import Place
-from ebbflow.distribute.datasets import InputContext, InputReplicationMode
+from ebbflow.distribute.datasets import InputContext, InputIterator, InputReplicationMode
 from ebbflow.distribute.reduce_op import ReduceOp, reduce_op_named
 from ebbflow.distribute.replica import ReplicaContext
 from ebbflow.distribute.values import local_results, regroup, value_of_replica
 from ebbflow.functions.autograph.status import converted_where_on
-from ebbflow.graph.scopes import device_scope
+from ebbflow.graph.scopes import device_scope, group
 from ebbflow.ops.reduce import reductions
 from ebbflow.state import variables
 
 if TYPE_CHECKING:
+    from ebbflow.data.dataset import DatasetV2
     from ebbflow.state.base import Variable
 
 
@@ -70,7 +71,7 @@ class Strategy:
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Make variables as this strategy has them inside the block, and let it hold there."""
-        with current.entered(Place(self)), variables.variable_creator_scope(self._extended._create_variable):
+        with current.entered(Place(self)), variables.variable_creator_scope(self._extended._variable):
             yield self
 
     def run(self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None) -> Nested:
@@ -115,13 +116,48 @@ class Strategy:
         count = self.num_replicas_in_sync
         return regroup_values([value_fn(ValueContext(first + i, count)) for i in range(here)])
 
-    def experimental_make_numpy_dataset(self, numpy_input: Nested) -> Nested:
+    def experimental_make_numpy_dataset(self, numpy_input: Nested, session: object = None) -> Nested:
         """Return a dataset of the rows of arrays."""
         return self._extended._numpy_dataset(numpy_input)
 
-    def make_dataset_iterator(self, dataset: Any) -> Nested:
-        """Return an iterator over a dataset."""
-        return self._extended._dataset_iterator(dataset)
+    # --- of TF 1 and the first TF 2 -----------------------------------------------------------------------------------
+
+    experimental_run_v2 = run
+
+    def make_dataset_iterator(self, dataset: DatasetV2) -> InputIterator:
+        """Return an iterator over a dataset whose elements are divided among the replicas."""
+        return InputIterator(self._extended._distribute_dataset(dataset, None))
+
+    def make_input_fn_iterator(
+        self,
+        input_fn: Callable[[InputContext], DatasetV2],
+        replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER,
+    ) -> InputIterator:
+        """Return an iterator over the dataset that `input_fn(input_context)` gives."""
+        if replication_mode is not InputReplicationMode.PER_WORKER:
+            raise ValueError(f"Input replication mode not supported: {replication_mode}")
+        return InputIterator(self._extended._datasets_from_function(input_fn, None))
+
+    def experimental_run(self, fn: Callable[..., Any], input_iterator: InputIterator | None = None) -> Nested:
+        """Run a function on every replica, with the next element of an iterator where there is one."""
+        return self.run(fn, () if input_iterator is None else (input_iterator.get_next(),))
+
+    def group(self, value: Nested, name: str | None = None) -> Nested:
+        """Return one operation that waits for a value on every replica."""
+        return group(*self.unwrap(value), name=name)
+
+    def colocate_vars_with(self, colocate_with_variable: Variable) -> contextlib.AbstractContextManager[None]:
+        """Have variables made inside stand where another one does."""
+        return self._extended.colocate_vars_with(colocate_with_variable)
+
+    def configure(
+        self,
+        session_config: Message | None = None,
+        cluster_spec: Nested = None,
+        task_type: str | None = None,
+        task_id: int | None = None,
+    ) -> None:
+        """Be told of the cluster: what runs in this process has nothing to change."""
 
     def update_config_proto(self, config_proto: Message) -> Message:
         """Return a session's configuration as this strategy wants it."""
@@ -198,6 +234,11 @@ class Extended:
         return True
 
     # --- variables ----------------------------------------------------------------------------------------------------
+
+    def _variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        if "use_resource" in kwargs:  # TF 1's variables, which are resources inside every strategy
+            kwargs["use_resource"] = True
+        return self._create_variable(next_creator, **kwargs)
 
     def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         with device_scope(self._device) if self._device else contextlib.nullcontext():
@@ -317,9 +358,6 @@ class Extended:
 
     def _datasets_from_function(self, dataset_fn: Callable[..., Any], options: Any) -> Any:
         return dataset_fn(InputContext(1, 0, self._num_replicas_in_sync))
-
-    def _dataset_iterator(self, dataset: Any) -> Any:
-        return dataset.make_initializable_iterator()
 
     def _numpy_dataset(self, numpy_input: Any) -> Any:
         from ebbflow.data.dataset import DatasetV2  # the room of datasets is large, and seldom needed here

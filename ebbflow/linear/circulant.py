@@ -13,11 +13,14 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.functions.control_flow.while_loop import while_loop
 from ebbflow.linear.kinds import _hints
 from ebbflow.linear.operator import LinearOperator, bar
+from ebbflow.ops.checks.asserts import assert_near
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.complex_numbers import conj
 from ebbflow.ops.elementwise.unary import abs as magnitude
@@ -44,6 +47,24 @@ class _Circulant(LinearOperator):
 
     spectrum = property(lambda self: self._spectrum, doc="The eigenvalues, block by block.")
     block_depth = property(lambda self: self.depth, doc="How many axes a block has.")
+    block_shape = property(lambda self: TensorShape(self._spectrum.shape)[-self.depth :], doc="How long its axes are.")
+
+    def block_shape_tensor(self) -> Tensor:
+        """Return how long the axes of a block are, as a vector."""
+        return raw.Shape(convert(self._spectrum))[-self.depth :]
+
+    def convolution_kernel(self, name: str = "convolution_kernel") -> Tensor:
+        """Return what this operator convolves with: the spectrum transformed back."""
+        with name_scope(name):
+            kernel = {1: raw.IFFT, 2: raw.IFFT2D, 3: raw.IFFT3D}[self.depth](self._complex())
+            return kernel if self.dtype.is_complex else raw.Real(kernel, Tout=self.dtype)
+
+    def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum") -> Effect:
+        """Return an op that fails where the spectrum is not Hermitian, so that the operator is not real."""
+        with name_scope(name):
+            kernel = {1: raw.IFFT, 2: raw.IFFT2D, 3: raw.IFFT3D}[self.depth](self._complex())
+            imaginary = raw.Imag(kernel, Tout=kernel.dtype.real_dtype)
+            return assert_near(imaginary, raw.ZerosLike(imaginary), message="Spectrum was not Hermitian")
 
     def _shape(self) -> TensorShape:
         shape = TensorShape(self._spectrum.shape)

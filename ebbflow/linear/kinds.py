@@ -9,6 +9,8 @@ import numpy as np
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.linear.operator import LinearOperator, _same_batch, bar, enter_kind, sum_of_logs
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.unary import abs as magnitude
@@ -177,6 +179,10 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
     multiplier = property(lambda self: self._multiplier, doc="What the identity is multiplied by.")
 
+    def add_to_tensor(self, mat: TensorLike, name: str = "add_to_tensor") -> Tensor:
+        """Return A + mat as a tensor."""
+        return super().add_to_tensor(mat, name)
+
     def _shape(self) -> TensorShape:
         return TensorShape(self._multiplier.shape).concatenate([self._num_rows, self._num_rows])
 
@@ -259,6 +265,10 @@ class LinearOperatorZeros(LinearOperator):
             dtype or dtypes.float32, is_non_singular=False, is_self_adjoint=is_self_adjoint if square else False,
             is_positive_definite=False, is_square=square, name=name,
         )  # fmt: skip
+
+    def add_to_tensor(self, mat: TensorLike, name: str = "add_to_tensor") -> Tensor:
+        """Return A + mat as a tensor."""
+        return super().add_to_tensor(mat, name)
 
     def _shape(self) -> TensorShape:
         return TensorShape(self._sizes)

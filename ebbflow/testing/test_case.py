@@ -15,7 +15,6 @@ import sys
 import tempfile
 import threading
 import traceback
-import types
 import unittest
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -67,13 +66,16 @@ class TestCase(unittest.TestCase):
         self._cached_session: Any = None
 
     def __getattr__(self, name: str) -> Any:
-        # absl's assertions, which TensorFlow's class inherits: taken from absl where somebody uses one
-        if name.startswith("assert"):
+        # what TensorFlow's class inherits from absl's: taken from absl where somebody uses it
+        if not name.startswith("__"):
             with contextlib.suppress(ImportError):
                 from absl.testing import absltest
 
-                if (check := vars(absltest.TestCase).get(name)) is not None:
-                    return types.MethodType(check, self)
+                if not absltest.FLAGS.is_parsed():  # its folders are a flag's
+                    absltest.FLAGS.mark_as_parsed()
+                if name in vars(absltest.TestCase):
+                    own = vars(absltest.TestCase)[name]
+                    return own.__get__(self, type(self)) if hasattr(own, "__get__") else own
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def fail(self, msg: object | None = None, user_msg: object = None) -> NoReturn:
@@ -107,12 +109,11 @@ class TestCase(unittest.TestCase):
             self.addCleanup(_remove, self._tempdir)
         return self._tempdir
 
-    def create_tempfile(self, file_path: str | None = None, content: Any = None) -> str:
-        """Make a file in this test's own directory and return its path."""
-        path = os.path.join(self.get_temp_dir(), file_path or f"file{len(os.listdir(self.get_temp_dir()))}")
-        with open(path, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content or b"")
-        return path
+    def enter_context(self, manager: contextlib.AbstractContextManager[Any]) -> object:
+        """Enter a context for the rest of this test, and return what it gives."""
+        entered = manager.__enter__()
+        self.addCleanup(manager.__exit__, None, None, None)
+        return entered
 
     # -- running ops
 

@@ -121,3 +121,22 @@ def test_conjugate_gradients_solve():
     operator = KINDS["positive"]()
     state = L.experimental.conjugate_gradient(operator, np.array([1.0, 2.0, 3.0]), max_iter=50, tol=1e-10)
     np.testing.assert_allclose(state.x, np.linalg.solve(POSITIVE, [1.0, 2.0, 3.0]), 1e-6)
+
+
+def test_a_circulant_is_a_convolution():
+    spectrum = np.array([6.0, 4.0 + 1j, 4.0 - 1j])
+    operator = L.LinearOperatorCirculant(spectrum, tf.complex128)
+    assert operator.block_shape == [3] and operator.block_shape_tensor().numpy().tolist() == [3]
+    kernel = operator.convolution_kernel().numpy()
+    np.testing.assert_allclose(kernel, np.fft.ifft(spectrum))
+    np.testing.assert_allclose(operator.to_dense().numpy()[:, 0], kernel)
+    operator.assert_hermitian_spectrum()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not Hermitian"):
+        L.LinearOperatorCirculant([6.0 + 0j, 4.0, 2.0], tf.complex128).assert_hermitian_spectrum()
+    real = L.LinearOperatorCirculant2D([[4.0, 2.0], [1.0, 3.0]], tf.float32)
+    np.testing.assert_allclose(real.convolution_kernel(), np.fft.ifft2([[4.0, 2.0], [1.0, 3.0]]).real)
+
+
+def test_matrices_are_added_by_their_argument_of_old():
+    for operator, diagonal in ((L.LinearOperatorIdentity(2), 2.0), (L.LinearOperatorZeros(2), 1.0)):
+        np.testing.assert_array_equal(np.diag(operator.add_to_tensor(mat=tf.ones([2, 2]))), [diagonal] * 2)

@@ -1,5 +1,6 @@
 """`tf.test.TestCase`: assertions that hold where they should and fail where they should, in both modes."""
 
+import contextlib
 import os
 import unittest
 from typing import ClassVar
@@ -135,6 +136,30 @@ def test_temporary_directories_are_removed():
     assert os.path.isdir(place) and test.get_temp_dir() == place
     test.doCleanups()
     assert not os.path.exists(place)
+
+
+def test_what_absl_has_is_there(case):
+    folder = case.create_tempdir()
+    assert os.path.isdir(folder.full_path)
+    with open(case.create_tempfile(content="text").full_path) as file:
+        assert file.read() == "text"
+    case.doCleanups()
+    assert not os.path.exists(folder.full_path)
+    with pytest.raises(AttributeError, match="no_such_method"):
+        case.no_such_method()
+
+
+def test_contexts_last_until_the_test_ends(case):
+    seen = []
+
+    @contextlib.contextmanager
+    def noted():
+        yield "entered"
+        seen.append("left")
+
+    assert case.enter_context(noted()) == "entered" and not seen
+    case.doCleanups()
+    assert seen == ["left"]
 
 
 def test_messages(case):

@@ -31,7 +31,7 @@ distribute.ReduceOp
 [distribute.replica]
 distribute.ReplicaContext
 [distribute.strategy]
-distribute.Strategy distribute.RunOptions
+distribute.: RunOptions Strategy
 Extended as distribute.StrategyExtended
 """
 

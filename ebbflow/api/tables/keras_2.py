@@ -25,7 +25,7 @@ __internal__.nest.: sequence_like yield_flat_paths
 [distribute.current]
 __internal__.distribute.variable_sync_on_read_context
 [distribute.multi_worker]
-distribute.experimental.MultiWorkerMirroredStrategy
+ExperimentalMultiWorkerMirroredStrategy as distribute.experimental.MultiWorkerMirroredStrategy
 [eager.tape]
 __internal__.record_gradient
 [functions.autograph.public]
@@ -94,7 +94,7 @@ keras_v1 as keras
 [distribute.elsewhere]
 distribute.experimental.ParameterServerStrategy
 [distribute.multi_worker]
-distribute.experimental.MultiWorkerMirroredStrategy
+ExperimentalMultiWorkerMirroredStrategy as distribute.experimental.MultiWorkerMirroredStrategy
 [train.loss_scale_optimizer]
 mixed_precision.: MixedPrecisionLossScaleOptimizer disable_mixed_precision_graph_rewrite
 mixed_precision.enable_mixed_precision_graph_rewrite
