@@ -18,7 +18,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.recorder import Recorder
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.eager.backprop import GradientFn, gradient_registry, local_rules
-from ebbflow.eager.tape import GradientTape, record_call, stop_recording
+from ebbflow.eager.tape import GradientTape, record_call, stop_recording, variable_accessed
 from ebbflow.ops.declare import FLAT, raw
 
 _numbers = itertools.count()
@@ -63,16 +63,19 @@ class Bind:
         watcher = _Watcher()
         with watcher:
             result, grad_fn = self._f(*owner, *tensors, **kwargs)
-        flat_args = [_handle(t) for t in nest.flatten(tensors)]
+        arguments = nest.flatten(tensors)
+        flat_args = [_handle(t) for t in arguments]
         given = {id(t) for t in flat_args}
         variables = [v for v in watcher.variables if id(v._tape_handle) not in given]
         flat_result = [convert(r) for r in nest.flatten(result)]
         backward = _backward(self._f.__name__, grad_fn, tensors, len(flat_args), variables)
         if context.executing_eagerly():
+            for variable in (t for t in arguments if hasattr(t, "_tape_handle")):
+                variable_accessed(variable)  # the function may only hand it to its gradient
             inputs = flat_args + [v._tape_handle for v in variables]
             attached = _attach_eagerly(self._f.__name__, flat_result, inputs, backward)
         else:  # the node takes what variables hold, as TensorFlow's: a handle has no gradient to be handed over
-            attached = _attach_in_graph(self._f.__name__, flat_result, flat_args + variables, backward)
+            attached = _attach_in_graph(self._f.__name__, flat_result, arguments + variables, backward)
         return nest.pack_sequence_as(result, attached)
 
 

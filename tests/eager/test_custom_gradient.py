@@ -204,3 +204,21 @@ def test_forward_over_reverse_gives_hessian_vector_products():
             y = tf.reduce_sum(x**3)
         found = tape.gradient(y, x)
     assert acc.jvp(found).numpy().tolist() == [6.0, 0.0]
+
+
+@pytest.mark.parametrize("manner", ["eager", "function", "compiled"])
+def test_a_variable_that_only_the_gradient_reads_has_its_gradient(manner):
+    scale = tf.Variable(3.0)
+
+    @tf.custom_gradient
+    def through(x, s):
+        return x, lambda upstream: (upstream * 10.0, s * 100.0)
+
+    def slopes(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = through(x * 2.0, scale)
+        return tape.gradient(y, [x, scale])
+
+    call = slopes if manner == "eager" else tf.function(slopes, jit_compile=manner == "compiled")
+    assert [float(g) for g in call(tf.constant(2.0))] == [20.0, 300.0]
