@@ -54,6 +54,22 @@ SAMPLERS = "Uniform LogUniform LearnedUnigram ThreadUnsafeUnigram"
 BY_HAND: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("KMC2ChainInitialization", [X[:4], np.array(3)], {}),
     ("KmeansPlusPlusInitialization", [TALL, np.array(2), np.array(3), np.array(1)], {}),
+    (
+        "WALSComputePartialLhsAndRhs",
+        [
+            TALL,
+            ONES[0] * X[:4],
+            np.array(0.1, np.float32),
+            ONES,
+            CLASSES[:, :1] * [1, 1] % 3,
+            X[:2],
+            np.zeros([0], np.float32),
+            np.array(3),
+            np.array(False),
+        ],
+        {},
+    ),
+    ("MaskedMatmul", [TALL, TALL, CLASSES, np.array(False), np.array(True)], {}),
     # SDCA
     ("SdcaFprint", [np.array([b"a", b"bc"], object)], {}),
     *(

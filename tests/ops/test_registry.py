@@ -10,11 +10,14 @@ import ebbflow.ops.foundation  # noqa: F401  (operators)
 from ebbflow.core.registry import registry
 from ebbflow.core.signature import Signature, parse
 
-SIGNATURES = pathlib.Path(__file__).parent.parent / "golden" / "tf221" / "op_signatures.txt"
+GOLDEN = pathlib.Path(__file__).parent.parent / "golden"
+SIGNATURES = [GOLDEN / release / "op_signatures.txt" for release in ("tf221", "tf115")]
+"""Of TensorFlow 2.21, and of families of `tf.contrib` that were gone by then."""
 
 
 def recorded() -> dict[str, str]:
-    lines = [line.rstrip("\n") for line in SIGNATURES.read_text().splitlines() if line and not line.startswith("#")]
+    texts = [line.rstrip("\n") for path in SIGNATURES for line in path.read_text().splitlines()]
+    lines = [line for line in texts if line and not line.startswith("#")]
     return {line[: line.index("(")]: line for line in lines if ">" not in line[: line.index("(")]}  # test namespaces
 
 

@@ -1,9 +1,10 @@
-"""Record the interfaces of TensorFlow's ops, one line each: tests/golden/tf221/op_signatures.txt.
+"""Record the interfaces of TensorFlow's ops, one line each: tests/golden/tf221/op_signatures.txt, and tf115/….
 
     python tools/record/op_signatures.py
 
 Run it in an environment that has TensorFlow 2.21 (CPU). Reads the registry of ops that TensorFlow carries; families
-that belong to other hardware, to distribution or to debugging are left out.
+that belong to other hardware, to distribution or to debugging are left out. With TensorFlow 1.15 it writes the ops of
+`tf.contrib` that 2.21 has no more.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import tensorflow as tf
 from tensorflow.core.framework import attr_value_pb2, op_def_pb2, tensor_pb2, tensor_shape_pb2, types_pb2
-from tensorflow.python.client import pywrap_tf_session
 
-WRITES = ("tf221/op_signatures.txt",)
-TARGET = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / WRITES[0]
+WRITES = ("tf221/op_signatures.txt", "tf115/op_signatures.txt")
+GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden"
 LEFT_OUT = [
     "Xla",
     "TPU",
@@ -51,15 +51,41 @@ FLAGS = {
 
 
 def main() -> None:
-    """Write the file."""
+    """Write the file of this TensorFlow."""
+    if tf.__version__.startswith("1."):
+        shown = of_contrib()
+        head = (
+            f"# Operation interfaces of tf.contrib that TensorFlow {tf.__version__} had, and none later: {len(shown)}"
+        )
+        target = GOLDEN / WRITES[1]
+    else:
+        shown, head = of_today()
+        target = GOLDEN / WRITES[0]
+    target.write_text("\n".join([head, FORM, *sorted(map(line, shown))]) + "\n", encoding="utf-8")
+
+
+def of_today() -> tuple[list[op_def_pb2.OpDef], str]:
+    """Return the ops of TensorFlow 2 without those left out, and the file's first line."""
+    from tensorflow.python.client import pywrap_tf_session
+
     buffer = pywrap_tf_session.TF_GetAllOpList()
     known = op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(buffer))
     shown = [op for op in known.op if op.name in KEPT or not op.name.startswith(tuple(LEFT_OUT))]
-    head = (
+    return shown, (
         f"# Operation interfaces registered by TensorFlow {tf.__version__} (CPU build): {len(shown)} of "
         f"{len(known.op)}; families left out: {' '.join(LEFT_OUT)}"
     )
-    TARGET.write_text("\n".join([head, FORM, *sorted(map(line, shown))]) + "\n", encoding="utf-8")
+
+
+def of_contrib() -> list[op_def_pb2.OpDef]:
+    """Return the ops that `tf.contrib` brings with it when it is loaded."""
+    from tensorflow.python.framework import op_def_registry
+
+    today = {text.split("(")[0] for text in (GOLDEN / WRITES[0]).read_text().splitlines()}
+    before = set(op_def_registry.get_registered_ops())
+    dir(tf.contrib)
+    every = op_def_registry.get_registered_ops()
+    return [op for name, op in every.items() if name not in before and name not in today]
 
 
 def line(op: op_def_pb2.OpDef) -> str:
@@ -121,7 +147,7 @@ def tensor(message: tensor_pb2.TensorProto) -> str:
 
 def dtype(number: int) -> str:
     """Return the name of a type: `float`, `resource`."""
-    return types_pb2.DataType.Name(number).removeprefix("DT_").lower()
+    return types_pb2.DataType.Name(number)[len("DT_") :].lower()
 
 
 if __name__ == "__main__":

@@ -212,6 +212,19 @@ contrib.learn.python.learn.preprocessing.text.: ByteProcessor CategoricalVocabul
 CategoricalVocabulary as contrib.learn.preprocessing.categorical_vocabulary.CategoricalVocabulary
 [tf1.clustering]
 contrib.factorization.: COSINE_DISTANCE KMEANS_PLUS_PLUS_INIT KMeans RANDOM_INIT SQUARED_EUCLIDEAN_DISTANCE
+contrib.factorization.python.ops.clustering_ops.: COSINE_DISTANCE KMEANS_PLUS_PLUS_INIT KMeans RANDOM_INIT
+contrib.factorization.python.ops.clustering_ops.SQUARED_EUCLIDEAN_DISTANCE
+[tf1.factorization]
+contrib.factorization.WALSModel contrib.factorization.python.ops.factorization_ops.WALSModel
+[tf1.mixtures]
+contrib.factorization.: GmmAlgorithm gmm
+contrib.factorization.python.ops.gmm_ops.: GmmAlgorithm gmm
+[doors.learn.factorization]
+contrib.factorization.: GMM WALSMatrixFactorization
+contrib.factorization.python.ops.gmm.GMM
+contrib.factorization.python.ops.wals.WALSMatrixFactorization
+[doors.learn.svm]
+contrib.learn.SVM contrib.learn.python.learn.estimators.svm.SVM
 [tf1.tpu]
 contrib.tpu.: CrossShardOptimizer batch_parallel bfloat16_scope core cross_replica_sum initialize_system
 contrib.tpu.: outside_compilation replicate repeat rewrite shard shutdown_system while_loop

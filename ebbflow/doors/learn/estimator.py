@@ -161,9 +161,15 @@ class BaseEstimator:
         as_iterable: bool = True,
         iterate_batches: bool = False,
     ) -> Nested:
-        """Return predictions row by row (or batch by batch), or all of them at once where `as_iterable` is False."""
+        """Return predictions row by row (or batch by batch), or all of them at once where `as_iterable` is False.
+
+        An input function may give batches without end: at once, it is asked for one.
+        """
         feed = self._input(input_of(x, None, input_fn, batch_size, shuffle=False, epochs=1))
         keys = None if outputs is None else list(outputs)
+        if input_fn is not None and not as_iterable:
+            batch = next(self._estimator.predict(feed, predict_keys=keys, yield_single_examples=False))
+            return self._shown(batch)
         rows = self._estimator.predict(feed, predict_keys=keys, yield_single_examples=not iterate_batches)
         rows = (self._shown(row) for row in rows)
         return rows if as_iterable else _together(list(rows))

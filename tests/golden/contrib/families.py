@@ -353,3 +353,72 @@ def examples_for_feature_columns(tf):
     example.features.feature["kind"].bytes_list.value.extend([b"c", b"nobody"])
     found = c.parse_feature_columns_from_examples([example.SerializeToString()], [buckets, kind])
     return run(tf, found[buckets], found[kind].values, found[kind].indices)
+
+
+def factors(tf, shards=1, cached=True, **weights):
+    """Three rounds of alternating least squares: losses, factors of rows, and the projection of two new rows."""
+    source = np.random.RandomState(0)
+    full = (source.rand(7, 4).dot(source.rand(4, 5)) * (source.rand(7, 5) < 0.6)).astype("f")
+    begin = [source.randn(7, 3).astype("f"), source.randn(5, 3).astype("f")]
+    begin = begin if shards == 1 else [np.array_split(some, shards) for some in begin]
+    model = tf.contrib.factorization.WALSModel(
+        7, 5, 3, 0.1, 0.3, begin[0], begin[1], shards, shards, use_factors_weights_cache=cached,
+        use_gramian_cache=cached, **weights
+    )  # fmt: skip
+    matrix = tf.SparseTensor(np.argwhere(full), full[full != 0], [7, 5])
+    rows, columns = model.update_row_factors(matrix), model.update_col_factors(matrix)
+    new = tf.SparseTensor([[0, 1], [0, 3], [1, 0]], [1.0, 2.0, 3.0], [2, 5])
+    projected = model.project_row_factors(new, projection_weights=[0.5, 2.0])
+    found = []
+    with tf.Session() as session:
+        session.run([model.initialize_op, tf.local_variables_initializer()])
+        session.run(model.worker_init)
+        for _ in range(3):
+            session.run(model.row_update_prep_gramian_op)
+            session.run(model.initialize_row_update_op)
+            found += [session.run(rows[2:]), session.run(projected)]
+            session.run(rows[1])
+            session.run(model.col_update_prep_gramian_op)
+            session.run(model.initialize_col_update_op)
+            found.append(session.run(columns[2:]))
+            session.run(columns[1])
+        return [*found, np.concatenate(session.run(model.row_factors))]
+
+
+@case
+def factors_of_a_matrix(tf):
+    return factors(tf, row_weights=[np.arange(1.0, 8)], col_weights=2.0)
+
+
+@case
+def factors_in_shards(tf):
+    return factors(tf, shards=2, row_weights=[[1, 2, 3, 4], [5, 6, 7]], col_weights=0.5)
+
+
+@case
+def factors_without_weights(tf):
+    return factors(tf, cached=False, row_weights=None, col_weights=None)
+
+
+def mixture(tf, kind):
+    source = np.random.RandomState(5)
+    points = np.concatenate([source.randn(40, 2) + [3, 0], source.randn(60, 2) * 0.5 - [2, 1]]).astype("f")
+    model = tf.contrib.factorization.GmmAlgorithm([tf.constant(points)], 2, points[[0, 99]], "wmc", kind)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(model.init_ops())
+        found = [session.run(model.is_initialized()), session.run(model.log_likelihood_op())]
+        for _ in range(4):
+            session.run(model.training_ops())
+        told = [model.log_likelihood_op(), model.alphas(), model.clusters(), model.covariances(), model.scores()]
+        return [*found, *session.run(told), *session.run(model.assignments())]
+
+
+@case
+def mixture_of_normals(tf):
+    return mixture(tf, "full")
+
+
+@case
+def mixture_along_the_axes(tf):
+    return mixture(tf, "diag")
