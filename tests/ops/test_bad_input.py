@@ -95,6 +95,8 @@ ELSEWHERE = {
     "interfaces without kernels: functions' tests": "None|(Two)?(Int|Float|Int64|Ref|List)(Input|Output)s?|IntAttr|"
     "TestAttr|(Int|Float|Ref)(Input|Output)(Int|Float|String)(Input|Output)|FiveFloatOutputs|OpWith(Future)?DefaultAttr|"
     "A|B|Foo[123]|CopyOp|StringListAttr|(Two|RefInput)FloatInputs?(Int|Float)Output",
+    "on a tree that must grow first: tests of forests": "(Create|Finalize)?Tree.*|TraverseTreeV4|UpdateModelV4|"
+    "GrowTreeV4|ProcessInputV4|FeatureUsageCounts|(Create)?FertileStats.*|DecisionTreeResourceHandleOp",
     "another name of an op that has": "BatchMatrix.*|BatchMatMulV3|ParallelConcat",
 }
 

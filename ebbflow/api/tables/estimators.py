@@ -223,6 +223,18 @@ contrib.factorization.python.ops.gmm_ops.: GmmAlgorithm gmm
 contrib.factorization.: GMM WALSMatrixFactorization
 contrib.factorization.python.ops.gmm.GMM
 contrib.factorization.python.ops.wals.WALSMatrixFactorization
+[tf1.forest]
+contrib.tensor_forest.python.tensor_forest.: ForestHParams ForestVariables RandomForestGraphs RandomTreeGraphs
+contrib.tensor_forest.python.tensor_forest.: TreeVariables build_params_proto
+contrib.tensor_forest.tensor_forest.: ForestHParams ForestVariables RandomForestGraphs RandomTreeGraphs
+contrib.tensor_forest.tensor_forest.: TreeVariables build_params_proto
+[doors.learn.forest]
+contrib.tensor_forest.client.random_forest.: ALL_SERVING_KEY CoreTensorForestEstimator TREE_PATHS_PREDICTION_KEY
+contrib.tensor_forest.client.random_forest.: TensorForestEstimator TensorForestLossHook TensorForestRunOpAtEndHook
+contrib.tensor_forest.client.random_forest.VARIANCE_PREDICTION_KEY
+contrib.tensor_forest.random_forest.: ALL_SERVING_KEY CoreTensorForestEstimator TREE_PATHS_PREDICTION_KEY
+contrib.tensor_forest.random_forest.: TensorForestEstimator TensorForestLossHook TensorForestRunOpAtEndHook
+contrib.tensor_forest.random_forest.VARIANCE_PREDICTION_KEY
 [doors.learn.svm]
 contrib.learn.SVM contrib.learn.python.learn.estimators.svm.SVM
 [tf1.tpu]

@@ -1,4 +1,4 @@
-"""`tf.contrib.learn.SVM`, `WALSMatrixFactorization` and `GMM`: Estimators, each trained in a process of its own.
+"""Estimators of `tf.contrib`: `SVM`, `WALSMatrixFactorization`, `GMM` and forests, each in its own process.
 
 The expected numbers are TensorFlow 1.15's.
 """
@@ -133,3 +133,35 @@ def test_entries_outside_are_refused():
         ops.WALSComputePartialLhsAndRhs(**one, factor_weights=[], input_weights=[], input_indices=[[0, 0]])
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"column 3 is not in \[0, 1\)"):
         ops.MaskedMatmul(a=[[1.0]], b=[[1.0]], mask_indices=[[0, 3]], transpose_a=False, transpose_b=True)
+
+
+FOREST = """
+    import numpy as np
+    import ebbflow.v1 as tf
+
+    random_forest = tf.contrib.tensor_forest.client.random_forest
+    tensor_forest = tf.contrib.tensor_forest.python.tensor_forest
+
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    x = np.random.RandomState(0).rand(300, 3).astype(np.float32)
+    y = ((x[:, 0] > 0.5) + (x[:, 1] > 0.5)).astype(np.int32)
+    params = tensor_forest.ForestHParams(
+        num_classes=3, num_features=3, num_trees=4, max_nodes=50, split_after_samples=25, base_random_seed=1)
+    model = random_forest.TensorForestEstimator(params, report_feature_importances=True, early_stopping_rounds=30)
+    model.fit(x, y, steps=30, batch_size=100)
+    print(model.evaluate(x, y, batch_size=300)["accuracy"] > 0.9)
+    told = model.predict(x, as_iterable=False)
+    print((told["classes"] == y).mean() > 0.9, told["probabilities"].shape, told["prediction_variance"].shape)
+    numbers = tensor_forest.ForestHParams(
+        num_classes=1, num_features=3, num_trees=4, max_nodes=90, split_after_samples=25, regression=True,
+        base_random_seed=1)
+    model = random_forest.CoreTensorForestEstimator(numbers, weight_column="w")
+    feed = lambda: tf.data.Dataset.from_tensors(({"x": x, "w": np.ones(300, "f")}, x[:, :1] * 2)).repeat(20)
+    model.train(feed)
+    print(model.evaluate(feed, steps=1)["average_loss"] < 0.02)
+"""
+
+
+@needs_keras_2
+def test_forests():
+    assert python(FOREST) == ["True", "True", "(300,", "3)", "(300,", "3)", "True"]
