@@ -158,6 +158,12 @@ python.autograph.impl.api.tf_convert
 convert_v1 as python.autograph.impl.api.convert
 [functions.autograph.errors]
 python.autograph.impl.api.: AutoGraphError ConversionError StagingError
+[functions.autograph.operators]
+python.autograph.operators.control_flow.: PYTHON_MAX_ITERATIONS for_stmt if_stmt while_stmt
+python.autograph.operators.logical.: and_ eq not_ not_eq or_
+python.autograph.operators.variables.Undefined
+[testing.autograph_case]
+python.autograph.utils.testing.AutoGraphTestCase
 [functions.autograph.status]
 python.autograph.core.ag_ctx.: ControlStatusCtx Status control_status_ctx
 [functions.convert_to_constants]

@@ -51,7 +51,7 @@ def while_stmt(
         if not is_staged(stopped):
             if stopped:
                 return
-            holds = _try_test(loop_test, scratch, state)
+            holds = try_test(loop_test, scratch, state)
             if not is_staged(holds):
                 if not holds:
                     return
@@ -61,7 +61,7 @@ def while_stmt(
         return
 
 
-def _try_test(test: Callable[[], Any], scratch: FuncGraph | None, state: State) -> Any:
+def try_test(test: Callable[[], Any], scratch: FuncGraph | None, state: State) -> Any:
     """Return what a test gives; where that is a tensor, no trace is left of having asked."""
     if scratch is None:
         return test()

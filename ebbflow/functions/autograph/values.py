@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import context, nest
+from ebbflow.core import context, dtypes, nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import Dims, dims_str
 from ebbflow.core.tensor import EagerTensor, Tensor, is_tensor
 from ebbflow.graph.symbolic import SymbolicTensor
+from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.tensor import RaggedTensor
 
 PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
@@ -62,14 +63,17 @@ def same_plain(a: Any, b: Any) -> bool:
 
 
 def condition(value: Any, statement: str) -> Any:
-    """Return a staged condition as a tensor; raise where it is no boolean scalar."""
+    """Return a staged condition as a scalar; raise where it is no boolean, or has not one element."""
     tensor = convert(value)
-    if tensor.dtype.base_dtype.name != "bool" or (tensor._dims is not None and tensor._dims != ()):
+    dims = tensor._dims
+    if dims == () and tensor.dtype.base_dtype is dtypes.bool:
+        return tensor
+    if tensor.dtype.base_dtype is not dtypes.bool or not (dims is None or all(n in (1, None) for n in dims)):
         raise ValueError(
             f"condition of {statement} expected to be `tf.bool` scalar, got {tensor}; to use as boolean Tensor, use "
             "`tf.cast`; to check for None, use `is not None`"
         )
-    return tensor
+    return raw.Reshape(tensor, np.zeros(0, np.int32))
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
