@@ -188,6 +188,10 @@ class GradientFn:
         return f"<custom gradient of {self.name}>"
 
 
+CAPTURED: Any = GradientFn("captured", lambda grad: grad)
+"""Stands on a tape for the way from a tensor outside of a function to the argument that carries it in."""
+
+
 def zeros_for(source: Any) -> Any:
     """Return zeros shaped like a source: a tensor, or a variable."""
     read = getattr(source, "read_value", None)

@@ -15,7 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.recorder import Recorder
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Nested
-from ebbflow.eager.backprop import FLAT, differentiable, rule_of, unconnected
+from ebbflow.eager.backprop import CAPTURED, FLAT, differentiable, rule_of, unconnected
 from ebbflow.eager.tape import GradientTape, UnconnectedGradients, handle_of, stop_recording
 from ebbflow.ops.declare import raw
 
@@ -74,6 +74,9 @@ class ForwardAccumulator(Recorder):
         tangents = [self._tangents.get(id(x)) for x in inputs]
         if all(t is None for t in tangents) or op.gradient_fn is FLAT:
             return
+        if op is CAPTURED:  # the same tensor, seen from inside a function
+            self._set(outputs[0], tangents[0])
+            return
         call = Call(op, inputs, outputs, attrs)
         rule = rule_of(call)
         chosen = [i for i, o in enumerate(outputs) if differentiable(o.dtype)]
@@ -118,7 +121,8 @@ def _push_forward(rule: Any, call: Call, tangents: Sequence[Any], chosen: Sequen
         call.wanted = [t is not None for t in tangents]
         grads = rule(call, *[seeds.get(i) for i in range(len(call.outputs))])
         grads = grads if isinstance(grads, (list, tuple)) else [grads]
-        pairs = [(convert(g), t) for g, t in zip(grads, tangents, strict=True) if g is not None and t is not None]
+        both = zip(grads, tangents, strict=False)  # a loop that is differentiated may get further inputs: lists
+        pairs = [(convert(g), t) for g, t in both if g is not None and t is not None]
     if not pairs:
         return [None] * len(chosen)
     return tape.gradient([g for g, _ in pairs], list(seeds.values()), output_gradients=[t for _, t in pairs])

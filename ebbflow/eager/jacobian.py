@@ -30,6 +30,7 @@ def jacobian(tape: Any, target: Any, sources: Any, mode: Any) -> Any:
 
 def batch_jacobian(tape: Any, target: Any, source: Any, mode: Any) -> Any:
     """Return the Jacobian of each batch entry's target for its own source: the entries do not mix."""
+    _check_unused(tape)
     dims, source_dims = _static(target, "batch_jacobian"), _static(source, "batch_jacobian")
     if not dims or not source_dims or dims[0] != source_dims[0]:
         raise ValueError(
@@ -50,13 +51,17 @@ def batch_jacobian(tape: Any, target: Any, source: Any, mode: Any) -> Any:
 
 
 def _use(tape: Any) -> None:
+    _check_unused(tape)
+    if tape._recording and not tape._persistent:
+        tape._pop()
+    tape._used = True
+
+
+def _check_unused(tape: Any) -> None:
     if tape._used and not tape._persistent:
         raise RuntimeError(
             "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
         )
-    if tape._recording and not tape._persistent:
-        tape._pop()
-    tape._used = True
 
 
 def _static(tensor: Any, what: str) -> tuple[int, ...]:

@@ -45,7 +45,9 @@ class Placing(Recorder):
             self._listen(first=True)
 
     def __exit__(self, *exc: Any) -> None:
-        context.thread.devices.remove(self)
+        if context.thread.devices[-1] is not self:
+            raise RuntimeError("Exiting device scope without proper scope nesting.")
+        context.thread.devices.pop()
         if self._listens:
             self._leave()
 

@@ -166,8 +166,8 @@ class GradientTape(Recorder):
             self._variables.setdefault(id(handle), variable)
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """Return the variables watched so far, in the order of their first use."""
-        return tuple(self._variables.values())
+        """Return the variables watched so far, in the order in which they were made."""
+        return tuple(sorted(self._variables.values(), key=lambda v: getattr(v, "_number", 0)))
 
     def __enter__(self) -> GradientTape:
         if self._recording:
@@ -362,6 +362,12 @@ def variable_accessed(variable: Any) -> None:
     if variable.trainable:
         for recorder in context.thread.recorders:
             recorder.variable_accessed(variable)
+
+
+def should_record_backprop(tensors: Sequence[Any]) -> bool:
+    """Return whether a tape of this thread would note an op that takes one of these tensors."""
+    tapes = [r for r in context.thread.recorders if isinstance(r, GradientTape)]
+    return any(any(tape.watches(tensors)) for tape in tapes)
 
 
 def record_gradient(op_name: str, inputs: Nested, attrs: Any, outputs: Nested) -> None:

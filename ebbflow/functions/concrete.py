@@ -118,6 +118,10 @@ class ConcreteFunction(Trackable):
 
     _call_flat = call_flat
 
+    def _call_with_flat_signature(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Nested:
+        """Call with one tensor for each placeholder, by position or by its name."""
+        return self.call_flat(self._bound_flat(args, kwargs))
+
     def _check(self, tensors: Sequence[Any]) -> None:
         for i, (tensor, argument) in enumerate(zip(tensors, self._graph.inputs, strict=False)):
             if tensor._dtype is not argument._dtype and tensor.dtype.base_dtype is not argument.dtype.base_dtype:
@@ -152,6 +156,9 @@ class ConcreteFunction(Trackable):
         missing = [name for name in names[len(args) :] if name not in kwargs]
         if missing:
             raise TypeError(f"{shown} missing required arguments: {', '.join(missing)}.")
+        twice = [name for name in names[: len(args)] if name in kwargs]
+        if twice:
+            raise TypeError(f"{shown} got two values for {twice[0]!r}.")
         values = [*args, *[kwargs[name] for name in names[len(args) :]]]
         for i, value in enumerate(values):
             if not isinstance(value, Tensor) and not hasattr(value, "_tape_handle"):

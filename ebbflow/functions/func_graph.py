@@ -18,7 +18,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import eager_run, record
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.core.typing import AnyTensor, DTypeLike, Nested, ShapeLike, TensorLike
-from ebbflow.eager.backprop import GradientFn
+from ebbflow.eager.backprop import CAPTURED
 from ebbflow.eager.custom_gradient import stop_recording_ops
 from ebbflow.eager.placing import default_device
 from ebbflow.engines import devices
@@ -32,9 +32,6 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.random.seeds import global_seed
 from ebbflow.ops.state.storage import held
 from ebbflow.runtime.run_on_devices import runner_for
-
-_CAPTURED: Any = GradientFn("captured", lambda grad: grad)
-"""Stands on a tape for the way from a tensor outside to the argument that carries it in."""
 
 
 class FuncGraph(Graph):
@@ -125,7 +122,7 @@ class FuncGraph(Graph):
             found = self._captures[id(tensor)] = (tensor, inside)
             self.inputs.append(inside)
         if context.recorders:  # a tape in this body that watches what is outside goes on with what is inside
-            record(_CAPTURED, (tensor,), (found[1],), {})
+            record(CAPTURED, (tensor,), (found[1],), {})
         return found[1]
 
     def stand_in(self, handle: Any) -> Any:

@@ -234,9 +234,9 @@ class FunctionType:
         return {name: TypedParameter(name, kind, annotation=of_type) for name, kind, of_type in rows}
 
     @property
-    def captures(self) -> dict[str, Any]:
-        """The types of the tensors from outside that the function uses, by number."""
-        return {str(i): TensorSpec(t.shape, t.dtype.base_dtype) for i, t in enumerate(self.captured)}
+    def captures(self) -> dict[int, Any]:
+        """The types of the tensors from outside that the function uses, by the tensors' ids."""
+        return {id(t): TensorSpec(t.shape, t.dtype.base_dtype) for t in self.captured}
 
     def is_subtype_of(self, other: FunctionType) -> bool:
         """Return whether a trace for `other` serves a call with these types."""

@@ -215,11 +215,11 @@ class Container(TraceType):
         kind = PLAIN[value.__class__]
         if self._is_mapping:
             if kind is not MAPPING:
-                raise TypeError(f"Can not cast {value!r} to a mapping type.")
+                raise TypeError(f"Can not cast {value!r} to a Dict type.")
             if set(value) != set(self.keys):
                 raise TypeError(f"{value!r} has different keys with the TraceType {self!r}.")
         elif kind is None or (kind is not self.kind) or (kind is not SEQUENCE and type(value) is not type(self.form)):
-            raise TypeError(f"Can not cast {value!r} to {self!r}")
+            raise TypeError(f"Can not cast {value!r} to {type(self.form).__name__} type: it is to be {self!r}")
         children = list(kind.values(value))
         if len(children) != len(self.parts):
             raise TypeError(f"Can not cast {value!r} to {self!r}: it has {len(children)} elements")
@@ -311,9 +311,18 @@ def cast(kind: Any, value: Any) -> Any:
     if isinstance(kind, TypeSpec) and not kind._is_dense:
         compatible: Any = getattr(kind, "is_compatible_with", lambda v: type(v) is kind.value_type)
         if not compatible(value):
-            raise TypeError(f"Can not cast {value!r} to {kind!r}")
+            raise TypeError(f"Can not cast {value!r} to {kind!r}{_how_it_differs(kind, value)}")
         return value
     return kind.cast(value, None)
+
+
+def _how_it_differs(kind: Any, value: Any) -> str:
+    """Return how a value is not of a composite's type: in its parts, or in which there are."""
+    parts = nest.flatten(value, expand_composites=True)
+    if type(value) is not kind.value_type or len(parts) != len(nest.flatten(kind, expand_composites=True)):
+        return ": the two don't have the same nested structure"
+    found = [TensorSpec(part.shape, part.dtype.base_dtype) for part in parts]
+    return f": its parts are {found} and were to be cast to {nest.flatten(kind, expand_composites=True)}"
 
 
 TAKES_TRUTH = frozenset(

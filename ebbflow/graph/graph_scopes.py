@@ -129,9 +129,12 @@ class GraphScopes:
                 device.canonical_name(entry)
             )  # refuses bad names here, at the user's line
         stack.append(entry)
+        depth = len(stack)
         try:
             yield
         finally:
+            if len(stack) != depth:
+                raise RuntimeError("Exiting device scope without proper scope nesting.")
             stack.pop()
 
     @contextlib.contextmanager

@@ -74,7 +74,7 @@ class name_scope_v1:  # noqa: N801
         if name is None and default_name is None and values is not None:
             raise ValueError(f"At least one of name ({name}) and default_name ({default_name}) must be provided.")
         self._name = name if name is not None else default_name
-        self._values = values
+        self._values: Any = values
         self._stack: Any = None
 
     @property
@@ -83,8 +83,10 @@ class name_scope_v1:  # noqa: N801
 
     def __enter__(self) -> Any:
         self._stack = contextlib.ExitStack()
-        graph = _graph_of(self._values)
-        if graph is not None and graph is not context.current_graph() and not context.executing_eagerly():
+        graph = None
+        if self._values and not context.executing_eagerly() and not context.current_graph().building_function:
+            graph = graph_from_inputs([v for v in self._values if _is_of_graph(v)])
+        if graph is not None and graph is not context.current_graph():
             self._stack.enter_context(graph.as_default())
         return self._stack.enter_context(quick_scope(self._name))
 
@@ -97,11 +99,8 @@ def op_scope(values: TensorLike, name: str | None, default_name: str | None = No
     return name_scope_v1(name, default_name=default_name, values=values)
 
 
-def _graph_of(values: Any) -> Any:
-    for value in values or ():
-        if type(value) is SymbolicTensor or isinstance(value, Operation):
-            return value.graph
-    return None
+def _is_of_graph(value: Any) -> bool:
+    return type(value) is SymbolicTensor or isinstance(value, Operation)
 
 
 @contextlib.contextmanager

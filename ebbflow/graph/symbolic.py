@@ -165,7 +165,8 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
         raise self._no_number("index")
 
     def _no_number(self, kind: str) -> TypeError:
-        return TypeError(f"a symbolic tensor ({self.name}) cannot be made a Python {kind}: it has no value yet")
+        word = "interpreted as an integer" if kind == "index" else f"made a Python {kind}"
+        return TypeError(f"a symbolic tensor ({self.name}) cannot be {word}: it has no value yet")
 
     def __deepcopy__(self, memo: Any) -> SymbolicTensor:
         return self

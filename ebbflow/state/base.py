@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import functools
 import importlib
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -529,6 +530,10 @@ def settle(variable: Any, name: Any, trainable: Any, constraint: Any, synchroniz
         name, trainable, synchronization, aggregation
     )
     variable._constraint = constraint
+    variable._number = next(_numbers)  # later variables have larger ones
+
+
+_numbers = itertools.count()
 
 
 def checked_collections(collections: Any) -> list[Any] | None:

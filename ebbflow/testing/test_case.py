@@ -51,6 +51,10 @@ SEED = 87654321
 _temp_dirs: list[str] = []
 
 
+INCOMPATIBLE_SHAPES = "Incompatible shapes|Dimensions must be equal|required broadcastable shapes"
+"""How errors speak of shapes that do not go together: when they run, when they are built, compiled."""
+
+
 class TestCase(unittest.TestCase):
     """A test case whose assertions take tensors, arrays and nested structures of both.
 
@@ -459,7 +463,7 @@ class TestCase(unittest.TestCase):
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(
-        self, exception_type: type[BaseException] = errors.InvalidArgumentError, msg: str = "Incompatible shapes"
+        self, exception_type: type[BaseException] = errors.InvalidArgumentError, msg: str = INCOMPATIBLE_SHAPES
     ) -> AbstractContextManager[Any]:
         """Fail unless the block raises an error about shapes."""
         return self.assertRaisesWithPredicateMatch(exception_type, msg)

@@ -297,3 +297,48 @@ REFUSED = [
 def test_wrong_use(use, error, words):
     with tf.GradientTape(persistent=True) as tape, pytest.raises(error, match=words):
         use(tape)
+
+
+def test_watched_variables_come_in_the_order_they_were_made():
+    first, second, third = (tf.Variable(float(i)) for i in range(3))
+    with tf.GradientTape() as tape:
+        _ = third * second + first
+    assert [v.ref() for v in tape.watched_variables()] == [v.ref() for v in (first, second, third)]
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_forward_mode_goes_through_choices_and_loops_of_a_function(taken):
+    @tf.function
+    def choice(k, y):
+        with tf.autodiff.ForwardAccumulator(y, 1.0) as acc:
+            result = tf.cond(k, lambda: y * 3.0, lambda: 0.0)
+        return acc.jvp(result)
+
+    @tf.function
+    def loop(turns, y):
+        with tf.autodiff.ForwardAccumulator(y, 1.0) as acc:
+            result = 0.0
+            for i in tf.range(turns):
+                result += y * tf.cast(i, tf.float32)
+        return acc.jvp(result)
+
+    y = tf.constant(1.0)
+    assert float(choice(tf.constant(taken), y)) == (3.0 if taken else 0.0)
+    assert float(loop(tf.constant(5 if taken else 0), y)) == (10.0 if taken else 0.0)
+
+
+def test_a_used_tape_says_so_whatever_it_is_asked_for():
+    with tf.GradientTape() as tape:
+        x = tf.constant([[3.0]])
+        tape.watch(x)
+        y = x * x
+    tape.batch_jacobian(y, x)
+    with pytest.raises(RuntimeError, match="A non-persistent GradientTape can only"):
+        tape.batch_jacobian(y, [x])
+
+
+def test_device_blocks_must_be_left_in_order():
+    outer = tf.device("/CPU:0")
+    outer.__enter__()
+    with tf.device(None), pytest.raises(RuntimeError, match="without proper scope nesting"):
+        outer.__exit__(None, None, None)

@@ -600,3 +600,18 @@ def test_the_type_of_a_trace_tells_its_parameters_and_captures():
     (parameter,) = concrete.function_type.parameters.values()
     assert (parameter.name, parameter.type_constraint, parameter.optional) == ("x", tf.TensorSpec([], tf.int32), False)
     assert list(concrete.function_type.captures.values()) == [tf.TensorSpec([], tf.int32)]
+
+
+def test_flat_calls_of_a_trace_are_bound_by_name():
+    concrete = tf.function(lambda x, y: x - y, autograph=False).get_concrete_function(tf.constant(1), tf.constant(2))
+    assert int(concrete._call_with_flat_signature([tf.constant(5)], {"y": tf.constant(2)})) == 3
+    with pytest.raises(TypeError, match="got two values for 'x'"):
+        concrete._call_with_flat_signature([tf.constant(5)], {"x": tf.constant(2), "y": tf.constant(2)})
+
+
+def test_a_composite_of_another_kind_is_refused_with_what_differs():
+    concrete = tf.function(lambda x: x.values, autograph=False).get_concrete_function(tf.ragged.constant([[1]]))
+    with pytest.raises(TypeError, match="don't have the same nested structure"):
+        concrete(tf.ragged.constant([[[1]]]))
+    with pytest.raises(TypeError, match=r"dtype=tf\.float32.* to .*dtype=tf\.int32"):
+        concrete(tf.ragged.constant([[1.0]]))

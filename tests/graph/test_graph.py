@@ -329,3 +329,14 @@ def test_values_known_in_part():
         assert tf.get_static_value(second, partial=True) is None
         halves = [tf.get_static_value(half, partial=True) for half in tf.split(pair, 2)]
         assert halves[0][0].tolist() == [1, 2] and halves[1] == [None]
+
+
+def test_a_scope_of_values_from_two_graphs_is_refused():
+    with tf.Graph().as_default() as graph:
+        a = tf.constant(1.0)
+    with tf.Graph().as_default():
+        b = tf.constant(1.0)
+        with pytest.raises(ValueError, match="is not from the same graph"), tf.compat.v1.name_scope("s", values=[a, b]):
+            pass
+        with tf.compat.v1.name_scope("s", values=[a]):
+            assert tf.compat.v1.get_default_graph() is graph

@@ -158,6 +158,15 @@ python.autograph.impl.api.tf_convert
 convert_v1 as python.autograph.impl.api.convert
 [functions.autograph.errors]
 python.autograph.impl.api.: AutoGraphError ConversionError StagingError
+[eager.inner_helpers]
+python.framework.ops.get_gradient_function
+as_indexed_slices as python.ops.math_ops._as_indexed_slices
+aggregate_indexed_slices as python.eager.backprop_util.AggregateIndexedSlicesGradients
+tensor_shape_slice as python.pywrap_tfe.TFE_Py_TensorShapeSlice
+[eager.tape]
+python.eager.record.should_record_backprop
+[graph.statistics]
+python.framework.ops.: OpStats RegisterStatistics get_stats_for_node_def
 [functions.autograph.operators]
 python.autograph.operators.control_flow.: PYTHON_MAX_ITERATIONS for_stmt if_stmt while_stmt
 python.autograph.operators.logical.: and_ eq not_ not_eq or_

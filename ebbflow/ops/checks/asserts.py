@@ -21,7 +21,7 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.ops.arrays.shaping import reshape
-from ebbflow.ops.checks.type_asserts import is_numeric_tensor
+from ebbflow.ops.checks.type_asserts import is_nameless, is_numeric_tensor
 from ebbflow.ops.checks.value_text import opening
 from ebbflow.ops.declare import FLAT, raw, with_rank
 from ebbflow.ops.elementwise.compare import equal, greater, greater_equal, less, less_equal, not_equal
@@ -97,7 +97,7 @@ def prefix(message: Any) -> str:
 
 def label(tensor: Any) -> str:
     """Return what a message calls a tensor: its name, or eagerly its shape and dtype."""
-    if context.executing_eagerly():
+    if is_nameless(tensor):
         return f"shape={tensor.shape} dtype={tensor.dtype.name}"
     return tensor.name
 

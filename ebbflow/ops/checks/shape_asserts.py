@@ -19,7 +19,7 @@ from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.ops.arrays.shaping import rank as rank_of
 from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.checks.asserts import Assert, label, prefix
-from ebbflow.ops.checks.type_asserts import assert_type
+from ebbflow.ops.checks.type_asserts import assert_type, is_nameless
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.compare import equal, greater_equal, logical_or
 
@@ -57,7 +57,7 @@ def _check_rank(
         x = x if isinstance(x, SparseTensor) else convert(x, name="x")
         dims = x.shape._dims
         ranks = [convert(one, name="rank") for one in ranks]
-        called = "" if context.executing_eagerly() else x.name
+        called = "" if is_nameless(x) else x.name
         if data is None:
             told = f"Tensor {called} {rule.words}"
             data = [prefix(message), told, *ranks, "Received shape: ", shape_of(x)]
@@ -74,7 +74,8 @@ def _check_rank(
                 raise ValueError(f"{prefix(message)}Tensor {called} {rule.words} {shown}.  {received}")
             return raw.NoOp(name="static_checks_determined_all_ok")
         condition = rule.dynamic(rank_of(x), ranks)
-        waits = [assert_rank_v1(one, 0, data=data) for one, value in zip(ranks, values, strict=True) if value is None]
+        unknown = [one for one, value in zip(ranks, values, strict=True) if value is None]
+        waits = [assert_rank_v1(one, 0, data=["Rank must be a scalar", *data]) for one in unknown]
         return Assert(_after(waits, condition) if waits else condition, data, summarize=summarize)
 
 
@@ -156,7 +157,7 @@ def assert_scalar_v1(tensor: TensorLike, name: str | None = None, message: str |
     with name_scope(name, "assert_scalar", [tensor]):
         tensor = convert(tensor, name="tensor")
         if tensor._dims != ():
-            called = "" if context.executing_eagerly() else f" for {tensor.name}"
+            called = "" if is_nameless(tensor) else f" for {tensor.name}"
             shown = dims_str(tensor._dims)
             raise ValueError(f"{prefix(message)}Expected scalar shape{called}, saw shape: {shown}.")
         return tensor
@@ -213,7 +214,7 @@ def assert_shapes(
     """
     pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
     with name_scope(name, "assert_shapes", [shapes, data]):
-        specs = [_spec(_tensor(x), entries, message) for x, entries in pairs]
+        specs = [_spec(_tensor(x), entries, message) for x, entries in pairs if entries is not None]
         checks = [_check_spec_rank(spec, data, summarize, message) for spec in specs]
         sizes: dict[Any, _Size] = {}
         for spec in specs:
@@ -254,6 +255,8 @@ def _spec(tensor: Any, entries: Any, message: Any) -> _Spec:
 def _entry(entry: Any) -> Any:
     if isinstance(entry, Dimension):
         return entry.value
+    if isinstance(entry, str) and entry.isdecimal():
+        return int(entry)
     return int(entry) if hasattr(entry, "__index__") or isinstance(entry, float) else entry
 
 

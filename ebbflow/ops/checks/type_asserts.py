@@ -11,7 +11,7 @@ from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.tensor import Tensor, is_tensor
+from ebbflow.core.tensor import EagerTensor, Tensor, is_tensor
 from ebbflow.core.typing import DTypeLike, Effect, TensorLike
 from ebbflow.ops.declare import raw
 
@@ -22,7 +22,12 @@ def _said(message: Any) -> str:
 
 def _called(tensor: Any) -> str:
     """Return what a message calls a tensor here."""
-    return "tensor" if context.executing_eagerly() else tensor.name
+    return "tensor" if is_nameless(tensor) else getattr(tensor, "name", type(tensor).__name__)
+
+
+def is_nameless(tensor: Any) -> bool:
+    """Return whether messages cannot call a tensor by a name: eager ones have none, wherever they are used."""
+    return isinstance(tensor, EagerTensor) or context.executing_eagerly()
 
 
 def assert_type(tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None) -> Effect:
@@ -101,7 +106,7 @@ def _quoted(dtype: Any) -> str:
 
 
 def _shown(tensor: Any) -> str:
-    return str(tensor) if context.executing_eagerly() and isinstance(tensor, Tensor) else tensor.name
+    return str(tensor) if isinstance(tensor, Tensor) and is_nameless(tensor) else _called(tensor)
 
 
 def is_numeric_tensor(tensor: TensorLike) -> bool:

@@ -471,3 +471,32 @@ def test_shapes_of_sparse_tensors():
         tf.debugging.assert_shapes([(x, [499])])
     with pytest.raises(ValueError, match=r"must have rank 2.*Received rank 1"):
         tf.debugging.assert_shapes([(x, [None, None])])
+
+
+def test_eager_tensors_in_a_function_need_no_name():
+    one, pair = tf.constant(1), tf.constant([3.0, 3.5])
+    checks = [
+        (lambda: tf.debugging.assert_type(one, tf.float32, message="fail"), TypeError),
+        (lambda: tf.debugging.assert_integer(pair, message="fail"), TypeError),
+        (lambda: tf.debugging.assert_scalar(pair, message="fail"), ValueError),
+        (lambda: tf.debugging.assert_rank(pair, 2, message="fail"), ValueError),
+        (lambda: tf.debugging.assert_shapes([(pair, (3,))], message="fail"), ValueError),
+    ]
+    for check, error in checks:
+        with pytest.raises(error, match="fail"):
+            tf.function(check, autograph=False)()
+
+
+def test_shapes_may_be_unknown_or_written_as_digits():
+    x = tf.ones([2, 2])
+    tf.debugging.assert_shapes([(x, None), (x, "22"), (x, "*2")])
+    with pytest.raises(ValueError, match=r"Specified explicitly.  Tensor .* dimension 0 must have size 3"):
+        tf.debugging.assert_shapes([(x, "3Q")])
+
+
+def test_a_rank_that_turns_out_to_be_no_scalar():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        rank = tf.compat.v1.placeholder(tf.int32)
+        check = tf.compat.v1.assert_rank(tf.constant([1.0, 2.0]), rank)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Rank must be a scalar"):
+            session.run(check, {rank: [1, 2]})
