@@ -25,8 +25,10 @@ from ebbflow.engines import enabled
 
 FUNCTIONS = {
     "Acos": "acos", "Acosh": "acosh", "Asin": "asin", "Asinh": "asinh", "Atan": "atan", "Atanh": "atanh",
-    "Cos": "cos", "Cosh": "cosh", "Erf": "erf", "Erfc": "erfc", "Exp": "exp", "Expm1": "expm1", "Log": "log",
-    "Log1p": "log1p", "Sigmoid": "sigmoid", "Sin": "sin", "Sinh": "sinh", "Softplus": "softplus", "Tan": "tan",
+    "Cos": "cos", "Cosh": "cosh", "Elu": "elu",
+    "Erf": "erf", "Erfc": "erfc", "Exp": "exp", "Expm1": "expm1", "Log": "log",
+    "Log1p": "log1p", "Selu": "selu",
+    "Sigmoid": "sigmoid", "Sin": "sin", "Sinh": "sinh", "Softplus": "softplus", "Tan": "tan",
     "Tanh": "tanh",
 }  # fmt: skip
 """Ops, and the function of ours (`arithmetic.functions`) that computes them."""

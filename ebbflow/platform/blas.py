@@ -23,6 +23,10 @@ uses the machine; of one of 100 by 100 they save a tenth then, and otherwise wai
 0.2 ms took 190 ms in the median beside two busy processes on two cores."""
 
 
+_NAMES = tuple(f"{who}openblas_%s_num_threads{bits}" for who in ("scipy_", "") for bits in ("64_", ""))
+"""What its functions are called: NumPy's, scipy's (the same with shorter integers), and those of distributions."""
+
+
 class Blas(NamedTuple):
     """One OpenBLAS in this process."""
 
@@ -48,7 +52,7 @@ def _found(with_scipy: bool) -> tuple[Blas, ...]:
 
 def _opened(path: str) -> Blas | None:
     library = ctypes.CDLL(path)
-    for name in ("scipy_openblas_%s_num_threads64_", "openblas_%s_num_threads64_", "openblas_%s_num_threads"):
+    for name in _NAMES:
         if hasattr(library, name % "set"):
             get = getattr(library, name % "get")
             return Blas(getattr(library, name % "set"), get, get())

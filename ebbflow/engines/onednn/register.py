@@ -37,6 +37,7 @@ class Service(NamedTuple):
     attrs: str
     plan: Callable[..., Plan | None]
     least: tuple[int | None, int] = (1 << 14, 1 << 11)  # from which size on: a single call (None: never), a Program's
+    rows: int = 0  # numbers of a row from which on: in single calls, shorter ones are better off elsewhere
     product: str = ""  # of matrices: the size is the multiplications; this attr says whether the first is transposed
 
 
@@ -93,13 +94,22 @@ SERVICES = (
     Service("FusedBatchNormGrad", "xxxxx", "epsilon data_format is_training", later("norm.fused_back")),
     Service("FusedBatchNormGradV2", "xxxxx", "epsilon data_format is_training", later("norm.fused_back")),
     Service("FusedBatchNormGradV3", "xxxxxx", "epsilon data_format is_training", later("norm.fused_back", out=6)),
-    Service("Softmax", "x", "", later("softmax.forward")),
+    Service("Softmax", "x", "", later("softmax.forward"), rows=65),
     Service(
-        "MatMul", "xx", "transpose_a transpose_b", later("matmul.product", batches="none"), _PRODUCT, "transpose_a"
+        "MatMul",
+        "xx",
+        "transpose_a transpose_b",
+        later("matmul.product", batches="none"),
+        _PRODUCT,
+        product="transpose_a",
     ),
-    Service("BatchMatMul", "xx", "adj_x adj_y", later("matmul.product", batches="equal"), _PRODUCT, "adj_x"),
-    Service("BatchMatMulV2", "xx", "adj_x adj_y", later("matmul.product", batches="broadcast"), _PRODUCT, "adj_x"),
-    Service("BatchMatMulV3", "xx", "adj_x adj_y", later("matmul.product", batches="broadcast"), _PRODUCT, "adj_x"),
+    Service("BatchMatMul", "xx", "adj_x adj_y", later("matmul.product", batches="equal"), _PRODUCT, product="adj_x"),
+    Service(
+        "BatchMatMulV2", "xx", "adj_x adj_y", later("matmul.product", batches="broadcast"), _PRODUCT, product="adj_x"
+    ),
+    Service(
+        "BatchMatMulV3", "xx", "adj_x adj_y", later("matmul.product", batches="broadcast"), _PRODUCT, product="adj_x"
+    ),
     Service("Sigmoid", "x", "", later("eltwise.forward", activation="sigmoid"), _PREPARED),
     Service("ReluGrad", "xx", "", later("eltwise.slope_op", activation="relu"), _PREPARED),
     Service("SigmoidGrad", "xx", "", later("eltwise.slope_op", activation="sigmoid", of_result=True), _PREPARED),
@@ -123,7 +133,7 @@ def _wins(service: Service, least: int) -> Callable[[Sequence[np.ndarray], Any],
 
     def wins(arrays: Sequence[np.ndarray], attrs: dict[str, Any]) -> bool:
         x, y = arrays[first], arrays[last]
-        if x.dtype is not FLOAT32:
+        if x.dtype is not FLOAT32 or (service.rows and x.shape[-1] < service.rows):
             return False
         product = service.product
         size = _multiplications(x.shape, y.shape, attrs.get(product)) if product else max(x.size, y.size)

@@ -205,6 +205,8 @@ def _(xp, matrix, rhs, *, lower, adjoint):
             f"In[0] mismatch In[1] shape: {matrix.shape[-1]} vs. {rhs.shape[-2] if rhs.ndim > 1 else rhs.shape}: "
             f"{show(matrix.shape)} {show(rhs.shape)}"
         )
+    if matrix.ndim == rhs.ndim == 2 and matrix.shape[0] > _BLOCK and rhs.size:
+        return _solve_one(wide(matrix), wide(rhs), lower, adjoint).astype(rhs.dtype, copy=False)
     left = dagger(matrix) if adjoint else matrix
     solve = _solve_lower if lower != adjoint else _solve_upper
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -212,6 +214,15 @@ def _(xp, matrix, rhs, *, lower, adjoint):
 
 
 _BLOCK = 16  # sides up to this are solved row by row, larger ones split in two with a matrix product between
+
+
+def _solve_one(a: np.ndarray, b: np.ndarray, lower: bool, adjoint: bool) -> np.ndarray:
+    """Return the solution of one system. To BLAS, rows are columns: x'·a' = b', of which a' has the other triangle."""
+    import scipy.linalg.blas  # on use: heavy
+
+    (solve,) = scipy.linalg.blas.get_blas_funcs(("trsm",), (a, b))
+    solved: np.ndarray = solve(1, a.T, b.T, side=1, lower=not lower, trans_a=2 if adjoint else 0).T
+    return solved
 
 
 def _solve_lower(a, b):

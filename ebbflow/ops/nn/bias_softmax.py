@@ -25,6 +25,7 @@ from ebbflow.ops.arrays.shaping import rank as rank_of
 from ebbflow.ops.arrays.shaping import transpose
 from ebbflow.ops.declare import raw, show
 from ebbflow.ops.linalg.matmul import matmul
+from ebbflow.ops.nn.row_loops import divided, less_largest, short_rows, sums
 from ebbflow.ops.nn.windows import channel_axis
 from ebbflow.ops.reduce.reductions import one_of
 from ebbflow.ops.shape_rules import equal_length, ranked, ranked_at_least
@@ -185,15 +186,34 @@ def shifted(xp, x):
         raise invalid("logits must have at least one dimension, got a scalar")
     if not x.shape[-1]:
         return x, x.sum(-1, keepdims=True), x
+    if xp is np and short_rows(x):
+        code, adding = less_largest.code(), sums.code()
+        if code is not None and adding is not None:
+            size = x.size // x.shape[-1], x.shape[-1]
+            moved, total = np.empty_like(x), np.empty((*x.shape[:-1], 1), x.dtype)
+            code(x, *size, moved)
+            exponentials = np.exp(moved)
+            adding(exponentials, *size, total)
+            return moved, total, exponentials
     x = x - x.max(-1, keepdims=True)
     exponentials = xp.exp(x)
     return x, exponentials.sum(-1, keepdims=True), exponentials
 
 
+def shares(xp: Any, exponentials: Any, total: Any) -> Any:
+    """Return what part of its row's total each number is."""
+    code = divided.code() if xp is np and short_rows(exponentials) else None
+    if code is None:
+        return exponentials / total
+    result = np.empty_like(exponentials)
+    code(exponentials, total.size, exponentials.shape[-1], total, result)
+    return result
+
+
 @Softmax.kernel
 def _(xp, logits):
     _, total, exponentials = shifted(xp, wide(logits))
-    return (exponentials / total).astype(logits.dtype)
+    return shares(xp, exponentials, total).astype(logits.dtype, copy=False)
 
 
 @Softmax.gradient

@@ -32,7 +32,7 @@ from ebbflow.ops.elementwise.activations import relu
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.elementwise.unary import abs, exp, log, log1p
 from ebbflow.ops.nn import cross_entropy_arrays as arrays
-from ebbflow.ops.nn.bias_softmax import shifted, wide
+from ebbflow.ops.nn.bias_softmax import shares, shifted, wide
 from ebbflow.ops.reduce.reductions import one_of
 from ebbflow.ops.shape_rules import broadcast_batches, equal_length, ranked
 from ebbflow.ops.sizes import invalid, is_static
@@ -66,7 +66,7 @@ def _(xp, features, labels):
         raise invalid("logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional")
     moved, total, exponentials = shifted(xp, x)
     loss = (y * (xp.log(total) - moved)).sum(-1)
-    backprop = exponentials / total - y if x.shape[-1] else xp.zeros(x.shape, x.dtype)
+    backprop = shares(xp, exponentials, total) - y if x.shape[-1] else xp.zeros(x.shape, x.dtype)
     return loss.astype(features.dtype), backprop.astype(features.dtype)
 
 

@@ -27,6 +27,15 @@ def softplus(x):
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
+def elu(x):
+    return np.where(x < 0, np.expm1(np.minimum(x, 0)), x)
+
+
+def selu(x):
+    scale, alpha = Wide("1.0507009873554805"), Wide("1.6732632423543772")
+    return np.where(x < 0, scale * alpha * np.expm1(np.minimum(x, 0)), scale * x)
+
+
 def each(f):
     return lambda x: np.array([f(v) for v in x.astype(np.float64).tolist()], Wide)
 
@@ -36,6 +45,8 @@ def each(f):
 CASES = {
     "exp": (np.exp, (-745, 710), 1, 1),
     "expm1": (np.expm1, (-3, 3), 2, 2),
+    "elu": (elu, (-3, 3), 2, 2),
+    "selu": (selu, (-3, 3), 4, 4),  # two constants are rounded too
     "log": (np.log, (0, 4), 1.2, 1.2),
     "log1p": (np.log1p, (-1, 4), 2, 2),
     "tanh": (np.tanh, (-3, 3), 2, 2.1),

@@ -11,6 +11,7 @@ import math
 
 from ebbflow.engines.native.arithmetic.coefficients import POLYNOMIALS
 from ebbflow.engines.native.scalar import BIAS, F32, F64, MANTISSA, Scalar, power_of_two, times_power_of_two
+from ebbflow.ops.elementwise.activations import SELU_ALPHA, SELU_SCALE
 
 NAME = {F32: "f32", F64: "f64"}
 INF = math.inf
@@ -60,6 +61,14 @@ def quarter_expm1(x: Scalar) -> Scalar:
 
 def expm1(x: Scalar) -> Scalar:
     return (x.abs() < SMALL[x.type]).choose(x, quarter_expm1(x) * 4)
+
+
+def elu(x: Scalar) -> Scalar:
+    return (x < 0).choose(expm1(x.at_most(0)), x)
+
+
+def selu(x: Scalar) -> Scalar:
+    return (x < 0).choose(expm1(x.at_most(0)) * (SELU_SCALE * SELU_ALPHA), x * SELU_SCALE)
 
 
 def sigmoid(x: Scalar) -> Scalar:
@@ -213,5 +222,23 @@ def exponent(x: Scalar) -> Scalar:
     return (x.abs().bits() >> MANTISSA[x.type]) - BIAS[x.type]
 
 
-FUNCTIONS = (exp, expm1, log, log1p, tanh, sigmoid, softplus, erf, erfc, rsqrt, sinh, cosh, asinh, acosh, atanh)
+FUNCTIONS = (
+    exp,
+    expm1,
+    elu,
+    selu,
+    log,
+    log1p,
+    tanh,
+    sigmoid,
+    softplus,
+    erf,
+    erfc,
+    rsqrt,
+    sinh,
+    cosh,
+    asinh,
+    acosh,
+    atanh,
+)
 """What a module may ask for, by name."""

@@ -1,0 +1,75 @@
+"""Work on many short rows, which NumPy calls row by row, as loops that may become machine code (`core.loops`).
+
+Sums are taken in NumPy's order, so that results are the same to the last bit: eight at a time, then by pairs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ebbflow.core.loops import F32, Single, f32, loop
+
+WIDEST = 64
+"""Numbers of the longest row that counts as short."""
+FEW = 1 << 12
+"""Numbers from which on code is worth asking for."""
+
+
+def short_rows(x: np.ndarray) -> bool:
+    """Return whether an array is many short rows that the loops can walk."""
+    return x.dtype == np.float32 and x.size >= FEW and 0 < x.shape[-1] <= WIDEST and x.flags.c_contiguous
+
+
+@loop
+def less_largest(x: F32, rows: int, width: int, out: F32) -> None:
+    """Subtract from each number the largest of its row."""
+    for i in range(rows):
+        at = i * width
+        largest = x[at]
+        for k in range(1, width):
+            value = x[at + k]
+            if value > largest or value != value:
+                largest = value
+        for k in range(width):
+            out[at + k] = x[at + k] - largest
+
+
+def sum_of(x: F32, at: int, width: int) -> Single:
+    """The sum of some numbers, in the order that NumPy adds them."""
+    if width < 8:
+        total = f32(0.0)
+        for k in range(width):
+            total += x[at + k]
+        return total
+    a, b, c, d = x[at], x[at + 1], x[at + 2], x[at + 3]
+    e, f, g, h = x[at + 4], x[at + 5], x[at + 6], x[at + 7]
+    whole = width - width % 8
+    for k in range(at + 8, at + whole, 8):
+        a += x[k]
+        b += x[k + 1]
+        c += x[k + 2]
+        d += x[k + 3]
+        e += x[k + 4]
+        f += x[k + 5]
+        g += x[k + 6]
+        h += x[k + 7]
+    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for k in range(at + whole, at + width):
+        total += x[k]
+    return total
+
+
+@loop
+def sums(x: F32, rows: int, width: int, out: F32) -> None:
+    """Add the numbers of each row."""
+    for i in range(rows):
+        out[i] = sum_of(x, i * width, width)
+
+
+@loop
+def divided(x: F32, rows: int, width: int, by: F32, out: F32) -> None:
+    """Divide each row by its number."""
+    for i in range(rows):
+        at = i * width
+        for k in range(width):
+            out[at + k] = x[at + k] / by[i]
