@@ -81,7 +81,7 @@ class Strategy:
         with current.entered(Place(self)):
             return self._extended.call_for_each_replica(converted_where_on(fn), args, kwargs or {})
 
-    def reduce(self, reduce_op: ReduceOp | str, value: Nested, axis: int | None) -> Tensor:
+    def reduce(self, reduce_op: ReduceOp | str, value: Nested, axis: int | None = None) -> Tensor:
         """Return the sum or mean of a value over replicas, and along an axis of each where one is given."""
         op = reduce_op_named(reduce_op)
         return nest.map_structure(lambda leaf: self._extended._reduce(op, leaf, axis), value)
