@@ -72,7 +72,7 @@ class ParameterServerStrategyV2(Strategy):
         self._extended._check_used_by_schedule()
         return super().run(fn, args, kwargs, options)
 
-    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: Any) -> Nested:
+    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: Any = None) -> Nested:
         """Return the sum or mean of a value over the replicas of a worker."""
         self._extended._check_used_by_schedule()
         return None if value is None else super().reduce(reduce_op, value, axis)
