@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 
 MACHINES = {
     # of the standard library, where there are terminals; a package with wheels for most platforms, declared for those
-    "importorskip": {"pty", "readline", "simplejpeg"},
+    "importorskip": {"pty", "readline", "simplejpeg", "ray"},
     "skip": {
         "not with the instructions of this machine",
         "this processor has no AVX2 with fused multiply-add",
@@ -36,6 +36,9 @@ MACHINES = {
 }
 """What a test may skip for: facts of machines and platforms, and of a package that no extra can bring."""
 
+NOT_IN_ALL = {"ray"}
+"""Extras that `all` leaves out: 240 MB, for those who have such a cluster. Their tests skip where they are missing."""
+
 NOTHING_TO_TEST = {
     "there is no {} for {}",
     "the generator makes its values in the graph",
@@ -48,7 +51,7 @@ NOTHING_TO_TEST = {
 def requirements() -> list[Requirement]:
     """What `pip install ebbflow[all,test]` installs here; `all` itself names the other extras."""
     declared = [Requirement(line) for line in importlib.metadata.requires("ebbflow") or ()]
-    extras = importlib.metadata.metadata("ebbflow").get_all("Provides-Extra") or ()
+    extras = set(importlib.metadata.metadata("ebbflow").get_all("Provides-Extra") or ()) - NOT_IN_ALL
     wanted = [r for r in declared if r.marker is None or any(r.marker.evaluate({"extra": e}) for e in ("", *extras))]
     return [needed for needed in wanted if needed.name != "ebbflow"]
 

@@ -6,7 +6,9 @@ written beside each checkpoint.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -262,7 +264,7 @@ class Saver:
         written = None
         if not self._is_empty:
             try:
-                written = self._write(sess, checkpoint_file)
+                written = self._write(sess, checkpoint_file, save_path)
                 if write_state:
                     self._list(os.path.dirname(save_path), written, latest_filename, meta_graph_suffix)
             except (errors.FailedPreconditionError, errors.NotFoundError) as error:
@@ -285,12 +287,18 @@ class Saver:
             global_step = global_step.numpy() if context.executing_eagerly() else sess.run(global_step)
         return f"{save_path}-{int(global_step):08d}" if self._pad_step_number else f"{save_path}-{int(global_step)}"
 
-    def _write(self, sess: Any, path: str) -> str:
+    def _write(self, sess: Any, path: str, base: str) -> str:
         if context.executing_eagerly():
             self._build_eager(path, build_save=True, build_restore=False)
             return self.saver_def.save_tensor_name
         definition = self.saver_def
-        written = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: path})
+        try:
+            written = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: path})
+        except errors.OpError:
+            _remove_parts(path)
+            raise
+        if self._options["sharded"]:
+            _remove_parts(f"{base}-")  # of saves that somebody's end cut off
         return written.decode() if isinstance(written, bytes) else str(written)
 
     def _list(self, folder: str, written: str, latest_filename: str, meta_graph_suffix: str) -> None:
@@ -361,6 +369,18 @@ class Saver:
 
     def _add_collection_def(self, meta_graph_def: Any, key: Any, export_scope: str | None = None) -> None:
         add_collection_def(meta_graph_def, key, export_scope=export_scope)
+
+
+def _remove_parts(beginning: str) -> None:
+    """Remove folders with parts of checkpoints, whose names begin so, that were never put together."""
+    folder, name = os.path.split(beginning)
+    with contextlib.suppress(errors.OpError):  # a disk that cannot be written to, or a folder of another machine
+        for entry in files.listdir(folder or "."):
+            if entry.startswith(name) and _PARTS.search(entry):
+                files.rmtree(os.path.join(folder, entry))
+
+
+_PARTS = re.compile("_temp_[0-9a-f]{32}/?$")
 
 
 def _explained(error: Any, what: str) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import contextlib
 import functools
 import hashlib
 import threading
@@ -54,6 +55,7 @@ class CollectiveGroup:
         self._calls: collections.Counter[str] = collections.Counter()
         self._lock = threading.Lock()
         self._links: dict[int, Link] = {}
+        self._told: dict[int, Callable[[], None]] = {}  # by rank: what a lost link calls
         self._step: Step | None = None
         if self.size > 1:
             self._join(seconds)
@@ -86,7 +88,8 @@ class CollectiveGroup:
             time.sleep(0.05)
         self.formed = True
         for rank, link in self._links.items():
-            link.when_lost.append(functools.partial(self._lost, rank))
+            self._told[rank] = functools.partial(self._lost, rank)
+            link.when_lost.append(self._told[rank])
             if link.error is not None:
                 self._lost(rank)
 
@@ -125,7 +128,9 @@ class CollectiveGroup:
     def leave(self) -> None:
         """Make sure that all members have what was sent to them, and take part no longer."""
         groups.pop(self.number, None)
-        for link in self._links.values():
+        for rank, link in self._links.items():
+            with contextlib.suppress(KeyError, ValueError):
+                link.when_lost.remove(self._told.pop(rank))  # a link outlives the group
             if link.error is None:
                 try:
                     link.ask("describe", {}, {}, LEAVE_SECONDS)  # answered after all that was sent before it

@@ -20,11 +20,12 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ebbflow.cluster.ports import free_ports
 from ebbflow.cluster.security import TOKEN
+from ebbflow.doors import ray_tasks
 from ebbflow.doors.task_process import END_SECONDS, TaskProcess, say
 
 GENERATION = "EBBFLOW_GENERATION"
@@ -45,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--events", metavar="FILE", help="write what happens to tasks here, a line of JSON each")
     parser.add_argument("--chaos", type=int, metavar="SEED", help="kill tasks at random, to see the program recover")
     parser.add_argument("--kills", type=int, default=5, metavar="N", help="how many tasks --chaos kills (default: 5)")
+    ray = "start tasks on a Ray cluster: its address, `auto`, or `local` for one on this machine; needs ebbflow[ray]"
+    parser.add_argument("--ray", metavar="ADDRESS", help=ray)
     parser.add_argument("--tf", default="auto", choices=("auto", "1", "2"), help="as for `ebbflow run`")
     parser.add_argument("script", help="the program")
     parser.add_argument("args", nargs=argparse.REMAINDER, help="the program's own arguments")
@@ -63,8 +66,15 @@ def launch(options: Any) -> int:
     chaos = None if options.chaos is None else Chaos(options.chaos, options.kills)
     restarts = options.restarts + (0 if chaos is None else options.kills)
     together = options.n is not None and workers > 1
-    job = Supervisor(command, {"ps": options.ps, "worker": workers}, restarts, together, options.frozen, chaos)
-    return job.run(options.events)
+    counts = {"ps": options.ps, "worker": workers}
+    if options.ray is None:
+        return Supervisor(command, counts, restarts, together, options.frozen, chaos).run(options.events)
+    ray_tasks.connect(options.ray)
+    try:
+        make = lambda job, index, folder, address: ray_tasks.RayTask(job, index)
+        return Supervisor(command, counts, restarts, together, options.frozen, chaos, make).run(options.events)
+    finally:
+        ray_tasks.disconnect()
 
 
 class Chaos:
@@ -88,16 +98,17 @@ class Supervisor:
 
     def __init__(
         self, command: Sequence[str], counts: dict[str, int], restarts: int, together: bool = False,
-        frozen: float = 60.0, chaos: Chaos | None = None,
+        frozen: float = 60.0, chaos: Chaos | None = None, make: Callable[[str, int, str, str], Any] | None = None,
     ):  # fmt: skip
         self._command, self._restarts_left, self.restarts = list(command), restarts, 0
         self._together, self._frozen, self._chaos = together, frozen, chaos
         ports = iter(free_ports(sum(counts.values())))
-        self._cluster = {job: [f"localhost:{next(ports)}" for _ in range(n)] for job, n in counts.items() if n}
+        make = make or (lambda job, index, folder, address: TaskProcess(job, index, folder, address=address))
         self._token = os.environ.get(TOKEN) or secrets.token_hex(32)
         self._folder = tempfile.mkdtemp(prefix="ebbflow-launch-")
-        self._tasks = [TaskProcess(job, i, self._folder) for job, places in self._cluster.items()
-                       for i in range(len(places))]  # fmt: skip
+        self._tasks = [make(job, i, self._folder, f"localhost:{next(ports)}") for job, count in counts.items()
+                       for i in range(count)]  # fmt: skip
+        self._cluster = self._places()
         self._chief = next(task for task in self._tasks if task.job == "worker")
         self._events: Any = None
 
@@ -120,6 +131,13 @@ class Supervisor:
         seconds = time.monotonic() - begun
         say(f"[launch] {counts}; chief: worker 0; restarts: {self.restarts}; {seconds:.1f} s; exit {code}")
         return code
+
+    def _places(self) -> dict[str, list[str]]:
+        """Return where the tasks serve."""
+        places: dict[str, list[str]] = {}
+        for task in self._tasks:
+            places.setdefault(task.job, []).append(task.place())
+        return places
 
     def _start(self, task: TaskProcess) -> None:
         config = {"cluster": self._cluster, "task": {"type": task.job, "index": task.index}}
@@ -179,12 +197,14 @@ class Supervisor:
         self._restarts_left -= 1
         self.restarts += 1
         starting = [task]
-        if self._together:  # the others wait for what will never come
+        before, self._cluster = self._cluster, self._places()
+        if self._together or self._cluster != before:  # the others wait for what will never come
             starting = self._tasks
             self._end([other for other in self._tasks if other is not task], 1.0)
+        self._cluster = self._places()
         for each in starting:
             each.generation += 1
-        whom = "all" if self._together else ""
+        whom = "all" if len(starting) > 1 else ""
         say(f"[launch] {task.name} ended with {code}: generation {task.generation} starts {whom}".rstrip())
         for each in starting:
             self._start(each)

@@ -13,7 +13,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 SUPERVISOR, ALIVE = "EBBFLOW_SUPERVISOR", "EBBFLOW_ALIVE_FILE"
@@ -28,9 +28,10 @@ ORPHANED = 125
 class TaskProcess:
     """One process after another, for one task."""
 
-    def __init__(self, job: str, index: int, folder: str):
+    def __init__(self, job: str, index: int, folder: str, out: Callable[[str], None] | None = None, address: str = ""):
         self.job, self.index, self.name = job, index, f"{job} {index}"
         self.generation = 0
+        self._out, self._address = out, address
         self.last_lines: collections.deque[str] = collections.deque(maxlen=20)
         self._alive_file = os.path.join(folder, f"{job}-{index}")
         self._process: subprocess.Popen[str] | None = None
@@ -39,6 +40,10 @@ class TaskProcess:
     @property
     def pid(self) -> int:
         return 0 if self._process is None else self._process.pid
+
+    def place(self) -> str:
+        """Return where the task is to serve."""
+        return self._address
 
     def start(self, command: Sequence[str], environment: dict[str, str]) -> None:
         """Start the next process."""
@@ -54,7 +59,7 @@ class TaskProcess:
         with lines:
             for line in lines:
                 self.last_lines.append(line.rstrip())
-                say(f"[{self.name}] {line.rstrip()}")
+                (self._out or say)(f"[{self.name}] {line.rstrip()}")
 
     def ended(self) -> int | None:
         """Return what the process ended with, or None while it runs."""

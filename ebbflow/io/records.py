@@ -25,6 +25,7 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.ops.sizes import room_for
 from ebbflow.platform.file_systems import system_of
+from ebbflow.platform.files import KINDS
 
 CHUNK = 1 << 20  # bytes asked for at a time, whatever a length claims
 _HEADER = struct.Struct("<QI")
@@ -61,22 +62,6 @@ def masked_crc32c(data: Any) -> int:
 
 # Files --------------------------------------------------------------------------------------------------------------
 
-_ERROR_OF_ERRNO: dict[int, Any] = {
-    errno.ENOENT: errors.NotFoundError,
-    errno.EACCES: errors.PermissionDeniedError,
-    errno.EPERM: errors.PermissionDeniedError,
-    errno.EROFS: errors.PermissionDeniedError,
-    errno.EISDIR: errors.FailedPreconditionError,
-    errno.ENOTDIR: errors.FailedPreconditionError,
-    errno.EEXIST: errors.AlreadyExistsError,
-    errno.EINVAL: errors.InvalidArgumentError,
-    errno.ENAMETOOLONG: errors.InvalidArgumentError,
-    errno.ENOSPC: errors.ResourceExhaustedError,
-    errno.EMFILE: errors.ResourceExhaustedError,
-    errno.EIO: errors.UnknownError,
-}
-
-
 _ERRNO_OF_CLASS = {  # of other file systems, whose errors have no number
     FileNotFoundError: errno.ENOENT,
     FileExistsError: errno.EEXIST,
@@ -88,7 +73,7 @@ _ERRNO_OF_CLASS = {  # of other file systems, whose errors have no number
 
 def file_error(path: str, error: OSError) -> errors.OpError:
     """The `tf.errors` error that says what an OSError did, naming `path`."""
-    kind = _ERROR_OF_ERRNO.get(error.errno or _ERRNO_OF_CLASS.get(type(error), 0), errors.UnknownError)
+    kind: Any = KINDS.get(error.errno or _ERRNO_OF_CLASS.get(type(error), 0), errors.UnknownError)
     return kind(None, None, f"{path}; {error.strerror or error}")
 
 

@@ -384,7 +384,7 @@ class CheckpointSaverHook(SessionRunHook):
             step = run_context.session.run(self._global_step_tensor)
             if self._timer.should_trigger_for_step(step):
                 self._timer.update_last_triggered_step(step)
-                if self._save(run_context.session, step):
+                if self._tried_to_save(run_context.session, step):
                     run_context.request_stop()
 
     def end(self, session: SessionLike) -> None:
@@ -394,6 +394,14 @@ class CheckpointSaverHook(SessionRunHook):
             self._save(session, step)
         for listener in self._listeners:
             listener.end(session, step)
+
+    def _tried_to_save(self, session: Any, step: int) -> bool:
+        """Save, or say why not: the first and the last checkpoint must be written, others may be missed."""
+        try:
+            return self._save(session, step)
+        except (errors.ResourceExhaustedError, errors.PermissionDeniedError) as error:
+            logging.error("the checkpoint of step %d was not written, training goes on: %s", step, error)
+            return False
 
     def _save(self, session: Any, step: int) -> bool:
         logging.info("Saving checkpoints for %d into %s.", step, self._save_path)

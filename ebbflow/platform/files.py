@@ -37,7 +37,11 @@ KINDS = {
     errno.ENOTDIR: errors.FailedPreconditionError,
     errno.ENOTEMPTY: errors.FailedPreconditionError,
     errno.ENOSPC: errors.ResourceExhaustedError,
+    errno.EDQUOT: errors.ResourceExhaustedError,
+    errno.EFBIG: errors.ResourceExhaustedError,
+    errno.EMFILE: errors.ResourceExhaustedError,
     errno.EINVAL: errors.InvalidArgumentError,
+    errno.ENAMETOOLONG: errors.InvalidArgumentError,
 }
 """The error class for each of the operating system's reasons; UnknownError for the rest."""
 

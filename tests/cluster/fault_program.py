@@ -7,13 +7,15 @@ The gradient of step s is s % 5 + 1 for one variable and 2 for the other, in syn
 the last bit, whatever was killed, redone or computed twice on the way. FAULTS is a list of `task:signal`; a task that
 is named sends itself the signal, in its first generation, once half of the steps are done. `chief:between` kills it
 when one parameter server was told to take the step and the other was not; `worker1:twice` kills the second worker when
-it has given a gradient, and has the first wait until it is started again and has given the same once more. WITHOUT
+it has given a gradient, and has the first wait until it is started again and has given the same once more. `ps0:full`
+lets the first parameter server write no file from half of the steps on until three quarters are done. WITHOUT
 takes a safeguard away, to see that it is missed: `one_each` or `adoption`. Each worker notes its steps, and the chief
 prints what the checkpoint has.
 """
 
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -68,6 +70,17 @@ def die_after_giving() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def write_nothing_for_a_while() -> None:
+    while not half_done():
+        time.sleep(0.005)
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
+    open(f"{folder}/full", "a").close()
+    while not os.path.exists(f"{folder}/space"):
+        time.sleep(0.005)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
 def wait_for_the_other() -> None:
     while not os.path.exists(f"{folder}/again"):
         time.sleep(0.01)
@@ -84,6 +97,8 @@ if first and faults == "chief:between" and (job, index) == ("worker", 0):
 elif faults == "worker1:twice" and (job, index) == ("worker", 1):
     if first:
         threading.Thread(target=die_after_giving, daemon=True).start()
+elif faults == "ps0:full" and (job, index) == ("ps", 0):
+    threading.Thread(target=write_nothing_for_a_while, daemon=True).start()
 elif first and ":SIG" in faults:
     for fault in filter(None, faults.split(",")):
         named, _, name = fault.partition(":")
@@ -136,6 +151,11 @@ with tf.train.MonitoredTrainingSession(
             open(f"{folder}/go", "a").close()
             if faults == "worker1:twice":
                 wait_for_the_other()
+        if faults == "ps0:full" and last // 2 <= now < last // 2 + 3:
+            while not os.path.exists(f"{folder}/full"):
+                time.sleep(0.005)
+        if now >= last * 3 // 4:
+            open(f"{folder}/space", "a").close()
         if kind == "backup" and index == cluster.num_tasks("worker") - 1:
             time.sleep(0.2)  # the straggler
         time.sleep(0.004)

@@ -150,6 +150,16 @@ def test_f10_a_frozen_parameter_server_that_wakes_up(job):
     assert step >= STEPS and (w, b) == exact(step), text
 
 
+def test_f14_a_disk_is_full_for_a_while(job):
+    running = job("sync", "ps0:full")
+    step, w, b, text = running.result()
+    assert step >= STEPS and (w, b) == exact(step), text
+    assert "restarts: 0" in text and "the checkpoint of step 40 was not written, training goes on" in text
+    kept = {path.name.split("-")[1].partition(".")[0] for path in (running.folder / "saved").glob("model.ckpt-*.index")}
+    assert kept == {"0", "20", "60"}, kept
+    assert not list((running.folder / "saved").glob("*temp*")), text
+
+
 def test_f9_out_of_step_no_push_counts_twice(job):
     running = job("async", "ps0:SIGKILL,worker1:SIGKILL")
     step, w, b, text = running.result()
