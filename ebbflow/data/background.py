@@ -293,7 +293,8 @@ class SideBySide:
     def _next_of_many(self) -> Any:
         if self._home != _generation:
             raise _left_behind("map")
-        while len(self._running) < self._width:
+        most = 2 * self._width if self._trial is None else self._width  # the pool runs no more than are asked for
+        while len(self._running) < most:
             element = next(self._elements, None)
             if element is None:
                 break

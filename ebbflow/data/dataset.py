@@ -31,8 +31,8 @@ from ebbflow.data.dataset_transforms import Transforms
 from ebbflow.data.explain import SECONDS, explanation
 from ebbflow.data.iterator import OwnedIterator
 from ebbflow.data.iterator_ops import DatasetToSingleElement
-from ebbflow.data.options import Options
-from ebbflow.data.pipe import INFINITE, UNKNOWN, Pipe, Under, pipe_of
+from ebbflow.data.options import PROCESSES, Options
+from ebbflow.data.pipe import INFINITE, UNKNOWN, Pipe, Under, joint, pipe_of
 from ebbflow.data.running import DEBUG, Run
 from ebbflow.ops.state.storage import boxed
 from ebbflow.platform.progress import Progress
@@ -64,7 +64,7 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
         self._variant_tensor_attr = variant_tensor
         self._spec = element_spec
         self._kind = kind
-        self._options = options
+        self._own_options = options
 
     @classmethod
     def _family(cls) -> type:
@@ -72,23 +72,35 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
         return DatasetV2
 
     @classmethod
-    def _make(cls, op: Op, *inputs: Any, spec: Any, kind: str, options: Any = None, **attrs: Any) -> Any:
-        """Call an op that makes a dataset of elements of a spec."""
+    def _make(cls, op: Op, *inputs: Any, spec: Any, kind: str, made_of: Sequence[DatasetV2] = (), **attrs: Any) -> Any:
+        """Call an op that makes a dataset of elements of a spec, maybe of other datasets, whose options it has."""
         for theirs, of in _saying_elements(op):
             if theirs not in attrs:
                 attrs[theirs] = of(spec)
-        return cls._family()(op(*inputs, **attrs), spec, kind, options)
+        options = made_of[0]._own_options if made_of else None
+        for other in made_of[1:]:
+            options = joint(options, other._own_options)
+        made = cls._family()(op(*inputs, **attrs), spec, kind, options)
+        made._made_of = tuple(made_of)
+        return made
 
-    def _then(self, op: Op, *inputs: Any, spec: Any = None, kind: str, **attrs: Any) -> Any:
+    def _then(
+        self, op: Op, *inputs: Any, spec: Any = None, kind: str, made_of: Sequence[DatasetV2] = (), **attrs: Any
+    ) -> Any:
         """Call an op of this dataset that makes another; without a `spec`, of elements like these."""
         spec = self.element_spec if spec is None else spec
-        made = self._make(op, self._variant_tensor, *inputs, spec=spec, kind=kind, options=self._options, **attrs)
+        made = self._make(op, self._variant_tensor, *inputs, spec=spec, kind=kind, made_of=made_of or [self], **attrs)
         if kind in _BATCHING:
             known = inputs[0].constant_value()
             made._batch_size = -1 if known is None else int(known)
         elif kind in _KEEPING_BATCHES:
             made._batch_size = self._batch_size
         return made
+
+    _made_of: tuple[DatasetV2, ...] = ()
+
+    def _inputs(self) -> list[DatasetV2]:
+        return list(self._made_of)
 
     _batch_size = -1  # what batches were asked to have, while nothing has changed elements since
 
@@ -149,7 +161,7 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
         source = self._pipe("debug")
         pipe = Pipe(lambda: Under(source, Run(DEBUG)), source.size, source.options, source.rows)
         pipe.name, pipe.inputs = "Debug", (source,)
-        return self._family()(wrap(boxed(pipe), dtypes.variant), self.element_spec, "_DebugDataset", self._options)
+        return self._family()(wrap(boxed(pipe), dtypes.variant), self.element_spec, "_DebugDataset", self._own_options)
 
     def explain(self, seconds: float = SECONDS, elements: int | None = None) -> str:
         """Print and return what was planned, what each stage costs, and advice; the dataset is run for a while."""
@@ -187,15 +199,30 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
 
     def options(self) -> Options:
         """Return the options of this dataset and of those it is made of."""
-        return self._options if self._options is not None else Options()
+        known = self._known_options()
+        return (Options() if known is None else Options().merge(known)).fixed()
+
+    def _known_options(self) -> Options | None:
+        if self._own_options is None and isinstance(self._variant_tensor, EagerTensor):
+            return pipe_of(self._variant_tensor._array).options
+        return self._own_options
+
+    def _options(self) -> Tensor:
+        return selecting.GetOptions(self._variant_tensor)
+
+    @staticmethod
+    def _options_tensor_to_options(serialized_options: Any) -> Options:
+        text = serialized_options.numpy() if isinstance(serialized_options, EagerTensor) else serialized_options
+        return Options.parsed(text)
 
     def with_options(self, options: Options, name: str | None = None) -> DatasetV2:
         """Return this dataset with some options set."""
-        whole = self.options().merge(options)
+        whole = (self._known_options() or Options()).merge(options)
         made = self._then(
-            selecting.OptionsDataset, kind="_OptionsDataset", serialized_options=whole.serialized(), name=name
-        )
-        made._options = whole
+            selecting.OptionsDataset, kind="_OptionsDataset", serialized_options=whole.serialized(),
+            metadata=PROCESSES if whole.experimental_python_processes else b"", name=name,
+        )  # fmt: skip
+        made._own_options = whole
         return made
 
     def __repr__(self) -> str:

@@ -211,7 +211,7 @@ class Making:
         spec = structure.pack_as(datasets, [dataset.element_spec for dataset in flat])
         return cls._make(
             selecting.ZipDataset, [d._variant_tensor for d in flat], spec=spec, kind="_ZipDataset", name=name,
-            options=_joint_options(flat),
+            made_of=flat,
         )  # fmt: skip
 
     @classmethod
@@ -244,7 +244,7 @@ class Making:
             spec = common_elements(spec, other.element_spec, "datasets")
         return cls._make(
             selecting.DirectedInterleaveDataset, selector._variant_tensor, [d._variant_tensor for d in datasets],
-            spec=spec, kind="_DirectedInterleaveDataset", stop_on_empty_dataset=stops, options=_joint_options(datasets),
+            spec=spec, kind="_DirectedInterleaveDataset", stop_on_empty_dataset=stops, made_of=[selector, *datasets],
         )  # fmt: skip
 
     @classmethod
@@ -297,13 +297,6 @@ def _weighted(datasets: list[Any], weights: Any) -> tuple[list[Any], Any]:
 
 def _drawn(logits: Any, pair: Any) -> Any:
     return raw.Squeeze(raw.StatelessMultinomial(logits, 1, pair), squeeze_dims=[0, 1])
-
-
-def _joint_options(datasets: Any) -> Any:
-    given = [d._options for d in datasets if d._options is not None]
-    for other in given[1:]:
-        given[0] = given[0].merge(other)
-    return given[0] if given else None
 
 
 def common_elements(first: Any, second: Any, what: str) -> Any:

@@ -60,8 +60,9 @@ class Transforms:
             raise TypeError(f"`dataset` must be a tf.data.Dataset, got {type(dataset).__name__}")
         spec = common_elements(self.element_spec, dataset.element_spec, "dataset")
         return self._then(
-            selecting.ConcatenateDataset, dataset._variant_tensor, spec=spec, kind="_ConcatenateDataset", name=name
-        )
+            selecting.ConcatenateDataset, dataset._variant_tensor, spec=spec, kind="_ConcatenateDataset",
+            made_of=[self, dataset], name=name,
+        )  # fmt: skip
 
     def shuffle(
         self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool | None = True, name: str | None = None

@@ -8,9 +8,11 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.sparse import SparseTensor, SparseTensorSpec
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.core.typing import DTypeLike, Nested, ShapeLike, TensorLike
 from ebbflow.data import iterator_v1, sources, structure
 from ebbflow.data.dataset import DatasetV2
+from ebbflow.functions.control_flow.tensor_array import TensorArraySpec
+from ebbflow.ops.ragged.spec import RaggedTensorSpec
 
 
 class DatasetV1(DatasetV2):
@@ -70,3 +72,28 @@ class DatasetV1(DatasetV2):
     def filter_with_legacy_function(self, predicate: Callable[..., Any]) -> DatasetV1:
         """Return the elements for which a function holds."""
         return self.filter(predicate)
+
+
+# --- types of elements, as TF 1 calls them ----------------------------------------------------------------------------
+
+
+def tensor_structure(dtype: DTypeLike, shape: ShapeLike) -> TensorSpec:
+    """Return the type of a tensor."""
+    return TensorSpec(shape, dtype)
+
+
+def sparse_tensor_structure(dtype: DTypeLike, shape: ShapeLike) -> SparseTensorSpec:
+    """Return the type of a sparse tensor."""
+    return SparseTensorSpec(shape, dtype)
+
+
+def ragged_tensor_structure(dtype: DTypeLike, shape: ShapeLike, ragged_rank: int) -> RaggedTensorSpec:
+    """Return the type of a ragged tensor."""
+    return RaggedTensorSpec(shape, dtype, ragged_rank)
+
+
+def tensor_array_structure(
+    dtype: DTypeLike, element_shape: ShapeLike, dynamic_size: bool, infer_shape: bool
+) -> TensorArraySpec:
+    """Return the type of a list of tensors."""
+    return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)

@@ -22,6 +22,7 @@ from ebbflow.core import errors
 from ebbflow.core.op import Op
 from ebbflow.data.calls import Call, Element
 from ebbflow.data.columns import Columns, Indexed, rows_of
+from ebbflow.data.options import Options
 from ebbflow.data.running import PLANNED, USUAL, Metered, MeteredColumns, Run, bunch_of, current, usual
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.random.seeds import OWN, iteration, own_seeds
@@ -65,7 +66,7 @@ class Pipe:
         self,
         elements: Start,
         size: int = UNKNOWN,
-        options: Any = None,
+        options: Options | None = None,
         rows: int | None = None,
         columns: Callable[[], Columns | None] | None = None,
     ):
@@ -146,6 +147,8 @@ class DatasetOp(Op):
                 pipe.name = self.name
                 flat = [a for arg in args for a in (arg if arg.__class__ is list else (arg,))]
                 pipe.inputs = tuple([p for p in map(_pipe_in, flat) if p is not None])
+                for other in pipe.inputs[1:]:
+                    pipe.options = joint(pipe.options, other.options)
             return result
 
         super().kernel(fn)
@@ -182,6 +185,11 @@ def made(
     pipe = Pipe(start, size, None if source is None else source.options, rows, columns)
     pipe.call, pipe.role = call, role
     return boxed(pipe)
+
+
+def joint(first: Options | None, second: Options | None) -> Options | None:
+    """Return the options of two datasets together."""
+    return first.merge(second) if first is not None and second is not None else second if first is None else first
 
 
 def _pipe_in(variant: Any) -> Pipe | None:

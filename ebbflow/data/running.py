@@ -6,13 +6,12 @@ whatever they start runs the same way. Knows threads and clocks; knows nothing o
 
 from __future__ import annotations
 
-import functools
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ebbflow.data.options import Options
 from ebbflow.ops.random.seeds import iteration
 
 PLANNED, PLAIN, DEBUG = "planned", "plain", "debug"
@@ -73,11 +72,9 @@ USUAL = Run()
 _WITH_PROCESSES = Run(processes=True)
 
 
-@functools.lru_cache(64)
-def usual(options: str | None) -> Run:
-    """Return how a dataset with these options, as text, is usually run."""
-    asked = bool(options) and json.loads(options).get("experimental_python_processes") == "True"  # type: ignore[arg-type]
-    return _WITH_PROCESSES if asked else USUAL
+def usual(options: Options | None) -> Run:
+    """Return how a dataset with these options is usually run."""
+    return _WITH_PROCESSES if options is not None and options.experimental_python_processes else USUAL
 
 
 class _Current(threading.local):

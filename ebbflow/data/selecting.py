@@ -23,12 +23,14 @@ from ebbflow.data.columns import (
     moved,
     stacked,
 )
+from ebbflow.data.options import known
 from ebbflow.data.pipe import INFINITE, NOTED, TYPED, UNKNOWN, Element, Pipe, bounded, dataset_op, made, pipe_of
 from ebbflow.data.random_words import Seeds, seeds_of, words_of
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.random.philox import Words
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
+from ebbflow.ops.strings.arrays import as_bytes
 
 _COUNTED = "(input_dataset:variant, count:int64) -> (handle:variant) | " + NOTED
 RepeatDataset = dataset_op("RepeatDataset" + _COUNTED)
@@ -287,9 +289,23 @@ def _miscounted(wanted: int, found: str) -> errors.OpError:
 
 
 @OptionsDataset.kernel
-def _(xp: Any, input_dataset: Any, *, serialized_options: Any) -> Any:
-    source = pipe_of(input_dataset)
-    return boxed(Pipe(source.start, source.size, serialized_options, source.rows, source.by_column))
+def _(xp: Any, input_dataset: Any, *, serialized_options: Any, metadata: Any) -> Any:
+    source, asked = pipe_of(input_dataset), known(as_bytes(serialized_options), as_bytes(metadata))
+    whole = asked if source.options is None else source.options.merge(asked)
+    return boxed(Pipe(source.start, source.size, whole, source.rows, source.by_column))
+
+
+GetOptions = op(
+    "GetOptions(input_dataset:variant) -> (serialized_options:string)",
+    shape=lambda input_dataset: (),
+    gradient=FLAT,
+)
+
+
+@GetOptions.kernel
+def _(xp: Any, input_dataset: Any) -> Any:
+    options = pipe_of(input_dataset).options
+    return boxed(b"" if options is None else options.serialized())
 
 
 # --- in random order --------------------------------------------------------------------------------------------------

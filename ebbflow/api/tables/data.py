@@ -35,7 +35,8 @@ OptionalSpec data.experimental.OptionalStructure
 [data.options]
 data.Options
 data.ThreadingOptions data.experimental.ThreadingOptions
-data.experimental.: AutoShardPolicy AutotuneOptions DistributeOptions ExternalStatePolicy OptimizationOptions
+data.experimental.: AutoShardPolicy AutotuneAlgorithm AutotuneOptions DistributeOptions ExternalStatePolicy
+data.experimental.: OptimizationOptions ServiceOptions
 """
 
 V1 = """
@@ -47,6 +48,10 @@ SqlDatasetV1 as data.experimental.SqlDataset
 CsvDatasetV1 as data.experimental.CsvDataset
 [data.dataset_v1]
 DatasetV1 as data.Dataset
+ragged_tensor_structure as data.experimental.RaggedTensorStructure
+sparse_tensor_structure as data.experimental.SparseTensorStructure
+tensor_array_structure as data.experimental.TensorArrayStructure
+tensor_structure as data.experimental.TensorStructure
 [data.experimental_functions]
 choose_from_datasets_v1 as data.experimental.choose_from_datasets
 counter_v1 as data.experimental.Counter

@@ -104,6 +104,7 @@ python.data.ops.dataset_ops.AUTOTUNE
 get_structure as python.data.ops.dataset_ops.get_structure
 [data.options]
 python.data.ops.dataset_ops.Options python.data.ops.options.Options
+python.data.util.options.: OptionsBase merge_options
 [data.iterator]
 python.data.ops.iterator_ops.: IteratorBase IteratorSpec OwnedIterator
 [data.iterator_v1]
