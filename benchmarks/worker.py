@@ -56,8 +56,8 @@ def least_time(
             return best
 
 
-def warm_up(run: Callable[[], Any], seconds: float = 1.0) -> None:
-    """Run a dozen times, or as often as that takes a second: some compile, or remember, what comes by again."""
+def warm_up(run: Callable[[], Any], seconds: float = 10.0) -> None:
+    """Run a dozen times, or for so long: some compile, or remember, what comes by again."""
     end = time.perf_counter() + seconds
     for _ in range(WARM):
         run()

@@ -119,9 +119,9 @@ class Node:
 
     @property
     def acts(self) -> bool:
-        """Whether it matters that the node runs: it keeps state, and gives more than a variable or its value."""
+        """Whether it matters that the node runs: it keeps state, and does more than read or name a variable."""
         facts = self.op.facts
-        return self.op.keeps_state and not facts.variable and facts.reads != "whole"
+        return self.op.keeps_state and not facts.variable and not facts.reads
 
     def grouped(self, items: Sequence[Any]) -> list[Any]:
         """Return one item per input as the op's kernel and rules take them: lists where it declares lists."""

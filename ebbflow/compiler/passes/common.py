@@ -18,7 +18,7 @@ def share_common(flow: Flow) -> Flow:
     reads: dict[Any, Node] = {}
 
     def visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
-        if node.op.facts.reads == "whole":
+        if node.op.facts.reads:
             known = reads
         elif node.op.facts.variable:
             return None

@@ -13,6 +13,7 @@ from ebbflow.compiler.flow import Flow, Node, Value, is_loop, is_state, is_varia
 from ebbflow.compiler.list_borders import handed_over
 from ebbflow.compiler.loops import LoopFlows, sized, with_loops
 from ebbflow.compiler.passes.cluster import cluster_of, connected, flow_of, levels_of, replaced
+from ebbflow.compiler.passes.prune import prune
 from ebbflow.compiler.passes.recompute import recompute
 from ebbflow.core import dtypes
 from ebbflow.core.op import op
@@ -56,7 +57,7 @@ def make_native(flow: Flow) -> Flow:
     """Return the flow with a node for each region of work that pays."""
     if not enabled.allowed("native") or not library.available():
         return flow
-    flow, loops = sized(flow)
+    flow, loops = sized(prune(flow))  # a region would do what folding has left for nobody
     fits, unseen = _fitting(flow, loops)
     fits |= _seen_before(flow, fits, unseen)
     if any(is_loop(n) for n in fits):

@@ -5,14 +5,20 @@ Only what is exact: the answers stay the same to the last bit, infinities, NaNs 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ebbflow.compiler.flow import Flow, Node, Rewrite, Value
+from ebbflow.compiler.flow import Flow, Node, Rewrite, Value, is_variable
 from ebbflow.core import dtypes
 from ebbflow.core.rule_names import named
+from ebbflow.core.shape import is_static
+from ebbflow.ops.state.variable_ops import handle_facts
+
+LARGEST_READ = 1 << 16
+"""Variables of more bytes are not read as a whole where some of their rows are wanted."""
 
 Rule = Callable[[Node, Rewrite], Value | None]
 
@@ -229,6 +235,23 @@ def _(node: Node, rewrite: Rewrite) -> Value | None:
     if abs(mantissa) != 0.5 or not -60 < exponent < 60 or x.dtype.np.itemsize < 4:
         return None
     return rewrite.call("Mul", [x, rewrite.constant(1 / known, y, node.origin)], {"T": x.dtype}, node.origin)
+
+
+@rule("ResourceGather")
+def _(node: Node, rewrite: Rewrite) -> Value | None:
+    """Rows of a small variable are rows of its value, which machine code can pick out itself.
+
+    A large one must not be held while somebody changes it: that would make a copy of it.
+    """
+    variable, indices = node.inputs
+    dtype, dims = handle_facts(variable)
+    if node.attrs["batch_dims"] or not is_variable(variable) or not dims or not is_static(dims):
+        return None
+    if math.prod(n or 0 for n in dims) * dtype.size > LARGEST_READ:
+        return None
+    value = rewrite.call("ReadVariableOp", [variable], {"dtype": dtype}, node.origin)
+    attrs = {"Tparams": dtype, "Tindices": indices.dtype, "validate_indices": True}
+    return rewrite.call("Gather", [value, indices], attrs, node.origin)
 
 
 @rule("Mul")

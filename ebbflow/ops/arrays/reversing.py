@@ -81,7 +81,7 @@ def _(call, grad):
 ReverseSequence = op(
     "ReverseSequence(input:T, seq_lengths:Tlen) -> (output:T)"
     " | seq_dim: int; batch_dim: int = 0; T: type; Tlen: index = int64",
-    facts="portable",
+    facts="portable in_range=seq_lengths",
 )
 
 
@@ -120,15 +120,20 @@ def _(xp, input, seq_lengths, *, seq_dim, batch_dim):
     if seq_lengths.shape != (batch,):
         raise ValueError("one length for each batch entry is needed")
     if xp is np:
-        for i, n in enumerate(seq_lengths.tolist()):
-            if n < 0:
-                raise invalid(f"seq_lens({i}) < 0")
-            if n > length:
-                raise invalid(f"seq_lens({i}) > input.dims({seq_dim})")
+        _check_lengths(seq_lengths, length, seq_dim)
     steps, ends = xp.arange(length), seq_lengths.reshape(-1, 1)
     picks = xp.where(steps < ends, ends - 1 - steps, steps)  # [batch, length]
+    if (seq_dim, batch_dim) == (0, 1):
+        return input[picks.T, xp.arange(batch)]
     moved = xp.moveaxis(input, (batch_dim, seq_dim), (0, 1))
     return xp.moveaxis(moved[xp.arange(batch).reshape(-1, 1), picks], (0, 1), (batch_dim, seq_dim))
+
+
+def _check_lengths(lengths: np.ndarray, most: int, seq_dim: int) -> None:
+    wrong = (lengths < 0) | (lengths > most)
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise invalid(f"seq_lens({i}) {'< 0' if lengths[i] < 0 else f'> input.dims({seq_dim})'}")
 
 
 @ReverseSequence.gradient

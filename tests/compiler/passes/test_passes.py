@@ -112,6 +112,24 @@ def test_reads_are_the_same_until_something_changes():
         assert kinds.index("ReadVariableOp") < kinds.index("AssignAddVariableOp") < len(kinds) - 1
 
 
+def test_rows_of_a_variable_are_read_once_until_something_changes():
+    with tf.Graph().as_default():
+        v = tf.get_variable("v", [50_000, 4], use_resource=True)
+        first, second = tf.gather(v, [1, 2]), tf.gather(v, [1, 2])
+        tf.raw_ops.VariableShape(input=v.handle)
+        with tf.control_dependencies([tf.scatter_add(v, [1], tf.ones([1, 4]))]):
+            third = tf.gather(v, [1, 2])
+        kinds = ops(optimise(flow_of([first, second, third])))
+        assert kinds["ResourceGather"] == 2 and not kinds["ReadVariableOp"] and not kinds["VariableShape"]
+
+
+def test_rows_of_a_small_variable_are_rows_of_its_value():
+    with tf.Graph().as_default():
+        v = tf.get_variable("v", [50, 4], use_resource=True)
+        kinds = ops(optimise(flow_of(tf.gather(v, [1, 2])), without=["native"]))
+        assert kinds["Gather"] == kinds["ReadVariableOp"] == 1 and not kinds["ResourceGather"]
+
+
 def test_a_choice_made_already_is_not_there_any_more():
     with tf.Graph().as_default():
         a = x()

@@ -96,6 +96,22 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return sliced(x, begin, x.dims, [-1 if i in turned else 1 for i in range(len(x.dims))])
 
 
+@lowers("ReverseSequence")
+def _(low: Lowering, node: Any, held: list[Held]) -> Held:
+    x, lengths = held
+    along, batch = node.attrs["seq_dim"], node.attrs["batch_dim"]
+    guard_range(low, lengths, x.dims[along] + 1, node.inputs[1].known)
+    table = low.in_memory(x)
+
+    def element(body: Body, index: Sequence[Index]) -> str:
+        step, end = (Num(body, "i64", str(at)) for at in (index[along], _row(body, lengths, [index[batch]])))
+        place = (step < end).where(end - 1 - step, step).name
+        return table.look(body, [place if i == along else at for i, at in enumerate(index)])
+
+    reads = dict.fromkeys({**table.reads, **lengths.reads}, 0)
+    return Lazy(table.kind, x.dims, element, reads, lengths.cost + 2)
+
+
 @lowers("Select")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     condition, yes, no = held
