@@ -3,7 +3,8 @@
 A call of `op_calls.py` is timed on about 10, 10,000 and a million elements. Ebbflow and TensorFlow are each in a
 process of their own and asked by turns, a few milliseconds each, in several rounds; the least time of all counts, so
 that other work on the machine falls on neither. Before the clock both have made the call some times, as a loop would.
-The ratio is ours by TensorFlow's: below 1 we are ahead. --write keeps the table in benchmarks/OPS.md.
+The ratio is ours by TensorFlow's: below 1 we are ahead. --write keeps the table in benchmarks/OPS.md; with --times FILE
+it may be measured in parts.
 """
 
 from __future__ import annotations
@@ -117,6 +118,16 @@ def measure(
     return times, failures
 
 
+def together(times: Times, path: pathlib.Path | None) -> Times:
+    """Return times with those that a file has of other calls and sizes, and keep them all in it."""
+    if path is None:
+        return times
+    kept = json.loads(path.read_text()) if path.exists() else []
+    merged = {(call, n): row for call, n, row in kept} | times
+    path.write_text(json.dumps([[*key, row] for key, row in merged.items()]))
+    return merged
+
+
 def ratio(row: dict[str, float]) -> float | None:
     return row["ebbflow"] / row["tensorflow"] if {"ebbflow", "tensorflow"} <= set(row) else None
 
@@ -174,6 +185,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.02, help="for a call, a framework and a round")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--times", type=pathlib.Path, help="keep times here, so that a table is measured in parts")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     if options.serve:
@@ -193,7 +205,8 @@ def main() -> None:
         Framework("ebbflow", sys.executable, options.threads),
         Framework("tensorflow", python, options.threads),
     ]
-    page = markdown(*measure(frameworks, asked, options.rounds, options.seconds))
+    times, failures = measure(frameworks, asked, options.rounds, options.seconds)
+    page = markdown(together(times, options.times), failures)
     for framework in frameworks:
         framework.close()
     print(page)

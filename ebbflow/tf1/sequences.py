@@ -11,15 +11,19 @@ from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
+from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import InitializerLike, Nested, TensorLike
 from ebbflow.functions.control_flow.cond import cond_v1
+from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import group, no_op
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.arrays.shaping import reshape, shape
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.nn.embedding import embedding_lookup_v1
+from ebbflow.ops.nn.embedding_sparse import embedding_lookup_sparse_v1
+from ebbflow.ops.sparse.functions import from_dense
 from ebbflow.state.queues.queue import FIFOQueue, PaddingFIFOQueue, QueueBase
 from ebbflow.state.variable_scope import get_variable, variable_scope
 from ebbflow.summary import ops as summary
@@ -56,11 +60,47 @@ def embed_sequence(
         return _of_unique(embeddings, convert(ids)) if unique else embedding_lookup_v1(embeddings, ids)
 
 
-def _of_unique(params: Any, ids: Any) -> Any:
+def embedding_lookup_unique(
+    params: TensorLike, ids: TensorLike, partition_strategy: str = "mod", name: str | None = None
+) -> Tensor:
+    """Return the rows of `params` for `ids` of any shape; a row that is wanted often is looked up once."""
+    with name_scope(name, "EmbeddingLookupUnique", [ids]):
+        return _of_unique(params, convert(ids), partition_strategy)
+
+
+def bow_encoder(
+    ids: TensorLike,
+    vocab_size: int,
+    embed_dim: int,
+    sparse_lookup: bool = True,
+    initializer: InitializerLike | None = None,
+    regularizer: Callable[[Any], Any] | None = None,
+    trainable: bool = True,
+    scope: str | None = None,
+    reuse: bool | None = None,
+) -> Tensor:
+    """Return the mean of the embeddings of each row of `ids` [batch, words], which may be sparse.
+
+    With `sparse_lookup`, an id of 0 in a dense tensor stands for no word.
+    """
+    with variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
+        embeddings = get_variable(
+            "embeddings", shape=[vocab_size, embed_dim], initializer=initializer, regularizer=regularizer,
+            trainable=trainable, collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES],
+        )  # fmt: skip
+        if not sparse_lookup:
+            if isinstance(ids, SparseTensor):
+                raise TypeError("ids are expected to be dense Tensor, got a SparseTensor: see sparse_lookup")
+            return raw.Mean(embedding_lookup_v1(embeddings, ids), 1)
+        found = ids if isinstance(ids, SparseTensor) else from_dense(ids)
+        return embedding_lookup_sparse_v1(embeddings, found, None, combiner="mean")
+
+
+def _of_unique(params: Any, ids: Any, strategy: str = "mod") -> Any:
     """Return the rows of `ids`, of which each is looked up once."""
     flat = reshape(ids, [-1])
     words, places = raw.Unique(flat)
-    rows = gather(embedding_lookup_v1(params, words), places)
+    rows = gather(embedding_lookup_v1(params, words, partition_strategy=strategy), places)
     rows = reshape(rows, raw.ConcatV2([shape(ids), shape(rows)[1:]], 0))
     rows.set_shape(ids.shape.concatenate(rows.shape[ids.shape.rank :] if ids.shape.rank is not None else None))
     return rows

@@ -69,7 +69,10 @@ PATHS = {
         stateless_random_uniform=random.stateless_uniform stateless_truncated_normal=random.stateless_truncated_normal
     """,
     "contrib.util": "constant_value=get_static_value make_ndarray make_tensor_proto",
-    "contrib.layers": "recompute_grad elu=nn.elu relu=nn.relu relu6=nn.relu6",
+    "contrib.layers": """
+        recompute_grad elu=nn.elu relu=nn.relu relu6=nn.relu6
+        safe_embedding_lookup_sparse=nn.safe_embedding_lookup_sparse
+    """,
     "contrib.rnn": """
         static_bidirectional_rnn=nn.static_bidirectional_rnn static_rnn=nn.static_rnn
         static_state_saving_rnn=nn.static_state_saving_rnn
@@ -288,10 +291,12 @@ contrib.opt.python.training.weight_decay_optimizers.extend_with_decoupled_weight
 [tf1.external_optimizer]
 contrib.opt.: ExternalOptimizerInterface ScipyOptimizerInterface
 [tf1.sequences]
-contrib.layers.embed_sequence
+contrib.layers.: bow_encoder embed_sequence embedding_lookup_unique
 contrib.training.: bucket bucket_by_sequence_length
 [tf1.sampling]
 contrib.training.: rejection_sample resample_at_rate stratified_sample weighted_resample
+[tf1.sparsemax]
+contrib.sparsemax.: sparsemax sparsemax_loss
 [tf1.self_normalizing]
 contrib.nn.: alpha_dropout nth_element scaled_softplus
 [tf1.model_profile]

@@ -34,8 +34,9 @@ def jpegs(io, name, data):
     exact = {"dct_method": "INTEGER_ACCURATE"}
     for ratio in (1, 2, 4, 8):
         for channels in (0, 1, 3):
-            yield f"decode_jpeg/{name}/{ratio}/{channels}", lambda r=ratio, c=channels: io.decode_jpeg(
-                data, c, r, **exact
+            yield (
+                f"decode_jpeg/{name}/{ratio}/{channels}",
+                lambda r=ratio, c=channels: io.decode_jpeg(data, c, r, **exact),
             )
     if name in ("full.jpg", "grey.jpg"):  # where chroma is smoothed, TensorFlow's crop ends before the neighbours
         yield f"decode_and_crop_jpeg/{name}", lambda: io.decode_and_crop_jpeg(data, [1, 2, 5, 4], **exact)
@@ -64,4 +65,7 @@ def others(tf, files):
     yield "encode_jpeg/quality", lambda: io.encode_jpeg(pixels, quality=101)
     yield "encode_png", lambda: io.decode_png(io.encode_png(pixels))
     yield "adjust_jpeg_quality", lambda: tf.image.adjust_jpeg_quality(pixels, 30, "INTEGER_ACCURATE")
-    yield "adjust_jpeg_quality/float", lambda: tf.image.adjust_jpeg_quality(pixels / np.float32(255), 75, "INTEGER_ACCURATE")
+    yield (
+        "adjust_jpeg_quality/float",
+        lambda: tf.image.adjust_jpeg_quality(pixels / np.float32(255), 75, "INTEGER_ACCURATE"),
+    )

@@ -11,7 +11,14 @@ ROWS = [
     {"i": [5, 6], "f": [4.0, 5.0], "s": [b"f", b"gh"], "x": [], "v": []},
 ]
 PARTS = [
-    {"v": [1, 2, 3, 4, 5], "splits": [0, 2, 5], "lengths": [2, 3], "ids": [0, 0, 1, 1, 1], "starts": [0, 2], "limits": [2, 5]},
+    {
+        "v": [1, 2, 3, 4, 5],
+        "splits": [0, 2, 5],
+        "lengths": [2, 3],
+        "ids": [0, 0, 1, 1, 1],
+        "starts": [0, 2],
+        "limits": [2, 5],
+    },
     {"v": [6, 7], "splits": [0, 0, 2], "lengths": [0, 2], "ids": [1, 1], "starts": [0, 0], "limits": [0, 2]},
     {"v": [], "splits": [0], "lengths": [], "ids": [], "starts": [], "limits": []},
 ]
@@ -76,7 +83,10 @@ def examples(tf):
     yield "padded", lambda: io.parse_example(rows[:2], padded)
     yield "padded/one", lambda: io.parse_single_example(rows[0], padded)
     yield "sparse", lambda: io.parse_example(rows[:2], {"t": io.SparseFeature("x", "v", tf.float32, 10)})
-    yield "sparse/two", lambda: io.parse_example(rows[:1], {"t": io.SparseFeature(["x", "i"], "v", tf.float32, [10, 5])})
+    yield (
+        "sparse/two",
+        lambda: io.parse_example(rows[:1], {"t": io.SparseFeature(["x", "i"], "v", tf.float32, [10, 5])}),
+    )
     yield "v1", lambda: tf.compat.v1.parse_example(rows, loose)
     yield "v1/one", lambda: tf.compat.v1.parse_single_example(rows[0], fixed)
 
@@ -90,9 +100,18 @@ def many(tf):
     loose = {"a": io.VarLenFeature(tf.float32), "b": io.VarLenFeature(tf.int64), "c": io.VarLenFeature(tf.string)}
     for name, rows in (("alike", alike), ("uneven", uneven)):
         yield f"many/{name}", lambda rows=rows: io.parse_example(rows, loose)
-    fixed = {"a": io.FixedLenFeature([2], tf.float32), "b": io.FixedLenFeature([], tf.int64), "c": io.FixedLenFeature([], tf.string)}
+    fixed = {
+        "a": io.FixedLenFeature([2], tf.float32),
+        "b": io.FixedLenFeature([], tf.int64),
+        "c": io.FixedLenFeature([], tf.string),
+    }
     yield "many/alike/fixed", lambda: io.parse_example(alike, fixed)
-    yield "many/mixed", lambda: io.parse_example(mixed, {k: io.VarLenFeature(t) for k, t in (("i", tf.int64), ("f", tf.float32), ("s", tf.string))})
+    yield (
+        "many/mixed",
+        lambda: io.parse_example(
+            mixed, {k: io.VarLenFeature(t) for k, t in (("i", tf.int64), ("f", tf.float32), ("s", tf.string))}
+        ),
+    )
     unpacked = b"\n\x0e\n\x0c\n\x01b\x12\x07\x1a\x05\x08\x05\x08\xac\x02"
     yield "many/unpacked", lambda: io.parse_example([unpacked] * 6, {"b": io.VarLenFeature(tf.int64)})
 
@@ -109,8 +128,12 @@ def ragged(tf):
         part = {"r": kind(tf.int64, "v", [getattr(kind, name)(key)])}
         yield f"ragged/{name}", lambda part=part: io.parse_example(rows, part)
         yield f"ragged/{name}/one", lambda part=part: io.parse_single_example(rows[0], part)
-    yield "ragged/uniform", lambda: io.parse_example(
-        [example(tf, {"v": [1, 2, 3, 4]}), example(tf, {"v": [5, 6]})], {"r": kind(tf.int64, "v", [kind.UniformRowLength(2)])}
+    yield (
+        "ragged/uniform",
+        lambda: io.parse_example(
+            [example(tf, {"v": [1, 2, 3, 4]}), example(tf, {"v": [5, 6]})],
+            {"r": kind(tf.int64, "v", [kind.UniformRowLength(2)])},
+        ),
     )
 
 
@@ -124,13 +147,15 @@ def sequences(tf):
     lists = {"t": io.FixedLenSequenceFeature([2], tf.int64), "u": io.VarLenFeature(tf.string)}
     yield "sequence", lambda: io.parse_sequence_example(rows, context, lists)
     yield "sequence/one", lambda: io.parse_single_sequence_example(rows[0], context, lists)
-    yield "sequence/ragged", lambda: io.parse_sequence_example(
-        rows, {"d": io.RaggedFeature(tf.string)}, {"u": io.RaggedFeature(tf.string)}
+    yield (
+        "sequence/ragged",
+        lambda: io.parse_sequence_example(rows, {"d": io.RaggedFeature(tf.string)}, {"u": io.RaggedFeature(tf.string)}),
     )
     lacking = {"w": io.FixedLenSequenceFeature([], tf.float32, allow_missing=True)}
     yield "sequence/lacking", lambda: io.parse_sequence_example(rows, None, lacking)
-    yield "sequence/required", lambda: io.parse_single_sequence_example(
-        rows[0], None, {"w": io.FixedLenSequenceFeature([], tf.float32)}
+    yield (
+        "sequence/required",
+        lambda: io.parse_single_sequence_example(rows[0], None, {"w": io.FixedLenSequenceFeature([], tf.float32)}),
     )
     yield "sequence/type", lambda: io.parse_single_sequence_example(rows[0], None, {"t": io.VarLenFeature(tf.float32)})
     yield "sequence/nothing", lambda: io.parse_sequence_example(rows)
@@ -155,7 +180,10 @@ def bytes_and_lines(tf):
     io = tf.io
     for kind in ("uint8", "int16", "int32", "float32", "float64", "int64", "float16", "bool", "complex64"):
         for little in (True, False):
-            yield f"decode_raw/{kind}/{little}", lambda k=kind, e=little: io.decode_raw([b"abcdefgh", b"\0\1\2\3\4\5\6\7"], k, e)
+            yield (
+                f"decode_raw/{kind}/{little}",
+                lambda k=kind, e=little: io.decode_raw([b"abcdefgh", b"\0\1\2\3\4\5\6\7"], k, e),
+            )
     yield "decode_raw/empty", lambda: io.decode_raw(tf.zeros([0], tf.string), tf.int16)
     yield "decode_raw/uneven", lambda: io.decode_raw([b"abcd", b"ef"], tf.int16)
     yield "decode_raw/odd", lambda: io.decode_raw([b"abc"], tf.int16)
@@ -176,8 +204,9 @@ def bytes_and_lines(tf):
     for kind in ("int32", "float32", "string", "bool", "float16", "complex64"):
         values = np.array([["1", "2"]]) if kind == "string" else np.array([[1, 0]])
         yield f"serialize/{kind}", lambda v=values, k=kind: io.serialize_tensor(tf.cast(v, k) if k != "string" else v)
-        yield f"parse/{kind}", lambda v=values, k=kind: io.parse_tensor(
-            io.serialize_tensor(tf.cast(v, k) if k != "string" else v), k
+        yield (
+            f"parse/{kind}",
+            lambda v=values, k=kind: io.parse_tensor(io.serialize_tensor(tf.cast(v, k) if k != "string" else v), k),
         )
     yield "parse/type", lambda: io.parse_tensor(io.serialize_tensor([1, 2]), tf.float32)
     yield "parse/bytes", lambda: io.parse_tensor(b"xx", tf.float32)

@@ -47,8 +47,9 @@ def colours(tf):
         for target in kinds:
             for saturate in (False, True):
                 values = np.array([[[0, 1, 100]]]) if "int" in source else np.array([[[0.0, 0.25, 1.0]]])
-                yield f"convert_image_dtype/{source}/{target}/{saturate}", lambda v=values, s=source, t=target, c=saturate: (
-                    image.convert_image_dtype(tf.cast(v, s), t, c)
+                yield (
+                    f"convert_image_dtype/{source}/{target}/{saturate}",
+                    lambda v=values, s=source, t=target, c=saturate: image.convert_image_dtype(tf.cast(v, s), t, c),
                 )
     yield "bad/channels", lambda: image.rgb_to_hsv(X[..., :2])
     yield "bad/grey", lambda: image.grayscale_to_rgb(tf.constant(X))
@@ -69,8 +70,11 @@ def boxes(tf):
                 yield f"nms/padded/{rules}", lambda r=rules: image.non_max_suppression_padded(BOXES, SCORES, *r, True)
     yield "nms/turned", lambda: image.non_max_suppression(BOXES[:, [2, 3, 0, 1]], SCORES, 5, 0.3)
     yield "nms/equal", lambda: image.non_max_suppression(BOXES, np.ones(12, np.float32), 5, 0.3)
-    yield "nms/half", lambda: image.non_max_suppression(
-        BOXES.astype(np.float16), SCORES.astype(np.float16), 5, np.float16(0.3), np.float16(0)
+    yield (
+        "nms/half",
+        lambda: image.non_max_suppression(
+            BOXES.astype(np.float16), SCORES.astype(np.float16), 5, np.float16(0.3), np.float16(0)
+        ),
     )
     yield "nms/none", lambda: image.non_max_suppression(BOXES[:0], SCORES[:0], 5)
     overlaps = np.abs(np.subtract.outer(SCORES, SCORES))
@@ -80,8 +84,11 @@ def boxes(tf):
     scores = np.stack([each, each[::-1]])
     for pads in (False, True):
         for clips in (False, True):
-            yield f"combined/{pads}/{clips}", lambda p=pads, c=clips: image.combined_non_max_suppression(
-                many * 1.5 - 0.2, scores, 3, 10, 0.4, 0.2, p, c
+            yield (
+                f"combined/{pads}/{clips}",
+                lambda p=pads, c=clips: image.combined_non_max_suppression(
+                    many * 1.5 - 0.2, scores, 3, 10, 0.4, 0.2, p, c
+                ),
             )
     yield "combined/classes", lambda: image.combined_non_max_suppression(np.repeat(many, 3, 2), scores, 2, 4)
     yield "bad/threshold", lambda: image.non_max_suppression(BOXES, SCORES, 3, 1.5)
@@ -103,7 +110,10 @@ def likeness(tf):
     yield "ssim/small", lambda: image.ssim(LARGE, other, 1.0, filter_size=5, filter_sigma=0.8, k1=0.02, k2=0.05)
     yield "ssim/map", lambda: image.ssim(LARGE, other, 1.0, return_index_map=True)
     yield "ssim_multiscale", lambda: image.ssim_multiscale(LARGE, other, 1.0, (0.3, 0.7), filter_size=5)
-    yield "ssim_multiscale/odd", lambda: image.ssim_multiscale(LARGE[:, :23], other[:, :23], 1.0, (0.3, 0.7), filter_size=5)
+    yield (
+        "ssim_multiscale/odd",
+        lambda: image.ssim_multiscale(LARGE[:, :23], other[:, :23], 1.0, (0.3, 0.7), filter_size=5),
+    )
     yield "ssim/too small", lambda: image.ssim(X, X, 1.0)
     yield "psnr/shapes", lambda: image.psnr(X, LARGE, 1.0)
     yield "total_variation", lambda: gradients(tf, image.total_variation, X)
@@ -123,17 +133,22 @@ def chance(tf):
             yield f"stateless/{name}/{seed}", lambda f=f, r=rest, s=seed: f(X[0], *r, seed=s)
             if name.startswith("flip"):
                 yield f"stateless/{name}/batch/{seed}", lambda f=f, s=seed: f(X, seed=s)
-        yield f"stateless/box/{seed}", lambda s=seed: image.stateless_sample_distorted_bounding_box(
-            [40, 60, 3], BOXES[None, :3] / 2, s, 0.3
+        yield (
+            f"stateless/box/{seed}",
+            lambda s=seed: image.stateless_sample_distorted_bounding_box([40, 60, 3], BOXES[None, :3] / 2, s, 0.3),
         )
-        yield f"stateless/box/whole/{seed}", lambda s=seed: image.stateless_sample_distorted_bounding_box(
-            [40, 60, 3], np.zeros((1, 0, 4), np.float32), s, 0.1, [0.5, 2.0], [0.2, 0.9], 10, True
+        yield (
+            f"stateless/box/whole/{seed}",
+            lambda s=seed: image.stateless_sample_distorted_bounding_box(
+                [40, 60, 3], np.zeros((1, 0, 4), np.float32), s, 0.1, [0.5, 2.0], [0.2, 0.9], 10, True
+            ),
         )
     yield "bad/delta", lambda: image.random_brightness(X, -0.1)
     yield "bad/hue", lambda: image.random_hue(X, 0.6)
     yield "bad/range", lambda: image.random_contrast(X, 0.5, 0.4)
-    yield "bad/no boxes", lambda: image.stateless_sample_distorted_bounding_box(
-        [40, 60, 3], np.zeros((1, 0, 4), np.float32), [1, 2]
+    yield (
+        "bad/no boxes",
+        lambda: image.stateless_sample_distorted_bounding_box([40, 60, 3], np.zeros((1, 0, 4), np.float32), [1, 2]),
     )
 
 

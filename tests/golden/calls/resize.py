@@ -39,14 +39,16 @@ def sizes(tf):
     for method in (0, 1, 2, 3):
         for size in ([3, 7], [9, 2], [6, 5]):
             for corners in (False, True):
-                yield f"resize_images/{method}/{size}/{corners}", lambda m=method, s=size, c=corners: v1.resize_images(
-                    BYTES, s, m, c
+                yield (
+                    f"resize_images/{method}/{size}/{corners}",
+                    lambda m=method, s=size, c=corners: v1.resize_images(BYTES, s, m, c),
                 )
         yield f"resize_image_with_pad/{method}", lambda m=method: v1.resize_image_with_pad(BYTES, 9, 4, m)
     yield "resize_images/ratio", lambda: v1.resize_images(BYTES, [4, 9], preserve_aspect_ratio=True)
-    yield "resize_with_crop_or_pad", lambda: [
-        image.resize_with_crop_or_pad(BYTES, h, w) for h, w in ((3, 7), (9, 2), (6, 5), (7, 8))
-    ]
+    yield (
+        "resize_with_crop_or_pad",
+        lambda: [image.resize_with_crop_or_pad(BYTES, h, w) for h, w in ((3, 7), (9, 2), (6, 5), (7, 8))],
+    )
 
 
 def raw(tf):
@@ -65,8 +67,9 @@ def raw(tf):
             )
             yield f"ScaleAndTranslate/{kernel}/{smooth}", lambda call=call: gradients(tf, call, X)
     yield "ResizeArea/corners", lambda: ops.ResizeArea(images=X, size=[3, 3], align_corners=True)
-    yield "ResizeNearestNeighborGrad/ints", lambda: ops.ResizeNearestNeighborGrad(
-        grads=np.arange(12, dtype=np.int32).reshape(1, 4, 3, 1), size=[2, 5]
+    yield (
+        "ResizeNearestNeighborGrad/ints",
+        lambda: ops.ResizeNearestNeighborGrad(grads=np.arange(12, dtype=np.int32).reshape(1, 4, 3, 1), size=[2, 5]),
     )
 
 
@@ -77,21 +80,29 @@ def refusals(tf):
     yield "bad/float size", lambda: image.resize(X, [2.5, 2.0])
     yield "bad/zero", lambda: image.resize(X, [0, 2])
     yield "bad/method", lambda: image.resize(X, [2, 2], "other")
-    yield "bad/both", lambda: tf.raw_ops.ResizeBilinear(
-        images=X, size=[2, 2], align_corners=True, half_pixel_centers=True
+    yield (
+        "bad/both",
+        lambda: tf.raw_ops.ResizeBilinear(images=X, size=[2, 2], align_corners=True, half_pixel_centers=True),
     )
     yield "bad/empty", lambda: tf.raw_ops.ResizeBilinear(images=X[:, :0], size=[2, 2])
-    yield "bad/kernel", lambda: tf.raw_ops.ScaleAndTranslate(
-        images=X, size=[2, 2], scale=[1.0, 1.0], translation=[0.0, 0.0], kernel_type="other"
+    yield (
+        "bad/kernel",
+        lambda: tf.raw_ops.ScaleAndTranslate(
+            images=X, size=[2, 2], scale=[1.0, 1.0], translation=[0.0, 0.0], kernel_type="other"
+        ),
     )
-    yield "bad/scale", lambda: tf.raw_ops.ScaleAndTranslate(
-        images=X, size=[2, 2], scale=[0.0, 1.0], translation=[0.0, 0.0]
+    yield (
+        "bad/scale",
+        lambda: tf.raw_ops.ScaleAndTranslate(images=X, size=[2, 2], scale=[0.0, 1.0], translation=[0.0, 0.0]),
     )
     yield "bad/box index", lambda: image.crop_and_resize(X, BOXES, [0, 1, 2, 0], [2, 2])
     yield "bad/boxes", lambda: image.crop_and_resize(X, BOXES[:, :3], NUMBERS, [2, 2])
     yield "bad/crop size", lambda: image.crop_and_resize(X, BOXES, NUMBERS, [0, 2])
-    yield "bad/transforms", lambda: tf.raw_ops.ImageProjectiveTransformV3(
-        images=X, transforms=[[1.0, 0.0]], output_shape=[2, 2], fill_value=0.0, interpolation="NEAREST"
+    yield (
+        "bad/transforms",
+        lambda: tf.raw_ops.ImageProjectiveTransformV3(
+            images=X, transforms=[[1.0, 0.0]], output_shape=[2, 2], fill_value=0.0, interpolation="NEAREST"
+        ),
     )
 
 
@@ -101,7 +112,10 @@ def crops(tf):
         for size in ([3, 2], [1, 4], [8, 8]):
             call = lambda x, b, m=method, s=size: image.crop_and_resize(x, b, NUMBERS, s, m, 0.5)
             yield f"crop_and_resize/{method}/{size}", lambda call=call: gradients(tf, call, X, BOXES)
-        yield f"crop_and_resize/{method}/bytes", lambda m=method: image.crop_and_resize(BYTES, BOXES[:2], [0, 0], [3, 3], m)
+        yield (
+            f"crop_and_resize/{method}/bytes",
+            lambda m=method: image.crop_and_resize(BYTES, BOXES[:2], [0, 0], [3, 3], m),
+        )
     yield "crop_and_resize/none", lambda: image.crop_and_resize(X, np.zeros((0, 4), np.float32), [], [3, 3])
     yield "crop_and_resize/v1", lambda: v1.crop_and_resize(X, BOXES, NUMBERS, [2, 2])
     for k in (-1, 0, 1, 2, 3, 4):
@@ -110,7 +124,10 @@ def crops(tf):
     yield "crop_to_bounding_box", lambda: image.crop_to_bounding_box(BYTES, 1, 2, 3, 2)
     yield "pad_to_bounding_box", lambda: image.pad_to_bounding_box(BYTES[0], 1, 2, 9, 8)
     for fraction in (0.3, 0.5, 0.99, 1.0):
-        yield f"central_crop/{fraction}", lambda f=fraction: [image.central_crop(BYTES, f), image.central_crop(BYTES[0], f)]
+        yield (
+            f"central_crop/{fraction}",
+            lambda f=fraction: [image.central_crop(BYTES, f), image.central_crop(BYTES[0], f)],
+        )
     yield "bad/crop", lambda: image.crop_to_bounding_box(BYTES, 4, 0, 3, 2)
     yield "bad/crop offset", lambda: image.crop_to_bounding_box(BYTES, -1, 0, 3, 2)
     yield "bad/pad", lambda: image.pad_to_bounding_box(BYTES, 4, 0, 9, 9)
@@ -131,6 +148,9 @@ def projections(tf):
                     images=x, transforms=[t], output_shape=[6, 5], fill_value=0.25, interpolation=i, fill_mode=m
                 )
                 yield f"projective/{interpolation}/{mode}/{shift[0]}", lambda call=call: gradients(tf, call, X)
-        yield f"projective/{interpolation}/bytes", lambda i=interpolation: tf.raw_ops.ImageProjectiveTransformV2(
-            images=BYTES, transforms=[turn], output_shape=[6, 5], interpolation=i
+        yield (
+            f"projective/{interpolation}/bytes",
+            lambda i=interpolation: tf.raw_ops.ImageProjectiveTransformV2(
+                images=BYTES, transforms=[turn], output_shape=[6, 5], interpolation=i
+            ),
         )

@@ -36,8 +36,11 @@ def cases(tf):
     yield "rfft/two", lambda: s.rfft(X, [2, 2])
     yield "stft", lambda: gradients(tf, lambda x: s.stft(x, 6, 3), X)
     yield "stft/padded", lambda: gradients(tf, lambda x: s.stft(x, 6, 3, fft_length=9, pad_end=True, window_fn=None), X)
-    yield "inverse_stft", lambda: gradients(
-        tf, lambda z: s.inverse_stft(z, 4, 2, fft_length=6, window_fn=s.inverse_stft_window_fn(2)), Z
+    yield (
+        "inverse_stft",
+        lambda: gradients(
+            tf, lambda z: s.inverse_stft(z, 4, 2, fft_length=6, window_fn=s.inverse_stft_window_fn(2)), Z
+        ),
     )
     yield "inverse_stft/there and back", lambda: s.inverse_stft(s.stft(X, 6, 3, fft_length=4), 6, 3, fft_length=4)
     yield "frame", lambda: gradients(tf, lambda x: s.frame(x, 7, 3), X)

@@ -5,7 +5,15 @@ import numpy as np
 WORDS = ["", "a", "abc", "hello", *("x" * n for n in (7, 8, 15, 16, 17, 32, 33, 64, 65, 127, 128, 129)), "wörld"]
 MANY = [chr(97 + i % 26) * (i * 7 % 90) + str(i) for i in range(60)] * 9
 ROWS = [["a", "b"], ["c", "d"]]
-UTF8 = [b"a\xc3\xa9\xe6\x97\xa5\xf0\x9f\x98\x80", b"", b"\xff\xfeab", b"x\xf0\x9f\x98", b"\xed\xa0\x80", b"a\x01 ", b"\xc3"]
+UTF8 = [
+    b"a\xc3\xa9\xe6\x97\xa5\xf0\x9f\x98\x80",
+    b"",
+    b"\xff\xfeab",
+    b"x\xf0\x9f\x98",
+    b"\xed\xa0\x80",
+    b"a\x01 ",
+    b"\xc3",
+]
 PATTERNS = r"""[^\w\s] \$\{x\} a{,2} a{2} a{2,1} a** (?i)ABC x(?i)b (?P<n>b)c (?<n>b)c \Qa.b\E [[:punct:]] [[:^alpha:]]
     [\pL]+ \p{Greek} \PL []a] [a-] [^a] a|b| (a a) [a (?:ab)+ b*? \x61 \x{62} \141 \1 \Z [b-a] [\d-z] (?s)a.b a.b
     \bb \B. (?U)a+ [a[] [&&a] ['"] (?=a) b$ (?m)b$ ^a \d+ .* (?i:B)c \z a{1001}"""
@@ -79,10 +87,18 @@ def patterns(tf):
     rewrites = (r"\2\1\0", "y$1", r"\\", r"\3", r"\q", "")
     for rewrite in rewrites:
         for everywhere in (True, False):
-            yield f"regex_replace/to {rewrite}/{everywhere}", lambda r=rewrite, e=everywhere: s.regex_replace(
-                ["abcabc"], "(a)(b)", r, e
+            yield (
+                f"regex_replace/to {rewrite}/{everywhere}",
+                lambda r=rewrite, e=everywhere: s.regex_replace(["abcabc"], "(a)(b)", r, e),
             )
-    for text, pattern in (("baac", "a*"), ("abc", ""), ("", "^"), (b"\xff\xfea", "."), ("wörld ß", r"\w"), ("٣1", r"\pN")):
+    for text, pattern in (
+        ("baac", "a*"),
+        ("abc", ""),
+        ("", "^"),
+        (b"\xff\xfea", "."),
+        ("wörld ß", r"\w"),
+        ("٣1", r"\pN"),
+    ):
         yield f"regex_replace/{text!r}/{pattern}", lambda t=text, p=pattern: s.regex_replace(t, p, "x")
     yield "regex_replace/tensor", lambda: s.regex_replace(["abc"], tf.constant("b"), "x")
     yield "regex_replace/vector", lambda: s.regex_replace(["abc"], tf.constant(["b"]), "x")
@@ -107,7 +123,10 @@ def splits(tf):
     yield "split/v1/nothing", lambda: v1.strings.split()
     for sep in (" ", "", ",;", "a"):
         for skip in (True, False):
-            yield f"string_split/{sep}/{skip}", lambda p=sep, k=skip: v1.string_split(["a b c", "", "x,y;z", " ab"], p, k)
+            yield (
+                f"string_split/{sep}/{skip}",
+                lambda p=sep, k=skip: v1.string_split(["a b c", "", "x,y;z", " ab"], p, k),
+            )
     yield "string_split/ragged", lambda: v1.string_split(["a b"], delimiter=" ", result_type="RaggedTensor")
     yield "string_split/matrix", lambda: v1.string_split([["a"]])
     yield "bytes_split", lambda: s.bytes_split(["hello", "", "ö"])
@@ -121,8 +140,11 @@ def grams(tf):
         for pads in (None, "P", ("L", "R")):
             for padding in (None, 1, 2):
                 for keep in (False, True):
-                    yield f"ngrams/{width}/{pads}/{padding}/{keep}", lambda w=width, v=pads, p=padding, k=keep: (
-                        tf.strings.ngrams(tf.ragged.constant(rows), w, "|", v, p, k)
+                    yield (
+                        f"ngrams/{width}/{pads}/{padding}/{keep}",
+                        lambda w=width, v=pads, p=padding, k=keep: tf.strings.ngrams(
+                            tf.ragged.constant(rows), w, "|", v, p, k
+                        ),
                     )
     yield "ngrams/vector", lambda: tf.strings.ngrams(["a", "b", "c"], 2)
     yield "ngrams/matrix", lambda: tf.strings.ngrams([["a", "b", "c"], ["d", "e", "f"]], 2)
@@ -151,7 +173,10 @@ def codes(tf):
         for errors in ("replace", "ignore", "strict"):
             rules = {"output_encoding": encoding, "errors": errors}
             yield f"encode/{encoding}/{errors}", lambda r=rules: s.unicode_encode([97, 233, 0x1F600], **r)
-            yield f"encode/odd/{encoding}/{errors}", lambda r=rules: s.unicode_encode([[97, 0xD800], [0x110000, -1]], **r)
+            yield (
+                f"encode/odd/{encoding}/{errors}",
+                lambda r=rules: s.unicode_encode([[97, 0xD800], [0x110000, -1]], **r),
+            )
             yield f"transcode/{encoding}/{errors}", lambda r=rules: s.unicode_transcode(UTF8, "UTF-8", **r)
     yield "encode/ragged", lambda: s.unicode_encode(tf.ragged.constant([[97], [], [98, 99]]), "UTF-8")
     yield "encode/deep", lambda: s.unicode_encode(tf.ragged.constant([[[97], []], [[98, 99]]]), "UTF-8")

@@ -422,3 +422,67 @@ def mixture_of_normals(tf):
 @case
 def mixture_along_the_axes(tf):
     return mixture(tf, "diag")
+
+
+# --- images bent by flows, sparsemax, bags of words -------------------------------------------------------------------
+
+BENT = np.random.RandomState(11)
+PICTURES = BENT.rand(2, 4, 5, 2).astype("f")
+FLOWS = (BENT.randn(2, 4, 5, 2) * 2).astype("f")
+PLACES = (BENT.rand(2, 3, 2) * 8 - 2).astype("f")
+POINTS, VALUES, ASKED = ((BENT.rand(2, n, k) * 4).astype("f") for n, k in ((6, 2), (6, 3), (4, 2)))
+
+
+def with_slopes(tf, result, inputs):
+    return run(tf, result, *tf.gradients(tf.reduce_sum(tf.square(result)), inputs))
+
+
+@case
+def dense_warp(tf):
+    inputs = [tf.constant(PICTURES), tf.constant(FLOWS)]
+    return with_slopes(tf, tf.contrib.image.dense_image_warp(*inputs), inputs)
+
+
+@case
+def resampled(tf):
+    inputs = [tf.constant(PICTURES), tf.constant(PLACES)]
+    return with_slopes(tf, tf.contrib.resampler.resampler(*inputs), inputs)
+
+
+@case
+def splines(tf):
+    ask = tf.contrib.image.interpolate_spline
+    return run(tf, *[ask(POINTS, VALUES, ASKED, order, 0.1) for order in (1, 2, 3, 4)], ask(POINTS, VALUES, ASKED, 2))
+
+
+@case
+def sparse_warp(tf):
+    moved = (POINTS + np.random.RandomState(2).rand(2, 6, 2) * 0.5).astype("f")
+    ask = tf.contrib.image.sparse_image_warp
+    inputs = [tf.constant(x, tf.float64) for x in (PICTURES, POINTS, moved)]  # small differences are magnified
+    return run(tf, *ask(*inputs), *ask(*inputs, num_boundary_points=2))
+
+
+@case
+def nearest_of_the_simplex(tf):
+    logits = tf.constant(np.random.RandomState(3).randn(4, 7) * 2, tf.float32)
+    family = tf.contrib.sparsemax
+    point = family.sparsemax(logits)
+    loss = family.sparsemax_loss(logits, point, np.eye(7, dtype="f")[[1, 2, 3, 3]])
+    return [*run(tf, loss), *with_slopes(tf, point, [logits])]
+
+
+@case
+def bags_of_words(tf):
+    tf.get_variable_scope().set_initializer(tf.constant_initializer(np.arange(20.0).reshape(5, 4) ** 2))
+    ids = tf.constant([[1, 2, 0], [3, 3, 1]], tf.int64)
+    layers = tf.contrib.layers
+    found = [
+        layers.bow_encoder(ids, 5, 4),
+        layers.bow_encoder(ids, 5, 4, sparse_lookup=False, scope="dense"),
+        layers.embedding_lookup_unique(tf.constant(np.arange(20.0).reshape(5, 4)), ids),
+        layers.safe_embedding_lookup_sparse(
+            [tf.constant(np.arange(20.0).reshape(5, 4))], tf.SparseTensor([[0, 0], [2, 0]], ids[0, :2], [3, 2])
+        ),
+    ]
+    return [[v.name for v in tf.global_variables()], *run(tf, *found)]

@@ -113,9 +113,7 @@ CELLS = {
     "time and frequency": lambda tf, c: tf.contrib.rnn.TimeFreqLSTMCell(
         UNITS, True, 0.5, forget_bias=0.5, feature_size=5
     ),
-    "grid": lambda tf, c: tf.contrib.rnn.GridLSTMCell(
-        3, feature_size=2, frequency_skip=1, num_frequency_blocks=[4]
-    ),
+    "grid": lambda tf, c: tf.contrib.rnn.GridLSTMCell(3, feature_size=2, frequency_skip=1, num_frequency_blocks=[4]),
     "grid with everything": lambda tf, c: tf.contrib.rnn.GridLSTMCell(
         3, True, False, 0.4, None, 2, 0.5, 2, 1, [2, 1], [0, 3], [3, 5]
     ),
@@ -476,9 +474,7 @@ def refusals(tf):
         "lengths of rank 2": lambda: tf.nn.dynamic_rnn(c.GRUCell(3), x(2, 3, 4), [[1, 2]], dtype=tf.float32),
         "no steps": lambda: tf.nn.static_rnn(c.GRUCell(3), [], dtype=tf.float32),
         "not a list": lambda: tf.nn.static_rnn(c.GRUCell(3), x(2, 3, 4), dtype=tf.float32),
-        "steps differ": lambda: tf.nn.dynamic_rnn(
-            c.GRUCell(3), (x(2, 3, 4), x(2, 4, 4)), dtype=tf.float32
-        ),
+        "steps differ": lambda: tf.nn.dynamic_rnn(c.GRUCell(3), (x(2, 3, 4), x(2, 4, 4)), dtype=tf.float32),
         "batches differ": lambda: tf.nn.dynamic_rnn(c.GRUCell(3), (x(2, 3, 4), x(3, 3, 4)), dtype=tf.float32),
         "rank 1": lambda: tf.nn.dynamic_rnn(c.GRUCell(3), x(2), dtype=tf.float32),
         "integers": lambda: c.GRUCell(3, dtype=tf.int32),
@@ -521,7 +517,11 @@ book.add("refusals", refusals)
 def told(array):
     """A tensor in short: its shape, its first numbers, the sum of all."""
     flat = np.asarray(array, np.float64).ravel()
-    return {"shape": list(array.shape), "first": [float("%.7g" % x) for x in flat[:KEPT]], "sum": float("%.8g" % flat.sum())}
+    return {
+        "shape": list(array.shape),
+        "first": [float("%.7g" % x) for x in flat[:KEPT]],
+        "sum": float("%.8g" % flat.sum()),
+    }
 
 
 def flat(tf, structure):

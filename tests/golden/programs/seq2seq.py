@@ -98,7 +98,13 @@ def embedding_fed_back_by_choice(tf):
     for number, feed in enumerate([True, False]):
         with tf.variable_scope("m%d" % number):
             outputs, state = tf.contrib.legacy_seq2seq.embedding_rnn_seq2seq(
-                symbols(tf), symbols(tf), tf.nn.rnn_cell.GRUCell(UNITS), WORDS, WORDS, 3, feed_previous=tf.constant(feed)
+                symbols(tf),
+                symbols(tf),
+                tf.nn.rnn_cell.GRUCell(UNITS),
+                WORDS,
+                WORDS,
+                3,
+                feed_previous=tf.constant(feed),
             )
         found += outputs + flat(tf, state)
     return [], found
@@ -166,7 +172,13 @@ def buckets(tf):
         symbols(tf), symbols(tf), symbols(tf), ones, [(1, 2), (3, 3)], model
     )
     _, each = tf.contrib.legacy_seq2seq.model_with_buckets(
-        symbols(tf), symbols(tf), symbols(tf), ones, [(2, 1)], lambda a, b: (outputs[0][:1], None), per_example_loss=True
+        symbols(tf),
+        symbols(tf),
+        symbols(tf),
+        ones,
+        [(2, 1)],
+        lambda a, b: (outputs[0][:1], None),
+        per_example_loss=True,
     )
     return outputs[0] + outputs[1], losses + each
 
@@ -297,7 +309,9 @@ def custom(tf):
     def following(time, outputs, state, sample_ids):
         return tf.fill([BATCH], time >= 2), outputs[:, :DEPTH], state
 
-    helper = tf.contrib.seq2seq.CustomHelper(start, lambda time, outputs, state: tf.argmax(outputs, 1), following, (), tf.int64)
+    helper = tf.contrib.seq2seq.CustomHelper(
+        start, lambda time, outputs, state: tf.argmax(outputs, 1), following, (), tf.int64
+    )
     return decoded(tf, helper)
 
 
@@ -382,7 +396,15 @@ def beams(tf, cell, state, width, **more):
     )
     outputs, last, lengths = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=5, parallel_iterations=1)
     steps = outputs.beam_search_decoder_output
-    return [outputs.predicted_ids, steps.scores, steps.predicted_ids, steps.parent_ids, last.log_probs, last.lengths, lengths], last
+    return [
+        outputs.predicted_ids,
+        steps.scores,
+        steps.predicted_ids,
+        steps.parent_ids,
+        last.log_probs,
+        last.lengths,
+        lengths,
+    ], last
 
 
 @numbers

@@ -427,6 +427,7 @@ def packed(array):
         form["sha256"] = hashlib.sha256(data).hexdigest()
     return form
 
+
 # --- candidate samplers -----------------------------------------------------------------------------------------------
 
 _TRUE = Value("int64", [[1, 2], [3, 7], [0, 0]])
@@ -434,16 +435,33 @@ _SAMPLERS = ("uniform", "log_uniform", "learned_unigram")
 for _kind in _SAMPLERS:
     for _unique in (True, False):
         _draws = [
-            call(f"nn.{_kind}_candidate_sampler", true_classes=_TRUE, num_true=2, num_sampled=6, unique=_unique,
-                 range_max=most, seed=3)
+            call(
+                f"nn.{_kind}_candidate_sampler",
+                true_classes=_TRUE,
+                num_true=2,
+                num_sampled=6,
+                unique=_unique,
+                range_max=most,
+                seed=3,
+            )
             for most in (8, 20, 1000)
         ]
         add(f"{_kind} sampler, unique {_unique}", "graph", _draws, seed=5, runs=3)
 _WEIGHTS = [1.0, 2.0, 3.0, 4.0, 5.0, 1.5, 0.5]
 for _unique in (True, False):
     _draws = [
-        call("nn.fixed_unigram_candidate_sampler", true_classes=_TRUE, num_true=2, num_sampled=5, unique=_unique,
-             range_max=len(_WEIGHTS) + kept, unigrams=_WEIGHTS, num_reserved_ids=kept, distortion=power, seed=3)
+        call(
+            "nn.fixed_unigram_candidate_sampler",
+            true_classes=_TRUE,
+            num_true=2,
+            num_sampled=5,
+            unique=_unique,
+            range_max=len(_WEIGHTS) + kept,
+            unigrams=_WEIGHTS,
+            num_reserved_ids=kept,
+            distortion=power,
+            seed=3,
+        )
         for kept, power in ((1, 0.75), (2, 1.0))
     ]
     add(f"fixed unigram sampler, unique {_unique}", "graph", _draws, runs=2)
