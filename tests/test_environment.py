@@ -32,6 +32,7 @@ MACHINES = {
         "oneDNN has no wheel for this platform",
         "there is one core, or no libgomp",
         "no extra brings tf_keras, which asks for TensorFlow",
+        "tensorflow_hub is an extra of its own",
     },
 }
 """What a test may skip for: facts of machines and platforms, and of a package that no extra can bring."""

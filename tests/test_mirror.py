@@ -28,6 +28,7 @@ ACROSS = {
     "data/test_record_blocks": "records read by the block, in every kind of reader",
     "data/test_sessions": "datasets in TF 1 graphs",
     "distributions/test_recorded": "recorded answers of all distributions",
+    "doors/test_hub": "a package of others, at both doors",
     "eager/test_gradient_by_name": "ops with two gradient rules, of all families",
     "engines/native/test_large": "large regions, of all lowerings",
     "engines/native/test_random_regions": "random regions, of all lowerings",

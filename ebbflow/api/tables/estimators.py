@@ -223,6 +223,19 @@ contrib.factorization.python.ops.gmm_ops.: GmmAlgorithm gmm
 contrib.factorization.: GMM WALSMatrixFactorization
 contrib.factorization.python.ops.gmm.GMM
 contrib.factorization.python.ops.wals.WALSMatrixFactorization
+[tf1.series_input]
+contrib.timeseries.: CSVReader FilteringResults NumpyReader RandomWindowInputFn TrainEvalFeatures WholeDatasetInputFn
+contrib.timeseries.predict_continuation_input_fn
+contrib.timeseries.python.timeseries.: CSVReader FilteringResults NumpyReader RandomWindowInputFn TrainEvalFeatures
+contrib.timeseries.python.timeseries.: WholeDatasetInputFn predict_continuation_input_fn
+contrib.timeseries.python.timeseries.input_pipeline.: CSVReader NumpyReader RandomWindowInputFn TimeSeriesReader
+contrib.timeseries.python.timeseries.input_pipeline.: WholeDatasetInputFn predict_continuation_input_fn
+contrib.timeseries.python.timeseries.feature_keys.: FilteringResults PredictionFeatures TrainEvalFeatures
+[doors.learn.series]
+contrib.timeseries.: ARModel ARRegressor TimeSeriesRegressor
+contrib.timeseries.python.timeseries.: ARModel ARRegressor TimeSeriesRegressor
+contrib.timeseries.python.timeseries.ar_model.: ARModel FlatPredictionModel
+contrib.timeseries.python.timeseries.estimators.: ARRegressor TimeSeriesRegressor
 [tf1.forest]
 contrib.tensor_forest.python.tensor_forest.: ForestHParams ForestVariables RandomForestGraphs RandomTreeGraphs
 contrib.tensor_forest.python.tensor_forest.: TreeVariables build_params_proto
