@@ -119,9 +119,12 @@ class _Taking:
     def _hint(self, arg: Arg, value: Any) -> DType | None:
         """Return the type that a value without a say should have, or None for its natural one."""
         found = self.hints.get(arg.type_attr)  # type: ignore[arg-type]
-        if found is not None or arg.type_attr is None:
+        if arg.type_attr is None:
             return found
         declared = self.signature.attrs[arg.type_attr]
+        if found is not None:  # tensors in a list are cast where the op cannot take them as they are: sizes as floats
+            refused = declared.has_default and declared.allowed is not None and found not in declared.allowed
+            return declared.default if refused and isinstance(value, (list, tuple)) else found
         if declared.kind != "type" or not declared.has_default or declared.allowed is None or hasattr(value, "dtype"):
             return None
         if context.switches.tf1:  # TensorFlow 1.15 took the default at once

@@ -19,7 +19,7 @@ from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import function
 from ebbflow.ops.declare import raw
 from ebbflow.ops.state.storage import held
-from ebbflow.savedmodel.object_graph import ObjectGraph, is_variable
+from ebbflow.savedmodel.object_graph import ObjectGraph, is_variable, variable_in
 from ebbflow.savedmodel.object_view import ObjectView
 from ebbflow.savedmodel.replicas import copies_of
 from ebbflow.trackable.base import Trackable
@@ -43,7 +43,9 @@ class CheckpointValues:
                 self._savers[number] = saver
                 self.registered.setdefault(saver, {})[view.paths[number]] = obj
         self.savers = [_saver_functions(name, rows, objects) for name, rows in self.registered.items()]
-        self.variables = [(i, obj) for i, obj in enumerate(view.objects) if is_variable(obj)]
+        self.variables: list[tuple[int, Any]] = [
+            (i, variable_in(obj)) for i, obj in enumerate(view.objects) if is_variable(obj)
+        ]
         self.saved_variables = [(i, obj) for i, obj in self.variables if i not in self._savers]
         self.others: dict[int, tuple[str, list[tuple[str, EagerTensor]]]] = {}
         for number, obj in list(enumerate(view.objects)):
@@ -96,7 +98,7 @@ class CheckpointValues:
                 node.registered_saver.name = self._savers[number]
                 node.registered_saver.object_name = self._view.paths[number]
             elif is_variable(obj):
-                full_name = obj.name.removesuffix(":0")
+                full_name = variable_in(obj).name.removesuffix(":0")  # type: ignore[union-attr]
                 node.attributes.add(name=VALUE, full_name=full_name, checkpoint_key=self.key_of(number))
             elif number in self.others:
                 name = self.others[number][0]

@@ -79,7 +79,7 @@ class ObjectGraph:
             self._captured[id(obj)] = number
             self.constants[number] = obj
         if is_variable(obj) and self._options.experimental_variable_policy._expand_distributed_variables():
-            self._captured.update({id(copy.handle): number for copy in copies_of(obj)})
+            self._captured.update({id(copy.handle): number for copy in copies_of(variable_in(obj))})
         if handle is not None:
             self._captured[id(handle)] = number
         if isinstance(handle, EagerTensor):
@@ -198,7 +198,7 @@ class ObjectGraph:
 
     def _fill_object(self, message: Any, number: int, obj: Any) -> None:
         if is_variable(obj):
-            self._fill_variable(message.variable, obj)
+            self._fill_variable(message.variable, variable_in(obj))
         elif isinstance(obj, Function):
             message.function.concrete_functions.extend(self._name(c) for c in self._traces[number])
             fill_function_spec(message.function.function_spec, obj._signature.python, obj.input_signature)
@@ -312,9 +312,15 @@ def _held(tensor: EagerTensor) -> Any:
 
 def is_variable(obj: Any) -> bool:
     """Return whether an object is a variable that has a value now, or where a graph is built, in its session."""
-    if not isinstance(obj, Variable) or isinstance(obj, RefVariable):
-        return False
-    return not getattr(obj, "_in_graph", False) or not context.executing_eagerly()
+    variable = variable_in(obj)
+    return variable is not None and (not getattr(variable, "_in_graph", False) or not context.executing_eagerly())
+
+
+def variable_in(obj: Any) -> Variable | None:
+    """Return the variable that an object is, or that one which acts as a variable (Keras's do) has as its `value`."""
+    if getattr(obj, "_should_act_as_resource_variable", None) is not None and not isinstance(obj, Variable):
+        obj = getattr(obj, "value", None)
+    return obj if isinstance(obj, Variable) and not isinstance(obj, RefVariable) else None
 
 
 def _captures_lasting(concrete: ConcreteFunction) -> bool:

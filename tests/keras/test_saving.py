@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.savedmodel.reading import parse_saved_model
 
 X = np.random.RandomState(0).normal(size=(16, 4)).astype("float32")
 Y = X.sum(axis=1, keepdims=True)
@@ -58,6 +59,20 @@ def test_export(keras, tmp_path):
     model.export(tmp_path / "exported", verbose=False)
     served = tf.saved_model.load(str(tmp_path / "exported"))
     np.testing.assert_allclose(served.serve(X), model.predict(X, verbose=0), rtol=1e-6)
+
+
+def test_exported_variables_are_variables_to_tensorflow_as_well(keras, tmp_path):
+    """TensorFlow cannot load objects of another kind that say how they are saved: it calls what they say otherwise."""
+    model = trained(keras)
+    model.export(tmp_path / "exported", verbose=False)
+    tf.saved_model.save(model, str(tmp_path / "saved"))
+    for name in ("exported", "saved"):
+        nodes = parse_saved_model(str(tmp_path / name)).meta_graphs[0].object_graph_def.nodes
+        assert not any(node.saveable_objects for node in nodes)
+        names = [node.variable.name for node in nodes if node.WhichOneof("kind") == "variable"]
+        assert {v.path for v in model.weights} <= set(names)
+    loaded = tf.saved_model.load(str(tmp_path / "exported"))
+    assert {v.name for v in loaded.variables} == {f"{v.path}:0" for v in model.weights}
 
 
 def test_a_broken_file_is_an_error_of_its_own(keras, tmp_path):
