@@ -1,26 +1,9 @@
-"""Strategies for other hardware and other machines: what of them makes sense in one process."""
+"""Strategies that are refused: graphs say the same in other ways."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from ebbflow.core import errors
 from ebbflow.distribute.strategy import Strategy
-
-
-class TPUStrategy(Strategy):
-    """Replicas on the cores of TPUs: refused, as there are none."""
-
-    def __init__(self, tpu_cluster_resolver: object = None, *args: Any, **kwargs: Any):
-        raise errors.NotFoundError(
-            None,
-            None,
-            "TPUStrategy: no TPU is driven by this process; for accelerators that XLA knows use "
-            "tf.distribute.OneDeviceStrategy('/device:TPU:0') or MirroredStrategy",
-        )
-
-
-TPUStrategyV2 = TPUStrategy
 
 
 class ParameterServerStrategy(Strategy):

@@ -94,8 +94,3 @@ def test_layouts_on_a_mesh():
     assert layout.rank == 2 and layout.is_fully_replicated() and mesh.dim_size("x") == 1
     with pytest.raises(ValueError, match="Invalid sharding spec"):
         dtensor.Layout(["y"], mesh)
-
-
-def test_no_tpu():
-    with pytest.raises(tf.errors.NotFoundError, match="TPU"):
-        tf.distribute.TPUStrategy()

@@ -1,6 +1,10 @@
 """The names of `tf.distribute`: strategies, the replica that speaks, values of each replica."""
 
 BOTH = """
+[cluster.connection]
+config.: experimental_connect_to_cluster experimental_connect_to_host
+[distribute.tpu]
+tpu.experimental.: initialize_tpu_system shutdown_tpu_system
 [cluster.resolvers]
 distribute.cluster_resolver.: ClusterResolver KubernetesClusterResolver KubernetesExecutableLocation
 distribute.cluster_resolver.: SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver
@@ -22,8 +26,6 @@ distribute.: experimental_set_strategy get_replica_context get_strategy has_stra
 distribute.: InputContext InputReplicationMode
 [distribute.default]
 distribute.OneDeviceStrategy
-[distribute.elsewhere]
-distribute.experimental.TPUStrategy
 [distribute.mirrored]
 distribute.MirroredStrategy
 [distribute.reduce_op]
@@ -35,9 +37,12 @@ distribute.: RunOptions Strategy
 Extended as distribute.StrategyExtended
 """
 
+V1 = """
+[distribute.tpu]
+TPUStrategyV1 as distribute.experimental.TPUStrategy
+"""
+
 V2 = """
-[cluster.connection]
-config.: experimental_connect_to_cluster experimental_connect_to_host
 [distribute.coordinator]
 distribute.coordinator.ClusterCoordinator
 distribute.experimental.coordinator.ClusterCoordinator
@@ -60,8 +65,10 @@ distribute.: DistributedDataset DistributedIterator InputOptions
 experimental.dtensor.: DTensorDataset DVariable barrier call_with_layout check_layout copy_to_mesh default_mesh
 experimental.dtensor.: device_name fetch_layout get_default_mesh initialize_accelerator_system is_dtensor pack relayout
 experimental.dtensor.: relayout_like run_on shutdown_accelerator_system unpack
-[distribute.elsewhere]
+[distribute.tpu]
 distribute.TPUStrategy
+ExperimentalTPUStrategy as distribute.experimental.TPUStrategy
+tpu.experimental.Topology
 [distribute.mesh]
 experimental.dtensor.: Layout MATCH Mesh UNSHARDED client_id create_distributed_mesh create_mesh local_devices
 experimental.dtensor.: num_clients num_global_devices num_local_devices preferred_device_type
