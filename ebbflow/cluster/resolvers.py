@@ -436,6 +436,78 @@ def _kubernetes(location: KubernetesExecutableLocation) -> Any:
     return client.CoreV1Api()
 
 
+# --- Google's machines ------------------------------------------------------------------------------------------------
+
+
+class GCEClusterResolver(ClusterResolver):
+    """The running machines of an instance group, as one job. Needs `google-api-python-client`, or a `service`."""
+
+    def __init__(
+        self,
+        project: str,
+        zone: str,
+        instance_group: str,
+        port: int,
+        task_type: str = "worker",
+        task_id: int = 0,
+        rpc_layer: str = "grpc",
+        credentials: Any = "default",
+        service: Any = None,
+    ):
+        self._place = {"project": project, "zone": zone}
+        self._group, self._port, self._job = instance_group, port, task_type
+        self.task_id, self.rpc_layer = task_id, rpc_layer
+        self._service = _compute(credentials) if service is None else service
+
+    @property
+    def task_type(self) -> str | None:
+        """The job of this task, and of all machines of the group."""
+        return self._job
+
+    @task_type.setter
+    def task_type(self, task_type: str | None) -> None:
+        raise RuntimeError("You cannot reset the task_type of the GCEClusterResolver after it has been created.")
+
+    def cluster_spec(self) -> ClusterSpec:
+        """Return the machines, in the order of their names, under the type of this task."""
+        groups, machines = self._service.instanceGroups(), self._service.instances()
+        asked = groups.listInstances(
+            **self._place, instanceGroup=self._group, body={"instanceState": "RUNNING"}, orderBy="name"
+        )
+        addresses: list[str] = []
+        while asked is not None:
+            answer = asked.execute()
+            for item in answer.get("items", ()):
+                name = item["instance"].rpartition("/")[2]
+                found = machines.get(**self._place, instance=name).execute()
+                addresses.append(f"{found['networkInterfaces'][0]['networkIP']}:{self._port}")
+            asked = groups.listInstances_next(previous_request=asked, previous_response=answer)
+        return ClusterSpec({self._job: sorted(addresses)})
+
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
+        """Return the address of a task, by default of this one; where that is not known, ""."""
+        kind, number = (
+            task_type if task_type is not None else self.task_type,
+            self.task_id if task_id is None else task_id,
+        )
+        if kind is None or number is None:
+            return ""
+        return self._address(kind, number, rpc_layer or self.rpc_layer)
+
+
+def _compute(credentials: Any) -> Any:
+    try:
+        from googleapiclient import discovery  # seldom installed, and only needed by who asks Google
+    except ImportError:
+        raise ImportError(
+            "GCEClusterResolver asks Google through google-api-python-client, which is not installed: "
+            "pip install google-api-python-client, or give service",
+            name="googleapiclient",
+        ) from None
+    own = {} if credentials in (None, "default") else {"credentials": credentials}
+    return discovery.build("compute", "v1", **own)
+
+
 # --- TPUs -------------------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.checkpoint.checkpoint import Checkpoint
 from ebbflow.core import context, errors, nest
 from ebbflow.core.convert import convert, instant
 from ebbflow.core.tensor import EagerTensor, Tensor
@@ -147,6 +148,15 @@ def _tensor(array: ShardedArray, dtype: Any) -> EagerTensor:
     tensor = object.__new__(EagerTensor)
     tensor._array, tensor._dtype = array, dtype  # type: ignore[assignment]
     return tensor
+
+
+class DTensorCheckpoint(Checkpoint):
+    """A checkpoint of variables on a mesh. Files hold them whole, so a mesh of any other shape can take them."""
+
+    def __init__(self, mesh: Mesh, root: Any = None, **kwargs: Any):
+        if not isinstance(mesh, Mesh):
+            raise ValueError(f"DTensorCheckpoint: mesh must be a dtensor.Mesh, got {type(mesh).__name__}")
+        super().__init__(root=root, **kwargs)
 
 
 class DVariable(ResourceVariable):

@@ -48,6 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kills", type=int, default=5, metavar="N", help="how many tasks --chaos kills (default: 5)")
     ray = "start tasks on a Ray cluster: its address, `auto`, or `local` for one on this machine; needs ebbflow[ray]"
     parser.add_argument("--ray", metavar="ADDRESS", help=ray)
+    calm = "how long --chaos leaves the tasks alone at first (default: 1)"
+    parser.add_argument("--calm", type=float, default=1.0, metavar="SECONDS", help=calm)
     parser.add_argument("--tf", default="auto", choices=("auto", "1", "2"), help="as for `ebbflow run`")
     parser.add_argument("script", help="the program")
     parser.add_argument("args", nargs=argparse.REMAINDER, help="the program's own arguments")
@@ -63,7 +65,7 @@ def launch(options: Any) -> int:
         print(f"ebbflow launch: there is no {options.script}", file=sys.stderr)
         return 2
     command = [sys.executable, "-m", "ebbflow", "run", "--tf", options.tf, options.script, *options.args]
-    chaos = None if options.chaos is None else Chaos(options.chaos, options.kills)
+    chaos = None if options.chaos is None else Chaos(options.chaos, options.kills, options.calm)
     restarts = options.restarts + (0 if chaos is None else options.kills)
     together = options.n is not None and workers > 1
     counts = {"ps": options.ps, "worker": workers}
@@ -80,9 +82,9 @@ def launch(options: Any) -> int:
 class Chaos:
     """Which task is killed when: the same for the same seed."""
 
-    def __init__(self, seed: int, kills: int):
+    def __init__(self, seed: int, kills: int, calm: float):
         self._random, self._left = random.Random(seed), kills
-        self._next = time.monotonic() + 1.0
+        self._next = time.monotonic() + calm
 
     def victim(self, tasks: Sequence[TaskProcess]) -> TaskProcess | None:
         """Return a task that is to be killed now, if any."""

@@ -103,6 +103,44 @@ def test_kubernetes():
         resolvers.KubernetesClusterResolver({"worker": ["y"]}, override_client=client).cluster_spec()
 
 
+class Compute:
+    """What Google's service answers: two pages of machines."""
+
+    pages = (["https://x/zones/z/instances/b"], ["https://x/zones/z/instances/a"])
+    addresses = {"a": "10.0.0.9", "b": "10.0.0.1"}  # noqa: RUF012
+
+    def instanceGroups(self):
+        return self
+
+    instances = instanceGroups
+
+    def listInstances(self, project, zone, instanceGroup, body, orderBy):
+        assert (project, zone, instanceGroup, orderBy) == ("p", "z", "g", "name")
+        assert body == {"instanceState": "RUNNING"}
+        return self._page(0)
+
+    def _page(self, number):
+        if number == len(self.pages):
+            return None
+        items = [{"instance": name} for name in self.pages[number]]
+        return Thing(number=number, execute=lambda: {"items": items})
+
+    def listInstances_next(self, previous_request, previous_response):
+        return self._page(previous_request.number + 1)
+
+    def get(self, project, zone, instance):
+        return Thing(execute=lambda: {"networkInterfaces": [{"networkIP": self.addresses[instance]}]})
+
+
+def test_google_machines_are_asked_for_page_by_page():
+    asked = resolvers.GCEClusterResolver("p", "z", "g", 80, task_id=1, service=Compute())
+    assert asked.cluster_spec().as_dict() == {"worker": ["10.0.0.1:80", "10.0.0.9:80"]}
+    assert (asked.master(), asked.master("worker", 0, "x")) == ("grpc://10.0.0.9:80", "x://10.0.0.1:80")
+    assert (asked.task_type, asked.task_id, asked.rpc_layer) == ("worker", 1, "grpc")
+    with pytest.raises(RuntimeError, match="cannot reset the task_type"):
+        asked.task_type = "ps"
+
+
 def test_tpus_are_known_by_their_addresses(monkeypatch):
     for name in ("TPU_NAME", "COLAB_TPU_ADDR"):
         monkeypatch.delenv(name, raising=False)

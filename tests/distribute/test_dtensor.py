@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -47,6 +48,31 @@ def case_parts(tf, np, dtensor, mesh):
             assert "pack" in str(error)
         else:
             raise AssertionError("not refused")
+
+
+def case_checkpoints(tf, np, dtensor, mesh):
+    """What was saved from a mesh of 2 x 2 is the same on 1 x 4, 4 x 1, and on no mesh at all (C9)."""
+    values = np.arange(32.0).reshape(4, 8)
+    saved = dtensor.DVariable(values, layout=dtensor.Layout(["batch", "model"], mesh))
+    with tempfile.TemporaryDirectory() as folder:
+        path = dtensor.DTensorCheckpoint(mesh, w=saved, step=tf.Variable(7)).save(f"{folder}/saved")
+        for rows in (1, 4):
+            other = dtensor.create_mesh([("batch", rows), ("model", 4 // rows)], device_type="CPU")
+            layout = dtensor.Layout(["batch", "model"], other)
+            step, taken = tf.Variable(0), dtensor.DVariable(np.zeros_like(values), layout=layout)
+            checkpoint = dtensor.DTensorCheckpoint(mesh=other, w=taken, step=step)
+            checkpoint.restore(path).assert_existing_objects_matched()
+            assert np.array_equal(taken.numpy(), values) and int(step) == 7
+            assert dtensor.fetch_layout(taken.read_value()) == taken.layout == layout
+        plain = tf.Variable(np.zeros_like(values))
+        tf.train.Checkpoint(w=plain).restore(path).expect_partial()
+        assert np.array_equal(plain.numpy(), values)
+    try:
+        dtensor.DTensorCheckpoint("no mesh")
+    except ValueError as error:
+        assert "must be a dtensor.Mesh" in str(error)
+    else:
+        raise AssertionError("not refused")
 
 
 def case_gradients(tf, np, dtensor, mesh):
@@ -169,6 +195,7 @@ def case_refusals(tf, np, dtensor, mesh):
 CASES = {name: case for name, case in globals().items() if name.startswith("case_")}
 HEAD = """
 import sys
+import tempfile
 import numpy as np
 import ebbflow as tf
 from ebbflow.experimental import dtensor

@@ -6,7 +6,7 @@ config.: experimental_connect_to_cluster experimental_connect_to_host
 [distribute.tpu]
 tpu.experimental.: initialize_tpu_system shutdown_tpu_system
 [cluster.resolvers]
-distribute.cluster_resolver.: ClusterResolver KubernetesClusterResolver KubernetesExecutableLocation
+distribute.cluster_resolver.: ClusterResolver GCEClusterResolver KubernetesClusterResolver KubernetesExecutableLocation
 distribute.cluster_resolver.: SimpleClusterResolver SlurmClusterResolver TFConfigClusterResolver
 distribute.cluster_resolver.: TPUClusterResolver UnionResolver
 [cluster.server]
@@ -62,7 +62,8 @@ maybe_merge_call as __internal__.distribute.interim.maybe_merge_call
 [distribute.datasets]
 distribute.: DistributedDataset DistributedIterator InputOptions
 [distribute.dtensor]
-experimental.dtensor.: DTensorDataset DVariable barrier call_with_layout check_layout copy_to_mesh default_mesh
+experimental.dtensor.: DTensorCheckpoint DTensorDataset
+experimental.dtensor.: DVariable barrier call_with_layout check_layout copy_to_mesh default_mesh
 experimental.dtensor.: device_name fetch_layout get_default_mesh initialize_accelerator_system is_dtensor pack relayout
 experimental.dtensor.: relayout_like run_on shutdown_accelerator_system unpack
 [distribute.tpu]
