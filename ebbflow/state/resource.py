@@ -514,6 +514,12 @@ class StandIn(ResourceVariable):
         first = self._first()
         return super().name if first is None else first.name
 
+    def variable_outside(self) -> ResourceVariable:
+        """Return the variable that the function is traced for, which may be kept; itself, where that is not known."""
+        self._handle.graph.tells_variables_apart = True
+        first = self._first()
+        return self if first is None else first
+
     @property
     def _shared_name(self) -> str:
         return self._told("_shared_name", self._name)

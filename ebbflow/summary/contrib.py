@@ -53,7 +53,7 @@ def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None
 
 def should_record_summaries() -> Nested:
     """Return whether summaries are recorded here: a bool tensor."""
-    return convert(recording.should_record(False))
+    return convert(recording.should_record(not context.switches.tf1))
 
 
 def create_file_writer(
@@ -203,6 +203,8 @@ def generic(
 
 def graph(param: object, step: TensorLike | None = None, name: str | None = None) -> Effect:
     """Write a serialised GraphDef, or a graph."""
+    if not context.switches.tf1:
+        return recording.graph(param)
     if not context.executing_eagerly() and not hasattr(param, "dtype"):
         raise TypeError(f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: {type(param)}")
     data = param.SerializeToString() if hasattr(param, "SerializeToString") else param

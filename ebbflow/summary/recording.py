@@ -26,6 +26,7 @@ from ebbflow.layers.smart_cond import smart_cond
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.state.variable_ops import ANONYMOUS
 from ebbflow.platform import logging
+from ebbflow.state.resource import StandIn
 from ebbflow.state.variables import Variable
 from ebbflow.summary import writer_ops
 
@@ -85,6 +86,21 @@ class SummaryWriter:
 
 
 class _NoWriter(SummaryWriter):
+    """As the default it changes nothing: summaries go where they went."""
+
+    def set_as_default(self, step: TensorLike | None = None) -> None:
+        if step is not None:
+            _state.step = step
+
+    @contextlib.contextmanager
+    def as_default(self, step: TensorLike | None = None) -> Iterator[SummaryWriter]:
+        held = _state.step
+        self.set_as_default(step)
+        try:
+            yield self
+        finally:
+            _state.step = held
+
     def __repr__(self) -> str:
         return "<no summary writer>"
 
@@ -191,6 +207,8 @@ def flush(writer: object = None, name: str | None = None) -> Effect:
         return writer.flush()
     if isinstance(writer, Tensor):
         return writer_ops.FlushSummaryWriter(writer, name=name)
+    if writer is not None:
+        raise ValueError(f"Invalid argument to flush(): {writer!r}. It takes a writer or its handle")
     return None
 
 
@@ -204,7 +222,7 @@ def get_step() -> TensorLike | None:
 
 def set_step(step: TensorLike) -> None:
     """Write summaries of this thread at `step` where they name none; a variable is read when they are written."""
-    _state.step = step
+    _state.step = step.variable_outside() if isinstance(step, StandIn) else step
 
 
 @contextlib.contextmanager
@@ -340,7 +358,7 @@ def _write_run(name: str, data: Message, step: TensorLike | None, plugin: str) -
 def graph(graph_data: Any) -> Tensor:
     """Write a graph (or its GraphDef) to the default writer, for TensorBoard's page of graphs."""
     if not context.executing_eagerly():
-        raise RuntimeError("tf.summary.graph must be called eagerly, outside tf.function and graphs")
+        raise ValueError("graph() cannot be invoked inside a graph context. Call it eagerly, outside of functions")
     if not isinstance(_state.writer, FileSummaryWriter):
         return convert(False)
     if hasattr(graph_data, "as_graph_def"):

@@ -32,6 +32,8 @@ class EventAdder:
             self.add_graph(graph=graph, graph_def=graph_def)
             if hasattr(graph, "as_graph_def"):
                 self.add_meta_graph(create_meta_graph_def(graph=graph))
+            else:
+                self.add_meta_graph(create_meta_graph_def(graph_def=graph if graph_def is None else graph_def))
 
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
         """Add a `Summary` message, or its bytes as a summary op gives them."""

@@ -174,3 +174,32 @@ def test_what_was_measured_of_a_run_is_a_summary(tmp_path):
     assert tf.compat.v1.RunMetadata.FromString(found["whole"]) == data
     assert tf.compat.v1.RunMetadata.FromString(found["graphs"]).function_graphs[0] == data.function_graphs[0]
     assert not tf.compat.v1.RunMetadata.FromString(found["graphs"]).HasField("step_stats")
+
+
+def test_a_writer_that_drops_everything_changes_nothing(tmp_path):
+    writer, nowhere = tf.summary.create_file_writer(str(tmp_path)), tf.summary.create_noop_writer()
+    with writer.as_default(step=0), nowhere.as_default(step=3):
+        assert bool(tf.summary.scalar("a", 1.0)) and int(tf.summary.experimental.get_step()) == 3
+    with nowhere.as_default():
+        assert not bool(tf.summary.scalar("a", 1.0, step=0))
+    with pytest.raises(ValueError, match="Invalid argument to flush"):
+        tf.summary.flush(writer=())
+
+
+def test_a_step_set_in_a_function_is_the_variable_outside():
+    @tf.function
+    def start(step):
+        tf.summary.experimental.set_step(step)
+        return tf.summary.experimental.get_step()
+
+    @tf.function
+    def advance():
+        tf.summary.experimental.get_step().assign_add(1)
+        return tf.summary.experimental.get_step()
+
+    step = tf.Variable(0)
+    try:
+        assert int(start(step)) == 0
+        assert [int(advance()), int(advance()), int(step)] == [1, 2, 2]
+    finally:
+        tf.summary.experimental.set_step(None)

@@ -111,7 +111,7 @@ def test_a_graph_def_as_in_early_days(tmp_path, graph):
     constant(1.0)
     FileWriter(tmp_path / "one", graph_def=graph.as_graph_def()).close()
     FileWriter(tmp_path / "two", graph.as_graph_def()).close()
-    assert kinds_in(tmp_path / "one") == kinds_in(tmp_path / "two") == ["graph_def"]
+    assert kinds_in(tmp_path / "one") == kinds_in(tmp_path / "two") == ["graph_def", "meta_graph_def"]
     with pytest.raises(ValueError, match="Please pass only graph, or graph_def"):
         FileWriter(tmp_path / "three", graph, graph_def=graph.as_graph_def())
     with pytest.raises(TypeError, match="The passed graph must be an instance of `Graph`"):

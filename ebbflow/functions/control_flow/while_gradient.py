@@ -38,8 +38,8 @@ def gradient(call: Any, *grads: Any) -> list[Any]:
     if call.wanted is not None:  # the lists that were added to the node have no gradients of interest
         call.wanted = [*call.wanted, *[False] * (len(node._inputs) - len(call.wanted))]
     results = {**backward.passed, **found}
-    if not context.switches.control_flow_v2:
-        results = {**{i: _zeros(context.current_graph(), node._inputs[i]) for i in backward.unfelt()}, **results}
+    unfelt = [i for i in backward.unfelt() if results.get(i) is None]
+    results.update({i: _zeros(context.current_graph(), node._inputs[i]) for i in unfelt})
     return [results.get(i) for i in range(len(node._inputs))]
 
 
@@ -66,7 +66,12 @@ class _LoopGradient:
         self.passed = {i: self.grads[i] for i in self.summed}
 
     def unfelt(self) -> list[int]:
-        """Return the variables that no gradient comes to though results use them: TF 1 says zeros, not None."""
+        """Return the variables that no gradient may come to, and that TensorFlow has zeros for, not None.
+
+        Where control flow is made of functions these are all; in TF 1 those that the results use.
+        """
+        if context.switches.control_flow_v2:
+            return [i for i in sorted(self.wanted) if self.body.inputs[i].dtype.is_floating]
         used = loop_edits.dependencies(self.body, through_flat=True)
         touched = _closure({i for i, g in enumerate(self.grads) if g is not None}, used)
         fixed = loop_edits.invariants(self.body)

@@ -558,6 +558,30 @@ def given_and_used(tf):
     return found
 
 
+def unfelt_gradients(tf):
+    """Gradients (None or numbers) of loops and choices for what their results do not depend on."""
+
+    def slopes(function):
+        body = tf.function(lambda x, y, z: tf.gradients(function(x, y, z), [x, y, z]), autograph=False)
+        return [None if g is None else float(g) for g in body(tf.constant(3.0), tf.constant(2.0), tf.constant(0.5))]
+
+    def loop(body):
+        def run(x, y, z):
+            return tf.while_loop(lambda i, x, y: i < 2, lambda i, x, y: (i + 1, *body(x, y, z)), [0, x, y])[1]
+
+        return run
+
+    stop = tf.stop_gradient
+    functions = {
+        "stopped in a loop": loop(lambda x, y, z: (x * x + stop(y * z), y)),
+        "another variable of a loop": loop(lambda x, y, z: (x * x, y * z)),
+        "all of a loop": loop(lambda x, y, z: (x * y * z, y)),
+        "stopped in a choice": lambda x, y, z: tf.cond(x > 0.0, lambda: x * stop(y), lambda: z),
+        "one branch of a choice": lambda x, y, z: tf.cond(x > 0.0, lambda: x * x, lambda: y),
+    }
+    return {name: slopes(function) for name, function in functions.items()}
+
+
 PROGRAMS = {
     "taken": taken,
     "trace_counts": trace_counts,
@@ -568,4 +592,5 @@ PROGRAMS = {
     "graphs": graphs,
     "seeds": seeds,
     "given_and_used": given_and_used,
+    "unfelt_gradients": unfelt_gradients,
 }
