@@ -126,7 +126,7 @@ def _is_module(obj: Any) -> bool:
 
 
 class _Walk:
-    """One walk over the attributes of modules; every value is met once."""
+    """One walk over the attributes of modules; every value is met once, with paths by each way without a circle."""
 
     def __init__(self, recursive: bool, predicate: Callable[[Any], bool], key: Any, with_path: bool, expand: bool):
         self.recursive, self.predicate, self.key = recursive, predicate, key
@@ -134,19 +134,22 @@ class _Walk:
 
     def values(self, module: Any, ignored: Any, path: tuple[Any, ...], seen: set[int] | None) -> Iterator[Any]:
         """Yield the values of one module, then those of the modules in it."""
-        seen = {id(module)} if seen is None else seen
+        if seen is None:
+            seen = set() if self.with_path else {id(module)}
         inner: list[tuple[tuple[Any, ...], Any]] = []
         for leaf_path, leaf in self._leaves(module, ignored):
             if id(leaf) in seen:
                 continue
-            seen.add(id(leaf))
+            if not self.with_path:
+                seen.add(id(leaf))
             leaf_path = path + leaf_path
             if self.predicate(leaf):
                 yield (leaf_path, leaf) if self.with_path else leaf
             if self.recursive and _is_module(leaf):
                 inner.append((leaf_path, leaf))
         for inner_path, submodule in inner:
-            yield from self.values(submodule, submodule._TF_MODULE_IGNORED_PROPERTIES, inner_path, seen)
+            met = {*seen, id(submodule)} if self.with_path else seen
+            yield from self.values(submodule, submodule._TF_MODULE_IGNORED_PROPERTIES, inner_path, met)
 
     def _leaves(self, module: Any, ignored: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
         attributes = vars(module)

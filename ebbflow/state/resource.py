@@ -308,10 +308,17 @@ class ResourceVariable(VariableV1):
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
+    def _is_elsewhere(self) -> bool:
+        here = context.current_graph()
+        return here is not self._handle.graph and not (here is not None and here.building_function)
+
     def assign(
         self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Assigned:
         """Set the value; return the variable (in a graph: an operation, or what gives the value once assigned)."""
+        if self._in_graph and self._is_elsewhere():
+            with self._handle.graph.as_default():
+                return self.assign(value, use_locking, name, read_value)
         tensor = convert(value, self._dtype)
         if tensor._dims != self._dims and not is_compatible(self._dims, tensor._dims):
             raise ValueError(

@@ -126,6 +126,11 @@ class Template(Trackable):
         return self._name
 
     @property
+    def _variables_created(self) -> bool:
+        """Whether it has been called, and has its variables."""
+        return self._called
+
+    @property
     def func(self) -> Callable[..., Any]:
         return self._func
 

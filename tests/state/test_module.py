@@ -86,3 +86,17 @@ def test_functions_are_children_for_a_saved_model():
     model = Model()
     assert model._trackable_children() == {}
     assert list(model._trackable_children("savedmodel")) == ["call"]
+
+
+def test_values_by_path_come_by_every_way_without_circles():
+    mod = tf.Module()
+    mod.w = tf.Variable(1.0)
+    mod.encoder = tf.Module()
+    mod.encoder.w = [({"k": mod.w}, {"k": mod.w})]
+    mod.decoder = mod.encoder
+    mod.decoder.mod = mod
+    inside = [("w", 0, 0, "k"), ("w", 0, 1, "k"), ("mod", "w")]
+    want = {("w",), *((name, *path) for name in ("encoder", "decoder") for path in inside)}
+    found = list(mod._flatten(with_path=True, predicate=lambda v: isinstance(v, tf.Variable)))
+    assert {path for path, _ in found} == want and len(found) == len(want)
+    assert len(mod.variables) == 1

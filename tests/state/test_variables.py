@@ -535,3 +535,12 @@ def test_a_variable_without_an_initial_value(tmp_path):
         session.run(variable.assign(3))
         assert session.run(variable) == 3 and v1.global_variables() == [variable]
         assert [node.name for node in graph.get_operations()][:2] == ["later", "later/Read/ReadVariableOp"]
+
+
+def test_a_number_is_assigned_in_the_graph_of_the_variable():
+    with tf.Graph().as_default() as graph:
+        v = tf.compat.v1.get_variable("v", initializer=1.0, use_resource=True)
+    with tf.Graph().as_default():
+        assigned = v.assign(2.0)
+    with tf.compat.v1.Session(graph=graph) as session:
+        assert session.run(assigned) == 2.0

@@ -331,6 +331,7 @@ python.lib.io.file_io.: atomic_write_string_to_file file_crc32 filecmp read_file
 examples.tutorials.mnist.input_data.: DataSet Datasets SOURCE_URL dense_to_one_hot extract_images extract_labels
 examples.tutorials.mnist.input_data.: load_mnist read_data_sets
 [core.nest]
+python.util.nest.: STRUCTURES_HAVE_MISMATCHING_LENGTHS STRUCTURES_HAVE_MISMATCHING_TYPES
 python.util.nest.: assert_same_structure assert_shallow_structure flatten flatten_dict_items flatten_up_to
 python.util.nest.: flatten_with_joined_string_paths flatten_with_tuple_paths flatten_with_tuple_paths_up_to
 python.util.nest.: get_traverse_shallow_structure is_nested is_nested_or_composite is_sequence

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import dtypes, errors
 from ebbflow.core.call import Call
 from ebbflow.core.convert import convert
 from ebbflow.core.op import Known, op
@@ -111,8 +111,8 @@ def _of_type(storage: Storage, dtype: Any, doing: str) -> Storage:
         raise errors.InvalidArgumentError(
             None,
             None,
-            f"Trying to {doing} variable {storage.name} with wrong dtype. Expected {storage.dtype.name} got "
-            f"{dtype.name}",
+            f"Trying to {doing} variable {storage.name} with wrong dtype. Expected "
+            f"{dtypes.c_name(storage.dtype)} got {dtypes.c_name(dtype)}",
         )
     return storage
 
