@@ -19,6 +19,7 @@ from ebbflow import messages
 from ebbflow.checkpoint import management, saveables
 from ebbflow.checkpoint.builders import V2, BulkSaverBuilder
 from ebbflow.core import context, errors
+from ebbflow.core.shape import dims_str
 from ebbflow.core.typing import Message, PathLike, TensorLike
 from ebbflow.functions.meta_graph_import import import_scoped_meta_graph_with_return_elements
 from ebbflow.graph.collections import GraphKeys
@@ -27,6 +28,7 @@ from ebbflow.graph.proto_functions import register_proto_function
 from ebbflow.graph.scope_names import prepend_name_scope, strip_name_scope
 from ebbflow.io.save_ops import check_names, open_checkpoint
 from ebbflow.platform import files, logging
+from ebbflow.state.base import Variable
 from ebbflow.trackable.constants import OBJECT_GRAPH_PROTO_KEY
 
 if TYPE_CHECKING:
@@ -330,7 +332,25 @@ class Saver:
             if not self._restore_by_objects(sess, save_path):
                 raise _explained(error, "a Variable name or other graph key that is missing") from error
         except errors.InvalidArgumentError as error:
-            raise _explained(error, "a mismatch between the current graph and the graph") from error
+            differences = self._differences(save_path)
+            raise _explained(error, "a mismatch between the current graph and the graph", differences) from error
+
+    def _differences(self, save_path: str) -> str:
+        """Return a line for every variable whose shape or dtype is not what the checkpoint holds under its name."""
+        reader, lines, given = open_checkpoint(save_path), [], self._var_list or []
+        if isinstance(given, dict):
+            variables: Any = {name: each for name, each in given.items() if isinstance(each, Variable)}
+        else:
+            variables = [each for each in given if isinstance(each, Variable)]
+        for each in saveables.validate_and_slice_inputs(variables):
+            for spec in each.specs:
+                shape, dtype = getattr(each.op, "shape", None), spec.dtype.base_dtype
+                if spec.slice_spec or shape is None or spec.name not in reader:
+                    continue
+                stored, kind = reader.shape_of(spec.name), reader.dtype_of(spec.name)
+                if not shape.is_compatible_with(stored) or kind is not dtype:
+                    lines.append(f"  {spec.name}: {dtype.name} {shape} here, {kind.name} {dims_str(stored)} there")
+        return f"\n{len(lines)} variables differ from the checkpoint:\n" + "\n".join(lines) if lines else ""
 
     def _restore_by_objects(self, sess: Any, save_path: str) -> bool:
         """Restore from a checkpoint whose keys are objects, by the names it has of their variables."""
@@ -383,10 +403,10 @@ def _remove_parts(beginning: str) -> None:
 _PARTS = re.compile("_temp_[0-9a-f]{32}/?$")
 
 
-def _explained(error: Any, what: str) -> Any:
+def _explained(error: Any, what: str, more: str = "") -> Any:
     text = (
         f"Restoring from checkpoint failed. This is most likely due to {what} from the checkpoint. Please ensure that "
-        f"you have not altered the graph expected based on the checkpoint. Original error:\n\n{error.message}"
+        f"you have not altered the graph expected based on the checkpoint. Original error:\n\n{error.message}{more}"
     )
     return type(error)(error.node_def, error.op, text)
 

@@ -174,6 +174,16 @@ class Container(TraceType):
     def _is_mapping(self) -> bool:
         return self.kind is MAPPING
 
+    @property
+    def components(self) -> tuple[Any, ...]:
+        """The types of what it holds, in flat order."""
+        return self.parts
+
+    @property
+    def mapping(self) -> dict[Any, Any]:
+        """The types of what it holds, by key."""
+        return dict(zip(self.keys, self.parts, strict=True))
+
     def _alike(self, other: Any) -> bool:
         return (
             isinstance(other, Container)

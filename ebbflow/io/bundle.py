@@ -8,6 +8,7 @@ format; knows nothing of variables.
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import math
 import mmap
@@ -185,7 +186,8 @@ class BundleReader:
     def _entry(self, name: str) -> Entry:
         entry = self._entries.get(name.encode())
         if entry is None:
-            raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint")
+            near = nearest(name, self.names)
+            raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint {self.prefix}{near}")
         return entry
 
     # --- reading ------------------------------------------------------------------------------------------------------
@@ -340,6 +342,16 @@ class BundleReader:
 def bytes_of_array(array: Any) -> memoryview:
     """Return the bytes of a contiguous array, to be read or written in place."""
     return memoryview(array.reshape(-1).view(np.uint8)) if array.size else memoryview(b"")
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Return the name that is most like another one, as a remark; nothing where none is like it.
+
+    >>> nearest("kernal", ["bias", "kernel"])
+    ' (near: kernel)'
+    """
+    near = difflib.get_close_matches(name, names[:5000], 1, 0.6)
+    return f" (near: {near[0]})" if near else ""
 
 
 def not_found(prefix: str) -> errors.OpError:

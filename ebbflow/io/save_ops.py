@@ -7,7 +7,6 @@ Names and slices are tensors of strings. What the files look like is the affair 
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,7 +18,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, op
 from ebbflow.core.shape import dims_str, is_compatible
 from ebbflow.io import tensor_slices
-from ebbflow.io.bundle import BundleReader, bundle_exists
+from ebbflow.io.bundle import BundleReader, bundle_exists, nearest
 from ebbflow.io.bundle_writer import BundleWriter, merge
 from ebbflow.io.checkpoint_v1 import OldReader, OldWriter
 from ebbflow.io.records import file_errors
@@ -226,7 +225,7 @@ def check_names(reader: Any, names: Sequence[str]) -> None:
     if not missing:
         return
     text = f"Key {missing[0]} not found in checkpoint"
-    lines = [f"  {name}{_nearest(name, reader.names)}" for name in missing[:_TOLD]]
+    lines = [f"  {name}{nearest(name, reader.names)}" for name in missing[:_TOLD]]
     if len(missing) > _TOLD:
         lines.append(f"  … and {len(missing) - _TOLD} more")
     unexpected = sorted(set(reader.names) - set(names))
@@ -238,11 +237,6 @@ def check_names(reader: Any, names: Sequence[str]) -> None:
 
 
 _TOLD = 200
-
-
-def _nearest(name: str, names: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, names[:5000], 1, 0.6)
-    return f" (near: {near[0]})" if near else ""
 
 
 def _some(names: Sequence[str]) -> str:

@@ -192,6 +192,28 @@ def test_refusals(tmp_path):
         tf.train.Saver(defer_build=True).save(tf.Session(), str(tmp_path / "m"))
 
 
+@pytest.mark.parametrize("resource", [False, True])
+def test_every_variable_that_differs_is_told(tmp_path, resource):
+    path = str(tmp_path / "m")
+    with tf.Graph().as_default(), tf.Session() as session:
+        for name, shape in (("a", [2]), ("b", [3]), ("same", [])):
+            tf.get_variable(name, shape, use_resource=resource)
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, path)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("a", [4], use_resource=resource)
+        tf.get_variable("b", [3], tf.float64, use_resource=resource)
+        tf.get_variable("same", [], use_resource=resource)
+        with pytest.raises(tf.errors.InvalidArgumentError) as told:
+            tf.train.Saver().restore(session, path)
+    lines = str(told.value).splitlines()
+    assert "2 variables differ from the checkpoint:" in lines
+    assert "  a: float32 (4,) here, float32 (2,) there" in lines
+    assert "  b: float64 (3,) here, float32 (3,) there" in lines
+    with pytest.raises(tf.errors.NotFoundError, match=r"Key sane not found in checkpoint .*m \(near: same\)"):
+        tf.train.load_variable(path, "sane")
+
+
 # --- starting from a checkpoint ---------------------------------------------------------------------------------------
 
 

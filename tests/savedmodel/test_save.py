@@ -564,3 +564,4 @@ def test_results_of_loaded_functions_are_specs_with_names(tmp_path):
         assert trace.structured_outputs == {"y": spec("y"), "t": (spec("t_0"), spec("t_1"))}
         assert str(trace.function_type).startswith("(x: TensorSpec(shape=(None,), dtype=tf.float32, name='x'), k: Lit")
         assert trace(tf.constant([1.0]))["t"][1].numpy() == [2.0]
+        assert trace.function_type.output.mapping["t"].components == (spec("t_0"), spec("t_1"))
