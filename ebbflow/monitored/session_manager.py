@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 FIRST_WAIT = 0.25
 """Seconds until a process that waits for its chief looks again; each wait is twice the last, up to the longest."""
 
+LONGEST_WAIT = 2.0
+"""Looking costs a few messages; a worker that sleeps when its chief is ready holds up all who train in step."""
+
 
 class SessionManager:
     """Makes sessions, and has them initialized or restored."""
@@ -192,7 +195,7 @@ class SessionManager:
                 )
             logging.info("Waiting for model to be ready.  Ready_for_local_init_op:  %s", waiting)
             time.sleep(pause)
-            pause = min(self._wait, 2 * pause)
+            pause = min(self._wait, LONGEST_WAIT, 2 * pause)
 
     # --- ready -------------------------------------------------------------------------------------------------------
 
