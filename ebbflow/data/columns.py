@@ -9,6 +9,7 @@ order, that its stage gives element by element. Knows arrays; knows nothing of p
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
@@ -334,7 +335,10 @@ class InTurn:
 
 
 class Zipped:
-    """The columns of several sources side by side, as many rows as the shortest has."""
+    """The columns of several sources side by side, as many rows as the shortest has.
+
+    Where a row of one of them fails, the others leave theirs out.
+    """
 
     __slots__ = ("_held", "_sources")
 
@@ -346,15 +350,32 @@ class Zipped:
         """Return the next rows of all."""
         for i, source in enumerate(self._sources):
             if self._held[i] is None:
-                self._held[i] = source.take(count)
+                try:
+                    self._held[i] = source.take(count)
+                except Exception:
+                    self._leave_out(i)
+                    raise
             if self._held[i] is None:
                 return None
         rows = min(count, *[length(block) for block in self._held])  # type: ignore[arg-type]
         parts: list[np.ndarray] = []
         for i, block in enumerate(self._held):
             parts += part(block, 0, rows)  # type: ignore[arg-type]
-            self._held[i] = part(block, rows, length(block)) if length(block) > rows else None  # type: ignore[arg-type]
+            self._drop(i, rows)
         return tuple(parts)
+
+    def _drop(self, i: int, rows: int) -> None:
+        block: Any = self._held[i]
+        self._held[i] = part(block, rows, length(block)) if length(block) > rows else None
+
+    def _leave_out(self, failed: int) -> None:
+        """Have all sources but one leave out a row; an error there is one of the same row."""
+        for i, source in enumerate(self._sources):
+            if i != failed and self._held[i] is not None:
+                self._drop(i, 1)
+            elif i != failed:
+                with contextlib.suppress(Exception):
+                    source.take(1)
 
 
 # --- in random order --------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ebbflow.core.convert import convert
 from ebbflow.data import saved, structure
 from ebbflow.data.background import width_of
 from ebbflow.data.traced import trace
+from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.declare import raw
 
 
@@ -31,19 +32,21 @@ class Files:
         compression: str | None = None,
         shard_func: Callable[..., Any] | None = None,
         checkpoint_args: Any = None,
-    ) -> None:
-        """Write all elements to a directory; `shard_func` says the number of the file that an element goes to."""
-        if not context.executing_eagerly():
-            raise RuntimeError("`tf.data.Dataset.save()` is only supported in eager mode: call it outside of graphs")
+    ) -> Operation | None:
+        """Write all elements to a directory; `shard_func` says the number of the file that an element goes to.
+
+        In a graph, return the op that does so.
+        """
         if checkpoint_args is not None:
             raise ValueError("checkpoint_args: a save that is cut off leaves nothing behind, so call `save` again")
         name = os.fspath(path)
         sharding = trace(shard_func or _shard_0, [self.element_spec], "shard_func", _number)
         saved.put_spec(name, self.element_spec)
-        saved.SaveDataset(
+        written = saved.SaveDataset(
             self._variant_tensor, name, sharding.captured, shard_func=sharding.body, compression=compression or "",
             use_shard_func=shard_func is not None,
         )  # fmt: skip
+        return None if context.executing_eagerly() else written
 
     @classmethod
     def load(

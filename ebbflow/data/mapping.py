@@ -145,14 +145,18 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, *, predicate: Any, run:
 def _(xp: Any, input_dataset: Any, initial_state: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
     source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
 
-    def scan(elements: Iterator[Element]) -> Iterator[Element]:
+    def start() -> Iterator[Element]:
         state, count = tuple(initial_state), len(initial_state)
-        for element in elements:
+
+        def step(element: Element) -> Element:
+            nonlocal state
             found = call((*state, *element))
             state = found[:count]  # type: ignore[assignment]
-            yield found[count:]
+            return found[count:]
 
-    return made(lambda: scan(source.start()), source.size, source, call=call)
+        return map(step, source.start())
+
+    return made(start, source.size, source, call=call)
 
 
 @ReduceDataset.kernel

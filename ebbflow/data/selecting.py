@@ -93,17 +93,28 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
     return made(start, _times(source.size, times), source, columns=columns)
 
 
-def _repeated(elements: Iterator[Element], source: Pipe, times: int) -> Iterator[Element]:
-    epoch = 0
-    while True:
-        empty = True
-        for element in elements:
-            empty = False
-            yield element
-        epoch += 1
-        if epoch == times or (empty and times < 0):
-            return  # where there is nothing, there is nothing however often
-        elements = source.start()
+class _repeated:  # noqa: N801  (called like a function)
+    """The elements of a dataset several times over, or for ever; an error ends nothing."""
+
+    __slots__ = ("_elements", "_empty", "_left", "_source")
+
+    def __init__(self, elements: Iterator[Element], source: Pipe, times: int):
+        self._elements, self._source, self._left = elements, source, times
+        self._empty = True
+
+    def __iter__(self) -> _repeated:
+        return self
+
+    def __next__(self) -> Element:
+        while True:
+            element = next(self._elements, None)
+            if element is not None:
+                self._empty = False
+                return element
+            if self._left == 1 or (self._empty and self._left < 0):
+                raise StopIteration  # where there is nothing, there is nothing however often
+            self._left -= 1 if self._left > 0 else 0
+            self._elements, self._empty = self._source.start(), True
 
 
 def _as_blocks(elements: Iterator[Element]) -> Iterator[Block]:
@@ -123,7 +134,30 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
     if most < 0:
         return input_dataset
     columns = _moved(source, lambda rows: Taken(rows, most))
-    return made(lambda: itertools.islice(source.start(), most), bounded(source.size, most), source, columns=columns)
+    return made(lambda: _some(source.start(), most=most), bounded(source.size, most), source, columns=columns)
+
+
+class _some:  # noqa: N801  (called like a function)
+    """Every n-th element behind the first ones; an error counts as no element, and ends nothing."""
+
+    __slots__ = ("_elements", "_gap", "_left", "_step")
+
+    def __init__(self, elements: Iterator[Element], first: int = 0, step: int = 1, most: int = -1):
+        self._elements, self._gap, self._step, self._left = elements, first, step, most
+
+    def __iter__(self) -> _some:
+        return self
+
+    def __next__(self) -> Element:
+        if not self._left:
+            raise StopIteration
+        while self._gap:
+            next(self._elements)
+            self._gap -= 1
+        element = next(self._elements)
+        self._gap = self._step - 1
+        self._left -= 1
+        return element
 
 
 def _moved(source: Pipe, how: Callable[[Columns], Columns], shuffled: bool = False) -> Callable[[], Columns | None]:
@@ -143,7 +177,7 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
         return made(lambda: iter(()), 0, source)
     size = source.size if source.size < 0 else max(0, source.size - first)
     columns = _moved(source, lambda rows: Skipped(rows, first))
-    return made(lambda: itertools.islice(source.start(), first, None), size, source, columns=columns)
+    return made(lambda: _some(source.start(), first), size, source, columns=columns)
 
 
 @ShardDataset.kernel
@@ -155,7 +189,7 @@ def _(xp: Any, input_dataset: Any, num_shards: Any, index: Any, *, require_non_e
         raise invalid(f"Index must be between 0 and {shards - 1} (currently index = {mine}).")
     size = source.size if source.size < 0 else len(range(mine, source.size, shards))
     columns = _moved(source, lambda rows: Sharded(rows, shards, mine))
-    return made(lambda: itertools.islice(source.start(), mine, None, shards), size, source, columns=columns)
+    return made(lambda: _some(source.start(), mine, shards), size, source, columns=columns)
 
 
 @ConcatenateDataset.kernel
@@ -165,7 +199,7 @@ def _(xp: Any, input_dataset: Any, another_dataset: Any, *, output_shapes: Any) 
     size = INFINITE if INFINITE in sizes else UNKNOWN if UNKNOWN in sizes else sum(sizes)
 
     def start() -> Iterator[Element]:
-        return itertools.chain(first.start(), (element for _ in (0,) for element in second.start()))
+        return itertools.chain.from_iterable(map(Pipe.start, (first, second)))
 
     def columns() -> Columns | None:
         if second.columns is None or not all(is_static(dims) for dims in output_shapes):
@@ -190,10 +224,7 @@ def _(xp: Any, input_datasets: Any) -> Any:
         size = source.size if size == INFINITE else size if source.size == INFINITE else _shorter(size, source.size)
 
     def start() -> Iterator[Element]:
-        return (
-            tuple([array for part in parts for array in part])
-            for parts in zip(*[source.start() for source in sources], strict=False)
-        )
+        return _side_by_side([source.start() for source in sources])
 
     def columns() -> Columns | None:
         if any(source.columns is None for source in sources):
@@ -202,6 +233,32 @@ def _(xp: Any, input_datasets: Any) -> Any:
         return None if None in begun else Zipped(begun)
 
     return made(start, size, sources[0], columns=columns)
+
+
+class _side_by_side:  # noqa: N801  (called like a function)
+    """The elements of several datasets as one; where one of them fails, the others have gone on, too."""
+
+    __slots__ = ("_sources",)
+
+    def __init__(self, sources: list[Iterator[Element]]):
+        self._sources = sources
+
+    def __iter__(self) -> _side_by_side:
+        return self
+
+    def __next__(self) -> Element:
+        arrays: list[Any] = []
+        failed: Exception | None = None
+        for source in self._sources:
+            try:
+                arrays.extend(next(source))
+            except StopIteration:
+                raise
+            except Exception as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        return tuple(arrays)
 
 
 def _shorter(a: int, b: int) -> int:
@@ -213,20 +270,34 @@ def _(xp: Any, selector_input_dataset: Any, data_input_datasets: Any, *, stop_on
     selector, sources = pipe_of(selector_input_dataset), [pipe_of(d) for d in data_input_datasets]
 
     def start() -> Iterator[Element]:
-        running: dict[int, Iterator[Element]] = {i: source.start() for i, source in enumerate(sources)}
-        for (choice,) in selector.start():
-            chosen = int(choice)
-            if not 0 <= chosen < len(sources):
-                raise invalid(f"Selector index out of range: {chosen} >= {len(sources)}")
-            element = next(running[chosen], None) if chosen in running else None
-            if element is not None:
-                yield element
-                continue
-            running.pop(chosen, None)
-            if stop_on_empty_dataset or not running:
-                return
+        return _chosen(selector.start(), [source.start() for source in sources], bool(stop_on_empty_dataset))
 
     return made(start, INFINITE if any(s.size == INFINITE for s in sources) else UNKNOWN, sources[0])
+
+
+class _chosen:  # noqa: N801  (called like a function)
+    """Elements of several datasets, each of the one whose number comes next; an error ends nothing."""
+
+    __slots__ = ("_count", "_running", "_selector", "_stops")
+
+    def __init__(self, selector: Iterator[Element], sources: list[Iterator[Element]], stops: bool):
+        self._selector, self._stops, self._count = selector, stops, len(sources)
+        self._running = dict(enumerate(sources))
+
+    def __iter__(self) -> _chosen:
+        return self
+
+    def __next__(self) -> Element:
+        while True:
+            chosen = int(next(self._selector)[0])
+            if not 0 <= chosen < self._count:
+                raise invalid(f"Selector index out of range: {chosen} >= {self._count}")
+            element = next(self._running[chosen], None) if chosen in self._running else None
+            if element is not None:
+                return element
+            self._running.pop(chosen, None)
+            if self._stops or not self._running:
+                self._selector = iter(())
 
 
 @UniqueDataset.kernel
@@ -234,12 +305,14 @@ def _(xp: Any, input_dataset: Any) -> Any:
     source = pipe_of(input_dataset)
 
     def start() -> Iterator[Element]:
-        seen = set()
-        for element in source.start():
-            key = tuple(element[0].reshape(-1).tolist())
-            if key not in seen:
-                seen.add(key)
-                yield element
+        seen: set[Any] = set()
+
+        def is_new(element: Element) -> bool:
+            count = len(seen)
+            seen.add(tuple(element[0].reshape(-1).tolist()))
+            return len(seen) > count
+
+        return filter(is_new, source.start())
 
     return made(start, 0 if source.size == 0 else UNKNOWN, source)
 

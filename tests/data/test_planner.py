@@ -296,3 +296,38 @@ def test_two_threads_share_an_iterator_without_losing_or_doubling_elements():
     for thread in threads:
         thread.join(60)
     assert sorted(seen[0] + seen[1]) == list(range(1, 20_001))
+
+
+def in_pieces(numbers, whole):
+    """Return 1 / x of numbers, by whole blocks or one by one."""
+
+    def divided(x):
+        quotient = tf.debugging.check_numerics(1 / x, "quotient")
+        return quotient if whole else tf.ensure_shape(tf.numpy_function(lambda v: v, [quotient], tf.float32), [])
+
+    return Dataset.from_tensor_slices(np.array(numbers, np.float32)).map(divided)
+
+
+BEHIND_ERRORS = {
+    "repeat": (lambda a, b: a.repeat(2), [1, 0.5, 0.25, 1, 0.5, 0.25]),
+    "concatenate": (lambda a, b: a.concatenate(b), [1, 0.5, 0.25, 1, 0.125, 0.0625]),
+    "take": (lambda a, b: a.take(3), [1, 0.5, 0.25]),
+    "skip": (lambda a, b: a.skip(1), [0.5, 0.25]),
+    "shard": (lambda a, b: a.shard(2, 1), [0.5]),
+    "scan": (lambda a, b: a.scan(0.0, lambda total, x: (total + x, total + x)), [1, 1.5, 1.75]),
+    "unique": (lambda a, b: a.map(lambda x: tf.cast(x * 16, tf.int32)).unique(), [16, 8, 4]),
+    "zip": (lambda a, b: Dataset.zip(a, b).map(lambda x, y: x + y), [2, 0.3125]),
+    "zip_with_others": (lambda a, b: Dataset.zip(Dataset.range(4), a).map(lambda i, x: i), [0, 1, 3]),
+    "choose": (
+        lambda a, b: Dataset.choose_from_datasets([a, b], Dataset.range(8).map(lambda i: i % 2)),
+        [1, 1, 0.5, 0.125, 0.25, 0.0625],
+    ),
+}  # the numbers are TensorFlow's
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("name", BEHIND_ERRORS)
+def test_what_comes_behind_an_error_is_delivered(name, whole):
+    make, expected = BEHIND_ERRORS[name]
+    dataset = make(in_pieces([1, 2, 0, 4], whole), in_pieces([1, 0, 8, 16], whole)).ignore_errors()
+    assert [float(x) for x in dataset.as_numpy_iterator()] == expected

@@ -183,3 +183,20 @@ def test_small_transformations():
         tf.data.experimental.at(Dataset.range(3), 3)
     padded = Dataset.from_tensor_slices({"a": [1, 2]}).apply(tf.data.experimental.pad_to_cardinality(3))
     assert plain(padded) == [{"a": 1, "valid": True}, {"a": 2, "valid": True}, {"a": 0, "valid": False}]
+
+
+def test_in_a_graph_saving_is_an_op(tmp_path):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        written = Dataset.range(5).save(str(tmp_path))
+        element = tf.compat.v1.data.make_one_shot_iterator(Dataset.load(str(tmp_path))).get_next()
+        session.run(written)
+        assert [session.run(element) for _ in range(5)] == list(range(5))
+
+
+def test_a_function_saves_when_it_is_called(tmp_path):
+    @tf.function
+    def save():
+        Dataset.range(3).save(str(tmp_path))
+
+    save()
+    assert list(Dataset.load(str(tmp_path)).as_numpy_iterator()) == [0, 1, 2]
