@@ -392,7 +392,18 @@ def _from_sequence(value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
     if not kinds:
         target = dtype or dtypes.float32  # [] is float32
         return np.zeros(array.shape, target.np), target
+    if dtype is None and np.ndarray not in kinds:
+        array = _as_if_python_numbers(array)
     return _from_numpy(array, dtype)
+
+
+def _as_if_python_numbers(array: np.ndarray) -> np.ndarray:
+    """Return what a list of NumPy's numbers gives: int32 if that holds integers, and in graphs float32 for floats."""
+    if array.dtype == np.int64 and array.size and array.min() >= _INT32_MIN and array.max() <= _INT32_MAX:
+        return array.astype(np.int32)
+    if array.dtype == np.float64 and context.graph_scopes and context.current_graph() is not None:
+        return array.astype(np.float32)
+    return array
 
 
 def _python_numbers(array: np.ndarray, value: Any, dtype: DType | None) -> tuple[np.ndarray, DType]:
