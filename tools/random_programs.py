@@ -264,6 +264,14 @@ def results(maker: Maker, way: str, salt: int, moved: float = 0.0) -> list[np.nd
     return [np.asarray(x) for x in (*found, variable)]
 
 
+def outcome(maker: Maker, way: str, salt: int) -> list[np.ndarray] | str:
+    """Return what a program gives in one way, or how it is refused."""
+    try:
+        return results(maker, way, salt)
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error).splitlines()[0]}"
+
+
 def difference(one: list[np.ndarray], other: list[np.ndarray], loose: frozenset[int] = frozenset()) -> str | None:
     """Return in what two ways differ, apart from the results in `loose` places."""
     for place, (a, b) in enumerate(zip(one, other, strict=True)):
@@ -282,17 +290,18 @@ def differs(number: int, ways: list[str]) -> str | None:
     for way in ways:
         found = None
         for salt in range(3):
-            try:
-                plain, other = results(maker, "eager", salt), results(maker, way, salt)
-                found = difference(plain, other)
-                if found is not None:  # sines of large sums magnify rounding beyond any tolerance
-                    moved = results(maker, "eager", salt, MOVED)
-                    loose = {
-                        i for i, pair in enumerate(zip(plain, moved, strict=True)) if difference(*([x] for x in pair))
-                    }
-                    found = difference(plain, other, frozenset(loose))
-            except Exception as error:
-                found = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            plain, other = outcome(maker, "eager", salt), outcome(maker, way, salt)
+            if isinstance(other, str):  # what both refuse in the same words is alike
+                found = None if plain == other else f"refused: {other}"
+                break
+            if isinstance(plain, str):  # a function need not do what nobody takes, a tape does it
+                break
+            found = difference(plain, other)
+            if found is not None:  # sines of large sums magnify rounding beyond any tolerance
+                moved = results(maker, "eager", salt, MOVED)
+                pairs = enumerate(zip(plain, moved, strict=True))
+                loose = {i for i, pair in pairs if difference(*([x] for x in pair))}
+                found = difference(plain, other, frozenset(loose))
             if found is None:
                 break
         if found is not None:
