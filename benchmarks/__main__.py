@@ -132,7 +132,7 @@ def options() -> argparse.Namespace:
     add("--threads", type=int, default=2, help="for each framework")
     add("--list", action="store_true", help="print the names of the workloads")
     add("--check", action="store_true", help="compare the answers on tiny sizes instead of the times")
-    add("--write", action="store_true", help="keep the table in RESULTS.md")
+    add("--write", action="store_true", help="keep the table in RESULTS.md, of processor time in RESULTS_CPU.md")
     return parser.parse_args()
 
 
@@ -161,7 +161,8 @@ def run_table(workers: list[Worker], pythons: dict[str, str], chosen: argparse.N
         flags = f"--rounds {chosen.rounds} --seconds {chosen.seconds:g}"
         flags += f" --clock {chosen.clock} --threads {chosen.threads}" if chosen.clock != "wall" else ""
         flags += f" --only '{chosen.only}'" if chosen.only != "*" else ""
-        (HERE / "RESULTS.md").write_text(f"# Results\n\n`python -m benchmarks {flags} --write`: {text}\n")
+        page = "RESULTS.md" if chosen.clock == "wall" else "RESULTS_CPU.md"
+        (HERE / page).write_text(f"# Results\n\n`python -m benchmarks {flags} --write`: {text}\n")
 
 
 def main() -> None:
