@@ -193,8 +193,15 @@ def _from_text(text: str) -> dict[str, Any]:
         try:
             found[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            found[name] = eval(value, {"__builtins__": {}, "np": np, "numpy": np})
+            found[name] = _evaluated(name, value)
     return found
+
+
+def _evaluated(name: str, value: str) -> Any:
+    try:
+        return eval(value, {"__builtins__": {}, "np": np, "numpy": np})
+    except Exception as error:
+        raise ValueError(f"input {name!r}: {value!r} is no literal and no call of NumPy's: {error}") from None
 
 
 def _examples(text: str) -> dict[str, Any]:

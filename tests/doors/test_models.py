@@ -56,6 +56,12 @@ def test_a_signature_is_run(capsys, tmp_path):
     assert code == 1 and "missing ['x'], unknown ['wrong']" in said
 
 
+@pytest.mark.parametrize("value", ["__import__('os')", "[[1.", "np.nothing(3)"])
+def test_an_expression_that_is_none_is_told_in_a_line(capsys, value):
+    code, _, said = command(capsys, "run", TF2, "--input_exprs", f"x={value}")
+    assert code == 1 and said.startswith(f"ebbflow run: input 'x': {value!r} is no literal") and said.count("\n") == 1
+
+
 def test_a_model_is_frozen(capsys, tmp_path):
     known = np.load(GOLDEN / "saved_model_tf2.expected.npz")
     for out in ("frozen.pb", "frozen.pbtxt"):
