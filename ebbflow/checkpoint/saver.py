@@ -322,15 +322,17 @@ class Saver:
         if not management.checkpoint_exists_internal(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
-        if context.executing_eagerly():
-            self._build_eager(save_path, build_save=False, build_restore=True)
-            return
-        definition = self.saver_def
         try:
+            if context.executing_eagerly():
+                self._build_eager(save_path, build_save=False, build_restore=True)
+                return
+            definition = self.saver_def
             sess.run(definition.restore_op_name, {definition.filename_tensor_name: save_path})
         except errors.NotFoundError as error:
             if not self._restore_by_objects(sess, save_path):
                 raise _explained(error, "a Variable name or other graph key that is missing") from error
+        except ValueError as error:  # an eager variable of another shape
+            raise ValueError(f"{error}{self._differences(save_path)}") from error
         except errors.InvalidArgumentError as error:
             differences = self._differences(save_path)
             raise _explained(error, "a mismatch between the current graph and the graph", differences) from error
