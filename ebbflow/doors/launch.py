@@ -180,7 +180,11 @@ class Supervisor:
                 if not self._again(task, code):
                     return code if code > 0 else 1
                 break
-            if all(self._done(task) for task in self._tasks if task.job == "worker"):
+            workers = [task for task in self._tasks if task.job == "worker"]
+            if all(self._done(task) for task in workers):
+                for task in workers:
+                    if task.ended() != 0:
+                        say(f"[launch] {task.name} ended with {task.ended()} when the chief was done")
                 return 0
             time.sleep(POLL_SECONDS)
 

@@ -56,7 +56,7 @@ def die_between_two_servers() -> None:
         if threading.current_thread().name.startswith("QueueRunner") and half_done():
             told.append(self)
             if len(told) == 2:
-                time.sleep(1.0)  # all gradients come, and the first server takes the step
+                time.sleep(4.0)  # all gradients come, and the first server takes the step
                 os.kill(os.getpid(), signal.SIGKILL)
         start(self, step, graph, fed, trace, done)
 

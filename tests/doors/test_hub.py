@@ -7,9 +7,12 @@ import pytest
 from tests.doors.test_alias import python
 from tests.doors.test_learn import needs_keras_2
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("tensorflow_hub") is None, reason="tensorflow_hub is an extra of its own"
-)
+pytestmark = [  # it imports Estimators, which are built on Keras 2
+    pytest.mark.skipif(
+        importlib.util.find_spec("tensorflow_hub") is None, reason="tensorflow_hub is an extra of its own"
+    ),
+    needs_keras_2,
+]
 
 MODULES = """
     import os, tempfile
@@ -79,7 +82,6 @@ def test_modules_of_tf_1():
     assert python(MODULES) == ["0.0", "1.0", "4.0", "5.0", "6.0", "7.0", "14.0", "True", "True"]
 
 
-@needs_keras_2
 def test_a_module_as_a_column():
     assert python(MODULES + COLUMN)[-1] == "5"
 
