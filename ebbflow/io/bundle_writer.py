@@ -26,9 +26,11 @@ from ebbflow.io.bundle import PENDING, bundle_exists, bytes_of_array, data_path,
 from ebbflow.io.records import crc32c, file_errors, masked, masked_crc32c
 from ebbflow.io.sorted_table import read_table, table_bytes
 from ebbflow.io.tensor_slices import Slice
+from ebbflow.io.write_behind import WriteBehind
 from ebbflow.platform.file_systems import system_of
 
 _CHUNK = 1 << 21
+_LARGE = 1 << 22
 _numbers = itertools.count()
 
 
@@ -55,6 +57,7 @@ class BundleWriter:
         self._final = data_path(self.prefix, 0, 1)
         self._path = unfinished(self._final)
         self._system, self._name = system_of(self._path)
+        self._behind: WriteBehind | None = None  # for large tensors, and what comes after the first of them
         with file_errors(self._path):
             self._file: Any = self._system.open(self._name, "wb")
 
@@ -109,7 +112,7 @@ class BundleWriter:
         with file_errors(self._path):
             if dtype in (dtypes.string, dtypes.variant):
                 data, entry.crc32c = _string_bytes(array) if dtype is dtypes.string else _variant_bytes(array)
-                self._file.write(data)
+                (self._behind or self._file).write(data)
                 entry.size = len(data)
             else:
                 entry.size, entry.crc32c = self._write_numbers(array)
@@ -119,20 +122,24 @@ class BundleWriter:
     def _write_numbers(self, array: np.ndarray) -> tuple[int, int]:
         array = np.ascontiguousarray(array)
         data = bytes_of_array(array)
-        crc = 0
+        if self._behind is None and len(data) >= _LARGE and hasattr(self._file, "fileno"):
+            self._behind = WriteBehind(self._file, durable())
+        file, crc = self._behind or self._file, 0
         for start in range(0, len(data), _CHUNK):
             piece = data[start : start + _CHUNK]
+            file.write(piece)
             crc = crc32c(piece, crc)
-            self._file.write(piece)
         return len(data), masked(crc)
 
     def finish(self) -> None:
         """Make the bundle visible."""
-        with file_errors(self._path):
-            if durable():
-                self._system.sync(self._file)
-            self._file.close()
         try:
+            with file_errors(self._path):
+                if self._behind is not None:
+                    self._behind.end()
+                if durable():
+                    self._system.sync(self._file)
+                self._file.close()
             publish(self.prefix, [(self._path, self._final)], self._entries, 1)
         except BaseException:
             self.abandon()
@@ -140,6 +147,8 @@ class BundleWriter:
 
     def abandon(self) -> None:
         """Remove what was written."""
+        if self._behind is not None:
+            self._behind.stop()
         with contextlib.suppress(OSError):
             self._file.close()
         with contextlib.suppress(OSError):
@@ -184,6 +193,7 @@ def publish(prefix: str, data_files: Sequence[tuple[str, str]], entries: dict[by
             _rename_all([(source, target + PENDING) for source, target in data_files])
             _rename_all([(written, final + PENDING)])  # from here on the new one counts
             data_files, written = [(t + PENDING, t) for _, t in data_files], final + PENDING
+            _remove(target for _, target in data_files)  # renaming over them would wait until the new ones are on disk
         _rename_all(data_files)
         _rename_all([(written, final)])
     except BaseException:
@@ -221,13 +231,16 @@ def _rename_all(pairs: Iterable[tuple[str, str]]) -> None:
                 system.sync_directory(folder)
 
 
+def _remove(paths: Iterable[str]) -> None:
+    for path in paths:
+        system, name = system_of(path)
+        with contextlib.suppress(OSError):
+            system.remove(name)
+
+
 def _remove_others(prefix: str, kept: set[str]) -> None:
     """Remove data files of the replaced bundle whose names the new one does not have."""
-    for path in data_files_of(prefix):
-        if os.path.basename(path).removesuffix(PENDING) not in kept:
-            system, name = system_of(path)
-            with contextlib.suppress(OSError):
-                system.remove(name)
+    _remove(path for path in data_files_of(prefix) if os.path.basename(path).removesuffix(PENDING) not in kept)
 
 
 def data_files_of(prefix: str) -> list[str]:
