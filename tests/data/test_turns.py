@@ -59,7 +59,10 @@ def test_seeded_numbers_are_those_of_one_call_after_the_other(name, width):
 
 
 def test_without_a_seed_elements_differ_and_so_do_iterations():
-    dataset = Dataset.range(COUNT).map(lambda x: late(x) * 0 + tf.random.uniform([]), num_parallel_calls=4)
+    def drawn(x):
+        return tf.cast(late(x) * 0, tf.int64) + tf.random.uniform([], 0, 2**62, tf.int64)  # no two are alike by chance
+
+    dataset = Dataset.range(COUNT).map(drawn, num_parallel_calls=4)
     dataset = Dataset.zip(dataset, dataset)
     first, second = values(dataset), values(dataset)
     assert len(np.unique(np.concatenate([first, second]))) == 4 * COUNT
