@@ -331,11 +331,11 @@ class Saver:
         except errors.NotFoundError as error:
             if not self._restore_by_objects(sess, save_path):
                 raise _explained(error, "a Variable name or other graph key that is missing") from error
-        except ValueError as error:  # an eager variable of another shape
-            raise ValueError(f"{error}{self._differences(save_path)}") from error
         except errors.InvalidArgumentError as error:
             differences = self._differences(save_path)
             raise _explained(error, "a mismatch between the current graph and the graph", differences) from error
+        except ValueError as error:  # an eager variable of another shape
+            raise ValueError(f"{error}{self._differences(save_path)}") from error
 
     def _differences(self, save_path: str) -> str:
         """Return a line for every variable whose shape or dtype is not what the checkpoint holds under its name."""

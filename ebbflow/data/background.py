@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from ebbflow.core import errors
-from ebbflow.data.running import Meter, bunch_of, join, standing
+from ebbflow.data.running import Bunched, Meter, bunch_of, join, standing
 
 LONG = 200e-6
 """Seconds from which on a call is worth a thread: handing it over and back takes about 50 µs."""
@@ -135,7 +135,7 @@ class Started:
         return bunch_of(self._elements)
 
 
-class Ahead:
+class Ahead(Bunched):
     """What an iterator gives, made by a thread of its own up to `room` items ahead.
 
     Where `most` is larger the room doubles whenever the buffer has been full and then runs empty: it is then too small
@@ -153,9 +153,9 @@ class Ahead:
         most: int = 0,
         when_worth: bool = False,
     ):
+        super().__init__()
         self._buffer = Buffer(room)
         self._elements: Started | None = Started(start)  # until a thread has them
-        self._ready: deque[Any] = deque()  # those that came with the last one given
         self._ended = False
         self._most, self._was_full = most, False
         self._name, self._work_for = name, standing()
@@ -179,25 +179,7 @@ class Ahead:
         self._made_here += 1
         return bunch
 
-    def __iter__(self) -> Ahead:
-        return self
-
-    def __next__(self) -> Any:
-        if not self._ready:
-            self._ready.extend(self._taken())
-        try:
-            return self._ready.popleft()
-        except IndexError:
-            raise StopIteration from None
-
-    def bunch(self) -> Sequence[Any]:
-        """Return the next item, with those behind it that were made with it; none behind the last."""
-        if not self._ready:
-            return self._taken()
-        bunch, self._ready = self._ready, deque()
-        return bunch
-
-    def _taken(self) -> Sequence[Any]:
+    def _more(self) -> Sequence[Any]:
         if self._ended:
             return ()
         if self._elements is not None:

@@ -10,13 +10,13 @@ order, that its stage gives element by element. Knows arrays; knows nothing of p
 from __future__ import annotations
 
 import contextlib
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from ebbflow.data.line import Line
+from ebbflow.data.running import Bunched
 from ebbflow.ops.random.philox import Words
 from ebbflow.ops.sizes import invalid
 
@@ -115,33 +115,22 @@ class rows_of:  # noqa: N801  (called like a function)
         return tuple([column[i, ...] for column in self._block])
 
 
-class batches_of:  # noqa: N801  (called like a function)
+class batches_of(Bunched):  # noqa: N801  (called like a function)
     """Blocks of `count` rows, and what is left in the end unless only whole ones are wanted.
 
     `bunch` gives all that need no more work than the first of them. An error takes the rows before it along that have
     not filled a batch yet, and ends nothing.
     """
 
-    __slots__ = ("_columns", "_count", "_held", "_ready", "_sizes", "_whole")
+    __slots__ = ("_columns", "_count", "_held", "_sizes", "_whole")
 
     def __init__(self, columns: Columns, count: int, whole: bool):
+        super().__init__()
         self._columns, self._count, self._whole = columns, count, whole
         self._sizes = Sizes(count)
         self._held: list[Block] = []  # fewer rows than a batch has
-        self._ready: deque[Block] = deque()
 
-    def __iter__(self) -> batches_of:
-        return self
-
-    def __next__(self) -> Block:
-        if not self._ready:
-            self._ready.extend(self.bunch())
-        try:
-            return self._ready.popleft()
-        except IndexError:
-            raise StopIteration from None
-
-    def bunch(self) -> list[Block]:
+    def _more(self) -> list[Block]:
         """Return the next batches, at least one; none behind the last."""
         held, self._held = self._held, []
         have, count = sum(map(length, held)), self._count

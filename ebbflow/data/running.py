@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -103,6 +104,36 @@ def bunch_of(elements: Iterator[Any]) -> Sequence[Any]:
     for element in elements:
         return (element,)
     return ()
+
+
+class Bunched:
+    """An iterator whose items come several at a time (`_more`: none behind the last)."""
+
+    __slots__ = ("_ready",)
+
+    def __init__(self) -> None:
+        self._ready: deque[Any] = deque()  # those that came with the last one given
+
+    def __iter__(self) -> Bunched:
+        return self
+
+    def __next__(self) -> Any:
+        if not self._ready:
+            self._ready.extend(self._more())
+        try:
+            return self._ready.popleft()
+        except IndexError:
+            raise StopIteration from None
+
+    def bunch(self) -> Sequence[Any]:
+        """Return the next item, with those behind it that came with it; none behind the last."""
+        if not self._ready:
+            return self._more()
+        bunch, self._ready = self._ready, deque()
+        return bunch
+
+    def _more(self) -> Sequence[Any]:
+        raise NotImplementedError("who gives items several at a time says where they come from")
 
 
 class Metered:

@@ -16,8 +16,6 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-_MISSING = object()
-
 
 class StubOutForTesting:
     """Replaces attributes of objects, classes and modules until it is told to clean up, is left, or is dropped."""
@@ -42,10 +40,9 @@ class StubOutForTesting:
 
     def SmartSet(self, obj: Any, attr_name: str, new_attr: object) -> None:
         """Replace an attribute where it is defined: in the object itself, or in the class that it has it from."""
-        own = inspect.ismodule(obj) or inspect.isclass(obj) or attr_name in getattr(obj, "__dict__", {})
-        places = [obj] if own and not inspect.isclass(obj) else (obj if inspect.isclass(obj) else type(obj)).__mro__
-        for place in places:
-            if vars(place).get(attr_name, _MISSING) is not _MISSING:
+        around = [obj] if inspect.ismodule(obj) else obj.__mro__ if inspect.isclass(obj) else [obj, *type(obj).__mro__]
+        for place in around:
+            if attr_name in getattr(place, "__dict__", {}):
                 self.Set(place, attr_name, new_attr)
                 return
         raise AttributeError(f"Attribute {attr_name!r} not found.")
