@@ -383,9 +383,9 @@ def check_shapes(matched: list[tuple[Position, Any]]) -> None:
                 f"Received incompatible tensor with shape {dims_str(stored)} when attempting to restore variable with "
                 f"shape {variable.shape} and name {variable._shared_name}:0 (key {key})."
             )
-        if reader.dtype_of(key) is not variable.dtype.base_dtype:
+        if reader.dtype_of(key) is not variable._saved_dtype:
             kinds.append(
-                f"tensor_name = {key}; expected dtype {variable.dtype.base_dtype.name} does not equal original dtype "
+                f"tensor_name = {key}; expected dtype {variable._saved_dtype.name} does not equal original dtype "
                 f"{reader.dtype_of(key).name}"
             )
     if shapes:

@@ -215,7 +215,9 @@ def restore(prefix: str, names: list[str], specs: list[str], kinds: Sequence[DTy
     _check_counts(names, [("shape_and_slices", len(specs)), ("dtypes", len(kinds))])
     reader = open_checkpoint(prefix)
     check_names(reader, names)
-    parts = [_wanted_part(reader, *item) for item in zip(names, specs, kinds, strict=True)]
+    wanted = [_wanted_part(reader, *item) for item in zip(names, specs, kinds, strict=True)]
+    _check_parts([(name, rule) for name, (_, rule) in zip(names, wanted, strict=True) if rule], len(names))
+    parts = [part for part, _ in wanted]
     return [reader.read(name, part) for name, part in zip(names, parts, strict=True)]
 
 
@@ -245,21 +247,31 @@ def _some(names: Sequence[str]) -> str:
     return ": " + ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
 
 
-def _wanted_part(reader: Any, name: str, spec: str, dtype: DType) -> Slice | None:
+def _wanted_part(reader: Any, name: str, spec: str, dtype: DType) -> tuple[Slice | None, str]:
+    """Return the part of a tensor that a spec names, and what is against it ("" for nothing)."""
     stored, kind = reader.shape_of(name), reader.dtype_of(name)
     if kind is not dtype.base_dtype:
-        raise invalid(
-            f"tensor_name = {name}; expected dtype {dtype.base_dtype.name} does not equal original dtype {kind.name}"
-        )
+        return None, f"expected dtype {dtype.base_dtype.name} does not equal original dtype {kind.name}"
     if not spec:
-        return None
+        return None, ""
     shape, part = tensor_slices.parse_shape_and_slice(spec)
-    if shape != stored:
-        raise invalid(
-            f"tensor_name = {name}; shape in shape_and_slice spec {list(shape)} does not match the shape stored in "
-            f"checkpoint: {list(stored)}"
-        )
-    return part
+    if shape == stored:
+        return part, ""
+    rule = f"shape in shape_and_slice spec {list(shape)} does not match the shape stored in checkpoint: {list(stored)}"
+    return None, rule
+
+
+def _check_parts(differing: Sequence[tuple[str, str]], asked: int) -> None:
+    """See that nothing is against the parts of a checkpoint that are asked for; the error tells all that differ."""
+    if not differing:
+        return
+    text = f"tensor_name = {differing[0][0]}; {differing[0][1]}"
+    if len(differing) > 1:
+        lines = [f"  {name}: {rule}" for name, rule in differing[:_TOLD]]
+        if len(differing) > _TOLD:
+            lines.append(f"  … and {len(differing) - _TOLD} more")
+        text += f"\n{len(differing)} of {asked} tensors asked for differ:\n" + "\n".join(lines)
+    raise invalid(text)
 
 
 @RestoreV2.kernel

@@ -24,7 +24,7 @@ from ebbflow.functions.call import call_body
 from ebbflow.functions.func_graph import FuncGraph, variable_of
 from ebbflow.graph.graph_def import Library
 from ebbflow.graph.symbolic import SymbolicTensor
-from ebbflow.savedmodel.structures import decode_proto, encode_structure
+from ebbflow.io.structures import decode_proto, encode_structure
 
 RULE = "_gradient_op_type"
 OWN = "CustomGradient-"

@@ -30,6 +30,7 @@ from ebbflow.functions.trackable_resource import Asset, CapturableResource, Rest
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import init_scope
 from ebbflow.io.bundle import BundleReader
+from ebbflow.io.structures import decode_proto
 from ebbflow.messages.tensors import make_ndarray, shape_dims
 from ebbflow.ops.declare import raw
 from ebbflow.savedmodel import reading, safety
@@ -45,7 +46,6 @@ from ebbflow.savedmodel.restored_function import (
     python_signature,
     stub,
 )
-from ebbflow.savedmodel.structures import decode_proto
 from ebbflow.state.lookup.interface import remember_initializer
 from ebbflow.state.uninitialized_variable import UninitializedVariable
 from ebbflow.state.variables import Variable, VariableAggregation, VariableSynchronization

@@ -25,6 +25,7 @@ from ebbflow.functions.function import Function
 from ebbflow.functions.trackable_resource import Asset, CapturableResource
 from ebbflow.graph.graph_def import Library, distinct
 from ebbflow.graph.symbolic import SymbolicTensor
+from ebbflow.io.structures import NotEncodableError, can_encode, encode_structure, named_tuple_class
 from ebbflow.messages.tensors import shape_proto
 from ebbflow.ops.state.storage import held
 from ebbflow.platform import logging
@@ -34,7 +35,6 @@ from ebbflow.savedmodel.object_view import ObjectView
 from ebbflow.savedmodel.options import SaveOptions
 from ebbflow.savedmodel.replicas import copies_of, for_a_file
 from ebbflow.savedmodel.restored_function import FULL_ARG_SPEC
-from ebbflow.savedmodel.structures import NotEncodableError, can_encode, encode_structure, named_tuple_class
 from ebbflow.state.base import Variable
 from ebbflow.state.reference import RefVariable
 from ebbflow.trackable import registration

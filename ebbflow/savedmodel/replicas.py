@@ -15,7 +15,7 @@ from ebbflow.trackable.save_context import save_context
 
 def copies_of(variable: Any) -> Sequence[Any]:
     """Return what a variable keeps for each replica, if it does."""
-    return getattr(variable, "values", ()) if hasattr(variable, "_distribute_strategy") else ()
+    return getattr(variable, "values", ()) if getattr(variable, "_distribute_strategy", None) is not None else ()
 
 
 def for_a_file(concrete: ConcreteFunction, options: SaveOptions) -> ConcreteFunction:

@@ -19,7 +19,7 @@ from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.functions.function import Function
 from ebbflow.functions.signature import FunctionSignature, FunctionType, Given, Parameter, type_of
-from ebbflow.savedmodel.structures import decode_proto, named_tuple_class
+from ebbflow.io.structures import decode_proto, named_tuple_class
 
 FULL_ARG_SPEC = ("args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations")
 """What is said of a Python function's parameters."""

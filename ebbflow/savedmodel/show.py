@@ -11,10 +11,10 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import errors
+from ebbflow.io.structures import decode_proto
 from ebbflow.messages.tensors import shape_dims
 from ebbflow.platform import files
 from ebbflow.savedmodel import constants, reading, safety
-from ebbflow.savedmodel.structures import decode_proto
 
 RESERVED = (constants.INIT_OP_SIGNATURE_KEY, constants.TRAIN_OP_SIGNATURE_KEY)
 

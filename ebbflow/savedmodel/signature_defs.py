@@ -16,9 +16,9 @@ from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import AnyTensor, Message, TensorLike
 from ebbflow.graph.scope_names import prepend_name_scope
+from ebbflow.io.structures import decode_proto, encode_structure
 from ebbflow.messages.tensors import shape_proto
 from ebbflow.savedmodel import constants
-from ebbflow.savedmodel.structures import decode_proto, encode_structure
 
 if TYPE_CHECKING:
     from ebbflow.graph.graph import Graph

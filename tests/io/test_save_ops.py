@@ -179,6 +179,9 @@ def test_refusals(tmp_path):
         restore(path, ["b"], [tf.float64])
     with pytest.raises(errors.InvalidArgumentError, match=r"\[3\] does not match the shape stored in checkpoint: \[1"):
         restore(path, ["b"], [tf.float32], ["3 0,1"])
+    every = r"(?s)tensor_name = b; .*2 of 2 tensors asked for differ:\n  b: shape.*\n  dense/kernel: expected dtype"
+    with pytest.raises(errors.InvalidArgumentError, match=every):
+        restore(path, ["b", "dense/kernel"], [tf.float32, tf.int32], ["3 0,1", ""])
     for spec in ("nonsense", "3 0,9", "3 0,1:0,1", "x 0,1", "3 -1,2"):
         with pytest.raises(errors.InvalidArgumentError, match="Invalid shape_and_slice"):
             restore(path, ["b"], [tf.float32], [spec])
