@@ -27,6 +27,7 @@ from ebbflow.core.signature import GROUPS
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor, _new, ndarray, wrap
 from ebbflow.core.typing import TensorLike
+from ebbflow.ops.parts import in_parts
 
 # An infinity or a NaN is an answer, not an event: NumPy's remarks about them stay inside the kernels.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"ebbflow\.")
@@ -171,7 +172,7 @@ def unary(
     """
     text = f"{name}({arg}:T) -> ({out}:{result}) | T: {_types(types)}"
     declared = op(text, f"elementwise {facts}", shape=same)
-    declared.kernel(array_function(fn))
+    declared.kernel(in_parts(array_function(fn), 1))
     declared.gradient(FLAT if slope is FLAT else _slope_rule(slope) if backward is None else _backward_rule(backward))
     return declared
 
@@ -199,7 +200,7 @@ def binary(
     first, second = args.split()
     text = f"{name}({first}:T, {second}:T) -> ({out}:{result}) | T: {_types(types)}" + (f" | {flags}" if flags else "")
     declared = op(text, f"elementwise broadcasts {facts}", shape=broadcast)
-    declared.kernel(array_function(fn))
+    declared.kernel(in_parts(array_function(fn), 2))
     declared.gradient(FLAT if dx is FLAT and dy is FLAT else binary_gradient(dx, dy, conjugates, settles_shapes))
     return declared
 
@@ -511,8 +512,21 @@ def _scoped(op: Op, scope: str | None) -> Callable[..., Any]:
 def array_kernel(op: Op, dtype: DType) -> Callable[..., Any]:
     """Return an op's kernel (one without attrs) as a function of NumPy arrays of one dtype.
 
-    A kernel may have a quicker form for a dtype: `kernel.for_dtype(dtype)` gives it, or None.
+    A kernel may have a quicker form for a dtype: `kernel.for_dtype(dtype)` gives it, or None. That of two arrays has an
+    engine's form for large ones in it.
     """
+    found = _plain_kernel(op, dtype)
+    large = large_kernel(op, dtype) if len(op.signature.inputs) > 1 else None
+    if large is None:
+        return found
+
+    def sized(x: Any, y: Any) -> Any:
+        return found(x, y) if x.size < LARGE else large(x, y)
+
+    return sized
+
+
+def _plain_kernel(op: Op, dtype: DType) -> Callable[..., Any]:
     kernel: Any = op.kernel_fn
     found = getattr(kernel, "ufunc", None) or getattr(kernel, "for_dtype", lambda dtype: None)(dtype)
     return functools.partial(kernel, np) if found is None else found
@@ -520,7 +534,7 @@ def array_kernel(op: Op, dtype: DType) -> Callable[..., Any]:
 
 def large_kernel(op: Op, dtype: DType) -> Callable[..., Any] | None:
     """Return what an engine has in place of `array_kernel` for arrays of at least `LARGE` elements, or None."""
-    return None if op.large_fn is None else op.large_fn(dtype, array_kernel(op, dtype))
+    return None if op.large_fn is None else op.large_fn(dtype, _plain_kernel(op, dtype))
 
 
 def public(function: Any, name: str, doc: str, op: Op, args: str) -> Callable[..., Any]:

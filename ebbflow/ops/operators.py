@@ -72,14 +72,12 @@ def install_binary(
     def general(x, y):
         if not isinstance(x, Tensor):
             return borrowed(public, x, y)
-        if not isinstance(y, Tensor):
-            try:
-                y = _other_side(x, y)
-            except (TypeError, ValueError):
-                if hasattr(type(y), reflected) and not isinstance(y, _NUMBERS):
-                    return NotImplemented
-                raise
-        return apply(x, y, name=name)
+        if isinstance(y, Tensor):
+            return apply(x, y, name=name)
+        try:
+            return apply(x, _other_side(x, y), name=name)
+        except (TypeError, ValueError) as error:
+            return _said_by_the_other(reflected, x, y, error)
 
     def general_reflected(y, x):
         if not isinstance(y, Tensor):
@@ -94,6 +92,18 @@ def install_binary(
         learnt: Learnt = {}
         setattr(EagerTensor, f"__{symbol}__", _quick(op, general, learnt))
         setattr(EagerTensor, reflected, _quick_reflected(op, general_reflected, learnt))
+
+
+def _said_by_the_other(reflected: str, x: Any, y: Any, error: Exception) -> Any:
+    """Return what the right side's own operator says where a tensor could not take it; otherwise raise `error`."""
+    if hasattr(type(y), reflected) and not isinstance(y, _NUMBERS):
+        try:
+            answer = getattr(type(y), reflected)(y, x)
+        except (TypeError, ValueError):
+            answer = NotImplemented
+        if answer is not NotImplemented:
+            return answer
+    raise error
 
 
 def _other_side(tensor: Any, value: Any) -> Any:

@@ -1,5 +1,6 @@
 """Python's operators on tensors, both ways round, with tensors, numbers, lists and arrays on the other side."""
 
+import contextlib
 import operator
 
 import numpy as np
@@ -172,3 +173,35 @@ def test_the_error_says_which_cast_to_write(x, y, says):
     with pytest.raises(TypeError) as raised:
         tf.constant(x) + tf.constant(y)
     assert says in str(raised.value) and isinstance(raised.value, tf.errors.InvalidArgumentError)
+
+
+class Answers:
+    """The right side of an operator, which says what it is told to, or raises it."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __radd__(self, other):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_the_right_side_is_asked_where_a_tensor_cannot_take_it(graph):
+    with tf.Graph().as_default() if graph else contextlib.nullcontext():
+        one = tf.constant([1])
+        assert one + Answers("said") == "said"
+        for silent in (Answers(NotImplemented), Answers(TypeError("not this")), object()):
+            with pytest.raises((TypeError, ValueError), match="convert"):
+                one + silent
+
+
+def test_a_sparse_tensor_is_scaled_from_both_sides():
+    cells = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    for product in (cells * [[3.0]], tf.constant([[3.0]]) * cells):
+        assert isinstance(product, tf.SparseTensor) and product.values.numpy().tolist() == [3.0, 6.0]
+    whole = tf.sparse.from_dense([[1, 0], [0, 2]]) / tf.constant([2])
+    assert whole.values.dtype == tf.float64 and whole.values.numpy().tolist() == [0.5, 1.0]
+    with tf.Graph().as_default():
+        assert isinstance(tf.constant([[3.0]]) * tf.SparseTensor([[0, 0]], [1.0], [1, 1]), tf.SparseTensor)

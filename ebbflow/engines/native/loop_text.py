@@ -3,9 +3,10 @@
 Understood are: numbers (`int` is 64 bits and wraps round, `u64` the same without a sign, `f32`, `f64`, truths), arrays
 of the annotated dtypes (whole numbers below 64 bits become `int` when read), texts, `if`, `while`, `for … in range(…)`,
 `break`, `continue`, `return`, assignments, arithmetic and comparisons of one kind of number, `and`, `or`, `not`,
-conditional expressions, `min`, `max`, `abs`, `sqrt`, `exp`, `log1p`, `len` of a text, the casts `int`, `f32`, `f64`,
-`u64`, constants of the module, and calls of other annotated functions beside it. Constants take the kind of what they
-meet; other kinds must be cast. `//` and `%` are for whole numbers that are not negative. A variable has one kind.
+conditional expressions, `min`, `max`, `abs`, `sqrt`, `floor`, `rint`, `exp`, `log1p`, the engine's own (`v_tanh`),
+`len` of a text, the casts `int`, `f32`, `f64`, `u64`, constants of the module, and calls of other annotated functions
+beside it. Constants take the kind of what they meet; other kinds must be cast. `//` and `%` are for whole numbers that
+are not negative. A variable has one kind.
 
 What else is written raises a TypeError with its line, when the code is made: tests make the code of every loop.
 """
@@ -20,9 +21,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import loops
+from ebbflow.engines.native import kernel
 
 LLVM = {"int": "i64", "u64": "i64", "f32": "float", "f64": "double", "bool": "i1", "Text": "ptr", "None": "void"}
 ELEMENTS = {
+    "F16": ("half", "f32", "fpext"),
     "F32": ("float", "f32", ""), "F64": ("double", "f64", ""), "I32": ("i32", "int", "sext"), "I64": ("i64", "int", ""),
     "U8": ("i8", "int", "zext"), "U32": ("i32", "int", "zext"), "U64": ("i64", "u64", ""), "Texts": ("ptr", "Text", ""),
 }  # fmt: skip
@@ -48,19 +51,27 @@ def text(loop: loops.Loop) -> str:
     """Return the module of a loop, whose function is called `entry`."""
     module = _Module()
     module.add(loop.function, "entry", "")
-    declared = [
-        "declare ptr @PyBytes_FromStringAndSize(ptr, i64)",
-        "declare void @Py_DecRef(ptr)",
-        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
-        "declare float @llvm.sqrt.f32(float)",
-        "declare double @llvm.sqrt.f64(double)",
-        "declare float @llvm.fabs.f32(float)",
-        "declare double @llvm.fabs.f64(double)",
-        "declare double @exp(double)",
-        "declare double @log1p(double)",
-        "@bytes = external global i8",
-    ]
-    return "\n".join([*declared, *module.functions])
+    declared = [line for line in DECLARED if line.partition("@")[2].partition("(")[0] not in module.own]
+    return "\n".join([*declared, *module.own.values(), *module.functions])
+
+
+DECLARED = [
+    "declare ptr @PyBytes_FromStringAndSize(ptr, i64)",
+    "declare void @Py_DecRef(ptr)",
+    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+    "declare float @llvm.sqrt.f32(float)",
+    "declare double @llvm.sqrt.f64(double)",
+    "declare float @llvm.fabs.f32(float)",
+    "declare double @llvm.fabs.f64(double)",
+    "declare float @llvm.floor.f32(float)",
+    "declare double @llvm.floor.f64(double)",
+    "declare float @llvm.rint.f32(float)",
+    "declare double @llvm.rint.f64(double)",
+    "declare double @exp(double)",
+    "declare double @log1p(double)",
+    "@bytes = external global i8",
+]
+"""What loops may call: those of these that an engine's own functions declare, too, are declared by them."""
 
 
 def signature(function: Callable[..., Any]) -> tuple[list[str], str]:
@@ -70,7 +81,8 @@ def signature(function: Callable[..., Any]) -> tuple[list[str], str]:
 
 
 def _tree(function: Callable[..., Any]) -> ast.FunctionDef:
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    source = getattr(function, "source", None) or inspect.getsource(function)
+    tree = ast.parse(textwrap.dedent(source)).body[0]
     assert isinstance(tree, ast.FunctionDef)
     return tree
 
@@ -88,6 +100,7 @@ class _Module:
 
     def __init__(self) -> None:
         self.functions: list[str] = []
+        self.own: dict[str, str] = {}
         self._names: dict[Any, str] = {}
 
     def add(self, function: Callable[..., Any], name: str, linkage: str = "internal ") -> str:
@@ -232,7 +245,7 @@ class _Function:
             self.do(f"call void @Py_DecRef(ptr {old})")
             return
         if stored != LLVM[kind]:
-            name = self(f"trunc {LLVM[kind]} {name} to {stored}")
+            name = self(f"{'fptrunc' if kind == 'f32' else 'trunc'} {LLVM[kind]} {name} to {stored}")
         self.do(f"store {stored} {name}, ptr {place}")
 
     def element(self, node: ast.Subscript) -> tuple[str, str, str]:
@@ -450,9 +463,11 @@ class _Function:
             return self.extreme(name, *self.pair(node.args[0], node.args[1], kind))
         if name in ("exp", "log1p"):
             return "f64", self(f"call double @{name}(double {self.value(node.args[0], 'f64')[1]})")
-        if name in ("abs", "sqrt"):
+        if name.startswith("v_"):
+            return self.own_function(name[2:], node.args, kind)
+        if name in ("abs", "sqrt", "floor", "rint"):
             found, value = self.value(node.args[0], kind)
-            which = {"abs": "fabs", "sqrt": "sqrt"}[name]
+            which = {"abs": "fabs"}.get(name, name)
             return found, self(f"call {LLVM[found]} @llvm.{which}.{found}({LLVM[found]} {value})")
         special = getattr(self, f"call_{name}", None)
         if special is not None:
@@ -470,6 +485,14 @@ class _Function:
             self.do(line)
             return "None", ""
         return result, self(line)
+
+    def own_function(self, name: str, args: list[ast.expr], kind: str | None) -> Value:
+        """Call a function of the engine's own, which a loop over vectors can be made of."""
+        values = [self.value(args[0], kind)] if len(args) == 1 else list(self.pair(args[0], args[1], kind))
+        found = values[0][0]
+        self.module.own |= kernel.own_functions(name, found)
+        taken = ", ".join(f"{LLVM[found]} {value}" for _, value in values)
+        return found, self(f"call {LLVM[found]} @ebb.{name}.{found}({taken})")
 
     def cast(self, kind: str, node: ast.expr) -> Value:
         old, name = self.value(node, None if not self.is_constant(node) else kind)
@@ -495,6 +518,12 @@ class _Function:
         how = f"fcmp o{word}" if kind in ("f32", "f64") else f"icmp {'u' if kind == 'u64' else 's'}{word}"
         beyond = self(f"{how} {LLVM[kind]} {right[1]}, {left[1]}")
         return kind, self(f"select i1 {beyond}, {LLVM[kind]} {right[1]}, {LLVM[kind]} {left[1]}")
+
+    def call_bits_of(self, of: Value) -> Value:
+        return "int", self(f"sext i32 {self(f'bitcast float {of[1]} to i32')} to i64")
+
+    def call_of_bits(self, bits: Value) -> Value:
+        return "f32", self(f"bitcast i32 {self(f'trunc i64 {bits[1]} to i32')} to float")
 
     def call_len(self, of: Value) -> Value:
         return "int", self(f"load i64, ptr {self(f'getelementptr i8, ptr {of[1]}, i64 {SIZE}')}")

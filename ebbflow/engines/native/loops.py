@@ -28,7 +28,7 @@ class LoopCode:
         arguments = [_NUMBERS.get(kind, ADDRESS) for kind in kinds]
         code = LateCode(
             lambda: loop_text.text(loop), _NUMBERS.get(result), *arguments,
-            symbols=_symbols, holds_lock=loop.makes_texts,
+            symbols=_symbols, holds_lock=loop.makes_texts, wait=loop.waits,
         )  # fmt: skip
         self._code = code
         self._call: Callable[..., Any] | None = None

@@ -12,7 +12,7 @@ from ebbflow.core.op import Known, op
 from ebbflow.core.shape import Dims
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike, TensorLike
-from ebbflow.ops.declare import FLAT, show
+from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.reduce.reductions import ORDERED, highest, lowest, one_of
 
 ArgMax = op(
@@ -71,6 +71,16 @@ def _without_nan(xp: Any, x: Any, never_chosen: Any) -> Any:
     return xp.where(missing, never_chosen(x.dtype), x)
 
 
+def _axis(axis: Any) -> Any:
+    """Return an axis in a type that the op takes; every integer will do."""
+    if axis is None:
+        return 0
+    dtype = getattr(axis, "dtype", None)
+    if dtype is None or (kind := as_dtype(dtype)) in (dtypes.int32, dtypes.int64) or not kind.is_integer:
+        return axis
+    return raw.Cast(axis, DstT=dtypes.int64)
+
+
 def argmax(
     input: TensorLike, axis: Axis = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
 ) -> Tensor:
@@ -79,8 +89,7 @@ def argmax(
     >>> argmax([[1, 9, 3], [4, 5, 6]], axis=1).numpy().tolist()
     [1, 2]
     """
-    axis = 0 if axis is None else axis
-    return ArgMax(input, axis, output_type=as_dtype(output_type), name=name or "ArgMax")
+    return ArgMax(input, _axis(axis), output_type=as_dtype(output_type), name=name or "ArgMax")
 
 
 def argmin(
@@ -91,8 +100,7 @@ def argmin(
     >>> argmin([[1, 9, 3], [4, 5, 6]], axis=1).numpy().tolist()
     [0, 0]
     """
-    axis = 0 if axis is None else axis
-    return ArgMin(input, axis, output_type=as_dtype(output_type), name=name or "ArgMin")
+    return ArgMin(input, _axis(axis), output_type=as_dtype(output_type), name=name or "ArgMin")
 
 
 def argmax_v1(

@@ -449,6 +449,8 @@ def _plain_length(n: Any) -> int:
         raise invalid(f"dims must represent a vector of lengths, but holds {n!r}")
     if isinstance(n, (float, np.floating, str, bytes)):
         raise TypeError(f"Cannot convert {n!r} to a length: it is not an integer")
+    if n.__class__ is EagerTensor and n._dtype.is_floating and not n._array.ndim:
+        return int(n._array)  # as a tensor in a list becomes part of any vector of integers
     return operator.index(n)
 
 

@@ -6,7 +6,7 @@ Composed of ops of `indexing` and others; declares none of its own.
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +42,10 @@ def boolean_mask(tensor: TensorLike, mask: TensorLike, axis: Axis = None, name: 
         depth = len(mask._dims)
         if not depth:
             raise ValueError("mask cannot be scalar.")
-        at = 0 if axis is None else int(axis.constant_value() if isinstance(axis, Tensor) else cast(int, axis))
+        at: Any = 0 if axis is None else axis.constant_value() if isinstance(axis, Tensor) else axis
+        if at is None:  # known only when it runs
+            return _mask_later(tensor, mask, axis, depth)
+        at = int(at)
         if tensor._dims is not None:
             at = at + len(tensor._dims) if at < 0 else at
             if not is_compatible(mask._dims, tensor._dims[at : at + depth]):
@@ -60,7 +63,7 @@ def _mask_now(tensor: Any, mask: Any, at: int, depth: int) -> Any:
     return GatherV2(tensor, chosen, wrap(np.array(at, np.int32), dtypes.int32))
 
 
-def _mask_later(tensor: Any, mask: Any, at: int, depth: int) -> Any:
+def _mask_later(tensor: Any, mask: Any, at: Any, depth: int) -> Any:
     count = raw.Prod(shape(tensor)[at : at + depth], [0])
     rows = reshape(tensor, concat([shape(tensor)[:at], [count], shape(tensor)[at + depth :]], 0))
     chosen = raw.Squeeze(Where(reshape(mask, [-1])), squeeze_dims=[1])

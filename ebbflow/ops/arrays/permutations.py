@@ -7,6 +7,7 @@ import numpy as np
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
+from ebbflow.ops.arrays.permutation_loops import inverse_of
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid, vector
 
@@ -23,9 +24,14 @@ def _(xp, x):
     if x.ndim != 1:
         raise invalid("invert_permutation expects a 1D vector.")
     count = len(x)
-    if xp is np:
+    if xp is not np:
+        return xp.argsort(x).astype(x.dtype)
+    inverse = inverse_of(x)
+    if inverse is None:
         _check_permutation(x, count)
-    return xp.argsort(x).astype(x.dtype)
+        inverse = np.empty(count, x.dtype)
+        inverse[x] = np.arange(count, dtype=x.dtype)
+    return inverse
 
 
 def _check_permutation(x: np.ndarray, count: int) -> None:

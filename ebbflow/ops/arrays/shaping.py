@@ -17,7 +17,7 @@ from ebbflow.core.convert import convert, operand
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
 from ebbflow.core.typing import Axis, DTypeLike, ShapeLike, TensorLike
 from ebbflow.ops.arrays.creation import building
@@ -348,8 +348,8 @@ def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None
     [1, 3]
     """
     kind = dtypes.int32 if out_type is None else as_dtype(out_type)
-    if isinstance(input, SparseTensor):
-        return raw.Cast(input.dense_shape, DstT=kind)
+    if isinstance(input, (SparseTensor, SparseTensorValue)):
+        return raw.Cast(convert(input.dense_shape, dtypes.int64), DstT=kind)
     ragged_shape = getattr(input, "_dynamic_shape", None)
     if ragged_shape is not None:
         return ragged_shape(out_type)
@@ -391,8 +391,8 @@ def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None 
     3
     """
     kind = dtypes.int32 if out_type is None else as_dtype(out_type)
-    if isinstance(input, SparseTensor):
-        return raw.Prod(raw.Cast(input.dense_shape, DstT=kind), [0], name=name)
+    if isinstance(input, (SparseTensor, SparseTensorValue)):
+        return raw.Prod(shape(input, kind), [0], name=name)
     graph = building()
     if graph is None:
         return Size(input if input.__class__ is EagerTensor else operand(input), out_type=kind)
@@ -414,7 +414,7 @@ def rank(input: TensorLike, name: str | None = None) -> Tensor:
     >>> int(rank([[1, 2, 3]]))
     2
     """
-    if isinstance(input, SparseTensor):
+    if isinstance(input, (SparseTensor, SparseTensorValue)):
         return size(input.dense_shape, name=name)
     graph = building()
     if graph is None:

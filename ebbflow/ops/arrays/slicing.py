@@ -401,7 +401,8 @@ class Spec:
             list_.append(value)
 
     def _add_slice(self, item: slice, bit: int) -> None:
-        parts = [None if x is None else checked_index(x) for x in (item.start, item.stop, item.step)]
+        ends = (item.start, item.stop, item.step)
+        parts = [None if x is None or _is_unknown(x) else checked_index(x) for x in ends]
         kind = None
         if not context.switches.tf1:
             kind = next((x.dtype.base_dtype for x in parts if isinstance(x, Tensor)), None)
@@ -414,6 +415,10 @@ class Spec:
                 self.masks[mask] |= bit
             # beside tensors, a missing end is a constant of their type (not so in 1.15)
             list_.append(defaults[k] if kind is None else constant(defaults[k], kind))
+
+
+def _is_unknown(item: Any) -> bool:
+    return isinstance(item, Dimension) and item.value is None
 
 
 def checked_index(item: Any) -> Any:
@@ -546,7 +551,8 @@ def _without_tensors(spec: Any) -> Any:
     if spec.__class__ is tuple:
         return tuple(_without_tensors(item) if item.__class__ is not tuple else item for item in spec)
     if spec.__class__ is slice:
-        return slice(*(None if x is None else _as_int(x) for x in (spec.start, spec.stop, spec.step)))
+        ends = (spec.start, spec.stop, spec.step)
+        return slice(*(None if x is None or _is_unknown(x) else _as_int(x) for x in ends))
     if spec is None or spec is Ellipsis or _is_mask(spec):
         return spec
     return _as_int(spec)

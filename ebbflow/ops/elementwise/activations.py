@@ -20,6 +20,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.declare import dense, in_float32, merged, quick_binary, quick_unary, raw, same, unary
 from ebbflow.ops.elementwise.binary import pow
+from ebbflow.ops.elementwise.special import erfc
 from ebbflow.ops.elementwise.unary import exp, one_shape, sigmoid, slope_op, tanh
 
 SELU_SCALE = 1.0507009873554805
@@ -264,4 +265,4 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
             half = 0.5 * features
             return half * (1.0 + tanh(_ROOT_TWO_OVER_PI * (features + bend * pow(features, 3))))
         half, flipped = 0.5 * features, -features
-        return half * raw.Erfc(flipped * convert(math.sqrt(0.5), features.dtype.base_dtype, name="Cast/x"))
+        return half * erfc(flipped * convert(math.sqrt(0.5), features.dtype.base_dtype, name="Cast/x"))

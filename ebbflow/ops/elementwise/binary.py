@@ -39,6 +39,7 @@ from ebbflow.ops.declare import (
 from ebbflow.ops.elementwise.unary import abs as absolute
 from ebbflow.ops.elementwise.unary import log, negative, square
 from ebbflow.ops.operators import install_binary, install_unary
+from ebbflow.ops.parts import in_parts
 
 NUMBERS = "floats,integers,complexes"
 
@@ -291,7 +292,7 @@ def _(call, grad):
 NextAfter = op(
     "NextAfter(x1:T, x2:T) -> (output:T) | T: type in [double,float] = float",
     shape=broadcast,
-    kernel=lambda xp, x1, x2: xp.nextafter(x1, x2),
+    kernel=in_parts(lambda xp, x1, x2: xp.nextafter(x1, x2)),
     gradient=binary_gradient(lambda g, x, y, z: g, lambda g, x, y, z: raw.ZerosLike(g)),
     facts="elementwise broadcasts",
 )
@@ -321,6 +322,7 @@ multiply: Callable[..., Any] = quick_binary(
 multiply_no_nan = quick_binary(
     MulNoNan, "multiply_no_nan", "Return `x * y`, and 0 where `y` is 0.", node="multiply_no_nan"
 )
+_pow_of_tensors = quick_binary(Pow, "pow", "Return `x` to the power `y`.")
 nextafter = quick_binary(NextAfter, "nextafter", "Return the number next to `x1` on the way to `x2`.", "x1 x2")
 realdiv = quick_binary(RealDiv, "realdiv", "Return `x / y`.")
 squared_difference = quick_binary(
@@ -363,13 +365,18 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     >>> pow([2, 3], 2).numpy().tolist()
     [4, 9]
     """
-    return Pow(x, y, name=name or "Pow")
+    return _pow_of_tensors(x, y, name or "Pow")
 
 
 # What integers become before they are divided as real numbers; the others stay what they are.
 _REAL_OF: dict[Any, Any] = dict.fromkeys((dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16), dtypes.float32)
 _REAL_OF |= dict.fromkeys((dtypes.uint32, dtypes.int32, dtypes.uint64, dtypes.int64), dtypes.float64)
 _REAL_OF |= dict.fromkeys((dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, *dtypes.COMPLEX))
+
+
+def real_of(dtype: dtypes.DType) -> dtypes.DType | None:
+    """Return the type of fractions of an integer type, None for a type that has them itself."""
+    return _REAL_OF.get(dtype.base_dtype)
 
 
 def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:

@@ -21,6 +21,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
 from ebbflow.core.typing import DTypeLike, TensorLike
 from ebbflow.ops.declare import FLAT, dense, raw, same
+from ebbflow.ops.elementwise.element_loops import cast_half
 
 Cast = op(
     "Cast(x:SrcT) -> (y:DstT) | SrcT: type; DstT: type; Truncate: bool = false",
@@ -59,6 +60,10 @@ def cast_array(x: Any, source: DType, target: DType) -> Any:
         return np.ascontiguousarray(x.astype(stored)).view(target.np)
     if source in _TINY and target in _TINY:
         x = x.astype(np.int8)  # ml_dtypes has no way between two of its own small integers
+    if source is dtypes.float16 or target is dtypes.float16:
+        walked = cast_half(x, target.np)
+        if walked is not None:
+            return walked
     return x.astype(target.np)
 
 

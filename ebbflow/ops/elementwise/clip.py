@@ -178,7 +178,9 @@ def _clip_together(t_list, clip_norm, use_norm, name, finite_or_nan):
                 clipped.append(None)
                 continue
             with _beside(value):
-                cut = raw.Identity(value * scale, name=f"{scope}_{i}")
+                dtype = value.dtype.base_dtype
+                factor = scale if scale.dtype is dtype else raw.Cast(scale, DstT=dtype)
+                cut = raw.Identity(value * factor, name=f"{scope}_{i}")
             rows = isinstance(given, IndexedSlices)
             clipped.append(IndexedSlices(cut, given.indices, given.dense_shape) if rows else cut)
         return clipped, norm

@@ -31,6 +31,7 @@ from ebbflow.ops.declare import (
     same,
     show,
 )
+from ebbflow.ops.elementwise.element_loops import LARGE, select
 from ebbflow.ops.operators import install_binary, install_equality, install_unary, number
 
 # --- comparison -------------------------------------------------------------------------------------------------------
@@ -219,6 +220,9 @@ def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -
 
 
 def _xor_in_a_scope(x: Any, y: Any, name: str) -> Any:
+    for side in (x, y):
+        if isinstance(side, Tensor) and side.dtype.base_dtype is not dtypes.bool:
+            return LogicalAnd(x, y)  # which says what is wrong with it
     with name_scope(name, None, [x, y]) as scope:
         x, y = convert(x, dtypes.bool, name="x"), convert(y, dtypes.bool, name="y")
         return logical_xor(x, y, name=scope or None)
@@ -290,6 +294,10 @@ def _(condition, t, e):
 
 @SelectV2.kernel
 def _(xp, condition, t, e):
+    if xp is np and condition.size >= LARGE:
+        result = select(condition, t, e)
+        if result is not None:
+            return result
     return xp.where(condition, t, e)
 
 

@@ -20,6 +20,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.creation import ones_like_v1, zeros_like, zeros_like_v1
 from ebbflow.ops.declare import binary_gradient, broadcast, dense, raw, same
+from ebbflow.ops.parts import in_parts
 
 _COMPLEX_OF = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
@@ -82,6 +83,7 @@ def _(xp, input, *, Tout):
 
 
 @Angle.kernel
+@in_parts
 def _(xp, input, *, Tout):
     return xp.arctan2(xp.imag(input), xp.real(input)).astype(Tout.np)
 

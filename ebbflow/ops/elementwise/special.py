@@ -34,7 +34,9 @@ from ebbflow.ops.declare import (
     show,
     unary,
 )
+from ebbflow.ops.elementwise import fitted_loops  # noqa: F401  (the large forms of some rows)
 from ebbflow.ops.elementwise.unary import exp, log, square
+from ebbflow.ops.parts import in_parts
 
 
 @functools.cache
@@ -224,6 +226,7 @@ def _(a, b, x):
 
 
 @Betainc.kernel
+@in_parts
 def _(xp, a, b, x):
     shapes = {v.shape for v in (a, b, x) if v.ndim}
     if len(shapes) > 1:

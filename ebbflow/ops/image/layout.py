@@ -212,12 +212,15 @@ def central_crop(image: TensorLike, central_fraction: AnyTensor) -> Tensor:
                 raise ValueError(f"`central_fraction` must be within (0, 1], got {central_fraction}")
             if fraction == 1.0:
                 return convert(image)
-        image, rank = _ranked(image)
-        height, width = lengths_of(image)[rank - 3 : rank - 1]
+        batch, rank = _ranked(image)
+        height, width = lengths_of(batch)[rank - 3 : rank - 1]
         top, left = _margin(height, fraction), _margin(width, fraction)
         lead = [0] * (rank - 3)
         begin, size = [*lead, top, left, 0], [*[-1] * (rank - 3), height - 2 * top, width - 2 * left, -1]
-        return raw.Slice(image, packed(begin), packed(size))
+        cut = raw.Slice(batch, packed(begin), packed(size))
+        known = [n if isinstance(n, int) and n >= 0 else None for n in size]
+        cut.set_shape([*batch.shape[: rank - 3], *known[rank - 3 : rank - 1], batch.shape[-1]])
+        return cut
 
 
 def _margin(length: Any, fraction: Any) -> Any:

@@ -67,7 +67,7 @@ def selected(boxes: np.ndarray, scores: np.ndarray, most: int, overlap: float, l
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > least]
     rows = _corners(boxes[order].astype(F))
-    code = chosen_boxes.code() if len(rows) >= FEW else None
+    code = chosen_boxes.worth(len(rows), FEW)
     if code is not None:
         places = np.empty(len(rows), np.int64)
         count = code(rows, len(rows), most, overlap, places)
@@ -96,7 +96,7 @@ def softly_selected(
     """Return the places of the boxes that stay, and their scores after what overlapped has lowered them."""
     places = np.flatnonzero(scores > least)
     rows, now = _corners(boxes[places].astype(F)), scores[places].astype(np.float64)
-    code = softly_chosen_boxes.code() if len(rows) >= FEW else None
+    code = softly_chosen_boxes.worth(len(rows), FEW)
     if code is not None:
         numbers, left = np.empty(len(rows), np.int64), np.empty(len(rows))
         count = code(rows, now, len(rows), most, least, -0.5 / sigma, -np.inf, numbers, left)

@@ -18,6 +18,7 @@ from ebbflow.core.op import op
 from ebbflow.core.shape import Dims, is_compatible
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.declare import show
+from ebbflow.ops.linalg.band_loops import band_part
 from ebbflow.ops.sizes import invalid, room_for
 
 _ALIGN = 'align: string in ["LEFT_RIGHT","RIGHT_LEFT","LEFT_LEFT","RIGHT_RIGHT"] = "RIGHT_LEFT"'
@@ -144,6 +145,8 @@ def _taken(xp: Any, input: Any, ends: tuple[int, int], padding: Any, align: str)
         raise invalid(f"input must be at least 2-dim, received shape: {show(input.shape)}")
     rows, columns = input.shape[-2:]
     _check_bounds(rows, columns, *ends)
+    if ends[0] == ends[1] and xp is np and input.size:
+        return np.diagonal(input, ends[0], -2, -1).copy()
     band = _Band(rows, columns, *ends, align)
     row, column, inside = band.in_matrix()
     if not math.prod(input.shape):
@@ -364,9 +367,20 @@ def _set(xp: Any, input: Any, diagonal: Any, ends: tuple[int, int], align: str) 
         raise ValueError("the diagonals do not fit the matrix")
     if not math.prod(diagonal.shape):
         return input
+    if ends[0] == ends[1] and xp is np:
+        result = input.copy()
+        np.einsum("...ii->...i", _square(result, ends[0]))[...] = diagonal
+        return result
     which, at, inside = band.in_diagonals()
     packed = diagonal.reshape(*input.shape[:-2], band.count, band.length)
     return xp.where(inside, packed[..., which, at], input)
+
+
+def _square(x: np.ndarray, k: int) -> np.ndarray:
+    """Return the part of matrices, as a view, whose main diagonal is their `k`-th."""
+    part = x[..., max(-k, 0) :, max(k, 0) :]
+    side = min(part.shape[-2:])
+    return part[..., :side, :side]
 
 
 def _set_one(xp: Any, input: Any, diagonal: Any) -> Any:
@@ -437,6 +451,9 @@ def _(xp, input, num_lower, num_upper):
         raise invalid(f"num_lower must be negative or less or equal to number of rows ({rows}) got: {lower}")
     if upper > columns:
         raise invalid(f"num_upper must be negative or less or equal to number of columns ({columns}) got: {upper}")
+    result = band_part(input, lower, upper) if xp is np else None
+    if result is not None:
+        return result
     k = np.arange(columns)[None, :] - np.arange(rows)[:, None]
     inside = ((lower < 0) | (-k <= lower)) & ((upper < 0) | (k <= upper))
     return xp.where(inside, input, b"" if input.dtype.hasobject else xp.zeros((), input.dtype))

@@ -452,10 +452,11 @@ def _tensordot(a, b, axes, name, tidy):
 def _dot_axes(a, axes):
     if isinstance(axes, (int, np.integer)) and not isinstance(axes, bool):
         return _last_and_first(a, int(axes))
-    if isinstance(axes, (list, tuple)):
+    if isinstance(axes, (list, tuple, np.ndarray)):
         if len(axes) != 2:
             raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
-        first, second = ([x] if isinstance(x, (int, np.integer)) else x for x in axes)
+        plain = (x.tolist() if isinstance(x, (np.ndarray, np.integer)) else x for x in axes)
+        first, second = ([x] if isinstance(x, int) else x for x in plain)
         if _length(first) != _length(second) and None not in (_length(first), _length(second)):
             raise ValueError(f"Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}.")
         return first, second

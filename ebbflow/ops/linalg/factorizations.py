@@ -67,7 +67,9 @@ def _(xp, input):
     (factor,) = each_matrix(lambda a: (np.linalg.cholesky(a),), x, [(x.shape, x.dtype)])
     if context.switches.tf1 and np.isnan(factor).any() and not np.isnan(x).any():
         raise invalid("Cholesky decomposition was not successful. The input might not be valid.")
-    return np.tril(factor).astype(input.dtype)
+    if np.isnan(factor[..., :1, :1]).any():
+        factor = np.tril(factor)
+    return factor.astype(input.dtype, copy=False)
 
 
 @Cholesky.gradient

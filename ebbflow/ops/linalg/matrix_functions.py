@@ -184,10 +184,10 @@ def _(xp, input, *, output_idx_type):
 
 def _permutation(pivots: np.ndarray, count: int) -> np.ndarray:
     """Return the order of rows that LAPACK's exchanges amount to."""
-    order = np.arange(count)
-    for here, there in enumerate(pivots):
-        order[[here, there]] = order[[there, here]]
-    return order
+    order = list(range(count))
+    for here, there in enumerate(pivots.tolist()):
+        order[here], order[there] = order[there], order[here]
+    return np.array(order)
 
 
 @Lu.gradient

@@ -205,7 +205,7 @@ def _(xp, matrix, rhs, *, lower, adjoint):
             f"In[0] mismatch In[1] shape: {matrix.shape[-1]} vs. {rhs.shape[-2] if rhs.ndim > 1 else rhs.shape}: "
             f"{show(matrix.shape)} {show(rhs.shape)}"
         )
-    if matrix.ndim == rhs.ndim == 2 and matrix.shape[0] > _BLOCK and rhs.size:
+    if matrix.ndim == rhs.ndim == 2 and matrix.shape[0] > 1 and rhs.size:
         return _solve_one(wide(matrix), wide(rhs), lower, adjoint).astype(rhs.dtype, copy=False)
     left = dagger(matrix) if adjoint else matrix
     solve = _solve_lower if lower != adjoint else _solve_upper
@@ -299,7 +299,11 @@ def _by_normal_equations(a, b, penalty):
     gram = np.matmul(conjugate, a) if tall else np.matmul(a, conjugate)
     gram = gram + np.asarray(penalty, a.dtype) * np.eye(gram.shape[-1], dtype=a.dtype)
     factor = np.linalg.cholesky(gram)
-    solved = _solve_upper(dagger(factor), _solve_lower(factor, np.matmul(conjugate, b) if tall else b))
+    right = np.matmul(conjugate, b) if tall else b
+    if factor.ndim == 2 and right.size:
+        solved = _solve_one(factor, _solve_one(factor, right, lower=True, adjoint=False), lower=True, adjoint=True)
+    else:
+        solved = _solve_upper(dagger(factor), _solve_lower(factor, right))
     return solved if tall else np.matmul(conjugate, solved)
 
 

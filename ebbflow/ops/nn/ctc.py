@@ -159,10 +159,17 @@ def _(xp, inputs, sequence_length, *, merge_repeated, blank_index):
     blank = blank_index + classes if blank_index < 0 else blank_index
     if not 0 <= blank < classes:
         raise invalid(f"blank_index expected to be in [{-classes}, {classes}), got {blank_index}")
-    lengths = sequence_length.tolist()
-    rows = [ctc_arrays.greedy(inputs[: lengths[b], b], blank, merge_repeated) for b in range(batch)]
-    scores = [-inputs[: lengths[b], b].max(-1).sum() if lengths[b] else 0.0 for b in range(batch)]
-    return (*_sparse(rows), np.array(scores, inputs.dtype).reshape(batch, 1))
+    best, top = ctc_arrays.likeliest(inputs)
+    kept, scores = ctc_arrays.greedy(best, sequence_length, blank, merge_repeated), np.zeros(batch, inputs.dtype)
+    if (sequence_length == len(inputs)).all():
+        scores = -top.sum(1)
+    else:
+        scores[:] = [-top[b, :length].sum() if length else 0.0 for b, length in enumerate(sequence_length.tolist())]
+    rows, _ = np.nonzero(kept)
+    counts = kept.sum(1)
+    places = np.stack([rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)], 1)
+    shape = np.array([batch, int(counts.max(initial=0))], np.int64)
+    return places.astype(np.int64, copy=False), best[kept], shape, scores.reshape(batch, 1)
 
 
 def _sparse(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -203,7 +210,7 @@ def _(xp, inputs, sequence_length, *, beam_width, top_paths, merge_repeated):
         raise invalid(f"requested more paths than the beam width: {top_paths} of {beam_width}")
     log_y = ctc_arrays.log_softmax(inputs.astype(np.float64)) if inputs.size else inputs
     paths, scores = [], np.zeros((batch, top_paths), inputs.dtype)
-    code = beam.code() if log_y.size >= FEW else None
+    code = beam.worth(log_y.size, FEW)
     room = None if code is None else Beam(len(log_y), classes, beam_width)
     for b, length in enumerate(sequence_length.tolist()):
         asked = (classes - 1, top_paths, merge_repeated)

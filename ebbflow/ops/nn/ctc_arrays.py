@@ -14,6 +14,9 @@ import heapq
 
 import numpy as np
 
+from ebbflow.ops.nn.row_loops import FEW as MANY
+from ebbflow.ops.nn.row_loops import largest_of_rows
+
 NEVER = -np.inf
 
 
@@ -187,13 +190,23 @@ def _survivors(
     return sorted(i for _, i, c in heap if c < 0), sorted((b, c) for _, b, c in heap if c >= 0)
 
 
-def greedy(log_y: np.ndarray, blank: int, merge_repeated: bool) -> list[int]:
-    """Return the likeliest class of each step, without blanks and, where asked for, repetitions."""
-    best = log_y.argmax(-1)
-    labels = []
-    before = -1
-    for label in best.tolist():
-        if label != blank and not (merge_repeated and label == before):
-            labels.append(label)
-        before = label
-    return labels
+def likeliest(inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the likeliest class of each step of each row, [rows, steps], and its number."""
+    steps, rows, classes = inputs.shape
+    code = None
+    if inputs.dtype == np.float32 and inputs.flags.c_contiguous and inputs.size:
+        code = largest_of_rows.worth(inputs.size, MANY)
+    if code is None:
+        best, top = inputs.argmax(-1), inputs.max(-1) if classes else np.zeros((steps, rows), inputs.dtype)
+    else:
+        best, top = np.empty((steps, rows), np.int64), np.empty((steps, rows), np.float32)
+        code(inputs, steps * rows, classes, best, top)
+    return np.ascontiguousarray(best.T), np.ascontiguousarray(top.T)
+
+
+def greedy(best: np.ndarray, lengths: np.ndarray, blank: int, merge_repeated: bool) -> np.ndarray:
+    """Return which of the likeliest classes stay: no blanks and, where asked for, no repetitions."""
+    kept = (best != blank) & (np.arange(best.shape[1]) < lengths[:, None])
+    if merge_repeated:
+        kept[:, 1:] &= best[:, 1:] != best[:, :-1]
+    return kept

@@ -6,6 +6,7 @@ maximum, the first of them in the window's order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -122,7 +123,7 @@ def _(xp, input, filter, *, strides, rates, padding):
 
 def _dilated(input: np.ndarray, filter: np.ndarray, g: Grid, shape: tuple[int, ...]) -> np.ndarray | None:
     """Return the largest sum of each window by machine code; None where that is not there."""
-    code = dilated.code() if input.dtype == filter.dtype == np.float32 and np.prod(shape) >= FEW else None
+    code = dilated.worth(math.prod(shape), FEW) if input.dtype == filter.dtype == np.float32 else None
     if code is None:
         return None
     result = np.empty(shape, np.float32)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ebbflow.core.loops import F32, Single, f32, loop
+from ebbflow.core.loops import F32, I32, I64, Single, f32, loop
 
 WIDEST = 64
 """Numbers of the longest row that counts as short."""
@@ -73,3 +73,38 @@ def divided(x: F32, rows: int, width: int, by: F32, out: F32) -> None:
         at = i * width
         for k in range(width):
             out[at + k] = x[at + k] / by[i]
+
+
+@loop
+def largest_of_rows(x: F32, rows: int, width: int, places: I64, values: F32) -> None:
+    """Find the largest number of each row and where it stands: the first of several, a NaN before all others."""
+    for i in range(rows):
+        value, place = x[i * width], 0
+        for k in range(1, width):
+            other = x[i * width + k]
+            if other > value or (other != other and value == value):
+                value = other
+                place = k
+        values[i] = value
+        places[i] = place
+
+
+@loop
+def top_of_rows(x: F32, rows: int, width: int, count: int, values: F32, places: I32) -> bool:
+    """Keep the largest numbers of each row in order, of equal ones the first; a NaN is for others."""
+    for i in range(rows):
+        begin = i * count
+        for k in range(width):
+            value = x[i * width + k]
+            if value != value:
+                return False
+            j = min(k, count)
+            if j < count or value > values[begin + count - 1]:
+                j = min(j, count - 1)
+                while j > 0 and value > values[begin + j - 1]:
+                    values[begin + j] = values[begin + j - 1]
+                    places[begin + j] = places[begin + j - 1]
+                    j -= 1
+                values[begin + j] = value
+                places[begin + j] = k
+    return True

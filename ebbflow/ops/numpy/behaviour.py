@@ -10,15 +10,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ebbflow.core import dtypes
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.ops.arrays import indexing, shaping
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.numpy import arrays, elementwise, reductions
-from ebbflow.ops.numpy.promotion import settings, tensor
+from ebbflow.ops.numpy.advanced_indexing import item
+from ebbflow.ops.numpy.promotion import settings
 
 _OPERATORS = {
     "add": elementwise.add, "sub": elementwise.subtract, "mul": elementwise.multiply,
@@ -29,23 +26,25 @@ _OPERATORS = {
 _COMPARISONS = {
     "lt": elementwise.less, "le": elementwise.less_equal, "gt": elementwise.greater, "ge": elementwise.greater_equal,
 }  # fmt: skip
-_on: list[bool] = []
+_on: set[str] = set()
 
 
 def experimental_enable_numpy_behavior(prefer_float32: bool = False, dtype_conversion_mode: str = "legacy") -> None:
     """Have tensors behave like NumPy's arrays from now on."""
     _check_mode(dtype_conversion_mode)
     settings.float32 = prefer_float32
-    if dtype_conversion_mode == "off" or _on:
+    if dtype_conversion_mode == "off":
         return
-    _on.append(True)
-    for name, function in _OPERATORS.items():
-        _replace(f"__{name}__", functools.partial(_forward, function))
-        _replace(f"__r{name}__", functools.partial(_backward, function))
-    for name, function in _COMPARISONS.items():
-        _replace(f"__{name}__", functools.partial(_forward, function))
-    _replace("__getitem__", lambda plain: lambda x, key: _item(x, key, plain))
+    set_dtype_conversion_mode(dtype_conversion_mode)
+    enable_numpy_style_slicing()
     enable_numpy_methods_on_tensor()
+
+
+def enable_numpy_style_slicing() -> None:
+    """Have tensors take arrays of places or bools in brackets, as NumPy's do."""
+    if "slicing" not in _on:
+        _on.add("slicing")
+        _replace("__getitem__", lambda plain: lambda x, key: item(x, key, plain))
 
 
 def enable_numpy_methods_on_tensor() -> None:
@@ -56,8 +55,16 @@ def enable_numpy_methods_on_tensor() -> None:
 
 
 def set_dtype_conversion_mode(dtype_conversion_mode: str) -> None:
-    """Say how operators promote their operands: "legacy" is what they do, "off" what they do before anybody asks."""
+    """Say how operators promote their operands: "legacy" by NumPy's rules from then on, "off" as before."""
     _check_mode(dtype_conversion_mode)
+    if dtype_conversion_mode == "off" or "operators" in _on:
+        return
+    _on.add("operators")
+    for name, function in _OPERATORS.items():
+        _replace(f"__{name}__", functools.partial(_forward, function))
+        _replace(f"__r{name}__", functools.partial(_backward, function))
+    for name, function in _COMPARISONS.items():
+        _replace(f"__{name}__", functools.partial(_forward, function))
 
 
 def _check_mode(dtype_conversion_mode: str) -> None:
@@ -84,17 +91,6 @@ def _replace(operator: str, make: Callable[[Any], Any]) -> None:
         kinds += kind.__subclasses__()
         if operator in vars(kind):
             setattr(kind, operator, make(vars(kind)[operator]))
-
-
-def _item(x: Any, key: Any, plain: Callable[..., Any]) -> Any:
-    """Return what an index picks: a list or an array of places or bools picks along the first axis."""
-    if isinstance(key, list) or (isinstance(key, (np.ndarray, Tensor)) and key.ndim):
-        places = tensor(key)
-        if places.dtype == dtypes.bool:
-            return indexing.gather_nd(x, raw.Where(places))
-        length = cast(shaping.shape(x)[0], places.dtype)
-        return indexing.gather(x, raw.SelectV2(places < 0, places + length, places))
-    return plain(x, key)
 
 
 def _reshape(self: Any, *newshape: Any, **kwargs: Any) -> Any:

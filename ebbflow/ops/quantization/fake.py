@@ -6,6 +6,7 @@ where a number was inside. `QuantizeAndDequantize…` have steps on both sides o
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw, same, show
+from ebbflow.ops.quantization.step_loops import both_ways, faked, walk
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
 from ebbflow.ops.sizes import invalid
 
@@ -50,7 +52,7 @@ FakeQuantWithMinMaxVarsPerChannelGradient = op(
 # --- ranges -----------------------------------------------------------------------------------------------------------
 
 
-def nudged(low: np.ndarray, high: np.ndarray, num_bits: int, narrow: bool) -> tuple[Any, Any, Any]:
+def nudged(low: Any, high: Any, num_bits: int, narrow: bool) -> tuple[Any, Any, Any]:
     """Return a range moved so that zero is one of its steps, and the size of a step."""
     if not 2 <= num_bits <= 16:
         raise invalid(f"num_bits must be between 2 and 16, was: {num_bits}")
@@ -62,7 +64,24 @@ def nudged(low: np.ndarray, high: np.ndarray, num_bits: int, narrow: bool) -> tu
     return (first - zero) * scale, (last - zero) * scale, scale
 
 
+@functools.lru_cache(maxsize=256)
+def _steps(low: float, high: float, num_bits: int, narrow: bool) -> tuple[Any, ...]:
+    """Return the nudged ends of a range, 1 / step, which step zero is, and the step: as float32."""
+    least, most, scale = nudged(np.float32(low), np.float32(high), num_bits, narrow)
+    with np.errstate(all="ignore"):
+        inverse = np.float32(1) / scale
+        return least, most, inverse, np.floor(-least * inverse + np.float32(0.5)), scale
+
+
 def _rounded(x: np.ndarray, low: np.ndarray, high: np.ndarray, num_bits: int, narrow: bool) -> np.ndarray:
+    if not low.ndim and (low != 0 or high != 0):
+        least, most, inverse, zero, scale = steps = _steps(float(low), float(high), num_bits, narrow)
+        result = walk(faked, x, np.float32, *map(float, steps)) if least <= most else None
+        if result is None:
+            inside = np.maximum(x, least)
+            result = np.minimum(inside, most)
+            result = np.floor((result - least) * inverse - zero + np.float32(0.5)) * scale
+        return result
     least, most, scale = nudged(low, high, num_bits, narrow)
     with np.errstate(all="ignore"):
         inverse, half = np.float32(1) / scale, np.float32(0.5)
@@ -237,7 +256,45 @@ def _there_and_back(
     if not -1 <= axis < max(x.ndim, 1):
         raise invalid(f"Axis should be -1 or 0 or a positive value less than {x.ndim}, but given axis value was {axis}")
     wide: Any = np.float64 if x.dtype == np.float64 else np.float32
+    if axis == -1 and wide is x.dtype.type and mode == "HALF_TO_EVEN" and x.size and not np.ndim(low) + np.ndim(high):
+        ends = (float(low), float(high)) if given else (float(x.min()), float(x.max()))
+        low, high, scale, step = _one_range(*ends, x.dtype, bits, signed, narrow)
+        return _there_and_back_again(x, low, high, scale, step, bits, given)
     low, high = _bounds(x, np.asarray(low, wide), np.asarray(high, wide), given, axis)
+    low, high, scale, step = _scaled(low, high, wide, bits, signed, narrow)
+    with np.errstate(all="ignore"):
+        inside = x.astype(wide)
+        if given:
+            inside = np.clip(inside, low.astype(wide), high.astype(wide))
+        inside = inside * scale
+        steps = np.rint(inside) if mode == "HALF_TO_EVEN" else np.floor(inside + wide(0.5))
+        return (steps * step).astype(x.dtype)
+
+
+def _there_and_back_again(
+    x: np.ndarray, low: Any, high: Any, scale: Any, step: Any, bits: int, cut: bool
+) -> np.ndarray:
+    """The same for one range, and numbers as wide as they are computed; those outside may have to be cut off."""
+    if bits <= 16 and low <= high:
+        ends = (float(low), float(high)) if cut else (-np.inf, np.inf)
+        result = walk(both_ways, x, np.float32, *ends, float(scale), float(step))
+        if result is not None:
+            return result
+    inside = np.minimum(np.maximum(x, low), high) if cut else x
+    return np.rint(inside * scale) * step
+
+
+@functools.lru_cache(maxsize=256)
+def _one_range(low: float, high: float, dtype: np.dtype, bits: int, signed: bool, narrow: bool) -> tuple[Any, ...]:
+    if low > high:
+        raise invalid(f"Invalid range: input_min {low} > input_max {high}")
+    wide: Any = dtype.type
+    ends = (np.asarray(low, wide), np.asarray(high, wide))
+    return tuple(wide(number) for number in _scaled(*ends, wide, bits, signed, narrow))
+
+
+def _scaled(low: Any, high: Any, wide: Any, bits: int, signed: bool, narrow: bool) -> tuple[Any, Any, Any, Any]:
+    """Return the range that integers can say, how many of them one is, and how much one of them is."""
     least = float(-(2 ** (bits - 1)) + narrow) if signed else 0.0
     most = float(2 ** (bits - 1) - 1) if signed else float(2**bits - 1)
     with np.errstate(all="ignore"):
@@ -247,13 +304,7 @@ def _there_and_back(
         by_low = from_low < from_high
         scale = np.where(by_low, from_low, from_high).astype(wide)
         step = np.where(by_low, low / least if least else 0.0, high / most).astype(wide)
-        low, high = np.where(by_low, low, least * step), np.where(by_low, most * step, high)
-        inside = x.astype(wide)
-        if given:
-            inside = np.clip(inside, low.astype(wide), high.astype(wide))
-        inside = inside * scale
-        steps = np.rint(inside) if mode == "HALF_TO_EVEN" else np.floor(inside + wide(0.5))
-        return (steps * step).astype(x.dtype)
+        return np.where(by_low, low, least * step), np.where(by_low, most * step, high), scale, step
 
 
 def _bounds(x: np.ndarray, low: np.ndarray, high: np.ndarray, given: bool, axis: int) -> tuple[Any, Any]:

@@ -6,6 +6,7 @@ the inputs. Nothing here has a gradient.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,8 +20,10 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike, Padding, Sizes, TensorLike
 from ebbflow.ops.declare import UNDEFINED, broadcast, same, show
 from ebbflow.ops.kernels import computed
+from ebbflow.ops.quantization.step_loops import combined, walk
 from ebbflow.ops.quantization.values import (
     TYPES,
+    away_from_zero,
     boxed,
     dequantized,
     from_floats,
@@ -73,6 +76,10 @@ Dequantize.shape(same)
 @QuantizeV2.kernel
 def _(xp, input, min_range, max_range, *, T, mode, round_mode, narrow_range, axis, ensure_minimum_range):
     low, high = _bounds(input, min_range, max_range, axis)
+    if axis == -1 and mode == "MIN_COMBINED" and T in _BYTES and (low or high or ensure_minimum_range):
+        found, most = _spread_over(input, low, high, T, ensure_minimum_range)
+        shape = min_range.shape
+        return found, np.full(shape, min(0.0, low), np.float32), np.full(shape, most, np.float32)
     if not np.all(np.isfinite(low)) or not np.all(np.isfinite(high)):
         raise invalid("min_range and max_range must be finite")
     if np.any(np.asarray(low) > np.asarray(high)):
@@ -84,6 +91,26 @@ def _(xp, input, min_range, max_range, *, T, mode, round_mode, narrow_range, axi
     found, least, most = quantized(x, low, high, T, mode, to_even, narrow_range)
     shape = min_range.shape
     return boxed(found, T), np.reshape(least, shape).astype(np.float32), np.reshape(most, shape).astype(np.float32)
+
+
+_BYTES = (dtypes.quint8, dtypes.qint8)
+
+
+def _spread_over(x: Any, low: float, high: float, kind: Any, room: float) -> tuple[Any, float]:
+    """Return floats as integers of 8 bits that are spread over a range, and its upper end."""
+    if not math.isfinite(low) or not math.isfinite(high):
+        raise invalid("min_range and max_range must be finite")
+    if low > high:
+        raise invalid(f"max_range must be larger than min_range, got {low} and {high}")
+    low = min(0.0, low)
+    high = max(0.0, high, low + max(1.0, abs(low), abs(high)) * room)
+    least, most = limits(kind)
+    scale, shift = (most - least) / (high - low), (most - least + 1) / 2.0 if least < 0 else 0.0
+    whole = walk(combined, x, np.float32, low, high, scale, shift, float(least), float(most))
+    if whole is not None:
+        return whole.astype(np.dtype(kind.np)[0]).view(kind.np), high
+    moved = (np.minimum(np.maximum(x.astype(np.float64), low), high) - low) * scale - shift
+    return boxed(away_from_zero(moved), kind), high
 
 
 @Dequantize.kernel

@@ -46,6 +46,7 @@ class Queue:
         self.capacity = float("inf") if capacity < 0 else capacity
         self.types, self.shapes = tuple(types), tuple(shapes)
         self.closed = False
+        self.reason = ""  # why nobody fills it any more, where something went wrong
         self._changed = threading.Condition()
         self._putting: collections.deque[_Attempt] = collections.deque()
         self._taking: collections.deque[_Attempt] = collections.deque()
@@ -129,7 +130,7 @@ class Queue:
             None,
             None,
             f"{self.kind} '{self.name}' is closed and has insufficient elements (requested {count}, current size "
-            f"{left})",
+            f"{left}){self.reason}",
         )
 
     def take_one(self, stop: Stop) -> Row:

@@ -8,7 +8,9 @@ import numpy as np
 
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.tensor import wrap
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.span_loops import place_of_each
 
 
 def with_first_axes_merged(tensor: Any, times: int) -> Any:
@@ -32,6 +34,22 @@ def lengths_before(tensor: Any, padding: Any, kind: Any) -> Any:
 def full_of(shape: Any, value: Any) -> Any:
     """Return a tensor of a shape full of a value, which may be the inner part of it."""
     return raw.Fill(shape, value) if not value._dims else raw.BroadcastTo(value, shape)
+
+
+def filled_up(splits: Any, values: Any, default: Any) -> Any:
+    """Return eager rows as one tensor, filled up at their ends; None where the splits do not fit the values."""
+    array = splits._array
+    rows, lengths = array.size - 1, np.diff(array)
+    longest = int(lengths.max(initial=0))
+    if values._array.shape[0] != array[-1]:
+        return None
+    places = place_of_each(splits, np.arange(rows) * longest)
+    if places is None:
+        return None
+    inner = list(values._array.shape[1:])
+    blank = full_of(np.array([rows * longest, *inner], np.int64), default)
+    flat = raw.TensorScatterUpdate(blank, wrap(places._array[:, None], places.dtype), values)
+    return raw.Reshape(flat, np.array([rows, longest, *inner], np.int64))
 
 
 def fitted_to(filled: Any, shape: Any, default: Any) -> Any:

@@ -24,6 +24,7 @@ from ebbflow.core.typing import AnyTensor, DTypeLike, TensorLike
 from ebbflow.ops.checks.asserts import assert_equal
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.checks import check_rowids_fit, checked, must_have_rank
+from ebbflow.ops.ragged.span_loops import at_hand, place_of_each, row_of_each
 
 FACTORY_KEY = object()
 """What `RowPartition(...)` is told by those who make one; others use `from_row_splits` and its kin."""
@@ -217,6 +218,8 @@ class RowPartition(CompositeTensor):
         """Return the row of each value."""
         if self._value_rowids is not None:
             return self._value_rowids
+        if at_hand(self._row_splits) and (rows := row_of_each(self._row_splits)) is not None:
+            return rows
         after = raw.UpperBound(
             raw.ExpandDims(self._row_splits, 0), raw.ExpandDims(self.places(), 0), out_type=self.dtype
         )
@@ -229,6 +232,8 @@ class RowPartition(CompositeTensor):
 
     def offsets_in_rows(self) -> Tensor:
         """Return the place of each value in its row."""
+        if at_hand(self._row_splits) and (places := place_of_each(self._row_splits)) is not None:
+            return places
         return self.places() - raw.GatherV2(self._row_splits, self.value_rowids(), 0)
 
     def nrows(self) -> Tensor:

@@ -16,6 +16,7 @@ from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.ops.declare import FLAT, raw, show
+from ebbflow.ops.ragged.span_loops import spread
 from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid, room_for
 from ebbflow.ops.sparse.counting import rows_of_splits
@@ -52,6 +53,13 @@ def _(xp, starts, limits, deltas, *, Tsplits):
     begin, end, step = np.broadcast_arrays(*(np.atleast_1d(x) for x in (starts, limits, deltas)))
     if (step == 0).any():
         raise invalid("Requires delta != 0")
+    if starts.dtype.kind == "i" and all((abs(x) < 1 << 61).all() for x in (begin, end, step)):
+        counts = np.maximum(-((begin.astype(np.int64) - end) // step), 0)  # which does not grow out of 64 bits
+        room_for([int(counts.sum())], 8)
+        numbers = spread(begin, counts, step.astype(np.int64))
+        splits = np.zeros(counts.size + 1, Tsplits.np)
+        np.cumsum(counts, out=splits[1:])
+        return splits, numbers.astype(starts.dtype)
     exact = np.float64 if starts.dtype.kind == "f" or starts.dtype.name == "bfloat16" else object
     with np.errstate(all="ignore"):
         wide = [x.astype(exact) for x in (begin, end, step)]

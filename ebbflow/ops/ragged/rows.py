@@ -17,6 +17,7 @@ from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.span_loops import at_hand, taken_rows
 from ebbflow.ops.ragged.tensor import RaggedTensor, rows_of
 
 # --- taking -----------------------------------------------------------------------------------------------------------
@@ -46,6 +47,10 @@ def take(rows: RaggedTensor, numbers: Any) -> Any:
     if rank > 1:
         outer = RaggedTensor.from_tensor(numbers, ragged_rank=rank - 1, row_splits_dtype=rows.row_splits.dtype)
         return _ragged_again(outer).with_flat_values(take(rows, outer.flat_values))
+    if at_hand(rows.row_splits, numbers):
+        found = taken_rows(rows.row_splits, numbers)
+        if found is not None:
+            return rows_of(pick(rows.values, found[1]), found[0], rows._uniform)
     starts, limits = raw.GatherV2(rows.row_starts(), numbers, 0), raw.GatherV2(rows.row_limits(), numbers, 0)
     places = spans(starts, limits)
     return rows_of(pick(rows.values, places.values), places.row_splits, rows._uniform)

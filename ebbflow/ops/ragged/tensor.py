@@ -24,8 +24,9 @@ from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.checks import check_values_fit
-from ebbflow.ops.ragged.dense_parts import fitted_to, full_of, lengths_before, with_first_axes_merged
+from ebbflow.ops.ragged.dense_parts import filled_up, fitted_to, full_of, lengths_before, with_first_axes_merged
 from ebbflow.ops.ragged.partition import RowPartition, as_splits, partition
+from ebbflow.ops.ragged.span_loops import at_hand
 from ebbflow.ops.ragged.value import RaggedTensorValue
 
 
@@ -465,9 +466,11 @@ class RaggedTensor(CompositeTensor):
         [[1, 2], [3, 0]]
         """
         values = self._values.to_tensor(default_value) if isinstance(self._values, RaggedTensor) else self._values
+        default = convert(_zero(values.dtype) if default_value is None else default_value, values.dtype)
+        if at_hand(self._splits, values) and (filled := filled_up(self._splits, values, default)) is not None:
+            return filled if shape is None else fitted_to(filled, shape, default)
         places = raw.Pack([self.value_rowids(), self.offsets()], axis=1)
         flat = self.with_values(values)
-        default = convert(_zero(values.dtype) if default_value is None else default_value, values.dtype)
         filled = raw.TensorScatterUpdate(full_of(flat.bounding_shape(), default), places, values)
         return filled if shape is None else fitted_to(filled, shape, default)
 

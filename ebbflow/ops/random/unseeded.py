@@ -38,9 +38,13 @@ def generator() -> np.random.Generator:
         return _generators.here
     known = streams.get(_process)
     if known is None:
-        entropy = [*[n % 2**64 for n in own_seeds(streams)], *_process]
-        known = streams.setdefault(_process, np.random.Generator(np.random.SFC64(entropy)))
+        lend = None if _process else getattr(streams, "lend", None)
+        known = streams.setdefault(_process, (lend or _begun)(own_seeds(streams)))
     return known
+
+
+def _begun(seeds: tuple[int, int]) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64([*[n % 2**64 for n in seeds], *_process]))
 
 
 def _restart() -> None:

@@ -18,6 +18,7 @@ from ebbflow.ops.arrays.shaping import reshape, shape, size
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.elementwise.binary import truediv
 from ebbflow.ops.elementwise.clip import clip_by_value
+from ebbflow.ops.reduce.fold_loops import MANY, binned
 from ebbflow.ops.reduce.reductions import reduce_max, reduce_prod
 from ebbflow.ops.sizes import invalid, room_for
 
@@ -93,6 +94,9 @@ def _counted(rows: Any, count: int, weights: Any, binary: bool) -> Any:
     if rows.size and rows.min() < 0:
         raise invalid("Input arr must be non-negative!")
     room_for((rows.shape[0], count), weights.dtype.itemsize)
+    if rows.shape[0] == 1 and not weights.size and not binary:
+        counted = rows[0] if rows.size and rows.max() < count else rows[0][rows[0] < count]
+        return np.bincount(counted, minlength=count).astype(weights.dtype)[None]
     counts = np.zeros((rows.shape[0], count), weights.dtype)
     at, inside = np.indices(rows.shape)[0], rows < count
     if binary:
@@ -122,6 +126,11 @@ def _(xp, values, value_range, nbins, *, dtype):
     if count <= 0:
         raise invalid(f"nbins should be a positive number, but got '{count}'")
     room_for((count,), 8)
+    code = binned.code() if values.size >= MANY and values.dtype == np.float32 and values.flags.c_contiguous else None
+    if code is not None:
+        counts = np.zeros(count, np.int32)
+        if code(values, values.size, low, (high - low) / count, count, counts):
+            return counts.astype(dtype.np, copy=False)
     if np.isnan(values).any():
         raise invalid("Histogram values must not contain NaN")
     places = np.clip(np.floor((values.astype(np.float64) - low) / ((high - low) / count)), 0, count - 1)

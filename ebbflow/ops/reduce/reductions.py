@@ -26,6 +26,7 @@ from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops import tf1_gradients
 from ebbflow.ops.arrays.shaping import rank
 from ebbflow.ops.declare import FLAT, axes_tensor, dense, raw
+from ebbflow.ops.reduce.fold_loops import MANY, WIDEST, along_rows, folded, row_any
 from ebbflow.ops.sizes import int_vector, is_static, shape_of
 
 # --- shapes and axes --------------------------------------------------------------------------------------------------
@@ -77,6 +78,8 @@ def _summed(xp: Any, x: Any, axes: Any, keep: bool) -> Any:
     if is_narrow(dtype):
         return _summed(xp, x.astype(np.float32), axes, keep).astype(dtype)
     if xp is np:
+        if x.size >= MANY and (total := folded(np.add.reduce, x, axes, keep)) is not None:
+            return total
         return np.add.reduce(x, axes, dtype, None, keep)  # type: ignore[call-overload]
     return xp.sum(x, axis=axes, dtype=dtype, keepdims=keep)
 
@@ -98,7 +101,9 @@ def _quick_mean(x: Any, axis: Any, dtype: Any, out: None, keep: bool) -> Any:
     """Average as above, in the form of NumPy's own reductions."""
     if dtype.kind in "iu" or not x.size:
         return _averaged(np, x, _as_tuple(axis, x.ndim), keep)
-    total = np.add.reduce(x, axis, dtype, None, keep)  # type: ignore[call-overload]
+    total = folded(np.add.reduce, x, axis, keep) if x.size >= MANY else None
+    if total is None:
+        total = np.add.reduce(x, axis, dtype, None, keep)  # type: ignore[call-overload]
     count = x.size // total.size
     return total / count if total.__class__ is not ndarray else np.divide(total, np.array(count, dtype), total)
 
@@ -132,6 +137,14 @@ def _smallest(xp: Any, x: Any, axes: Any, keep: bool) -> Any:
     if x.size:
         return np.minimum.reduce(x, axes, None, None, keep) if xp is np else xp.min(x, axis=axes, keepdims=keep)  # type: ignore[call-overload]
     return xp.min(x, axis=axes, keepdims=keep, initial=highest(x.dtype))
+
+
+def _one_of_them(xp: Any, x: Any, axes: Any, keep: bool) -> Any:
+    if xp is np and x.size >= MANY and axes in ((-1,), (x.ndim - 1,)) and 0 < x.shape[-1] <= WIDEST:
+        result = along_rows(row_any, x, keep, np.bool_) if x.flags.c_contiguous else None
+        if result is not None:
+            return result
+    return xp.any(x, axis=axes, keepdims=keep)
 
 
 def _length(xp: Any, x: Any, axes: Any, keep: bool) -> Any:
@@ -296,7 +309,7 @@ Prod = reduction("Prod", "numbers", _multiplied, _prod_gradient, np.multiply.red
 Max = reduction("Max", f"type in [{ORDERED}]", _largest, _extreme_gradient, np.maximum.reduce)
 Min = reduction("Min", f"type in [{ORDERED}]", _smallest, _extreme_gradient, np.minimum.reduce)
 All = reduction("All", "", lambda xp, x, axes, keep: xp.all(x, axis=axes, keepdims=keep), FLAT, facts="fresh")
-Any_ = reduction("Any", "", lambda xp, x, axes, keep: xp.any(x, axis=axes, keepdims=keep), FLAT, facts="fresh")
+Any_ = reduction("Any", "", _one_of_them, FLAT, facts="fresh")
 EuclideanNorm = reduction("EuclideanNorm", "numbers", _length, _length_gradient, facts="")
 
 Sum.gradient_by_name(_spread)
@@ -311,6 +324,10 @@ def _reducer(op: Op, name: str, doc: str) -> Callable[..., Any]:
     """Return the public function of a reduction, which over plain axes of an eager tensor is quick."""
     quick, engines, learnt = op.quick, op.engines, set()  # type: ignore[attr-defined]
 
+    def large(x: Any, axis: Any, dtype: Any, out: None, keep: bool) -> Any:
+        result = folded(quick, x, axis, keep)
+        return quick(x, axis, dtype, out, keep) if result is None else result
+
     def function(
         input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
     ) -> Tensor:
@@ -319,7 +336,7 @@ def _reducer(op: Op, name: str, doc: str) -> Callable[..., Any]:
             if dtype in learnt and (axis is None or axis.__class__ is int or axis.__class__ is tuple):
                 array = input_tensor._array
                 try:
-                    value = quick(array, axis, dtype.np, None, keepdims)
+                    value = (quick if array.size < MANY else large)(array, axis, dtype.np, None, keepdims)
                 except Exception:  # the long way explains it
                     return _reduce(op, input_tensor, axis, keepdims, name)
                 result = _new(EagerTensor)

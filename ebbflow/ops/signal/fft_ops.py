@@ -1,6 +1,6 @@
 """The ops of the Fourier transform, over one, two, three or any axes, of complex and of real signals.
 
-Arrays come from NumPy's (or jax's) transforms, which keep single precision. The transform of a real signal keeps the
+Arrays come from SciPy's (or jax's) transforms, which keep single precision. The transform of a real signal keeps the
 first half of its last axis. Gradients are transforms again: of a linear map, by its conjugate transpose.
 """
 
@@ -17,6 +17,7 @@ from ebbflow.core.shape import Dims
 from ebbflow.ops.declare import UNDEFINED, raw, show
 from ebbflow.ops.lengths import lengths_of, packed, packed_pairs, smaller
 from ebbflow.ops.sizes import invalid, room_for
+from ebbflow.platform import threads
 
 _COMPLEX = "Tcomplex: type in [complex64,complex128] = complex64"
 _REAL = f"Treal: type in [float,double] = float; {_COMPLEX}"
@@ -26,6 +27,23 @@ def _at_least(arg: Known, rank: int) -> Dims:
     if arg.dims is not None and len(arg.dims) < rank:
         raise errors.StaticShapeError(f"Input must have rank of at least {rank} but got: {show(arg.dims)}")
     return arg.dims
+
+
+LARGE = 1 << 16
+"""Numbers from which on all cores share several transforms."""
+
+
+def _transform(xp: Any, name: str, x: Any, lengths: tuple[int, ...] | None, axes: tuple[int, ...]) -> Any:
+    """Return a transform by its name over one axis, along others too where there are several."""
+    several = len(axes) > 1
+    if xp is not np:
+        return getattr(xp.fft, f"{name}n")(x, s=lengths, axes=axes)
+    import scipy.fft  # single precision in vectors; two dozen milliseconds
+
+    workers = threads.count() if x.size >= LARGE else None
+    if several:
+        return getattr(scipy.fft, f"{name}n")(x, s=lengths, axes=axes, workers=workers)
+    return getattr(scipy.fft, name)(x, n=None if lengths is None else lengths[0], axis=axes[0], workers=workers)
 
 
 # --- complex to complex -----------------------------------------------------------------------------------------------
@@ -44,7 +62,7 @@ def _complex_transform(name: str, rank: int, inverse: bool, old: bool = False) -
             raise invalid(f"Input must have rank of at least {rank} but got: {show(input.shape)}")
         if not input.size:
             return input
-        return (xp.fft.ifftn if inverse else xp.fft.fftn)(input, axes=axes)
+        return _transform(xp, "ifft" if inverse else "fft", input, None, axes)
 
     if old:
         declared.gradient(UNDEFINED)
@@ -129,7 +147,7 @@ def _forward(xp: Any, input: Any, lengths: tuple[int, ...], axes: tuple[int, ...
     kind = np.complex128 if input.dtype == np.float64 else np.complex64
     if not input.size or 0 in shape:
         return xp.zeros(shape, kind)
-    return xp.fft.rfftn(input, s=lengths, axes=axes)
+    return _transform(xp, "rfft", input, lengths, axes)
 
 
 def _backward(xp: Any, input: Any, lengths: tuple[int, ...], axes: tuple[int, ...]) -> Any:
@@ -139,7 +157,7 @@ def _backward(xp: Any, input: Any, lengths: tuple[int, ...], axes: tuple[int, ..
     kind = np.float64 if input.dtype == np.complex128 else np.float32
     if not input.size or 0 in shape:
         return xp.zeros(shape, kind)
-    return xp.fft.irfftn(input, s=lengths, axes=axes)
+    return _transform(xp, "irfft", input, lengths, axes)
 
 
 def _real_transform(rank: int, suffix: str) -> None:
@@ -255,13 +273,13 @@ IRFFTND = op(f"IRFFTND(input:Tcomplex, fft_length:int32, axes:int32) -> (output:
 @FFTND.kernel
 def _(xp, input, fft_length, axes):
     lengths, places = _axes_asked(input, fft_length, axes)
-    return xp.fft.fftn(input, s=lengths, axes=places) if input.size and 0 not in lengths else input
+    return _transform(xp, "fft", input, lengths, places) if input.size and 0 not in lengths else input
 
 
 @IFFTND.kernel
 def _(xp, input, fft_length, axes):
     lengths, places = _axes_asked(input, fft_length, axes)
-    return xp.fft.ifftn(input, s=lengths, axes=places) if input.size and 0 not in lengths else input
+    return _transform(xp, "ifft", input, lengths, places) if input.size and 0 not in lengths else input
 
 
 @RFFTND.kernel

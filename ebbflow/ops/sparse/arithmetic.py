@@ -6,6 +6,7 @@ The ops work on the three parts (indices, values, shape) as `sparse_layout`'s do
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +17,19 @@ from ebbflow.core.op import Op, op
 from ebbflow.ops.declare import FLAT, UNDEFINED, raw, show
 from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid, room_for
-from ebbflow.ops.sparse.arrays import axes_of, checked, grouped, parts, sparse_rank, whole_size
+from ebbflow.ops.sparse.arrays import (
+    axes_of,
+    checked,
+    grouped,
+    parts,
+    positions,
+    sparse_rank,
+    united,
+    whole_size,
+    within,
+)
 from ebbflow.ops.sparse.layout import looked_up, rows_of
+from ebbflow.ops.sparse.place_loops import MANY, added_rows
 from ebbflow.ops.state.repeated_indices import fold_into
 
 # --- products ---------------------------------------------------------------------------------------------------------
@@ -67,6 +79,11 @@ def _(xp, a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
 def _spread_product(places: Any, values: Any, dense: Any, out: int, inner: int, rows: int) -> np.ndarray:
     narrow = dense.dtype.itemsize == 2 and dense.dtype.kind not in "iu"
     product = np.zeros((rows, dense.shape[1]), np.float32 if narrow else dense.dtype)
+    code = added_rows.code() if len(places) >= MANY and product.dtype == values.dtype == np.float32 else None
+    if code is not None and not narrow and places.dtype == np.int64 and places.flags.c_contiguous:
+        values, dense = np.ascontiguousarray(values), np.ascontiguousarray(dense)
+        code(places, len(places), out, inner, values, dense, dense.shape[1], product)
+        return product
     terms = values[:, None] * dense[places[:, inner]]
     if len(terms):
         fold_into(product, np.ascontiguousarray(places[:, out]), terms.astype(product.dtype, copy=False), np.add)
@@ -137,11 +154,13 @@ def _(xp, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
     if thresh.ndim:
         raise invalid(f"The magnitude threshold must be a scalar: got shape {show(thresh.shape)}")
     _check_pair((a_indices, a_values, a_shape), (b_indices, b_values, b_shape))
-    places, group = grouped(np.concatenate([a_indices, b_indices]), range(len(a_shape)))
+    places, at_a, at_b = united(a_indices, b_indices)
     total = np.zeros(len(places), a_values.dtype)
-    np.add.at(total, group, np.concatenate([a_values, b_values]))
-    kept = (np.abs(total) >= thresh) | (np.bincount(group, minlength=len(places)) < 2)  # what stands alone stays
-    return places[kept], total[kept], a_shape
+    np.add.at(total, at_a, a_values)
+    np.add.at(total, at_b, b_values)
+    counts = np.bincount(at_a, minlength=len(places)) + np.bincount(at_b, minlength=len(places))
+    kept = (np.abs(total) >= thresh) | (counts < 2)  # what stands alone stays
+    return (places, total, a_shape) if kept.all() else (places[kept], total[kept], a_shape)
 
 
 @SparseAdd.gradient
@@ -234,6 +253,21 @@ def _sum_of(values: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
     return total.astype(values.dtype, copy=False)
 
 
+def _added_up(indices: np.ndarray, values: np.ndarray, shape: Any, axes: Any, keep_dims: bool) -> np.ndarray:
+    """Return sums along axes as a dense array: each value is added where it belongs, in turn."""
+    checked(indices, values, shape)
+    folded = axes_of(axes, len(shape))
+    kept = [axis for axis in range(len(shape)) if axis not in folded]
+    sizes = _reduced_lengths(whole_size(shape), folded, False)
+    room_for(sizes, values.dtype.itemsize)
+    part = np.ascontiguousarray(indices[:, kept])
+    within(part, np.array(sizes, np.int64))
+    narrow = values.dtype.itemsize == 2 and values.dtype.kind not in "iu"
+    total = np.zeros(math.prod(sizes), np.float32 if narrow else values.dtype)
+    np.add.at(total, positions(part, sizes), values)
+    return total.astype(values.dtype, copy=False).reshape(_reduced_lengths(shape, folded, keep_dims))
+
+
 def _largest_of(values: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(count))
@@ -269,6 +303,8 @@ def _reduction(name: str, types: str, fold: Callable[..., Any]) -> tuple[Op, Op]
 
     @dense.kernel
     def _(xp, input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
+        if fold is _sum_of and input_indices.ndim == 2 and len(input_indices) == len(input_values):
+            return _added_up(input_indices, input_values, input_shape, reduction_axes, keep_dims)
         places, values, folded = _reduced(fold, input_indices, input_values, input_shape, reduction_axes)
         sizes = _reduced_lengths(whole_size(input_shape), folded, False)
         room_for(sizes, values.dtype.itemsize)
@@ -435,8 +471,10 @@ def _extreme(name: str, types: str, fn: Callable[..., Any]) -> Op:
         checked(a_indices, a_values, a_shape)
         checked(b_indices, b_values, b_shape)
         _check_pair((a_indices, a_values, a_shape), (b_indices, b_values, b_shape))
-        places, _ = grouped(np.concatenate([a_indices, b_indices]), range(len(a_shape)))
-        return places, fn(looked_up(places, a_indices, a_values), looked_up(places, b_indices, b_values))
+        places, at_a, at_b = united(a_indices, b_indices)
+        left, right = np.zeros((2, len(places)), a_values.dtype)
+        left[at_a], right[at_b] = a_values, b_values
+        return places, fn(left, right)
 
     return declared
 

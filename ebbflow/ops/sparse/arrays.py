@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core.loops import Loop
 from ebbflow.core.op import Known
 from ebbflow.core.shape import Dims
 from ebbflow.ops.declare import show
 from ebbflow.ops.shape_rules import equal_length, ranked
 from ebbflow.ops.sizes import INT64_MAX, invalid
+from ebbflow.ops.sparse.place_loops import MANY, first_out_of_order, first_outside, merged
 
 _SMALL = 1 << 62
 
@@ -39,6 +41,9 @@ def checked(indices: np.ndarray, values: np.ndarray, shape: np.ndarray, words: s
 
 def within(indices: np.ndarray, shape: np.ndarray) -> None:
     """Refuse places outside of the whole."""
+    code = _walk(first_outside, indices)
+    if code is not None and shape.dtype == np.int64 and code(indices, *indices.shape, shape) == len(indices):
+        return
     columns = zip(indices.T, shape.tolist(), strict=True)  # NumPy is slow at rows of a few
     if not len(indices) or all(column.min() >= 0 and column.max() < length for column, length in columns):
         return
@@ -68,9 +73,43 @@ def order_of(indices: np.ndarray) -> np.ndarray:
     return np.lexsort(indices.T[::-1])
 
 
+def _walk(loop: Loop, *indices: np.ndarray) -> Any:
+    """Return the code of a loop that walks these places; None where there is none, or few places."""
+    if max(map(len, indices)) < MANY or not all(i.dtype == np.int64 and i.flags.c_contiguous for i in indices):
+        return None
+    return loop.code()
+
+
+def is_ordered(indices: np.ndarray) -> bool:
+    """Return whether places are in row-major order, each once."""
+    code = _walk(first_out_of_order, indices)
+    if code is not None:
+        return code(indices, *indices.shape) == len(indices)
+    before, after = indices[:-1].T, indices[1:].T
+    later = np.zeros(max(len(indices) - 1, 0), bool)
+    for first, second in zip(before[::-1], after[::-1], strict=True):
+        later = (second > first) | ((second == first) & later)
+    return bool(later.all())
+
+
+def united(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct places of both in order, and where each of either's places is among them."""
+    code = _walk(merged, a, b)
+    if code is not None and is_ordered(a) and is_ordered(b):
+        places = np.empty((len(a) + len(b), a.shape[1]), np.int64)
+        at_a, at_b = np.empty(len(a), np.int64), np.empty(len(b), np.int64)
+        return places[: code(a, len(a), b, len(b), a.shape[1], places, at_a, at_b)], at_a, at_b
+    if a.shape == b.shape and (a == b).all() and is_ordered(a):
+        return a.copy(), np.arange(len(a)), np.arange(len(a))
+    places, group = grouped(np.concatenate([a, b]), range(a.shape[1]))
+    return places, group[: len(a)], group[len(a) :]
+
+
 def in_order(indices: np.ndarray) -> None:
     """Refuse places that are not in row-major order, each once."""
     if len(indices) < 2 or not indices.shape[1]:
+        return
+    if is_ordered(indices):
         return
     step = np.diff(indices, axis=0)
     first = (step != 0).argmax(axis=1)
@@ -115,8 +154,10 @@ def grouped(indices: np.ndarray, kept: Sequence[int]) -> tuple[np.ndarray, np.nd
         places, group = np.unique(part, axis=0, return_inverse=True)
         return places, group.reshape(-1)
     own = keys[0]
-    if (own[1:] > own[:-1]).all():  # in order, and none twice
-        return part, np.arange(len(own))
+    if (own[1:] >= own[:-1]).all():  # in order
+        new = np.ones(len(own), bool)
+        np.not_equal(own[1:], own[:-1], out=new[1:])
+        return part[new], np.cumsum(new) - 1
     _, firsts, group = np.unique(own, return_index=True, return_inverse=True)
     return part[firsts], group.reshape(-1)
 

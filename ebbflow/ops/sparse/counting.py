@@ -326,7 +326,7 @@ FEW = 256
 
 def _quick_distances(dims: tuple[int, ...], said: Parts, meant: Parts, normalize: bool) -> np.ndarray | None:
     """Return the distances by machine code; None where that is not there, or cannot compare such values."""
-    code = distances.code() if len(said[1]) + len(meant[1]) >= FEW else None
+    code = distances.worth(len(said[1]) + len(meant[1]), FEW)
     numbers = None if code is None else _numbers(said[1], meant[1])
     if code is None or numbers is None:
         return None

@@ -24,6 +24,7 @@ from ebbflow.ops.arrays.creation import ones, zeros, zeros_like
 from ebbflow.ops.arrays.shaping import expand_dims as expand_dense
 from ebbflow.ops.arrays.shaping import shape as dense_shape
 from ebbflow.ops.declare import raw, show
+from ebbflow.ops.elementwise.binary import real_of
 from ebbflow.ops.reduce.reductions import one_of
 
 
@@ -571,13 +572,15 @@ def _cell_by_cell(op_name: str, default: str) -> Any:
     def operator(sp: SparseTensor, dense: Any) -> SparseTensor:
         with name_scope(None, default, [sp.values]) as scope:
             y = convert(dense, sp.dtype.base_dtype, name="y")
-            found = getattr(raw, op_name)(sp.indices, sp.values, sp.dense_shape, y, name=scope or None)
+            values, real = sp.values, real_of(sp.dtype) if default == "truediv" else None
+            if real is not None:
+                values, y = raw.Cast(values, DstT=real), raw.Cast(y, DstT=real)
+            found = getattr(raw, op_name)(sp.indices, values, sp.dense_shape, y, name=scope or None)
         return _like(sp, sp.indices, found)
 
     return operator
 
 
-SparseTensor.__mul__ = _cell_by_cell("SparseDenseCwiseMul", "mul")  # type: ignore[method-assign]
-SparseTensor.__truediv__ = SparseTensor.__div__ = _cell_by_cell(  # type: ignore[method-assign]
-    "SparseDenseCwiseDiv", "truediv"
-)
+SparseTensor.__mul__ = SparseTensor.__rmul__ = _cell_by_cell("SparseDenseCwiseMul", "mul")  # type: ignore[method-assign]
+SparseTensor.__truediv__ = _cell_by_cell("SparseDenseCwiseDiv", "truediv")  # type: ignore[method-assign]
+SparseTensor.__div__ = _cell_by_cell("SparseDenseCwiseDiv", "div")  # type: ignore[method-assign]

@@ -20,6 +20,7 @@ from ebbflow.ops.sparse.arrays import (
     checked,
     grouped,
     in_order,
+    is_ordered,
     keys_of,
     order_of,
     parts,
@@ -62,7 +63,7 @@ def _(xp, sparse_indices, output_shape, sparse_values, default_value, *, validat
         in_order(places)
     dense = np.empty(sizes, sparse_values.dtype)
     dense[...] = default_value
-    dense[tuple(places.T)] = sparse_values
+    dense.reshape(-1)[positions(places, sizes)] = sparse_values
     return dense
 
 
@@ -98,6 +99,8 @@ def _(input_indices, input_values, input_shape):
 @SparseReorder.kernel
 def _(xp, input_indices, input_values, input_shape):
     checked(input_indices, input_values, input_shape)
+    if is_ordered(input_indices):
+        return input_indices.copy(), input_values.copy()
     order = order_of(input_indices)
     return input_indices[order], input_values[order]
 

@@ -19,6 +19,7 @@ from ebbflow.core.shape import Dims
 from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.shape_rules import agreed, equal_length, ranked
 from ebbflow.ops.state.storage import Storage, held
+from ebbflow.ops.state.update_loops import stepped
 from ebbflow.ops.state.variable_ops import handle_facts
 
 Formula = Callable[..., None]
@@ -230,6 +231,8 @@ def _apply(formula: Formula, storages: list[Storage], given: dict[str, Any], opt
     arrays = [s.writable() for s in storages]
     indices = given.pop("indices", None)
     if indices is None:
+        if stepped(formula.__name__, arrays, given, options):
+            return
         for part in _tiles(arrays, given):
             formula(*part[0], **part[1], **options)
         return

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core.offers import quicker
+from ebbflow.ops.reduce.fold_loops import fold_named
 
 MANY_ROUNDS = 8
 """From this many updates of one row on, element by element is quicker than round by round."""
@@ -44,6 +45,11 @@ def fold_into(rows: np.ndarray, at: np.ndarray, updates: np.ndarray, ufunc: np.u
     """Set `rows[at[i]]` to `ufunc(rows[at[i]], updates[i])` for each i in turn."""
     if not np.may_share_memory(rows, updates) and quicker(FOLD, rows, at, updates, ufunc):
         return
+    if updates.size <= FEW:
+        ufunc.at(rows, at, updates)
+        return
+    if fold_named(rows, at, updates, ufunc):
+        return
     turns = rounds(at)
     if turns is not None:
         for chosen in turns:
@@ -56,6 +62,9 @@ def fold_into(rows: np.ndarray, at: np.ndarray, updates: np.ndarray, ufunc: np.u
     else:
         ufunc.at(rows, at, updates)
 
+
+FEW = 128
+"""Elements up to which `ufunc.at` is quicker than finding out how to do without it."""
 
 WIDE = 64
 """Elements of a row from which on a call for each row is quicker than `ufunc.at`."""

@@ -34,6 +34,7 @@ class Storage:
         "__weakref__", "_being_written", "_depth", "_mutex", "dims", "dtype", "is_resource", "name", "owner", "value",
     )  # fmt: skip
 
+    HANDLE_TYPE = "tensorflow::Var"  # how a handle of it is shown
     is_elsewhere = False  # the value is kept by another process
 
     def __init__(self, name: str, dtype: DType, dims: Dims, is_resource: bool = True):

@@ -88,11 +88,17 @@ def handle_facts(handle: Any) -> tuple[Any, Dims]:
     if array is not None:
         storage = held(array)
         return (storage.dtype, storage.dims) if isinstance(storage, Storage) else (None, None)
+    while getattr(handle, "op", None) is not None and handle.op.type == "Identity":
+        handle = handle.op._inputs[0]
     node = getattr(handle, "op", None)
-    while node is not None and node.type == "Identity":
-        node = node._inputs[0].op
     if node is None:
         return None, None
+    body = node._attrs.get("f")
+    if hasattr(body, "outputs"):  # what a call of a function gives is what its body gives
+        inside, given = body.outputs[handle._value_index], dict(zip(map(id, body.inputs), node._inputs, strict=False))
+        while inside.op.type == "Identity":
+            inside = inside.op._inputs[0]
+        return handle_facts(given.get(id(inside), inside))
     if node.type == "VarHandleOp":
         return node._attrs["dtype"], node._attrs["shape"]
     for outside, inside in getattr(node.graph, "captures", ()):  # an argument of a function's body
@@ -111,8 +117,8 @@ def _of_type(storage: Storage, dtype: Any, doing: str) -> Storage:
         raise errors.InvalidArgumentError(
             None,
             None,
-            f"Trying to {doing} variable {storage.name} with wrong dtype. Expected "
-            f"{dtypes.c_name(storage.dtype)} got {dtypes.c_name(dtype)}",
+            f"Trying to {doing} variable with wrong dtype. Expected {dtypes.c_name(storage.dtype)} got "
+            f"{dtypes.c_name(dtype)} (variable '{storage.name}')",
         )
     return storage
 
@@ -252,6 +258,12 @@ AssignSub, AssignSubVariableOp = _whole("AssignSub", np.subtract)
 check_rows = check_range
 """Refuse indices that are not rows: NumPy would count negative ones from the end."""
 
+
+def _check_batch_dims(batch_dims: int) -> None:
+    if batch_dims < 0:
+        raise errors.InvalidArgumentError(None, None, f"batch_dims is negative ({batch_dims}); it counts leading axes")
+
+
 ResourceGather = op(
     "ResourceGather(resource:resource, indices:Tindices) -> (output:dtype) | batch_dims: int = 0; validate_indices: "
     "bool = true; "
@@ -262,6 +274,7 @@ ResourceGather = op(
 
 @ResourceGather.shape
 def _(resource, indices, *, batch_dims):
+    _check_batch_dims(batch_dims)
     dims = _dims(resource)
     if dims is None or indices.dims is None:
         return None
@@ -272,7 +285,8 @@ def _(resource, indices, *, batch_dims):
 
 @ResourceGather.kernel
 def _(xp, resource, indices, *, dtype, batch_dims):
-    value = _of_type(held(resource), dtype, "gather from").present()
+    _check_batch_dims(batch_dims)
+    value = _of_type(held(resource), dtype, "read").present()
     return raw.GatherV2.run([value, indices, np.array(batch_dims)], {"batch_dims": batch_dims})
 
 
@@ -316,7 +330,7 @@ def _(resource, indices):
 
 @ResourceGatherNd.kernel
 def _(xp, resource, indices, *, dtype):
-    value = _of_type(held(resource), dtype, "gather from").present()
+    value = _of_type(held(resource), dtype, "read").present()
     return raw.GatherNd.run([value, indices], {"bad_indices_policy": ""})
 
 

@@ -66,6 +66,8 @@ def _(xp, input, *, pattern, rewrite, replace_global):
 
 def _replacer(pattern: bytes, rewrite: bytes, everywhere: bool) -> Callable[[bytes], bytes]:
     """Return the function that replaces in one text."""
+    if pattern.isalnum() and b"\\" not in rewrite:  # no regular expression
+        return lambda text: text.replace(pattern, rewrite, -1 if everywhere else 1)
     found = _pattern(pattern)
     parts, valid = _rewrite_parts(decoded(rewrite))
     if any(isinstance(part, int) and part > found.groups for part in parts) or not (valid or everywhere):

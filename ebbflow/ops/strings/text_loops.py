@@ -29,10 +29,10 @@ REFUSED = -1
 
 
 def code_for(loop: Loop, *texts: np.ndarray) -> Callable[..., Any] | None:
-    """Return the code of a loop for arrays of texts that it can walk; None where there is none, or few texts."""
-    if max(t.size for t in texts) < FEW or not all(t.flags.c_contiguous for t in texts):
+    """Return the code of a loop for arrays of texts that it can walk; None where there is none, or few texts so far."""
+    if not all([t.flags.c_contiguous for t in texts]):
         return None
-    return loop.code()
+    return loop.worth(max([t.size for t in texts]), FEW)
 
 
 def walked(loop: Loop, texts: np.ndarray, *rest: Any) -> np.ndarray | None:

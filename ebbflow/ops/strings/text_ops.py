@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 from typing import Any
 
@@ -284,9 +285,7 @@ def _(xp, inputs, reduction_indices, *, keep_dims, separator):
     kept = [i for i in range(inputs.ndim) if i not in axes]
     moved = inputs.transpose(kept + axes[::-1])
     shape = moved.shape[: len(kept)]
-    rows = (
-        moved.reshape(*shape, -1) if moved.size else moved.reshape(*shape, 0 if 0 in moved.shape[len(kept) :] else -1)
-    )
+    rows = moved.reshape(*shape, math.prod(moved.shape[len(kept) :]))
     glue = as_bytes(separator)
     joined = text_array((glue.join(rows[at].tolist()) for at in np.ndindex(shape)), shape)
     return joined.reshape([1 if i in axes else n for i, n in enumerate(inputs.shape)]) if keep_dims else joined

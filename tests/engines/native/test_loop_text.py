@@ -9,7 +9,30 @@ import numpy as np
 import pytest
 
 from ebbflow import ops
-from ebbflow.core.loops import F32, F64, I32, I64, U8, Loop, Word, f32, f64, loop, sqrt, u64
+from ebbflow.core.loops import (
+    F16,
+    F32,
+    F64,
+    I32,
+    I64,
+    U8,
+    Loop,
+    Single,
+    Word,
+    bits_of,
+    elements,
+    f32,
+    f64,
+    floor,
+    loop,
+    of_bits,
+    rint,
+    sqrt,
+    u64,
+    v_tanh,
+    waiting_loop,
+)
+from ebbflow.engines import large_calls  # noqa: F401  (who makes code offers it)
 from ebbflow.engines.native import late_code, library, loop_text
 
 LIMIT = 7
@@ -121,3 +144,32 @@ def test_what_cannot_be_written_is_refused(function):
 def test_single_precision_rounds_as_numpy_does():
     x = np.array([0.1], np.float32)
     assert made(rounds)(x, 16777217) == float(np.float32(16777217) + x[0])
+
+
+@waiting_loop
+def halves(x: F16, n: int, out: F32, words: I64) -> None:
+    """What was added for large arrays: 16 bits, rounding, bits, the engine's own functions."""
+    for i in range(n):
+        words[i] = bits_of(x[i])
+        out[i] = rint(x[i] * f32(3.0)) + floor(x[i]) + v_tanh(of_bits(bits_of(x[i])))
+
+
+def test_sixteen_bits_and_the_engines_own_functions():
+    x = np.random.RandomState(0).randn(37).astype(np.float16)
+    out, words = np.zeros(37, np.float32), np.zeros(37, np.int64)
+    made(halves)(x, 37, out, words)
+    wide = x.astype(np.float32)
+    np.testing.assert_array_equal(words, wide.view(np.int32))
+    np.testing.assert_allclose(out, np.rint(wide * 3) + np.floor(wide) + np.tanh(wide), rtol=1e-6, atol=1e-6)
+
+
+def test_loops_over_elements():
+    squares = elements(square, "F16", "F32")
+    x, out = np.arange(20, dtype=np.float16), np.zeros(20, np.float32)
+    made(squares)(x, out, 3, 17)
+    np.testing.assert_array_equal(out[3:17], np.arange(3, 17) ** 2)
+    assert not out[:3].any() and not out[17:].any()
+
+
+def square(x: Single) -> Single:
+    return x * x

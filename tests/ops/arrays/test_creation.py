@@ -226,3 +226,11 @@ def test_indexed_slices_become_dense_and_stay_slices():
         creation.convert_to_tensor_or_indexed_slices(rows, tf.int32)
     with pytest.raises(ValueError, match="without dense_shape"):
         tf.convert_to_tensor(IndexedSlices(rows.values, rows.indices))
+
+
+def test_lengths_in_a_list_may_be_float_tensors_as_those_of_fill_may():
+    assert tf.zeros([tf.constant(3.7), 2]).shape == tf.ones([tf.constant(3.0), 2]).shape == (3, 2)
+    with pytest.raises(TypeError):
+        tf.zeros([3.0, 2])
+    with pytest.raises(TypeError):
+        tf.zeros(tf.constant([3.0, 2.0]))

@@ -407,3 +407,27 @@ GRADIENT_OF_UPDATE = Case(
 def test_gradient_of_an_update(mode):
     GRADIENT_OF_UPDATE.check_value(mode)
     GRADIENT_OF_UPDATE.check_gradient(mode)
+
+
+def test_a_mask_along_an_axis_that_is_known_when_it_runs():
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def masked(axis):
+        return tf.boolean_mask([[1, 2, 3], [4, 5, 6]], [True, False], axis=axis)
+
+    assert masked(0).numpy().tolist() == [[1, 2, 3]]
+
+
+def test_a_slice_up_to_an_unknown_length_is_the_whole():
+    unknown = tf.compat.v1.Dimension(None)
+    assert tf.constant([1, 2, 3])[unknown:unknown:unknown].numpy().tolist() == [1, 2, 3]
+
+
+def test_sparse_values_have_a_shape_a_size_and_a_rank():
+    value = tf.compat.v1.SparseTensorValue(((0, 1), (1, 0)), (42, 24), (2, 3))
+    assert (tf.shape(value).numpy().tolist(), int(tf.size(value)), int(tf.rank(value))) == ([2, 3], 6, 2)
+
+
+@pytest.mark.parametrize("dtype", [tf.int8, tf.uint8, tf.int16, tf.uint16, tf.int32, tf.uint32, tf.int64, tf.uint64])
+def test_an_axis_of_argmax_may_be_any_integer(dtype):
+    assert tf.argmax([[1, 9], [4, 5]], axis=tf.constant(1, dtype)).numpy().tolist() == [1, 1]
+    assert tf.argmin([[1, 9], [4, 5]], axis=tf.constant(1, dtype)).numpy().tolist() == [0, 0]

@@ -27,3 +27,11 @@ def test_random_flips_of_unknown_rank():
 def test_a_crop_takes_unknown_rank_for_one_image():
     crop = tf.function(lambda x: tf.image.crop_to_bounding_box(x, 0, 1, 1, 2), input_signature=[tf.TensorSpec(None)])
     assert np.array_equal(crop(IMAGE), IMAGE[:1, 1:])
+
+
+def test_what_is_known_of_the_middle():
+    with tf.Graph().as_default():
+        image = tf.compat.v1.placeholder(tf.float32, [None, 60, 3])
+        assert tf.image.central_crop(image, 0.5).shape.as_list() == [None, 30, 3]
+        images = tf.compat.v1.placeholder(tf.float32, [5, None, None, 3])
+        assert tf.image.central_crop(images, 0.5).shape.as_list() == [5, None, None, 3]

@@ -387,3 +387,9 @@ def test_factors_multiply_back():
 
 def test_zero_fraction():
     assert norms.zero_fraction([0.0, 1.0, 0.0, 0.0]).numpy() == 0.75
+
+
+def test_tensordot_knows_its_shape_for_axes_of_numpy():
+    with tf.Graph().as_default():
+        for axes in ((np.array([1]), np.array([0])), np.array([[1], [0]])):
+            assert tf.tensordot(np.ones((2, 3)), np.ones((3,)), axes).shape.as_list() == [2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ebbflow.engines import large_calls  # noqa: F401  (who makes code offers it)
 from ebbflow.engines.native import late_code
 from ebbflow.ops.nn import ctc_arrays
 from ebbflow.ops.nn.ctc_loops import Beam, beam

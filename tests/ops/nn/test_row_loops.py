@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import ebbflow as tf
+from ebbflow.core.loops import PAYS
 from ebbflow.engines.native import late_code
 from ebbflow.ops.nn import bias_softmax, cross_entropy, row_loops
 
@@ -27,3 +29,53 @@ def test_rows_are_numpys(width, monkeypatch):
         monkeypatch.setattr(row_loops, "WIDEST", 0)
         for a, call in zip(quick, calls, strict=True):
             np.testing.assert_array_equal(a, call())
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_top_k(k, monkeypatch):
+    x = np.random.default_rng(0).integers(0, 6, (50, 10)).astype(np.float32)
+    x[3, 4] = np.inf
+    call = lambda array: [t.numpy() for t in tf.math.top_k(array, k)]
+    monkeypatch.setattr(row_loops.top_of_rows, "spent", -(1 << 60))
+    expected = call(x)
+    monkeypatch.setattr(row_loops.top_of_rows, "spent", PAYS)
+    call(x)
+    late_code.settle()
+    assert row_loops.top_of_rows.code() is not None
+    for found, wanted in zip(call(x), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == wanted.dtype
+    x[7, 2] = np.nan
+    by_code = call(x)
+    monkeypatch.setattr(row_loops.top_of_rows, "spent", -(1 << 60))
+    for found, wanted in zip(by_code, call(x), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("merge", [True, False])
+def test_greedy_decoding(merge, monkeypatch):
+    random = np.random.default_rng(1)
+    x = random.integers(0, 3, (9, 4, 5)).astype(np.float32)
+    x[2, 1, 3] = np.nan
+    lengths = np.array([9, 0, 5, 1], np.int32)
+
+    def call():
+        (decoded,), scores = tf.nn.ctc_greedy_decoder(x, lengths, merge)
+        return [part.numpy() for part in (decoded.indices, decoded.values, decoded.dense_shape, scores)]
+
+    monkeypatch.setattr(row_loops.largest_of_rows, "spent", -(1 << 60))
+    expected = call()
+    monkeypatch.setattr(row_loops.largest_of_rows, "spent", PAYS)
+    call()
+    late_code.settle()
+    for found, wanted in zip(call(), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    labels = [[] for _ in lengths]
+    for (row, _), value in zip(expected[0], expected[1], strict=True):
+        labels[row].append(value)
+    for b, length in enumerate(lengths):
+        best, wanted = x[:length, b].argmax(-1), []
+        for t, label in enumerate(best):
+            if label != 4 and not (merge and t and label == best[t - 1]):
+                wanted.append(label)
+        assert labels[b] == wanted

@@ -1,0 +1,86 @@
+"""NumPy's indices beside TensorFlow's: arrays of places or bools, among slices, integers, dots and new axes.
+
+What is picked by arrays comes where they stand, if they stand together, and first of all if something is between them.
+Knows tensors of known rank only: it must tell which axis an array is for.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ebbflow.core import dtypes
+from ebbflow.core.tensor import Tensor
+from ebbflow.ops.arrays.indexing import gather_nd
+from ebbflow.ops.arrays.shaping import shape as shape_of
+from ebbflow.ops.declare import raw
+from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.numpy.promotion import tensor
+
+
+def _is_array(item: Any) -> bool:
+    """Return whether part of an index picks by an array: a list, an array or a tensor with axes, or of bools."""
+    if isinstance(item, list):
+        return True
+    return isinstance(item, (np.ndarray, Tensor)) and (item.ndim != 0 or tensor(item).dtype == dtypes.bool)
+
+
+def item(x: Any, key: Any, plain: Callable[..., Any]) -> Any:
+    """Return what an index picks of a tensor; `plain` picks where there are no arrays in it."""
+    parts = key if isinstance(key, tuple) else (key,)
+    if not any(map(_is_array, parts)):
+        return plain(x, key)
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError(f"a tensor of unknown rank cannot be indexed by arrays, {key!r}: give it a shape")
+    return _picked(x, _spread([part for given in parts for part in _places(given)], rank), plain)
+
+
+def _places(part: Any) -> list[Any]:
+    """Return an array as places along its axes, int64; bools pick where they are true."""
+    if not _is_array(part):
+        return [part]
+    found = tensor(part if not isinstance(part, list) or part else np.zeros([0], np.int64))
+    if found.dtype == dtypes.bool:
+        return [_Bools(found, axis) for axis in range(found.shape.rank)]
+    return [cast(found, dtypes.int64)]
+
+
+class _Bools:
+    """The places along one axis at which bools are true."""
+
+    def __init__(self, mask: Any, axis: int):
+        self.places = raw.Where(mask)[:, axis]
+
+
+def _spread(parts: list[Any], rank: int) -> list[Any]:
+    """Return an index with a part for each axis: dots, and what is left out at the end, written as slices."""
+    taken = sum(part is not None and part is not Ellipsis for part in parts)
+    if taken > rank:
+        raise IndexError(f"too many indices: the tensor has {rank} axes, {taken} were indexed")
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
+    return [*parts[:at], *[slice(None)] * (rank - taken), *parts[at + 1 :]]
+
+
+def _picked(x: Any, parts: list[Any], plain: Callable[..., Any]) -> Any:
+    simple = tuple(part if part is None or isinstance(part, slice) else slice(None) for part in parts)
+    x = plain(x, simple)
+    axes = [i for i, part in enumerate(parts) if part is not None and not isinstance(part, slice)]
+    sizes = cast(shape_of(x), dtypes.int64)
+    wide = [_from_start(parts[i], sizes[i]) for i in axes]
+    common = functools.reduce(raw.BroadcastArgs, [raw.Shape(part, out_type=dtypes.int64) for part in wide])
+    places = raw.Pack([raw.BroadcastTo(part, common) for part in wide], axis=-1)
+    rest = [i for i in range(len(parts)) if i not in axes]
+    found = gather_nd(raw.Transpose(x, [*axes, *rest]), places)
+    count = places.shape.rank - 1
+    before = axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
+    order = [*range(count, count + before), *range(count), *range(count + before, count + len(rest))]
+    return found if order == sorted(order) else raw.Transpose(found, order)
+
+
+def _from_start(part: Any, size: Any) -> Any:
+    places = part.places if isinstance(part, _Bools) else cast(tensor(part), dtypes.int64)
+    return raw.SelectV2(places < 0, places + size, places)
