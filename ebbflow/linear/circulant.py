@@ -43,7 +43,7 @@ class _Circulant(LinearOperator):
             raise ValueError(f"Argument spectrum must have at least {self.depth} dimensions. Received: {rank}")
         if not self._spectrum.dtype.is_complex and hints.get("is_self_adjoint") is None:
             hints["is_self_adjoint"] = True
-        super().__init__(dtype, parameters={"spectrum": spectrum}, **hints)
+        super().__init__(dtype, **hints)
 
     spectrum = property(lambda self: self._spectrum, doc="The eigenvalues, block by block.")
     block_depth = property(lambda self: self.depth, doc="How many axes a block has.")
@@ -136,17 +136,15 @@ def _with_axis(factor: Any, depth: int) -> Any:
 
 
 def _kind(depth: int, title: str) -> type[_Circulant]:
-    class Kind(_Circulant):
-        def __init__(
-            self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None,
-            is_positive_definite=None, is_square=True, name=title,
-        ):  # fmt: skip
-            super().__init__(spectrum, input_output_dtype, _hints(locals()))
+    def init(
+        self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None,
+        is_positive_definite=None, is_square=True, name=title,
+    ):  # fmt: skip
+        _Circulant.__init__(self, spectrum, input_output_dtype, _hints(locals()))
 
-    Kind.depth = depth
-    Kind.__name__ = Kind.__qualname__ = title
-    Kind.__doc__ = f"A circulant operator of {depth} block axes, given by its spectrum."
-    return Kind
+    text = f"A circulant operator of {depth} block axes, given by its spectrum."
+    body = {"__init__": init, "__doc__": text, "__module__": __name__, "depth": depth}
+    return type(title, (_Circulant,), {**body, "_matrix_axes": {"spectrum": depth}})
 
 
 LinearOperatorCirculant = _kind(1, "LinearOperatorCirculant")

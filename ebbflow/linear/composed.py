@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from ebbflow.ops.linalg.solvers import inv
 class LinearOperatorAdjoint(LinearOperator):
     """The adjoint of an operator."""
 
+    _matrix_axes: ClassVar[Any] = {"operator": 0}
+
     def __init__(
         self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None
     ):
@@ -31,7 +33,6 @@ class LinearOperatorAdjoint(LinearOperator):
             is_self_adjoint=_either(is_self_adjoint, operator.is_self_adjoint),
             is_positive_definite=_either(is_positive_definite, operator.is_positive_definite),
             is_square=_either(is_square, operator.is_square), name=name or f"{operator.name}_adjoint",
-            parameters={"operator": operator},
         )  # fmt: skip
 
     operator = property(lambda self: self._operator, doc="What this is the adjoint of.")
@@ -67,6 +68,8 @@ def _either(a: Any, b: Any) -> Any:
 class LinearOperatorInversion(LinearOperator):
     """The inverse of an operator."""
 
+    _matrix_axes: ClassVar[Any] = {"operator": 0}
+
     def __init__(
         self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None
     ):
@@ -76,7 +79,7 @@ class LinearOperatorInversion(LinearOperator):
         super().__init__(
             operator.dtype, is_non_singular=True, is_self_adjoint=_either(is_self_adjoint, operator.is_self_adjoint),
             is_positive_definite=_either(is_positive_definite, operator.is_positive_definite), is_square=True,
-            name=name or f"{operator.name}_inverse", parameters={"operator": operator},
+            name=name or f"{operator.name}_inverse",
         )  # fmt: skip
 
     operator = property(lambda self: self._operator, doc="What this is the inverse of.")
@@ -109,6 +112,8 @@ class LinearOperatorInversion(LinearOperator):
 class _OfSeveral(LinearOperator):
     """What operators made of a list of them share."""
 
+    _matrix_axes: ClassVar[Any] = {"operators": 0}
+
     def __init__(self, operators: Sequence[LinearOperator], joiner: str, hints: dict[str, Any]):
         if not operators:
             raise ValueError("Expected a non-empty list of operators.")
@@ -119,7 +124,7 @@ class _OfSeveral(LinearOperator):
         if hints.get("is_non_singular") is None and all(op.is_non_singular for op in operators):
             hints["is_non_singular"] = True
         hints["name"] = hints.get("name") or joiner.join(op.name for op in operators)
-        super().__init__(operators[0].dtype, parameters={"operators": operators}, **hints)
+        super().__init__(operators[0].dtype, **hints)
 
     operators = property(lambda self: list(self._operators), doc="What this is made of.")
 
@@ -128,6 +133,15 @@ class _OfSeveral(LinearOperator):
         if any(shape.rank is None or not shape.is_fully_defined() for shape in from_all):
             return TensorShape(None)
         return TensorShape(np.broadcast_shapes(*[tuple(s.as_list()) for s in from_all]))
+
+    def _sides(self, operators: Sequence[LinearOperator]) -> tuple[Any, Any]:
+        """Return the numbers of rows and of columns of some operators, each as a tensor."""
+        rows = raw.Pack([op.range_dimension_tensor() for op in operators])
+        return rows, raw.Pack([op.domain_dimension_tensor() for op in operators])
+
+    def _shape_of(self, rows: Any, columns: Any) -> Any:
+        batch = functools.reduce(raw.BroadcastArgs, [op.batch_shape_tensor() for op in self._operators])
+        return raw.ConcatV2([batch, raw.Reshape(rows, [1]), raw.Reshape(columns, [1])], 0)
 
 
 class LinearOperatorComposition(_OfSeveral):
@@ -151,6 +165,10 @@ class LinearOperatorComposition(_OfSeveral):
     def _shape(self) -> TensorShape:
         first, last = self._operators[0], self._operators[-1]
         return self._batch().concatenate([first._row_count, last._column_count])
+
+    def _shape_tensor(self) -> Any:
+        first, last = self._operators[0], self._operators[-1]
+        return self._shape_of(first.range_dimension_tensor(), last.domain_dimension_tensor())
 
     def _to_dense(self) -> Any:
         return functools.reduce(matmul, [op.to_dense() for op in self._operators])
@@ -197,6 +215,16 @@ class LinearOperatorKronecker(_OfSeveral):
         sizes = [None if None in n else functools.reduce(lambda a, b: a * b, n) for n in (rows, columns)]
         return self._batch().concatenate(sizes)
 
+    def _shape_tensor(self) -> Any:
+        rows, columns = self._sides(self._operators)
+        return self._shape_of(raw.Prod(rows, [0]), raw.Prod(columns, [0]))
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return LinearOperatorKronecker([op.adjoint() for op in self._operators])
+
+    def _linop_inverse(self) -> LinearOperator:
+        return LinearOperatorKronecker([op.inverse() for op in self._operators])
+
     def _to_dense(self) -> Any:
         return functools.reduce(_kronecker, [op.to_dense() for op in self._operators])
 
@@ -218,7 +246,59 @@ def _kronecker(a: Any, b: Any) -> Any:
     return raw.Reshape(wide, raw.ConcatV2([size[:-4], *sides], 0))
 
 
-class LinearOperatorBlockDiag(_OfSeveral):
+class _OfBlocks(_OfSeveral):
+    """What operators of blocks share: they take and give blocks one by one where their argument is a list of them."""
+
+    def _diagonal_blocks(self) -> list[LinearOperator]:
+        raise NotImplementedError(f"{type(self).__name__} must say which blocks are on its diagonal")
+
+    def _shape_tensor(self) -> Any:
+        rows, columns = self._sides(self._diagonal_blocks())
+        return self._shape_of(raw.Sum(rows, [0]), raw.Sum(columns, [0]))
+
+    def _is_by_blocks(self, x: Any) -> bool:
+        blocks = isinstance(x, (list, tuple)) and len(x) == len(self._diagonal_blocks())
+        return blocks and all(hasattr(part, "shape") for part in x)
+
+    def _by_blocks(self, x: Any, by_rows: bool, axis: int, action: Callable[[Any], Any]) -> list[Any]:
+        """Do something with blocks put together, and part what comes of it: by rows, or by columns."""
+        parts = _one_batch([convert(part, dtype=self.dtype) for part in x])
+        found = action(_joined(parts, axis))
+        sides = [op.shape_tensor()[-2 if by_rows else -1] for op in self._diagonal_blocks()]
+        return list(raw.SplitV(found, raw.Pack(sides), -2, num_split=len(sides)))
+
+    def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
+        """Return A·x (or A*·x, or with x*); of blocks of rows, a list of them; of another operator, the product."""
+        act = functools.partial(super().matmul, adjoint=adjoint, adjoint_arg=adjoint_arg, name=name)
+        return self._by_blocks(x, not adjoint, -1 if adjoint_arg else -2, act) if self._is_by_blocks(x) else act(x)
+
+    def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
+        """Return x with A·x = rhs; of blocks of rows, a list of them."""
+        act = functools.partial(super().solve, adjoint=adjoint, adjoint_arg=adjoint_arg, name=name)
+        return self._by_blocks(rhs, adjoint, -1 if adjoint_arg else -2, act) if self._is_by_blocks(rhs) else act(rhs)
+
+    def matvec(self, x, adjoint=False, name="matvec"):
+        """Return A·x for vectors x, or for parts of vectors."""
+        if not self._is_by_blocks(x):
+            return super().matvec(x, adjoint, name)
+        return _squeezed(self.matmul([raw.ExpandDims(convert(part), -1) for part in x], adjoint))
+
+    def solvevec(self, rhs, adjoint=False, name="solve"):
+        """Return x with A·x = rhs for vectors, or for parts of vectors."""
+        if not self._is_by_blocks(rhs):
+            return super().solvevec(rhs, adjoint, name)
+        return _squeezed(self.solve([raw.ExpandDims(convert(part), -1) for part in rhs], adjoint))
+
+
+def _squeezed(parts: list[Any]) -> list[Any]:
+    return [raw.Squeeze(part, squeeze_dims=[-1]) for part in parts]
+
+
+def _joined(parts: list[Any], axis: int) -> Any:
+    return parts[0] if len(parts) == 1 else raw.ConcatV2(parts, axis)
+
+
+class LinearOperatorBlockDiag(_OfBlocks):
     """Operators as blocks along the diagonal."""
 
     def __init__(
@@ -230,10 +310,21 @@ class LinearOperatorBlockDiag(_OfSeveral):
         is_square=True,
         name=None,
     ):
-        for op in operators:
-            if op.is_square is False and is_square:
-                raise ValueError("Can only represent a block diagonal of square matrices.")
+        if any(op.is_square is False for op in operators):
+            is_square = None  # what the shape says then
         super().__init__(operators, "_ds_", _hints(locals()))
+
+    def _diagonal_blocks(self) -> list[LinearOperator]:
+        return self._operators
+
+    def _linop_adjoint(self) -> LinearOperator:
+        return LinearOperatorBlockDiag([op.adjoint() for op in self._operators])
+
+    def _linop_inverse(self) -> LinearOperator:
+        return LinearOperatorBlockDiag([op.inverse() for op in self._operators])
+
+    def _linop_cholesky(self) -> LinearOperator:
+        return LinearOperatorBlockDiag([op.cholesky() for op in self._operators])
 
     def _shape(self) -> TensorShape:
         rows, columns = ([getattr(op, side) for op in self._operators] for side in ("_row_count", "_column_count"))
@@ -253,7 +344,7 @@ class LinearOperatorBlockDiag(_OfSeveral):
         sizes = [op.range_dimension_tensor() if by_rows else op.domain_dimension_tensor() for op in self._operators]
         parts = zip(self._operators, self._parts(x, sizes), strict=True)
         found = [getattr(op, action)(part, adjoint=adjoint) for op, part in parts]
-        return raw.ConcatV2(_one_batch(found), -2)
+        return _joined(_one_batch(found), -2)
 
     def _matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._each(x, "matmul", adjoint, adjoint_arg)
@@ -269,7 +360,7 @@ class LinearOperatorBlockDiag(_OfSeveral):
 
     def _diag_part(self) -> Any:
         parts = _one_batch([raw.ExpandDims(op.diag_part(), -1) for op in self._operators])
-        return raw.Squeeze(raw.ConcatV2(parts, -2), squeeze_dims=[-1])
+        return raw.Squeeze(_joined(parts, -2), squeeze_dims=[-1])
 
     def _to_dense(self) -> Any:
         total = self.domain_dimension_tensor()
@@ -283,18 +374,18 @@ class LinearOperatorBlockDiag(_OfSeveral):
             )
             rows.append(raw.Pad(dense, pads))
             at = after
-        return raw.ConcatV2(_one_batch(rows), -2)
+        return _joined(_one_batch(rows), -2)
 
 
 def _one_batch(parts: list[Any]) -> list[Any]:
     """Return matrices with one batch shape."""
-    if len({str(p.shape[:-2]) for p in parts}) == 1:
+    if len({str(p.shape[:-2]) for p in parts}) == 1 and parts[0].shape[:-2].is_fully_defined():
         return parts
     batch = functools.reduce(raw.BroadcastArgs, [raw.Shape(p)[:-2] for p in parts])
     return [raw.BroadcastTo(p, raw.ConcatV2([batch, raw.Shape(p)[-2:]], 0)) for p in parts]
 
 
-class LinearOperatorBlockLowerTriangular(_OfSeveral):
+class LinearOperatorBlockLowerTriangular(_OfBlocks):
     """Rows of operators, each row one longer than the one before: blocks on and below the diagonal."""
 
     def __init__(
@@ -309,6 +400,9 @@ class LinearOperatorBlockLowerTriangular(_OfSeveral):
 
     operators = property(lambda self: [list(row) for row in self._rows], doc="The rows of blocks.")
 
+    def _diagonal_blocks(self) -> list[LinearOperator]:
+        return [row[-1] for row in self._rows]
+
     def _shape(self) -> TensorShape:
         sides = [row[-1]._row_count for row in self._rows]
         total = None if None in sides else sum(sides)
@@ -319,12 +413,12 @@ class LinearOperatorBlockLowerTriangular(_OfSeveral):
         rows = []
         for i, row in enumerate(self._rows):
             blocks = _one_batch([op.to_dense() for op in row])
-            wide = raw.ConcatV2(blocks, -1) if len(blocks) > 1 else blocks[0]
+            wide = _joined(blocks, -1)
             rest = functools.reduce(lambda a, b: a + b, sizes[i + 1 :], raw.Cast(0, DstT=sizes[0].dtype))
             shape = raw.Shape(wide)
             zeros = raw.Fill(raw.ConcatV2([shape[:-1], raw.Reshape(rest, [1])], 0), raw.Cast(0.0, DstT=self.dtype))
             rows.append(raw.ConcatV2([wide, zeros], -1))
-        return raw.ConcatV2(_one_batch(rows), -2) if len(rows) > 1 else rows[0]
+        return _joined(_one_batch(rows), -2)
 
     def _log_abs_determinant(self) -> Any:
         return functools.reduce(lambda a, b: a + b, [row[-1].log_abs_determinant() for row in self._rows])
@@ -332,6 +426,8 @@ class LinearOperatorBlockLowerTriangular(_OfSeveral):
 
 class LinearOperatorLowRankUpdate(LinearOperator):
     """An operator plus U·D·V* of few columns; solved by Woodbury's identity."""
+
+    _matrix_axes: ClassVar[Any] = {"base_operator": 0, "u": 2, "diag_update": 1, "v": 2}
 
     def __init__(
         self, base_operator, u, diag_update=None, v=None, is_diag_update_positive=None, is_non_singular=None,
@@ -347,18 +443,31 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             hints["is_self_adjoint"] = True
         if same and base_operator.is_positive_definite and hints["is_positive_definite"] is None:
             hints["is_positive_definite"] = hints["is_non_singular"] = True
-        super().__init__(base_operator.dtype, parameters={"base_operator": base_operator, "u": u, "v": v}, **hints)
+        super().__init__(base_operator.dtype, **hints)
 
         definite = base_operator.is_self_adjoint and base_operator.is_positive_definite
         self._use_cholesky = bool(definite and same)
 
     base_operator = property(lambda self: self._base, doc="What is updated.")
+    diag_update = property(lambda self: self._diag, doc="D of the update; the identity where it is None.")
     u = property(lambda self: self._u, doc="U of the update U·D·V*.")
     v = property(lambda self: self._u if self._v is None else self._v, doc="V of the update; U where none was given.")
 
     def _shape(self) -> TensorShape:
-        batch, mine = self._base.batch_shape, TensorShape(self._u.shape)[:-2]
-        return (batch if (mine.rank or 0) <= (batch.rank or 0) else mine).concatenate(self._base.shape[-2:])
+        batches = [self._base.batch_shape, *(TensorShape(x.shape)[:-2] for x in (self._u, self.v))]
+        if self._diag is not None:
+            batches.append(TensorShape(self._diag.shape)[:-1])
+        sides = [self._base._row_count, self._base._column_count]
+        if not all(batch.is_fully_defined() for batch in batches):
+            return TensorShape(None).concatenate(sides)
+        return TensorShape(np.broadcast_shapes(*(tuple(b.as_list()) for b in batches))).concatenate(sides)
+
+    def _shape_tensor(self) -> Any:
+        parts = [(convert(self._u), -2), (convert(self.v), -2)]
+        parts += [] if self._diag is None else [(convert(self._diag), -1)]
+        batches = [raw.Shape(part)[:axes] for part, axes in parts]
+        size = self._base.shape_tensor()
+        return raw.ConcatV2([functools.reduce(raw.BroadcastArgs, batches, size[:-2]), size[-2:]], 0)
 
     def _middle(self) -> Any:
         if self._diag is not None:

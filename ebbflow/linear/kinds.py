@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
+from ebbflow.graph.scopes import group
 from ebbflow.linear.operator import LinearOperator, _same_batch, bar, enter_kind, sum_of_logs
+from ebbflow.ops.checks.asserts import assert_equal, assert_positive
 from ebbflow.ops.declare import raw
+from ebbflow.ops.elementwise.complex_numbers import imag, real
 from ebbflow.ops.elementwise.unary import abs as magnitude
 from ebbflow.ops.linalg.banded import _three_rows, tridiagonal_matmul, tridiagonal_solve
 from ebbflow.ops.linalg.matmul import adjoint as adjoint_of
@@ -37,13 +40,15 @@ def _tensor(value: Any, name: str, least_rank: int) -> Any:
 class LinearOperatorFullMatrix(LinearOperator):
     """A matrix given whole."""
 
+    _matrix_axes: ClassVar[Any] = {"matrix": 2}
+
     def __init__(
         self, matrix, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
         name="LinearOperatorFullMatrix",
     ):  # fmt: skip
         hints = _hints(locals())
         self._matrix = _tensor(matrix, "matrix", 2)
-        super().__init__(self._matrix.dtype, parameters={"matrix": matrix, **hints}, **hints)
+        super().__init__(self._matrix.dtype, **hints)
 
     matrix = property(lambda self: self._matrix, doc="The matrix.")
 
@@ -60,6 +65,8 @@ class LinearOperatorFullMatrix(LinearOperator):
 class LinearOperatorLowerTriangular(LinearOperator):
     """The lower triangle of a matrix."""
 
+    _matrix_axes: ClassVar[Any] = {"tril": 2}
+
     def __init__(
         self, tril, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
         name="LinearOperatorLowerTriangular",
@@ -68,7 +75,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
             raise ValueError("Only square lower triangular operators supported at this time.")
         hints = _hints(locals()) | {"is_square": True}
         self._tril = _tensor(tril, "tril", 2)
-        super().__init__(self._tril.dtype, parameters={"tril": tril, **hints}, **hints)
+        super().__init__(self._tril.dtype, **hints)
 
     tril = property(lambda self: self._tril, doc="The matrix whose lower triangle this is.")
 
@@ -101,6 +108,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
 class LinearOperatorDiag(LinearOperator):
     """A diagonal matrix."""
 
+    _matrix_axes: ClassVar[Any] = {"diag": 1}
+
     def __init__(
         self, diag, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
         name="LinearOperatorDiag",
@@ -113,7 +122,7 @@ class LinearOperatorDiag(LinearOperator):
             if is_self_adjoint is False:
                 raise ValueError("A real diagonal operator is always self adjoint.")
             hints["is_self_adjoint"] = True
-        super().__init__(self._diag.dtype, parameters={"diag": diag, **hints}, **hints)
+        super().__init__(self._diag.dtype, **hints)
 
     diag = property(lambda self: self._diag, doc="The diagonal.")
 
@@ -154,6 +163,27 @@ class LinearOperatorDiag(LinearOperator):
     def _linop_cholesky(self) -> LinearOperator:
         return LinearOperatorDiag(raw.Sqrt(convert(self._diag)), is_self_adjoint=True, is_positive_definite=True)
 
+    def assert_non_singular(self, name="assert_non_singular"):
+        """Return an op that fails where an entry is zero."""
+        sizes = magnitude(convert(self._diag))
+        return assert_positive(sizes, message="Singular operator:  Diagonal contained zero values.")
+
+    def assert_positive_definite(self, name="assert_positive_definite"):
+        """Return an op that fails where an entry's real part is not positive."""
+        kind = "non-positive real" if self.dtype.is_complex else "non-positive"
+        return assert_positive(
+            real(convert(self._diag)), message=f"Diagonal operator had diagonal entries with {kind} values, thus "
+            "was not positive definite.",
+        )  # fmt: skip
+
+    def assert_self_adjoint(self, name="assert_self_adjoint"):
+        """Return an op that fails where an entry has an imaginary part."""
+        if not self.dtype.is_complex:
+            return group()
+        part = imag(convert(self._diag))
+        words = "This diagonal operator contained non-zero imaginary values.  Thus it was not self-adjoint."
+        return assert_equal(part, raw.ZerosLike(part), message=words)
+
     def _cond(self) -> Any:
         sizes = magnitude(convert(self._diag))
         return raw.Max(sizes, -1) / raw.Min(sizes, -1)
@@ -161,6 +191,8 @@ class LinearOperatorDiag(LinearOperator):
 
 class LinearOperatorScaledIdentity(LinearOperator):
     """A number (or one for each of a batch) times the identity."""
+
+    _matrix_axes: ClassVar[Any] = {"multiplier": 0}
 
     def __init__(
         self, num_rows, multiplier, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
@@ -173,9 +205,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         self._multiplier = _tensor(multiplier, "multiplier", 0)
         if not self._multiplier.dtype.is_complex:
             hints["is_self_adjoint"] = True
-        super().__init__(
-            self._multiplier.dtype, parameters={"num_rows": num_rows, "multiplier": multiplier, **hints}, **hints
-        )
+        super().__init__(self._multiplier.dtype, **hints)
 
     multiplier = property(lambda self: self._multiplier, doc="What the identity is multiplied by.")
 
@@ -229,6 +259,8 @@ def _static_size(n: Any, name: str) -> int:
 class LinearOperatorIdentity(LinearOperatorScaledIdentity):
     """The identity."""
 
+    _matrix_axes: ClassVar[Any] = {}
+
     def __init__(
         self, num_rows, batch_shape=None, dtype=None, is_non_singular=True, is_self_adjoint=True,
         is_positive_definite=True, is_square=True, assert_proper_shapes=False, name="LinearOperatorIdentity",
@@ -249,6 +281,8 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
 
 class LinearOperatorZeros(LinearOperator):
     """Nothing but zeros."""
+
+    _matrix_axes: ClassVar[Any] = {}
 
     def __init__(
         self, num_rows, num_columns=None, batch_shape=None, dtype=None, is_non_singular=False, is_self_adjoint=True,
@@ -276,6 +310,10 @@ class LinearOperatorZeros(LinearOperator):
     def _to_dense(self) -> Any:
         return raw.Fill(self._sizes, raw.Cast(0.0, DstT=self.dtype))
 
+    def _linop_adjoint(self) -> LinearOperator:
+        *batch, rows, columns = self._sizes
+        return LinearOperatorZeros(columns, rows, batch, self.dtype, is_self_adjoint=False, is_square=rows == columns)
+
     def _determinant(self) -> Any:
         return raw.Fill(np.array(self._sizes[:-2], np.int32), raw.Cast(0.0, DstT=self.dtype))
 
@@ -286,6 +324,8 @@ class LinearOperatorZeros(LinearOperator):
 class LinearOperatorHouseholder(LinearOperator):
     """The reflection I - 2 v v* for v of length one."""
 
+    _matrix_axes: ClassVar[Any] = {"reflection_axis": 1}
+
     def __init__(
         self, reflection_axis, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
         name="LinearOperatorHouseholder",
@@ -295,7 +335,7 @@ class LinearOperatorHouseholder(LinearOperator):
         self._axis = _tensor(reflection_axis, "reflection_axis", 1)
         super().__init__(
             self._axis.dtype, is_non_singular=True, is_self_adjoint=True, is_positive_definite=False, is_square=True,
-            name=name, parameters={"reflection_axis": reflection_axis},
+            name=name,
         )  # fmt: skip
 
     reflection_axis = property(lambda self: self._axis, doc="The direction that is turned round.")
@@ -318,6 +358,9 @@ class LinearOperatorHouseholder(LinearOperator):
     def _solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
         return self._matmul(rhs, adjoint, adjoint_arg)
 
+    def _linop_inverse(self) -> LinearOperator:
+        return self
+
     def _determinant(self) -> Any:
         return -raw.Fill(self.batch_shape_tensor(), raw.Cast(1.0, DstT=self.dtype))
 
@@ -327,6 +370,8 @@ class LinearOperatorHouseholder(LinearOperator):
 
 class LinearOperatorPermutation(LinearOperator):
     """Rows in another order."""
+
+    _matrix_axes: ClassVar[Any] = {"perm": 1}
 
     def __init__(
         self, perm, dtype=dtypes.float32, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
@@ -339,7 +384,7 @@ class LinearOperatorPermutation(LinearOperator):
             raise TypeError(f"perm.dtype must be integer. Received: {self._perm.dtype.name}")
         super().__init__(
             dtype, is_non_singular=True, is_self_adjoint=is_self_adjoint, is_positive_definite=is_positive_definite,
-            is_square=True, name=name, parameters={"perm": perm},
+            is_square=True, name=name,
         )  # fmt: skip
 
     perm = property(lambda self: self._perm, doc="The order.")
@@ -367,6 +412,8 @@ class LinearOperatorPermutation(LinearOperator):
 class LinearOperatorToeplitz(LinearOperator):
     """A matrix with one number along each diagonal: its first column and first row say it."""
 
+    _matrix_axes: ClassVar[Any] = {"col": 1, "row": 1}
+
     def __init__(
         self, col, row, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None,
         name="LinearOperatorToeplitz",
@@ -375,7 +422,7 @@ class LinearOperatorToeplitz(LinearOperator):
             raise ValueError("Only square Toeplitz operators currently supported.")
         hints = _hints(locals()) | {"is_square": True}
         self._col, self._row = _tensor(col, "col", 1), _tensor(row, "row", 1)
-        super().__init__(self._row.dtype, parameters={"col": col, "row": row, **hints}, **hints)
+        super().__init__(self._row.dtype, **hints)
 
     col = property(lambda self: self._col, doc="The first column.")
     row = property(lambda self: self._row, doc="The first row.")
@@ -414,9 +461,17 @@ class LinearOperatorTridiag(LinearOperator):
             raise ValueError("is_square must be True. Received: False")
         hints = _hints(locals()) | {"is_square": True}
         self.diagonals, self.diagonals_format = diagonals, diagonals_format
-        packed = raw.Pack(list(_three_rows(diagonals, diagonals_format)), axis=-2)
-        self._packed = packed
-        super().__init__(packed.dtype, parameters={"diagonals": diagonals, **hints}, **hints)
+        if diagonals_format != "sequence":
+            self.diagonals = _tensor(diagonals, "diagonals", 2)
+        super().__init__(self._packed.dtype, **hints)
+
+    @property
+    def _packed(self) -> Any:
+        return raw.Pack(list(_three_rows(self.diagonals, self.diagonals_format)), axis=-2)
+
+    @property
+    def _matrix_axes(self) -> dict[str, int]:
+        return {"diagonals": 1 if self.diagonals_format == "sequence" else 2}
 
     def _shape(self) -> TensorShape:
         shape = TensorShape(self._packed.shape)

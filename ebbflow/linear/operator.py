@@ -7,12 +7,16 @@ makes the operator: True, False, or None where nothing is promised. Knows ops; i
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import inspect
+from typing import Any, ClassVar
 
 from ebbflow.core import dtypes
+from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dimension, TensorShape, dimension_value
+from ebbflow.linear.composite import HINTS, OperatorGradient, sliced, spec_class, spec_of_operator
 from ebbflow.ops.checks.asserts import assert_less, assert_near, assert_positive
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.complex_numbers import conj, real
@@ -25,8 +29,33 @@ from ebbflow.ops.linalg.solvers import cholesky_solve, det, slogdet, solve
 from ebbflow.state.module import Module
 
 
-class LinearOperator(Module):
+@functools.cache
+def _signature(init: Any) -> inspect.Signature:
+    return inspect.signature(init)
+
+
+class LinearOperator(Module, CompositeTensor):
     """A batch of matrices [..., M, N]."""
+
+    _matrix_axes: ClassVar[Any] = None
+    """Which arguments are tensors or operators, and how many of a tensor's last axes belong to the matrix. A class of a
+    program's own need not say it: what was given as a tensor is one."""
+    _spec_class: ClassVar[Any]
+    _made_with: dict[str, Any]
+    __composite_gradient__ = OperatorGradient()
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        cls._spec_class = spec_class(cls)
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> LinearOperator:
+        """Make an operator that knows the arguments it is made with."""
+        made = super().__new__(cls)
+        bound = _signature(cls.__init__).bind(made, *args, **kwargs)
+        bound.apply_defaults()
+        _, *given = bound.arguments.items()
+        object.__setattr__(made, "_made_with", dict(given))
+        return made
 
     def __init__(
         self, dtype, graph_parents=None, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None,
@@ -50,7 +79,7 @@ class LinearOperator(Module):
     is_non_singular = property(lambda self: self._is_non_singular, doc="Whether it can be inverted, if promised.")
     is_self_adjoint = property(lambda self: self._is_self_adjoint, doc="Whether it is its adjoint, if promised.")
     is_positive_definite = property(lambda self: self._is_positive_definite, doc="Whether x*Ax > 0, if promised.")
-    parameters = property(lambda self: dict(self._parameters), doc="What it was made of.")
+    parameters = property(lambda self: dict(self._parameters or self._made_with), doc="What it was made of.")
     graph_parents = property(lambda self: [], doc="Kept for programs that ask; empty.")
 
     @property
@@ -61,6 +90,32 @@ class LinearOperator(Module):
         if known is False and self._is_square_hint:
             raise ValueError(f"Conflicting hints: {self.name} is said to be square, and its shape is {self.shape}")
         return self._is_square_hint if known is None else known
+
+    # --- as a value made of tensors -----------------------------------------------------------------------------------
+
+    @property
+    def _composite_tensor_fields(self) -> tuple[str, ...]:
+        if self._matrix_axes is not None:
+            return tuple(self._matrix_axes)
+        return tuple(name for name, value in self._made_with.items() if hasattr(value, "dtype"))
+
+    def _part(self, name: str) -> Any:
+        """Return the tensors or operators of one argument, as this operator holds them."""
+        given = self._made_with.get(name)
+        return None if given is None else getattr(self, name, given)
+
+    @property
+    def _type_spec(self) -> Any:
+        return spec_of_operator(self)
+
+    def _convert_variables_to_tensors(self) -> LinearOperator:
+        """Return this operator with the values that its variables have now."""
+        spec = self._type_spec
+        return spec._from_components(spec._to_components(self))
+
+    def __getitem__(self, slices: Any) -> LinearOperator:
+        """Return the operator of some of the batch."""
+        return sliced(self, slices)
 
     # --- shapes -------------------------------------------------------------------------------------------------------
 
@@ -310,19 +365,20 @@ class LinearOperator(Module):
         return f"<{type(self).__name__} {self.name!r}: shape={self.shape}, dtype={self.dtype and self.dtype.name}>"
 
 
-_kinds: dict[str, Any] = {}
+_kinds: dict[str, Any] = {"product": lambda left, right: None}
 """Kinds that the base class makes of others; the files of those enter them."""
 
 
 def enter_kind(role: str, kind: Any) -> None:
-    """Say which class stands for "adjoint", "inverse", "triangle" or "composition"."""
+    """Say which class stands for "adjoint", "inverse", "triangle" or "composition"; what finds a "product"."""
     _kinds[role] = kind
 
 
 def _compose(left: LinearOperator, right: LinearOperator) -> LinearOperator:
     if None not in (left._column_count, right._row_count) and left._column_count != right._row_count:
         raise ValueError(f"Operators are incompatible. Expected {left._column_count} rows, got {right._row_count}")
-    return _kinds["composition"]([left, right])
+    known = _kinds["product"](left, right)
+    return _kinds["composition"]([left, right]) if known is None else known
 
 
 def _adjoint(x: Any) -> Any:
@@ -350,3 +406,6 @@ def sum_of_logs(x: Any) -> Any:
 def bar(x: Any, wanted: bool) -> Any:
     """Return the conjugate where asked for."""
     return conj(x) if wanted else x
+
+
+__all__ = ["HINTS", "LinearOperator", "bar", "enter_kind", "sum_of_logs"]
