@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ebbflow.core import errors
 from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import is_static
 from ebbflow.data.columns import Columns, Listed, batches_of, length, split, stacked
+from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.pipe import GATHERS, NOTED, TYPED, UNKNOWN, Element, Pipe, dataset_op, made, pipe_of
 from ebbflow.ops.ragged.composite_variants import in_variants
 from ebbflow.ops.sizes import invalid, room_for
@@ -20,7 +21,8 @@ from ebbflow.ops.state.storage import boxed
 
 _COPIED = f"parallel_copy: bool = false; {NOTED}"
 BatchDatasetV2 = dataset_op(
-    "BatchDatasetV2(input_dataset:variant, batch_size:int64, drop_remainder:bool) -> (handle:variant) | " + _COPIED
+    "BatchDatasetV2(input_dataset:variant, batch_size:int64, drop_remainder:bool) -> (handle:variant) | " + _COPIED,
+    lasting=True,
 )
 ParallelBatchDataset = dataset_op(
     "ParallelBatchDataset(input_dataset:variant, batch_size:int64, num_parallel_calls:int64, drop_remainder:bool) -> "
@@ -115,6 +117,8 @@ def _(
 ) -> Any:
     source, count, whole = pipe_of(input_dataset), _positive(batch_size, "batch_size"), bool(drop_remainder)
     shapes = [[int(n) for n in shape] for shape in padded_shapes]
+    if any(n < -1 for shape in shapes for n in shape):
+        raise invalid(f"padded_shapes must hold sizes, or -1 for the longest of a batch, got {shapes}")
 
     def start() -> Iterator[Element]:
         columns = source.by_column()
@@ -179,8 +183,10 @@ def _(xp: Any, input_dataset: Any, batch_size: Any, row_shape: Any) -> Any:
     source, count, shape = pipe_of(input_dataset), _positive(batch_size, "batch_size"), row_shape.tolist()
 
     def start() -> Iterator[Element]:
-        for group in _groups(source.start(), count, False):
-            yield (_sparse([element[0] for element in group], shape),)
+        return map(batch, _groups(source.start(), count, False))
+
+    def batch(group: list[Element]) -> Element:
+        return (_sparse([element[0] for element in group], shape),)
 
     return made(start, _number_of_groups(source.size, count, False), source)
 
@@ -209,13 +215,21 @@ def _(xp: Any, input_dataset: Any, batch_sizes: Any, drop_remainder: Any) -> Any
     return made(lambda: _rebatched(map(_checked, source.start()), sizes, whole), count, source, role=GATHERS)
 
 
-def _rebatched(blocks: Iterator[Any], sizes: list[int], whole: bool) -> Iterator[Element]:
-    """Yield the rows of blocks in batches of these sizes, one after the other and over again."""
+@goes_on
+def _rebatched(blocks: Iterator[Any], sizes: list[int], whole: bool) -> Iterator[Any]:
+    """Yield the rows of blocks in batches of these sizes, one after the other and over again.
+
+    An error takes the rows before it along that have not filled a batch yet.
+    """
     held: list[Any] = []
-    have, like, more = 0, None, True
+    have, like, more, blocks = 0, None, True, told(blocks)
     for size in itertools.cycle(sizes):
         while more and (have < size or like is None):
             block = next(blocks, None)
+            if block.__class__ is Failed:
+                held, have = [], 0
+                yield block
+                continue
             more = block is not None
             if block is not None and length(block):
                 held.append(block)
@@ -235,15 +249,23 @@ def _(xp: Any, input_dataset: Any, *, output_shapes: Any) -> Any:
     source = pipe_of(input_dataset)
 
     def start() -> Iterator[Element]:
-        for element in map(_checked, source.start()):
-            for i in range(len(element[0])):
-                yield tuple([part[i, ...] for part in element])
+        return _unbatched(map(_checked, source.start()))
 
     def columns() -> Columns | None:
         return Listed(map(_checked, source.start())) if all(is_static(dims) for dims in output_shapes) else None
 
     size = source.size if source.size <= 0 else UNKNOWN if source.rows is None else source.size * source.rows
     return made(start, size, source, columns=columns)
+
+
+@goes_on
+def _unbatched(elements: Iterator[Element]) -> Iterator[Any]:
+    for element in told(elements):
+        if element.__class__ is Failed:
+            yield element
+            continue
+        for i in range(len(element[0])):
+            yield tuple([part[i, ...] for part in element])
 
 
 def _checked(element: Element) -> Any:
@@ -269,18 +291,7 @@ def _(
     span, whole = (count - 1) * stride + 1, bool(drop_remainder)
 
     def start() -> Iterator[Element]:
-        elements = source.start()
-        held: deque[Element] = deque(itertools.islice(elements, span))
-        while held:
-            if whole and len(held) < span:
-                return
-            yield _window(list(itertools.islice(held, 0, None, stride)), output_types)
-            wanted = min(step, len(held))
-            for _ in range(wanted):
-                held.popleft()
-            if step > wanted or step > span:
-                next(itertools.islice(elements, step - wanted, step - wanted), None)
-            held.extend(itertools.islice(elements, span - len(held)))
+        return _windows(source.start(), span, step, whole, lambda held: _window(held[::stride], output_types))
 
     if source.size < 0:
         windows = source.size
@@ -291,8 +302,28 @@ def _(
     return made(start, windows, source)
 
 
-def _window(elements: list[Element], types: Sequence[DType]) -> Element:
+@goes_on
+def _windows(
+    elements: Iterator[Element], span: int, step: int, whole: bool, window: Callable[[list[Any]], Any]
+) -> Iterator[Any]:
+    """Yield windows over `span` elements, each `step` behind the last; one that has an error among them is that."""
+    elements = told(elements)
+    held: deque[Any] = deque(itertools.islice(elements, span))
+    while held and (len(held) == span or not whole):
+        yield window(list(held))
+        gap = step - len(held)
+        for _ in range(min(step, len(held))):
+            held.popleft()
+        for _ in range(gap):
+            next(elements, None)
+        held.extend(itertools.islice(elements, span - len(held)))
+
+
+def _window(elements: list[Any], types: Sequence[DType]) -> Element | Failed:
     """Return a window: for each component of its elements a dataset, and a value where that is a dataset itself."""
+    for element in elements:
+        if element.__class__ is Failed:
+            return element
     count = len(elements)
     columns = [[element[i] for element in elements] for i in range(len(elements[0]))]
     return tuple([boxed(Pipe(_column(column), count)) for column in columns])

@@ -9,18 +9,18 @@ says the element's number. Knows traced functions and columns; knows nothing of 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import errors
+from ebbflow.core import context, dtypes, errors
 from ebbflow.core.shape import is_static
 from ebbflow.core.tensor import EagerTensor, ndarray
 from ebbflow.data.columns import Block, Columns, length, part, stacked
 from ebbflow.data.running import DEBUG, current
 from ebbflow.data.structure import _tensor
-from ebbflow.functions.vectorize.whole_blocks import stacked_body, stateful, unfit
+from ebbflow.functions.vectorize.whole_blocks import stacked_body, unfit
 from ebbflow.ops.control.script import IN_PYTHON
 
 Element = Sequence[np.ndarray]
@@ -32,6 +32,31 @@ FEW = 16
 """Rows for which it does not pay to make a function of blocks."""
 
 
+class Facts:
+    """What matters about a body that elements are computed by; one serves all datasets that have the body."""
+
+    def __init__(self, body: Any, count: int):
+        nodes = body._nodes
+        self.types = [t.dtype.base_dtype.np for t in body.outputs]
+        self.in_python = any(node._op in IN_PYTHON for node in nodes)
+        self.draws = _draws(body)
+        """Whether the function, or one that it gives to a dataset, draws random numbers."""
+        repeats = any(node.type == "Enter" for node in nodes)
+        self.drawn_once = frozenset([node for node in nodes if node._op.facts.random and not repeats])
+        """The nodes of random ops that each call comes to once, at most."""
+        self.too_wide = _too_wide(body, count)
+
+
+def _too_wide(body: Any, count: int) -> str:
+    """Return why rows are not computed side by side, as far as the shapes of arguments and results say."""
+    wide = max([_row_bytes(t) for t in (*body.inputs[:count], *body.outputs)], default=0)
+    if wide > WIDE:
+        return f"its rows of {wide} bytes are long enough one by one"
+    if not all(is_static(t._dims) for t in body.outputs):
+        return "the shape of its results is not known beforehand"
+    return ""
+
+
 class Call:
     """A traced function of elements, with what it captured."""
 
@@ -40,7 +65,9 @@ class Call:
         self._extra = list(captured)
         self.count = len(body.inputs) - len(self._extra)  # of the parts of an element
         self._session, self._run = run.session, body.run
-        self._types = [t.dtype.base_dtype.np for t in body.outputs]
+        if body.derived.for_elements is None:
+            body.derived.for_elements = Facts(body, self.count)
+        self.facts: Facts = body.derived.for_elements
         self._whole: Any = None  # the function of blocks, once it is made
         self._agrees = False  # whether some rows of blocks have been compared
         self.reason = ""  # why there is no function of blocks
@@ -62,26 +89,16 @@ class Call:
         return functools.partial(self.numbered, call=call)
 
     @property
-    def in_python(self) -> bool:
-        """Whether the function calls functions in Python."""
-        return any(node._op in IN_PYTHON for node in self.body._nodes)
-
-    @functools.cached_property
-    def keeps_state(self) -> bool:
-        """Whether it matters to the function when it is called: it draws random numbers, say."""
-        return stateful(self.body) is not None
-
-    @functools.cached_property
-    def drawn_once(self) -> frozenset[Any]:
-        """The nodes of random ops that each call comes to once, at most."""
-        nodes = self.body._nodes
-        repeats = any(node.type == "Enter" for node in nodes)
-        return frozenset() if repeats else frozenset(node for node in nodes if node._op.facts.random)
+    def outside(self) -> str:
+        """What the function uses that has state of its own: something it captured, or Python; "" if nothing."""
+        if any(t.dtype.base_dtype is dtypes.resource for t in self.body.inputs[self.count :]):
+            return "a resource"
+        return "a function in Python" if self.facts.in_python else ""
 
     def _arrays(self, results: Sequence[Any]) -> Element:
         for value in results:
             if value.__class__ is not ndarray:
-                return tuple([np.asarray(v, t) for v, t in zip(results, self._types, strict=True)])
+                return tuple([np.asarray(v, t) for v, t in zip(results, self.facts.types, strict=True)])
         return tuple(results)
 
     def _as_python(self, element: Element) -> Element:
@@ -94,12 +111,8 @@ class Call:
         """Return why this cannot be called with blocks of rows; "" if it can. To be sure, the function is made."""
         if self.reason or self._agrees:
             return self.reason
-        wide = max([_row_bytes(t) for t in (*self.body.inputs[: self.count], *self.body.outputs)], default=0)
-        if wide > WIDE:
-            self.reason = f"its rows of {wide} bytes are long enough one by one"
-        elif not all(is_static(t._dims) for t in self.body.outputs):
-            self.reason = "the shape of its results is not known beforehand"
-        else:
+        self.reason = self.facts.too_wide
+        if not self.reason:
             found = stacked_body(self.body, self.count) if surely else unfit(self.body, self.count)
             self.reason = found if isinstance(found, str) else ""
         return self.reason
@@ -128,6 +141,18 @@ class Call:
         return True
 
 
+def _draws(body: Any) -> bool:
+    return any(node._op.facts.random or any(map(_draws, _bodies_in(node._attrs.values()))) for node in body._nodes)
+
+
+def _bodies_in(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        if hasattr(value, "_nodes"):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _bodies_in(value)
+
+
 def _row_bytes(tensor: Any) -> int:
     dims = tensor._dims
     if not dims or None in dims:
@@ -150,7 +175,13 @@ def _same_but_for_nans(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def numbered(error: errors.OpError, number: int, what: str) -> errors.OpError:
-    """Have an error say which element it arose for, unless it does already."""
+    """Have an error say which element it arose for, unless it does already.
+
+    In TF 2 one that says that something is at its end is another: it is not this dataset that ends.
+    """
+    if isinstance(error, errors.OutOfRangeError) and not context.switches.tf1:
+        text = f"Function invocation produced OutOfRangeError: {error.message}"
+        error = errors.InvalidArgumentError(error.node_def, error.op, text)
     if getattr(error, "element_number", None) is None:
         first, line, rest = str(error.message).partition("\n")
         error._message = f"{first}\n  while `{what}` was called for element {number}, counted from 0{line}{rest}"

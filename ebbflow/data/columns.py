@@ -380,51 +380,61 @@ class Shuffled:
 
     def __init__(self, source: Columns, room: int, words: Words):
         self._source, self._room, self._words = source, room, words
+        self._first: list[Block] | None = []  # those that fill the line, until it is full
         self._store: Block | None = None
         self._line = Line(0, words)
         self._more = True
-        self._error: BaseException | None = None
+        self._free: int | None = None  # where one is to come in before the next is drawn
+        self._error: Exception | None = None
 
     def take(self, count: int) -> Block | None:
         """Return the next rows drawn."""
-        if self._more and self._store is None:
-            self._fill()
-        if self._error is not None and len(self._line) < self._room:
-            error, self._error = self._error, None
-            self._store, self._more = None, False
-            raise error
+        if self._first is not None:
+            self._fill(self._first)
+        if self._free is not None:
+            self._fill_gap(self._free)
         if self._store is None or not len(self._line):
             return None
         fresh = self._incoming(min(count, self._room)) if self._more else None
         if fresh is not None:
             return self._exchanged(fresh)
-        if self._error is not None:
-            return self._drawn(1)  # the line is full; what would come in next is the error
+        if self._error is not None:  # the line is full; what would come in next is the error
+            at = self._line.draw(1)
+            self._free = int(at[0])
+            return self._rows(at)
         self._more = False
-        return self._drawn(min(count, len(self._line)))
+        return self._rows(self._line.draw(min(count, len(self._line))))
 
     def _incoming(self, count: int) -> Block | None:
         """Return rows from the source; an error of its is raised when its element would have come in."""
-        if self._error is not None:
-            return None
         try:
             return self._source.take(count)
         except Exception as error:
             self._error = error
             return None
 
-    def _fill(self) -> None:
-        """Fill the line."""
-        blocks: list[Block] = []
-        have = 0
-        while have < self._room and (block := self._incoming(min(self._room - have, MOST_ROWS))) is not None:
+    def _fill(self, blocks: list[Block]) -> None:
+        """Fill the line; where an error comes on the way, the rest is for the next time."""
+        have = sum(map(length, blocks))
+        while have < self._room and (block := self._source.take(min(self._room - have, MOST_ROWS))) is not None:
             blocks.append(block)
             have += length(block)
         if blocks:
             self._store = tuple([np.concatenate(parts) for parts in zip(*blocks, strict=True)])
-        if have < self._room and self._error is None:
-            self._more = False
-        self._line = Line(have, self._words)
+        self._more = have == self._room
+        self._line, self._first = Line(have, self._words), None
+
+    def _fill_gap(self, free: int) -> None:
+        """Raise the error that came instead of a row, or have the row behind it come in."""
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        block = self._source.take(1)
+        self._free, self._more = None, block is not None
+        if block is not None:
+            for column, new in zip(self._store, block, strict=True):  # type: ignore[arg-type]
+                column[free] = new[0]
+            self._line.end += 1
 
     def _exchanged(self, fresh: Block) -> Block:
         """Return as many rows as come in; the line stays full."""
@@ -436,7 +446,5 @@ class Shuffled:
             column[at] = new  # of several at one place the last stays
         return found
 
-    def _drawn(self, count: int) -> Block:
-        """Return rows while none come in: the line gets shorter."""
-        at = self._line.draw(count)
+    def _rows(self, at: np.ndarray) -> Block:
         return tuple([column.take(at, axis=0) for column in self._store])  # type: ignore[union-attr]

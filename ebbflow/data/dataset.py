@@ -22,20 +22,25 @@ from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor, wrap
 from ebbflow.core.typing import Nested, ShapeLike, TensorLike
-from ebbflow.data import selecting, structure
+from ebbflow.data import recipes, selecting, structure
 from ebbflow.data import spec as _composites  # noqa: F401  (says how composite elements travel)
 from ebbflow.data.dataset_files import Files
 from ebbflow.data.dataset_functions import Functional
 from ebbflow.data.dataset_sources import Making
 from ebbflow.data.dataset_transforms import Transforms
 from ebbflow.data.explain import SECONDS, explanation
+from ebbflow.data.fingerprint import DatasetFingerprint
 from ebbflow.data.iterator import OwnedIterator
 from ebbflow.data.iterator_ops import DatasetToSingleElement
-from ebbflow.data.options import PROCESSES, Options
+from ebbflow.data.options import PROCESSES, ExternalStatePolicy, Options
 from ebbflow.data.pipe import INFINITE, UNKNOWN, Pipe, Under, joint, pipe_of
-from ebbflow.data.running import DEBUG, Run
+from ebbflow.data.recipes import Recipe
+from ebbflow.data.running import DEBUG, USUAL, Run, current
+from ebbflow.data.traced import Traced
+from ebbflow.data.written_graphs import DatasetToGraphV2
 from ebbflow.ops.state.storage import boxed
 from ebbflow.platform.progress import Progress
+from ebbflow.trackable.base import Trackable
 
 _BATCHING = frozenset(["_BatchDataset", "_PaddedBatchDataset", "_ParallelBatchDataset"])
 _KEEPING_BATCHES = frozenset(
@@ -74,22 +79,54 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
     @classmethod
     def _make(cls, op: Op, *inputs: Any, spec: Any, kind: str, made_of: Sequence[DatasetV2] = (), **attrs: Any) -> Any:
         """Call an op that makes a dataset of elements of a spec, maybe of other datasets, whose options it has."""
-        for theirs, of in _saying_elements(op):
-            if theirs not in attrs:
-                attrs[theirs] = of(spec)
         options = made_of[0]._own_options if made_of else None
         for other in made_of[1:]:
             options = joint(options, other._own_options)
-        made = cls._family()(op(*inputs, **attrs), spec, kind, options)
+        made = cls._of_call(op, inputs, attrs, spec, kind, options)
         made._made_of = tuple(made_of)
         return made
+
+    @classmethod
+    def _of_call(
+        cls, op: Op, inputs: Sequence[Any], attrs: dict[str, Any], spec: Any, kind: str, options: Options | None
+    ) -> DatasetV2:
+        """Return the dataset that a call of an op makes: at once, or when it is needed if that is known to go well."""
+        family: Any = cls._family()
+        call = recipes.described(op, inputs, attrs, family, spec)  # type: ignore[arg-type]
+        recipe = None if call is None else recipes.known(call[0])
+        if recipe is None:
+            made = cls._of_call_now(op, inputs, attrs, spec, kind, options)
+            if call is not None:
+                made._recipe = recipes.learn(call[0], inputs, attrs, pipe_of(made._variant_tensor_attr._array))
+        else:
+            made = object.__new__(family)
+            made._variant_tensor_attr, made._spec, made._kind, made._own_options = None, spec, kind, options
+            made._recipe = recipe
+        if made._recipe is not None:
+            made._loose = call[1]  # type: ignore[index]
+        return made
+
+    @classmethod
+    def _of_call_now(
+        cls, op: Op, inputs: Sequence[Any], attrs: dict[str, Any], spec: Any, kind: str, options: Options | None
+    ) -> Any:
+        given = [[*map(_variant_of, x)] if x.__class__ is list else _variant_of(x) for x in inputs]
+        attrs = {k: v.body if v.__class__ is Traced else v for k, v in attrs.items()}
+        for theirs, of in _saying_elements(op):
+            if theirs not in attrs:
+                attrs[theirs] = of(spec)
+        return cls._family()(op(*given, **attrs), spec, kind, options)
+
+    _recipe: Recipe | None = None
+    _loose: Sequence[Any] = ()
+    _quick_pipe: Pipe | None = None
 
     def _then(
         self, op: Op, *inputs: Any, spec: Any = None, kind: str, made_of: Sequence[DatasetV2] = (), **attrs: Any
     ) -> Any:
         """Call an op of this dataset that makes another; without a `spec`, of elements like these."""
         spec = self.element_spec if spec is None else spec
-        made = self._make(op, self._variant_tensor, *inputs, spec=spec, kind=kind, made_of=made_of or [self], **attrs)
+        made = self._make(op, self, *inputs, spec=spec, kind=kind, made_of=made_of or [self], **attrs)
         if kind in _BATCHING:
             known = inputs[0].constant_value()
             made._batch_size = -1 if known is None else int(known)
@@ -110,7 +147,19 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
 
     @property
     def _variant_tensor(self) -> Any:
+        if self._variant_tensor_attr is None:
+            pipe = self._recipe.whole_pipe(self._loose)
+            self._variant_tensor_attr = wrap(boxed(pipe), dtypes.variant)
         return self._variant_tensor_attr
+
+    def _pipe_to_run(self) -> Pipe | None:
+        """Return what goes over the elements where ops run at once; None for the dataset of a graph."""
+        if self._recipe is not None and current.run is USUAL:
+            if self._quick_pipe is None:
+                self._quick_pipe = self._recipe.pipe(self._loose)
+            return self._quick_pipe
+        variant = self._variant_tensor
+        return pipe_of(variant._array) if isinstance(variant, EagerTensor) else None
 
     @property
     def element_spec(self) -> Nested:
@@ -142,6 +191,16 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
                     f"{leaf.value_type}."
                 )
         return NumpyIterator(self)
+
+    def fingerprint(self) -> Tensor:
+        """Return a number that datasets share which are made by the same calls with the same values.
+
+        >>> import ebbflow as tf
+        >>> numbers = tf.data.Dataset.range(3)
+        >>> bool(numbers.fingerprint() == tf.data.Dataset.range(3).fingerprint())
+        True
+        """
+        return DatasetFingerprint(self._variant_tensor)
 
     def get_single_element(self, name: str | None = None) -> Nested:
         """Return the only element of this dataset."""
@@ -203,9 +262,11 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
         return (Options() if known is None else Options().merge(known)).fixed()
 
     def _known_options(self) -> Options | None:
-        if self._own_options is None and isinstance(self._variant_tensor, EagerTensor):
-            return pipe_of(self._variant_tensor._array).options
-        return self._own_options
+        if self._own_options is not None:
+            return self._own_options
+        if self._recipe is not None:
+            return self._recipe.options
+        return pipe_of(self._variant_tensor._array).options if isinstance(self._variant_tensor, EagerTensor) else None
 
     def _options(self) -> Tensor:
         return selecting.GetOptions(self._variant_tensor)
@@ -215,9 +276,22 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
         text = serialized_options.numpy() if isinstance(serialized_options, EagerTensor) else serialized_options
         return Options.parsed(text)
 
+    def _as_serialized_graph(
+        self,
+        stateful_whitelist: Any = None,
+        allow_stateful: bool | None = None,
+        strip_device_assignment: bool | None = None,
+        external_state_policy: ExternalStatePolicy = ExternalStatePolicy.WARN,
+    ) -> Tensor:
+        """Return the ops that make this dataset, as a GraphDef."""
+        return DatasetToGraphV2(
+            self._variant_tensor, external_state_policy=external_state_policy.value,
+            strip_device_assignment=bool(strip_device_assignment),
+        )  # fmt: skip
+
     def with_options(self, options: Options, name: str | None = None) -> DatasetV2:
         """Return this dataset with some options set."""
-        whole = (self._known_options() or Options()).merge(options)
+        whole = (self._known_options() or _NO_OPTIONS).with_set(options)
         made = self._then(
             selecting.OptionsDataset, kind="_OptionsDataset", serialized_options=whole.serialized(),
             metadata=PROCESSES if whole.experimental_python_processes else b"", name=name,
@@ -231,17 +305,43 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
     __str__ = __repr__
 
 
+_NO_OPTIONS = Options()
+
+
+def _variant_of(value: Any) -> Any:
+    return value._variant_tensor if isinstance(value, DatasetV2) else value
+
+
 _AS_ARRAYS = {"RaggedTensor", "SparseTensor", "NoneType", "Tensor", "DatasetV2", "DatasetV1"}
 
 
-class NumpyIterator:
+class NumpyIterator(Trackable):
     """The elements of a dataset as arrays."""
 
     def __init__(self, dataset: DatasetV2):
         self._iterator = iter(dataset)
+        self._dataset = dataset
+
+    def __repr__(self) -> str:
+        return f"NumpyIterator(iterator={self._iterator}, dataset={self._dataset})"
 
     def __iter__(self) -> NumpyIterator:
         return self
+
+    def next(self) -> Any:
+        """Return the next element."""
+        return next(self)
+
+    def save(self) -> Any:
+        """Return where this is, as a value that `restore` of another takes."""
+        return self._iterator._save()
+
+    def restore(self, state: Any) -> None:
+        """Go on from where `save` was called."""
+        self._iterator._restore(state)
+
+    def _trackable_children(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        return {"_iterator": self._iterator}
 
     def __next__(self) -> Any:
         return structure.map_structure(_numpy, next(self._iterator))

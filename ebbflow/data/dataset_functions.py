@@ -22,6 +22,7 @@ from ebbflow.ops.declare import raw
 class Functional:
     """What functions make of datasets."""
 
+    _recipe: Any
     _then: Any
     _spec_of: Any
     _variant_tensor: Any
@@ -37,23 +38,23 @@ class Functional:
         name: str | None = None,
     ) -> Any:
         """Return what a function gives for each element."""
-        made = trace(map_func, [self.element_spec], "map")
+        made = trace(map_func, [self.element_spec], "map", None, self._recipe)
         if num_parallel_calls is None:
             return self._then(
-                mapping.MapDataset, made.captured, f=made.body, spec=made.spec, kind="_MapDataset", name=name,
+                mapping.MapDataset, made.captured, f=made, spec=made.spec, kind="_MapDataset", name=name,
                 preserve_cardinality=True, force_synchronous=bool(synchronous),
             )  # fmt: skip
         calls = as_int64(num_parallel_calls, "num_parallel_calls")
         return self._then(
-            mapping.ParallelMapDatasetV2, made.captured, calls, f=made.body, spec=made.spec, name=name,
+            mapping.ParallelMapDatasetV2, made.captured, calls, f=made, spec=made.spec, name=name,
             kind="_ParallelMapDataset", deterministic=certainty(deterministic), preserve_cardinality=True,
             use_unbounded_threadpool=use_unbounded_threadpool,
         )  # fmt: skip
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Any:
         """Return the elements for which a function holds."""
-        made = trace(predicate, [self.element_spec], "filter", as_condition)
-        return self._then(mapping.FilterDataset, made.captured, predicate=made.body, kind="_FilterDataset", name=name)
+        made = trace(predicate, [self.element_spec], "filter", as_condition, self._recipe)
+        return self._then(mapping.FilterDataset, made.captured, predicate=made, kind="_FilterDataset", name=name)
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Any:
         """Return the elements before the first for which a function does not hold."""
@@ -64,9 +65,9 @@ class Functional:
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Any:
         """Return the elements of the datasets that a function makes of elements, one dataset after the other."""
-        made = trace(map_func, [self.element_spec], "flat_map", _a_dataset)
+        made = trace(map_func, [self.element_spec], "flat_map", _a_dataset, self._recipe)
         return self._then(
-            mapping.FlatMapDataset, made.captured, f=made.body, spec=made.spec.element_spec, kind="_FlatMapDataset",
+            mapping.FlatMapDataset, made.captured, f=made, spec=made.spec.element_spec, kind="_FlatMapDataset",
             name=name,
         )  # fmt: skip
 

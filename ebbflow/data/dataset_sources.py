@@ -199,7 +199,7 @@ class Making:
             raise ValueError("Both `*args` and `datasets` cannot be set.")
         flat = structure.flatten(datasets)
         for dataset in flat:
-            if not hasattr(dataset, "_variant_tensor"):
+            if not hasattr(type(dataset), "_variant_tensor"):
                 raise TypeError(
                     "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects"
                     + (
@@ -210,7 +210,7 @@ class Making:
                 )
         spec = structure.pack_as(datasets, [dataset.element_spec for dataset in flat])
         return cls._make(
-            selecting.ZipDataset, [d._variant_tensor for d in flat], spec=spec, kind="_ZipDataset", name=name,
+            selecting.ZipDataset, flat, spec=spec, kind="_ZipDataset", name=name,
             made_of=flat,
         )  # fmt: skip
 

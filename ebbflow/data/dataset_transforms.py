@@ -56,11 +56,11 @@ class Transforms:
 
     def concatenate(self, dataset: Any, name: str | None = None) -> Any:
         """Return these elements, then those of another dataset."""
-        if not hasattr(dataset, "_variant_tensor"):
+        if not hasattr(type(dataset), "_variant_tensor"):
             raise TypeError(f"`dataset` must be a tf.data.Dataset, got {type(dataset).__name__}")
         spec = common_elements(self.element_spec, dataset.element_spec, "dataset")
         return self._then(
-            selecting.ConcatenateDataset, dataset._variant_tensor, spec=spec, kind="_ConcatenateDataset",
+            selecting.ConcatenateDataset, dataset, spec=spec, kind="_ConcatenateDataset",
             made_of=[self, dataset], name=name,
         )  # fmt: skip
 
@@ -99,7 +99,7 @@ class Transforms:
     def apply(self, transformation_func: Callable[[Any], Any]) -> Any:
         """Return what a function makes of this dataset."""
         made = transformation_func(self)
-        if not hasattr(made, "_variant_tensor"):
+        if not hasattr(type(made), "_variant_tensor"):
             raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(made)}.")
         return made
 
@@ -183,11 +183,15 @@ class Transforms:
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Any:
         """Return the rows of elements in batches of another size, or of several sizes in turn."""
         spec = self.element_spec
-        if not all(isinstance(leaf, TensorSpec) for leaf in structure.flatten(spec)):
-            return self.unbatch(name).batch(batch_size, drop_remainder)
         sizes = convert(batch_size, dtypes.int64, name="batch_sizes")
-        rows = structure.map_structure(lambda leaf: _rebatched(leaf, sizes.constant_value(), drop_remainder), spec)
         drop = convert(drop_remainder, dtypes.bool, name="drop_remainder")
+        if not all(isinstance(leaf, TensorSpec) for leaf in structure.flatten(spec)):
+            single = self.unbatch(name)
+            if not sizes.shape.rank:
+                return single.batch(sizes, drop_remainder)
+            single = single.batch(1)  # so that rows have one form, whatever they are
+            return single._then(batching.RebatchDatasetV2, sizes, drop, kind="_RebatchDataset", name=name)
+        rows = structure.map_structure(lambda leaf: _rebatched(leaf, sizes.constant_value(), drop_remainder), spec)
         return self._then(batching.RebatchDatasetV2, sizes, drop, spec=rows, kind="_RebatchDataset", name=name)
 
     def ragged_batch(

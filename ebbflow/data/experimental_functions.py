@@ -261,20 +261,6 @@ def sample_from_datasets_v1(
     return DatasetV1.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
-def random_dataset(
-    seed: TensorLike | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
-) -> DatasetV2:
-    """Return random numbers, without end."""
-    return DatasetV2.random(seed, rerandomize_each_iteration, name)
-
-
-def random_dataset_v1(
-    seed: TensorLike | None = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
-) -> DatasetV2:
-    """Return random numbers, without end."""
-    return DatasetV1.random(seed, rerandomize_each_iteration, name)
-
-
 def scan(initial_state: Nested, scan_func: Callable[..., Any]) -> Transformation:
     """Return the transformation by a function of a state and an element."""
     return lambda dataset: dataset.scan(initial_state, scan_func)

@@ -12,7 +12,7 @@ from ebbflow.core.typing import Nested
 from ebbflow.data import iterator_ops, structure
 from ebbflow.data.iterator_state import DeserializeIterator, SerializeIterator, State
 from ebbflow.data.optional import OptionalSpec
-from ebbflow.data.pipe import Position, pipe_of
+from ebbflow.data.pipe import Position
 from ebbflow.functions.autograph import iteration
 from ebbflow.ops.state.storage import boxed
 from ebbflow.trackable.base import Trackable
@@ -72,6 +72,14 @@ class IteratorBase(CompositeTensor, Trackable):
     def _type_spec(self) -> IteratorSpec:
         return IteratorSpec(self._spec)
 
+    def _save(self) -> Any:
+        """Return where this is, as a value."""
+        return SerializeIterator(self._iterator_resource)
+
+    def _restore(self, state: Any) -> Any:
+        """Go on from where `_save` was called."""
+        return DeserializeIterator(self._iterator_resource, state)
+
     def _serialize_to_tensors(self) -> dict[str, Any]:
         return {"_STATE": SerializeIterator(self._iterator_resource)}
 
@@ -103,14 +111,14 @@ class OwnedIterator(IteratorBase):
                 self._open = structure.opener(element_spec)
             return
         self._spec = spec = dataset.element_spec
-        variant = dataset._variant_tensor
-        if context.executing_eagerly() and isinstance(variant, EagerTensor):
-            self._position = Position("iterator", structure.flat_types(spec), structure.flat_dims(spec))
-            self._position.begin(pipe_of(variant._array))
-            self._open = structure.opener(spec)
+        pipe = dataset._pipe_to_run() if context.executing_eagerly() else None
+        if pipe is not None:
+            types, dims, self._open = _manner(dataset._recipe, spec)
+            self._position = Position("iterator", types, dims)
+            self._position.begin(pipe)
         else:
             self._resource = iterator_ops.AnonymousIteratorV3(**structure.types_and_shapes(spec))
-            iterator_ops.MakeIterator(variant, self._resource)
+            iterator_ops.MakeIterator(dataset._variant_tensor, self._resource)
 
     @property
     def _iterator_resource(self) -> Any:
@@ -139,6 +147,16 @@ class OwnedIterator(IteratorBase):
 
     def __repr__(self) -> str:
         return f"<OwnedIterator element_spec={self._spec!r}>"
+
+
+def _manner(recipe: Any, spec: Any) -> tuple[Any, ...]:
+    """Return the types and shapes of the arrays of an element, and what makes the element of them."""
+    if recipe is not None and recipe.manner is not None:
+        return recipe.manner
+    manner = structure.flat_types(spec), structure.flat_dims(spec), structure.opener(spec)
+    if recipe is not None:
+        recipe.manner = manner
+    return manner
 
 
 class IteratorSpec(TypeSpec):

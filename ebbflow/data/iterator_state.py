@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.data.iterator_ops import position_of
-from ebbflow.data.pipe import Position
+from ebbflow.data.options import ExternalStatePolicy
+from ebbflow.data.pipe import Position, stages
 from ebbflow.io import variants
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
+from ebbflow.platform import logging
 
 SeedState = tuple[int, int, int]
 
@@ -73,10 +76,28 @@ DeserializeIterator = op(
 
 
 @SerializeIterator.kernel
-def _(xp: Any, resource_handle: Any) -> Any:
+def _(xp: Any, resource_handle: Any, *, external_state_policy: Any) -> Any:
+    position = position_of(resource_handle)
+    _heed(position, external_state_policy)
     box = np.empty(1, object)
-    box[0] = State.of(position_of(resource_handle))
+    box[0] = State.of(position)
     return box
+
+
+def _heed(position: Position, policy: int) -> None:
+    """Refuse to save an iterator whose functions keep state elsewhere, or say so, where that is asked for."""
+    options = position.pipe.options if position.pipe is not None else None
+    wanted = options.experimental_external_state_policy if options is not None else None
+    kind = ExternalStatePolicy(policy) if wanted is None else wanted
+    if position.pipe is None or (kind is not ExternalStatePolicy.FAIL and wanted is not ExternalStatePolicy.WARN):
+        return
+    stateful = next((s for s in stages(position.pipe) if s.call is not None and s.call.outside), None)
+    if stateful is None:
+        return
+    what = f"{position.name}: what {stateful.name} calls keeps state ({stateful.call.outside}) that is not saved"  # type: ignore[union-attr]
+    if kind is ExternalStatePolicy.FAIL:
+        raise errors.FailedPreconditionError(None, None, what)
+    logging.warning(what)
 
 
 @DeserializeIterator.kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -13,33 +14,50 @@ from ebbflow.core.op import op
 from ebbflow.data.background import Ahead, SideBySide, width_of
 from ebbflow.data.calls import Call, Mapped, Masked, OneByOne
 from ebbflow.data.columns import Columns
-from ebbflow.data.pipe import NOTED, TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
+from ebbflow.data.going_on import Failed, attempt, goes_on, told
+from ebbflow.data.pipe import (
+    NOTED,
+    TYPED,
+    UNKNOWN,
+    Element,
+    Pipe,
+    begun_anew,
+    caller,
+    dataset_op,
+    made,
+    pipe_of,
+    stages,
+)
 from ebbflow.data.processes import Processes, available
 from ebbflow.data.running import DEBUG, current
 from ebbflow.data.turns import Turns
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
+from ebbflow.ops.strings.arrays import as_bytes
 
 _ARGS = "input_dataset:variant, other_arguments:list(Targuments)"
 _MORE = "f: func; Targuments: list(type) >= 0; "
 _SURE = 'deterministic: string = "default"; '
 MapDataset = dataset_op(
     f"MapDataset({_ARGS}) -> (handle:variant) | {_MORE}{TYPED}; use_inter_op_parallelism: bool = true; "
-    'preserve_cardinality: bool = false; force_synchronous: bool = false; metadata: string = ""'
+    'preserve_cardinality: bool = false; force_synchronous: bool = false; metadata: string = ""',
+    lasting=True,
 )
 ParallelMapDatasetV2 = dataset_op(
     f"ParallelMapDatasetV2({_ARGS}, num_parallel_calls:int64) -> (handle:variant) | {_MORE}{TYPED}; "
     f"use_inter_op_parallelism: bool = true; {_SURE}preserve_cardinality: bool = false; "
-    'use_unbounded_threadpool: bool = false; metadata: string = ""'
+    'use_unbounded_threadpool: bool = false; metadata: string = ""',
+    lasting=True,
 )
 FilterDataset = dataset_op(
-    f"FilterDataset({_ARGS}) -> (handle:variant) | predicate: func; Targuments: list(type) >= 0; {NOTED}"
+    f"FilterDataset({_ARGS}) -> (handle:variant) | predicate: func; Targuments: list(type) >= 0; {NOTED}",
+    lasting=True,
 )
 TakeWhileDataset = dataset_op(
     f"TakeWhileDataset({_ARGS}) -> (handle:variant) | predicate: func; Targuments: list(type) >= 0; {NOTED}"
 )
-FlatMapDataset = dataset_op(f"FlatMapDataset({_ARGS}) -> (handle:variant) | {_MORE}{NOTED}")
+FlatMapDataset = dataset_op(f"FlatMapDataset({_ARGS}) -> (handle:variant) | {_MORE}{NOTED}", lasting=True)
 InterleaveDataset = dataset_op(
     f"InterleaveDataset({_ARGS}, cycle_length:int64, block_length:int64) -> (handle:variant) | {_MORE}{NOTED}"
 )
@@ -79,9 +97,13 @@ GroupByWindowDataset = dataset_op(
 @MapDataset.kernel
 def _(xp: Any, input_dataset: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
     source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
-    return made(
-        lambda: OneByOne(call, source.start(), "map"), source.size, source, _rows(f), _mapped(source, call), call
-    )
+
+    def start() -> Iterator[Element]:
+        if call.facts.draws:  # as those that run side by side do
+            return SideBySide(Turns(call.numbered, call.facts.drawn_once), source.start(), 1)
+        return OneByOne(call, source.start(), "map")
+
+    return made(start, source.size, source, _rows(f), _mapped(source, call), call)
 
 
 def _mapped(source: Pipe, call: Call, kind: Any = Mapped, what: str = "map") -> Callable[[], Columns | None]:
@@ -107,13 +129,14 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any
     source, call, width = pipe_of(input_dataset), caller(f, other_arguments, run), int(num_parallel_calls)
 
     def start() -> Iterator[Element]:
-        if current.run.mode is DEBUG:
+        alone = current.run.mode is DEBUG or 0 <= source.size <= 1  # nothing runs beside the only element
+        if alone and not call.facts.draws:
             return OneByOne(call, source.start(), "map")
-        if current.run.processes and call.in_python and width != 1 and available():
+        if current.run.processes and call.facts.in_python and width != 1 and available():
             apart = Processes(call, width_of(width))
             return SideBySide(call.elsewhere(apart), source.start(), width_of(width), apart.close)
-        in_turn = Turns(call.numbered, call.drawn_once) if call.keeps_state else call.numbered
-        return SideBySide(in_turn, source.start(), width)
+        in_turn = Turns(call.numbered, call.facts.drawn_once) if call.facts.draws else call.numbered
+        return SideBySide(in_turn, source.start(), 1 if alone else width)
 
     return made(start, source.size, source, _rows(f), _mapped(source, call), call)
 
@@ -129,7 +152,7 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, *, predicate: Any, run:
 
 def _kept(call: Call, elements: Iterator[Element]) -> Iterator[Element]:
     tested = OneByOne(lambda element: (element, bool(call(element)[0])), elements, "filter")
-    return (element for element, holds in tested if holds)
+    return map(itemgetter(0), filter(itemgetter(1), tested))
 
 
 @TakeWhileDataset.kernel
@@ -178,9 +201,10 @@ def _inner(call: Callable[[Element], Element]) -> Callable[[Element], Pipe]:
 
 @FlatMapDataset.kernel
 def _(xp: Any, input_dataset: Any, other_arguments: Any, *, f: Any, run: Any) -> Any:
-    source, inner = pipe_of(input_dataset), _inner(caller(f, other_arguments, run))
+    source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
+    inner = _inner(call)
     begin = lambda element: inner(element).start()
-    return made(lambda: Interleaved(source.start(), begin, 1, 1), _size(source), source)
+    return made(lambda: Interleaved(source.start(), begin, 1, 1), _size(source), source, call=call)
 
 
 def _size(source: Pipe) -> int:
@@ -191,15 +215,21 @@ def _size(source: Pipe) -> int:
 class Interleaved:
     """`block` elements at a time of `cycle` datasets in turn; one that has ended makes room for the next.
 
-    An error of one of them, or of their source, ends nothing: what comes next is what comes behind it.
+    An error of one of them, or of their source, ends nothing: what comes next is what comes behind it. Where they run
+    side by side it counts as an element, and that of the source as a dataset of one.
     """
 
-    __slots__ = ("_begin", "_block", "_elements", "_more", "_place", "_slots", "_taken")
+    __slots__ = ("_begin", "_block", "_counts", "_elements", "_more", "_place", "_slots", "_taken")
 
     def __init__(
-        self, elements: Iterator[Element], begin: Callable[[Element], Iterator[Element]], cycle: int, block: int
+        self,
+        elements: Iterator[Element],
+        begin: Callable[[Element], Iterator[Element]],
+        cycle: int,
+        block: int,
+        errors_count: bool = False,
     ):
-        self._elements, self._begin, self._block = elements, begin, block
+        self._elements, self._begin, self._block, self._counts = elements, begin, block, errors_count
         self._slots: list[Iterator[Element] | None] = [None] * cycle
         self._place = self._taken = 0  # whose turn it is, and how many of its block are gone
         self._more = True
@@ -217,25 +247,39 @@ class Interleaved:
                         raise StopIteration
                     self._turn()
                 continue
-            found = next(running, None)
+            try:
+                found = next(running, None)
+            except Exception:
+                if self._counts:
+                    self._count()
+                raise
             if found is None:
                 slots[self._place] = None
                 self._turn()
                 continue
-            self._taken += 1
-            if self._taken == self._block:
-                self._turn()
+            self._count()
             return found
+
+    def _count(self) -> None:
+        self._taken += 1
+        if self._taken == self._block:
+            self._turn()
 
     def _turn(self) -> None:
         self._place, self._taken = (self._place + 1) % len(self._slots), 0
 
     def _opened(self) -> bool:
         """Fill the place whose turn it is; False where no more datasets come."""
-        element = next(self._elements, None) if self._more else None
-        self._more = element is not None
-        if element is not None:
-            self._slots[self._place] = self._begin(element)
+        try:
+            element = next(self._elements, None) if self._more else None
+            self._more = element is not None
+            if element is not None:
+                self._slots[self._place] = self._begin(element)
+        except Exception:
+            if self._counts:
+                self._slots[self._place] = iter(())
+                self._count()
+            raise
         return self._more
 
 
@@ -249,29 +293,37 @@ def _positive(value: Any, name: str) -> int:
 def _(
     xp: Any, input_dataset: Any, other_arguments: Any, cycle_length: Any, block_length: Any, *, f: Any, run: Any
 ) -> Any:
-    source, inner = pipe_of(input_dataset), _inner(caller(f, other_arguments, run))
+    source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
+    inner = _inner(call)
     cycle, block = _positive(cycle_length, "cycle_length"), _positive(block_length, "block_length")
-    return made(
-        lambda: Interleaved(source.start(), lambda element: inner(element).start(), cycle, block), _size(source), source
-    )
+    begin = lambda element: inner(element).start()
+    return made(lambda: Interleaved(source.start(), begin, cycle, block), _size(source), source, call=call)
 
 
 @ParallelInterleaveDatasetV4.kernel
 def _(
     xp: Any, input_dataset: Any, other_arguments: Any, cycle_length: Any, block_length: Any,
-    buffer_output_elements: Any, prefetch_input_elements: Any, num_parallel_calls: Any, *, f: Any, run: Any,
+    buffer_output_elements: Any, prefetch_input_elements: Any, num_parallel_calls: Any, *, f: Any,
+    deterministic: Any, run: Any,
 ) -> Any:  # fmt: skip
-    source, inner = pipe_of(input_dataset), _inner(caller(f, other_arguments, run))
+    source, call = pipe_of(input_dataset), caller(f, other_arguments, run)
+    inner, sure = _inner(call), as_bytes(deterministic) != b"false"
     cycle = width_of(int(num_parallel_calls)) if int(cycle_length) == -1 else _positive(cycle_length, "cycle_length")
     block = _positive(block_length, "block_length")
     room = int(buffer_output_elements) if int(buffer_output_elements) > 0 else max(block, 16)
 
     def begin(element: Element) -> Iterator[Element]:
-        if current.run.mode is DEBUG:
-            return inner(element).start()
-        return Ahead(inner(element).start, room, "interleave").begin()
+        pipe = inner(element)
+        if current.run.mode is DEBUG or (sure and _draw(pipe)):
+            return pipe.start()
+        return Ahead(pipe.start, room, "interleave").begin()
 
-    return made(lambda: Interleaved(source.start(), begin, cycle, block), _size(source), source)
+    return made(lambda: Interleaved(source.start(), begin, cycle, block, True), _size(source), source, call=call)
+
+
+def _draw(pipe: Pipe) -> bool:
+    """Return whether a dataset draws random numbers: several of them at once would, in no order."""
+    return any(stage.call is not None and stage.call.facts.draws for stage in stages(pipe))
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------
@@ -287,27 +339,35 @@ def _(
     size_of = caller(window_size_func, size_arguments, run)
     reduce = caller(reduce_func, reduce_arguments, run)
 
-    def start() -> Iterator[Element]:
-        groups: dict[int, list[Element]] = {}
-        sizes: dict[int, int] = {}
-        for element in source.start():
-            key = int(key_of(element)[0])
-            group = groups.setdefault(key, [])
-            if key not in sizes:
-                sizes[key] = int(size_of((np.array(key, np.int64),))[0])
-                if sizes[key] < 1:
-                    raise invalid(f"Window size must be greater than zero, but got {sizes[key]}.")
-            group.append(element)
-            if len(group) >= sizes[key]:
-                del groups[key], sizes[key]
-                yield from _reduced(reduce, key, group)
-        for key in sorted(groups):
-            yield from _reduced(reduce, key, groups[key])
-
-    return made(start, _size(source), source)
+    return made(lambda: _in_windows(source.start(), key_of, size_of, reduce), _size(source), source)
 
 
-def _reduced(reduce: Callable[[Element], Element], key: int, group: list[Element]) -> Iterator[Element]:
-    """Yield what the user's function makes of the dataset of one group."""
+@goes_on
+def _in_windows(elements: Iterator[Element], key_of: Call, size_of: Call, reduce: Call) -> Iterator[Any]:
+    """Yield what the user's function makes of the elements with one key, as many at a time as a window holds."""
+    groups: dict[int, list[Element]] = {}
+    sizes: dict[int, int] = {}
+    for element in told(elements):
+        found: Any = element if element.__class__ is Failed else attempt(key_of, element)
+        if found.__class__ is Failed:
+            yield found
+            continue
+        key = int(found[0])
+        if key not in sizes:
+            sizes[key] = int(size_of((np.array(key, np.int64),))[0])
+            if sizes[key] < 1:
+                raise invalid(f"Window size must be greater than zero, but got {sizes[key]}.")
+        group = groups.setdefault(key, [])
+        group.append(element)
+        if len(group) >= sizes[key]:
+            del groups[key], sizes[key]
+            yield from _reduced(reduce, key, group)
+    for key in sorted(groups):
+        yield from _reduced(reduce, key, groups[key])
+
+
+def _reduced(reduce: Call, key: int, group: list[Element]) -> Iterator[Any]:
+    """Return what the user's function makes of the dataset of one group, its errors included."""
     window = boxed(Pipe(partial(iter, group), len(group)))
-    return pipe_of(reduce((np.array(key, np.int64), window))[0]).start()
+    found: Any = attempt(reduce, (np.array(key, np.int64), window))
+    return iter((found,)) if found.__class__ is Failed else told(pipe_of(found[0]).start())

@@ -93,6 +93,9 @@ class _Alias:
         setattr(options, self._name, value)
 
 
+_SIMPLE = (bool, int, str, AutoShardPolicy, ExternalStatePolicy, AutotuneAlgorithm)
+
+
 class OptionsBase:
     """Named settings; a name that does not exist is refused."""
 
@@ -123,6 +126,22 @@ class OptionsBase:
             else:
                 found[name] = value
         return found
+
+    def key(self) -> Any:
+        """Return what has been set, as a key."""
+        return self.__dict__.get("_key") or tuple(
+            [
+                (
+                    name,
+                    value.key()
+                    if isinstance(value, OptionsBase)
+                    else value
+                    if value.__class__ in _SIMPLE
+                    else repr(value),
+                )
+                for name, value in self._values.items()
+            ]
+        )
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._compared() == other._compared()
@@ -278,12 +297,24 @@ class Options(OptionsBase):
 
     def serialized(self) -> bytes:
         """Return what is set, as a message."""
-        key = repr(self.set_values())
+        key = self.key()
         if key not in _texts:
             if len(_texts) > KEPT:
                 _texts.clear()
             _texts[key] = self._to_proto().SerializeToString()
         return _texts[key]
+
+    def with_set(self, options: Options) -> Options:
+        """Return `merge`d options, which nobody may change: others who ask for the same get the same."""
+        if not isinstance(options, Options):
+            return self.merge(options)
+        key = self.key(), options.key()
+        if key not in _merged:
+            if len(_merged) > KEPT:
+                _merged.clear()
+            _merged[key] = self.merge(options)
+            _merged[key].__dict__["_key"] = _merged[key].key()
+        return _merged[key]
 
     @classmethod
     def parsed(cls, text: bytes, note: bytes = b"") -> Options:
@@ -298,6 +329,13 @@ class Options(OptionsBase):
 KEPT = 64
 """Messages of options that are remembered: programs make the same datasets over and over."""
 
-_texts: dict[str, bytes] = {}
-known = functools.lru_cache(KEPT)(Options.parsed)
-"""Options by their messages; nobody may change them."""
+_texts: dict[Any, bytes] = {}
+_merged: dict[Any, Options] = {}
+
+
+@functools.lru_cache(KEPT)
+def known(text: bytes, note: bytes = b"") -> Options:
+    """Return the options that a message says; nobody may change them."""
+    found = Options.parsed(text, note)
+    found.__dict__["_key"] = found.key()
+    return found

@@ -50,6 +50,7 @@ class Pipe:
         "call",
         "columns",
         "elements",
+        "given",
         "inputs",
         "made_by",
         "name",
@@ -79,6 +80,7 @@ class Pipe:
         self.name = ""  # of the op that made it
         self.inputs: tuple[Pipe, ...] = ()
         self.made_by: tuple[Op, Sequence[Any], dict[str, Any]] | None = None  # the op, its arguments and its attrs
+        self.given: tuple[Sequence[Any], dict[str, Any]] | None = None  # to the kernel of that op
         self.seeds: Any = None  # of those in random order
         self.seeded: Sequence[Pipe] | None = None  # those that it is made of which are, once somebody asked
         self.role = ""  # AHEAD or GATHERS, for whoever explains
@@ -136,6 +138,9 @@ class Under:
 class DatasetOp(Op):
     """An op that makes a dataset; the pipe it makes knows its name and what it was made of."""
 
+    bare_kernel: Callable[..., Any]  # without the label
+    lasting = False  # whether equal calls make equal datasets, that keep nothing from one iteration to the next
+
     def kernel(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """Declare how the op computes, and have the pipe labelled."""
 
@@ -144,7 +149,7 @@ class DatasetOp(Op):
             result = fn(*args, **attrs)
             pipe = _pipe_in(result)
             if pipe is not None and not pipe.name:
-                pipe.name = self.name
+                pipe.name, pipe.given = self.name, (args[1:], attrs)
                 flat = [a for arg in args for a in (arg if arg.__class__ is list else (arg,))]
                 pipe.inputs = tuple([p for p in map(_pipe_in, flat) if p is not None])
                 for other in pipe.inputs[1:]:
@@ -152,7 +157,7 @@ class DatasetOp(Op):
             return result
 
         super().kernel(fn)
-        self.kernel_fn = labelled
+        self.kernel_fn, self.bare_kernel = labelled, fn
         return fn
 
     def run(self, arrays: list[Any], attrs: dict[str, Any], run: Any = None) -> Any:
@@ -163,10 +168,15 @@ class DatasetOp(Op):
             pipe.made_by = self, tuple(arrays), attrs
         return result
 
+    def bound(self, attrs: dict[str, Any], run: Any = None) -> Callable[..., Any]:
+        """Return the op, with these attrs, as a function of arrays; what it makes knows the call, as eagerly."""
+        return lambda *arrays: self.run(self.signature.group_inputs(arrays, attrs), attrs, run)
 
-def dataset_op(text: str) -> Op:
+
+def dataset_op(text: str, lasting: bool = False) -> Op:
     """Declare an op that makes a dataset."""
     declared = DatasetOp(text, "copyable")
+    declared.lasting = lasting
     declared.shape(scalar)
     declared.gradient(FLAT)
     return declared
@@ -328,8 +338,16 @@ class Position:
             for stage, state in zip(stages, seeds, strict=False):
                 stage.seeds.go_to(state)
             self.begin(self.pipe, self.run, seeds[-1][:2])
-            while self.taken < taken and self.take() is not None:
-                pass
+            self._leave_out(taken)
+
+    def _leave_out(self, count: int) -> None:
+        """Go on until so many elements were taken; errors among them were raised to whoever took them first."""
+        while self.taken < count:
+            try:
+                if self.take() is None:
+                    return
+            except errors.OpError:
+                continue
 
 
 def _seeded(pipe: Pipe) -> Sequence[Pipe]:

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import os
-import threading
+import secrets
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ebbflow import messages
 from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.data.background import Ahead
-from ebbflow.data.columns import Block, Columns, in_memory, rows_of
+from ebbflow.data.columns import Block, Columns, in_memory, length, rows_of
+from ebbflow.data.element_records import array_of, record_of
+from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.pipe import AHEAD, NOTED, TYPED, Element, Pipe, dataset_op, made, pipe_of
 from ebbflow.data.running import DEBUG, current
-from ebbflow.io.records import RecordReader, TFRecordWriter
-from ebbflow.messages.tensors import make_ndarray, make_tensor_proto
+from ebbflow.io.records import RecordReader, TFRecordWriter, file_errors
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
 
 PrefetchDataset = dataset_op(
     f"PrefetchDataset(input_dataset:variant, buffer_size:int64) -> (handle:variant) | {TYPED}; slack_period: int = 0; "
-    'legacy_autotune: bool = true; buffer_size_min: int = 0; metadata: string = ""'
+    'legacy_autotune: bool = true; buffer_size_min: int = 0; metadata: string = ""',
+    lasting=True,
 )
 CacheDataset = dataset_op(f"CacheDataset(input_dataset:variant, filename:string) -> (handle:variant) | {NOTED}")
 CacheDatasetV2 = dataset_op(
@@ -77,13 +78,18 @@ def _kept(source: Pipe, memory: Memory) -> Iterator[Element]:
         return rows_of(in_memory(memory.columns))
     if memory.elements is not None:
         return iter(memory.elements)
-    return _keeping(source.start(), memory)
+    return _keeping(source.start(), memory, source.size)
 
 
-def _keeping(elements: Iterator[Element], memory: Memory) -> Iterator[Element]:
+@goes_on
+def _keeping(elements: Iterator[Element], memory: Memory, size: int) -> Iterator[Any]:
+    """Yield elements, and keep them when all have come: where their number is known, with the last of them."""
     found = []
-    for element in elements:
-        found.append(element)
+    for element in told(elements):
+        if element.__class__ is not Failed:
+            found.append(element)
+            if len(found) == size:
+                memory.elements = found
         yield element
     memory.elements = found
 
@@ -92,16 +98,17 @@ def _kept_columns(source: Pipe, memory: Memory) -> Columns | None:
     if memory.columns is not None:
         return in_memory(memory.columns)
     given = source.by_column() if memory.elements is None else None
-    return None if given is None else _Keeping(given, memory)
+    return None if given is None else _Keeping(given, memory, source.size)
 
 
 class _Keeping:
-    """Columns that are kept once they have been gone through to the end."""
+    """Columns that are kept once they have been gone through, or given to the last that is known to come."""
 
-    __slots__ = ("_blocks", "_memory", "_source")
+    __slots__ = ("_blocks", "_left", "_memory", "_source")
 
-    def __init__(self, source: Columns, memory: Memory):
+    def __init__(self, source: Columns, memory: Memory, size: int):
         self._source, self._memory = source, memory
+        self._left = size  # rows to come, where that is known
         self._blocks: list[Block] = []
 
     def take(self, count: int) -> Block | None:
@@ -109,7 +116,8 @@ class _Keeping:
         block = self._source.take(count)
         if block is not None:
             self._blocks.append(block)
-        elif self._blocks:
+            self._left -= length(block)
+        if self._blocks and (block is None or not self._left):
             self._memory.columns = tuple([np.concatenate(parts) for parts in zip(*self._blocks, strict=True)])
             self._blocks = []
         return block
@@ -145,19 +153,32 @@ def _in_file(source: Pipe, path: str) -> Iterator[Element]:
     return _written(source, path + ".elements")
 
 
-def _written(source: Pipe, path: str) -> Iterator[Element]:
-    part = f"{path}.{os.getpid()}.{threading.get_ident()}.part"
+@goes_on
+def _written(source: Pipe, path: str) -> Iterator[Any]:
+    part, count = f"{path}.{secrets.token_hex(6)}.part", 0
+    elements = told(source.start())
     try:
         with TFRecordWriter(part) as writer:
-            for element in source.start():
-                writer.write(str(len(element)))
-                for array in element:
-                    writer.write(make_tensor_proto(array).SerializeToString())
+            for element in elements:
+                if element.__class__ is not Failed:
+                    writer.write(str(len(element)))
+                    for array in element:
+                        writer.write(record_of(array))
+                    count += 1
+                    if count == source.size:  # nobody need ask for more
+                        writer.close()
+                        _get_name(part, path)
                 yield element
-        os.replace(part, path)
+        if count != source.size:
+            _get_name(part, path)
     finally:
         if os.path.exists(part):
             os.remove(part)
+
+
+def _get_name(part: str, path: str) -> None:
+    with file_errors(path):
+        os.replace(part, path)
 
 
 def _read(path: str) -> Iterator[Element]:
@@ -165,4 +186,4 @@ def _read(path: str) -> Iterator[Element]:
         for count in records:
             if not count.isdigit():
                 raise errors.DataLossError(None, None, f"{path} is not a cache of a dataset")
-            yield tuple([make_ndarray(messages.TensorProto.FromString(next(records))) for _ in range(int(count))])
+            yield tuple([array_of(next(records, None), path) for _ in range(int(count))])

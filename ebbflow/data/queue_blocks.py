@@ -24,7 +24,7 @@ from ebbflow.data.queue_readers import Record
 from ebbflow.functions.control_flow.loop_edits import copy_node
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.graph.symbolic import Operation
-from ebbflow.ops.queues.queue import rows_of
+from ebbflow.ops.queues.queue import Queue, rows_of
 from ebbflow.ops.state.storage import held
 from ebbflow.runtime.compiled import Runner
 from ebbflow.runtime.run_on_devices import runner_for
@@ -104,6 +104,15 @@ def blocks_of(session: Any, enqueue: Any) -> Blocks | None:
         return None
     things = [held(value) for value in runner.run([])[0]]
     return None if things[0].single else Blocks(session, enqueue, read, call, things)
+
+
+def queue_of(session: Any, handle: Any) -> Queue | None:
+    """Return the queue that a handle stands for in a session, where it is in this process."""
+    if not isinstance(session, BaseSession) or session._closed:
+        return None
+    runner = runner_for(session, [handle], [])
+    value = held(runner.run([])[0][0]) if type(runner) is Runner else None
+    return value if isinstance(value, Queue) else None
 
 
 def _computing(components: list[Any]) -> list[Operation] | None:

@@ -204,12 +204,12 @@ def _identity(work: bytes) -> Records:
     yield work, work
 
 
-def _lmdb_entries(work: bytes) -> Records:
+def lmdb_entries(work: bytes) -> Records:
     """Yield the keys and values of an LMDB database, in the order of keys."""
     try:
         import lmdb  # an optional package
     except ImportError:
-        raise errors.UnimplementedError(None, None, "LMDBReader needs the package lmdb: pip install lmdb") from None
+        raise errors.UnimplementedError(None, None, "LMDB databases need the package lmdb: pip install lmdb") from None
     path = os.fsdecode(work)
     try:
         environment = lmdb.open(path, readonly=True, lock=False, subdir=os.path.isdir(path))
@@ -280,7 +280,7 @@ def _maker(name: str, kind: str, attrs: str, kernel: Callable[..., Any], flags: 
 
 
 def _lmdb_kernel(xp: Any, *, container: str, shared_name: str, run: Any) -> Any:
-    return shared(run, container, shared_name, "reader", lambda name: Reader("LMDBReader", name, _lmdb_entries))
+    return shared(run, container, shared_name, "reader", lambda name: Reader("LMDBReader", name, lmdb_entries))
 
 
 _maker("LMDBReader", REFERENCE, NAMED, _lmdb_kernel, "stateful")

@@ -1,6 +1,6 @@
 """Datasets in directories: written once and read again (`save`, `load`), or written by whoever is first (`snapshot`).
 
-    path/dataset_spec.json       what the elements are: dense tensors in tuples and dictionaries
+    path/dataset_spec.pb         what the elements are, as TensorFlow writes it: a StructuredValue
     path/<run>/<shard>.elements  of each element its tensors as messages, records of a TFRecord file
     path/snapshot.metadata       which run is whole, how many shards and elements it has, how it is compressed
 
@@ -19,16 +19,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ebbflow import messages
-from ebbflow.core import dtypes, errors
+from ebbflow.core import errors
 from ebbflow.core.op import op
-from ebbflow.core.spec import TensorSpec
-from ebbflow.data import structure
+from ebbflow.data.element_records import array_of, record_of
+from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.pipe import TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
 from ebbflow.io.records import RecordReader, TFRecordOptions, TFRecordWriter, file_errors
-from ebbflow.messages.tensors import make_ndarray, make_tensor_proto
+from ebbflow.io.structures import NotEncodableError, decode_proto, encode_structure
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
@@ -52,7 +50,7 @@ SnapshotDatasetV2 = dataset_op(
     'metadata: string = ""'
 )
 
-METADATA, SPEC = "snapshot.metadata", "dataset_spec.json"
+METADATA, SPEC = "snapshot.metadata", "dataset_spec.pb"
 _COMPRESSIONS = {"": "", "NONE": "", "AUTO": "", "SNAPPY": "", "GZIP": "GZIP", "ZLIB": "ZLIB"}
 """By what was asked for: what is left to us is not compressed."""
 
@@ -66,19 +64,24 @@ def _options(compression: str) -> TFRecordOptions:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
+@goes_on
 def _writing(
     elements: Iterator[Element], path: str, compression: str, shard_of: Callable[[Element], int]
-) -> Iterator[Element]:
-    """Yield elements that are written on the way; at the end the directory is whole, and before it is nothing."""
+) -> Iterator[Any]:
+    """Yield elements that are written on the way; at the end the directory is whole, unless one of them failed."""
     options, run = _options(compression), f"{os.getpid()}-{secrets.token_hex(6)}"
     folder = os.path.join(path, run)
     with file_errors(path):
         os.makedirs(folder, exist_ok=True)
-    count, whole = 0, False
+    count, whole, lacking = 0, False, False
     try:
         with contextlib.ExitStack() as files:
             writers: dict[int, TFRecordWriter] = {}
-            for element in elements:
+            for element in told(elements):
+                if element.__class__ is Failed:
+                    yield element
+                    lacking = True
+                    continue
                 shard = shard_of(element)
                 if shard < 0:
                     raise invalid(f"shard_func must give a number >= 0, got {shard}")
@@ -86,12 +89,13 @@ def _writing(
                     writers[shard] = files.enter_context(TFRecordWriter(_shard(folder, shard), options))
                 writers[shard].write(str(len(element)))
                 for array in element:
-                    writers[shard].write(_message(array))
+                    writers[shard].write(record_of(array))
                 count += 1
                 yield element
-        said = {"run": run, "shards": sorted(writers), "elements": count, "compression": compression}
-        _put(os.path.join(path, METADATA), said)
-        whole = True
+        if not lacking:
+            said = {"run": run, "shards": sorted(writers), "elements": count, "compression": compression}
+            _put(os.path.join(path, METADATA), json.dumps(said).encode())
+            whole = True
     finally:
         if not whole:
             shutil.rmtree(folder, ignore_errors=True)
@@ -101,20 +105,12 @@ def _shard(folder: str, number: int) -> str:
     return os.path.join(folder, f"{number:08d}.elements")
 
 
-def _message(array: np.ndarray) -> bytes:
-    if array.dtype == object and array.size and not isinstance(array.reshape(-1)[0], (bytes, str)):
-        raise errors.UnimplementedError(
-            None, None, "Only dense tensors can be written: turn sparse and ragged elements into dense ones with `map`"
-        )
-    return make_tensor_proto(array).SerializeToString()
-
-
-def _put(path: str, said: Any) -> None:
+def _put(path: str, content: bytes) -> None:
     """Write a small file that is there whole, or not at all."""
     part = f"{path}.{secrets.token_hex(6)}.part"
     with file_errors(path):
-        with open(part, "w", encoding="utf-8") as file:
-            json.dump(said, file)
+        with open(part, "wb") as file:
+            file.write(content)
         os.replace(part, path)
 
 
@@ -125,8 +121,10 @@ def _(
 ) -> Any:  # fmt: skip
     shard_of = _sharding(shard_func, shard_args, run) if use_shard_func else _first
     with begun_anew({}):
-        for _ in _writing(pipe_of(input_dataset).start(), os.fsdecode(path.item()), compression, shard_of):
-            pass
+        elements = _writing(pipe_of(input_dataset).start(), os.fsdecode(path.item()), compression, shard_of)
+        with contextlib.closing(elements):  # type: ignore[type-var]
+            for _ in elements:
+                pass
     return ()
 
 
@@ -162,18 +160,11 @@ def _elements(file: str, options: TFRecordOptions, types: Any) -> Iterator[Eleme
         for head in records:
             if not head.isdigit() or int(head) != len(types):
                 raise errors.DataLossError(None, None, f"{file} does not hold elements of {len(types)} tensors")
-            element = [_array(next(records, None), file) for _ in types]
+            element = [array_of(next(records, None), file) for _ in types]
             for array, dtype in zip(element, types, strict=True):
                 if array.dtype != dtype.np:
                     raise invalid(f"{file} holds tensors of {array.dtype}, but {dtype.name} is asked for")
             yield tuple(element)
-
-
-def _array(record: bytes | None, file: str) -> np.ndarray:
-    try:
-        return make_ndarray(messages.TensorProto.FromString(record))
-    except Exception as error:  # whatever the parser of messages says
-        raise errors.DataLossError(None, None, f"{file} is damaged: {type(error).__name__}") from None
 
 
 def _shards(path: str, types: Any) -> Pipe:
@@ -220,39 +211,22 @@ def _(
 
 def put_spec(path: str, spec: Any) -> None:
     """Write what the elements are beside them."""
+    try:
+        content = encode_structure(spec).SerializeToString()
+    except NotEncodableError as error:
+        raise errors.UnimplementedError(None, None, f"Elements of {spec!r} cannot be saved: {error}") from None
     with file_errors(path):
         os.makedirs(path, exist_ok=True)
-    _put(os.path.join(path, SPEC), _as_json(spec))
+    _put(os.path.join(path, SPEC), content)
 
 
 def spec_at(path: str) -> Any:
     """Return what the elements of a saved dataset are."""
+    name = os.path.join(path, SPEC)
     try:
-        with open(os.path.join(path, SPEC), encoding="utf-8") as file:
-            return _from_json(json.load(file))
+        with open(name, "rb") as file:
+            return decode_proto(messages.parse(messages.message("tensorflow.StructuredValue"), file.read()))
     except FileNotFoundError:
         raise errors.NotFoundError(None, None, f"{path} has no {SPEC}: give `element_spec` to load it") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise errors.DataLossError(None, None, f"{os.path.join(path, SPEC)} cannot be read: {error}") from None
-
-
-def _as_json(spec: Any) -> Any:
-    if isinstance(spec, TensorSpec):
-        dims = spec.shape._dims
-        return {"tensor": [spec.dtype.name, None if dims is None else list(dims)]}
-    if isinstance(spec, dict):
-        return {"dict": {key: _as_json(value) for key, value in spec.items()}}
-    if isinstance(spec, tuple):
-        return {"tuple": [_as_json(value) for value in spec]}
-    if isinstance(spec, structure.NoneTensorSpec):
-        return {"none": True}
-    raise errors.UnimplementedError(None, None, f"Only dense tensors can be saved, got elements of {spec!r}")
-
-
-def _from_json(said: Any) -> Any:
-    ((kind, value),) = said.items()
-    if kind == "tensor":
-        return TensorSpec(value[1], dtypes.as_dtype(value[0]))
-    if kind == "dict":
-        return {key: _from_json(part) for key, part in value.items()}
-    return structure.NoneTensorSpec() if kind == "none" else tuple([_from_json(part) for part in value])
+    except (OSError, ValueError, errors.OpError) as error:
+        raise errors.DataLossError(None, None, f"{name} cannot be read: {error}") from None

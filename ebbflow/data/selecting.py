@@ -23,9 +23,11 @@ from ebbflow.data.columns import (
     moved,
     stacked,
 )
+from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.options import known
 from ebbflow.data.pipe import INFINITE, NOTED, TYPED, UNKNOWN, Element, Pipe, bounded, dataset_op, made, pipe_of
 from ebbflow.data.random_words import Seeds, seeds_of, words_of
+from ebbflow.data.running import current
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.random.philox import Words
 from ebbflow.ops.sizes import invalid
@@ -33,18 +35,20 @@ from ebbflow.ops.state.storage import boxed
 from ebbflow.ops.strings.arrays import as_bytes
 
 _COUNTED = "(input_dataset:variant, count:int64) -> (handle:variant) | " + NOTED
-RepeatDataset = dataset_op("RepeatDataset" + _COUNTED)
-TakeDataset = dataset_op("TakeDataset" + _COUNTED)
-SkipDataset = dataset_op("SkipDataset" + _COUNTED)
+RepeatDataset = dataset_op("RepeatDataset" + _COUNTED, lasting=True)
+TakeDataset = dataset_op("TakeDataset" + _COUNTED, lasting=True)
+SkipDataset = dataset_op("SkipDataset" + _COUNTED, lasting=True)
 ShardDataset = dataset_op(
     "ShardDataset(input_dataset:variant, num_shards:int64, index:int64) -> (handle:variant) | require_non_empty: bool "
     f"= false; {NOTED}"
 )
 ConcatenateDataset = dataset_op(
-    f"ConcatenateDataset(input_dataset:variant, another_dataset:variant) -> (handle:variant) | {NOTED}"
+    f"ConcatenateDataset(input_dataset:variant, another_dataset:variant) -> (handle:variant) | {NOTED}",
+    lasting=True,
 )
 ZipDataset = dataset_op(
-    f'ZipDataset(input_datasets:N*variant) -> (handle:variant) | {TYPED}; N: int >= 1; metadata: string = ""'
+    f'ZipDataset(input_datasets:N*variant) -> (handle:variant) | {TYPED}; N: int >= 1; metadata: string = ""',
+    lasting=True,
 )
 DirectedInterleaveDataset = dataset_op(
     "DirectedInterleaveDataset(selector_input_dataset:variant, data_input_datasets:N*variant) -> (handle:variant) | "
@@ -58,7 +62,8 @@ AssertCardinalityDataset = dataset_op(
     f"AssertCardinalityDataset(input_dataset:variant, cardinality:int64) -> (handle:variant) | {TYPED}"
 )
 OptionsDataset = dataset_op(
-    f"OptionsDataset(input_dataset:variant) -> (handle:variant) | serialized_options: string; {NOTED}"
+    f"OptionsDataset(input_dataset:variant) -> (handle:variant) | serialized_options: string; {NOTED}",
+    lasting=True,
 )
 DatasetCardinality = op(
     'DatasetCardinality(input_dataset:variant) -> (cardinality:int64) | cardinality_options: string = ""',
@@ -339,17 +344,20 @@ def _(xp: Any, input_dataset: Any) -> Any:
 def _(xp: Any, input_dataset: Any, cardinality: Any) -> Any:
     source, wanted = pipe_of(input_dataset), int(cardinality)
 
-    def start() -> Iterator[Element]:
-        count = 0
-        for element in source.start():
-            count += 1
-            if count > wanted >= 0:
-                raise _miscounted(wanted, f"at least {count}")
-            yield element
-        if count != wanted:
-            raise _miscounted(wanted, f"only {count}")
+    return made(lambda: _counted(source.start(), wanted), wanted, source)
 
-    return made(start, wanted, source)
+
+@goes_on
+def _counted(elements: Iterator[Element], wanted: int) -> Iterator[Any]:
+    """Yield elements, and an error where they are not as many as they should be."""
+    count = 0
+    for element in told(elements):
+        count += element.__class__ is not Failed
+        if count > wanted >= 0:
+            raise _miscounted(wanted, f"at least {count}")
+        yield element
+    if count != wanted:
+        raise _miscounted(wanted, f"only {count}")
 
 
 def _miscounted(wanted: int, found: str) -> errors.OpError:
@@ -364,8 +372,12 @@ def _miscounted(wanted: int, found: str) -> errors.OpError:
 @OptionsDataset.kernel
 def _(xp: Any, input_dataset: Any, *, serialized_options: Any, metadata: Any) -> Any:
     source, asked = pipe_of(input_dataset), known(as_bytes(serialized_options), as_bytes(metadata))
-    whole = asked if source.options is None else source.options.merge(asked)
-    return boxed(Pipe(source.start, source.size, whole, source.rows, source.by_column))
+    whole = asked if source.options is None else source.options.with_set(asked)
+
+    def start() -> Iterator[Element]:
+        return source.elements() if current.run.meters is None else source.start()
+
+    return boxed(Pipe(start, source.size, whole, source.rows, None if source.columns is None else source.by_column))
 
 
 GetOptions = op(
@@ -414,6 +426,9 @@ def _(
     )
 
 
+ENDLESS = 1 << 62
+"""Room for whatever comes."""
+
 ShuffleAndRepeatDataset = dataset_op(
     "ShuffleAndRepeatDataset(input_dataset:variant, buffer_size:int64, seed:int64, seed2:int64, count:int64) -> "
     f'(handle:variant) | {TYPED}; reshuffle_each_iteration: bool = true; metadata: string = ""'
@@ -451,24 +466,29 @@ def _shuffled_rows(source: Pipe, room: int, seeds: Seeds) -> Columns | None:
     given = source.by_column()
     if given is None:
         return None
-    words, most = Words(*seeds.draw()), room if room != UNKNOWN else 1 << 62
+    words, most = Words(*seeds.draw()), room if room != UNKNOWN else ENDLESS
     return moved(given, lambda rows: Shuffled(rows, most, words), shuffled=True)
 
 
-def _in_random_order(source: Pipe, room: int, seeds: tuple[int, int], times: int) -> Iterator[Element]:
+@goes_on
+def _in_random_order(source: Pipe, room: int, seeds: tuple[int, int], times: int) -> Iterator[Any]:
     """Yield the elements, each drawn of those next in line; where an epoch ends, the next fills up what is free."""
     words = words_of(*seeds)
-    elements = source.start()
-    ring: list[Any] = [] if room != UNKNOWN else list(elements)
-    room = room if room != UNKNOWN else max(1, len(ring))
-    epochs = deque([[0, len(ring)]])  # of each epoch the places in line, from the first to behind the last
+    elements: Iterator[Any] | None = told(source.start())
+    ring: list[Any] = []
+    room = room if room != UNKNOWN else ENDLESS  # until an epoch has said how many there are
+    epochs = deque([[0, 0]])  # of each epoch the places in line, from the first to behind the last
     epoch, begun = 1, 0
     while True:
         while elements is not None and epochs[-1][1] - epochs[0][0] < room:
             fresh = next(elements, None)
             end = epochs[-1][1]
+            if fresh.__class__ is Failed:
+                yield fresh
+                continue
             if fresh is None:
-                elements = None if epoch == times or end == begun else source.start()  # type: ignore[assignment]
+                room = room if room != ENDLESS else max(1, end)
+                elements = None if epoch == times or end == begun else told(source.start())
                 epoch, begun = epoch + 1, end
                 if elements is not None:
                     epochs.append([end, end])

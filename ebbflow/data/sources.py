@@ -20,12 +20,14 @@ from ebbflow.ops.state.storage import boxed
 
 TensorDataset = dataset_op(
     "TensorDataset(components:list(Toutput_types)) -> (handle:variant) | Toutput_types: list(type) >= 1; "
-    'output_shapes: list(shape) >= 1; metadata: string = "" | stateful'
+    'output_shapes: list(shape) >= 1; metadata: string = "" | stateful',
+    lasting=True,
 )
 TensorSliceDataset = dataset_op(
     "TensorSliceDataset(components:list(Toutput_types)) -> (handle:variant) | Toutput_types: list(type) >= 1; "
     'output_shapes: list(shape) >= 1; is_files: bool = false; metadata: string = ""; replicate_on_split: bool = false '
-    "| stateful"
+    "| stateful",
+    lasting=True,
 )
 SparseTensorSliceDataset = dataset_op(
     "SparseTensorSliceDataset(indices:int64, values:Tvalues, dense_shape:int64) -> (handle:variant) | Tvalues: type "
@@ -33,7 +35,8 @@ SparseTensorSliceDataset = dataset_op(
 )
 RangeDataset = dataset_op(
     f"RangeDataset(start:int64, stop:int64, step:int64) -> (handle:variant) | {NOTED}; "
-    "replicate_on_split: bool = false | stateful"
+    "replicate_on_split: bool = false | stateful",
+    lasting=True,
 )
 RandomDataset = dataset_op(f"RandomDataset(seed:int64, seed2:int64) -> (handle:variant) | {NOTED} | stateful")
 RandomDatasetV2 = dataset_op(

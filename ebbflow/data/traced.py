@@ -29,56 +29,96 @@ from ebbflow.ops.control.script import IN_PYTHON
 class Traced:
     """A traced function: its body, and the spec of what it gives."""
 
-    def __init__(self, body: FuncGraph, spec: Any):
-        self.body, self.spec = body, spec
+    __slots__ = ("_body", "in_python", "kept", "spec")
+
+    def __init__(self, body: FuncGraph | None, spec: Any, kept: FuncGraph | None = None, in_python: Any = None):
+        self._body, self.spec = body, spec
+        self.kept = kept  # the body that functions of this kind have in common, if it is one
+        self.in_python = in_python  # of those: this very function
+
+    @property
+    def body(self) -> FuncGraph:
+        """The function as a graph."""
+        if self._body is None:
+            self._body = self.kept.shared(self.in_python)  # type: ignore[union-attr]
+        return self._body
 
     @property
     def captured(self) -> list[Any]:
         """The tensors outside that the body uses."""
-        return self.body.external_captures
+        return [] if self.kept is not None else self.body.external_captures
 
 
 def trace(
-    function: Callable[..., Any], specs: Sequence[Any], name: str, arrange: Callable[[Any], Any] | None = None
-) -> Traced:
+    function: Callable[..., Any], specs: Sequence[Any], name: str, arrange: Callable[[Any], Any] | None = None,
+    recipe: Any = None,
+) -> Traced:  # fmt: skip
     """Trace a function of elements: of one for each spec, or of the parts of the only one if that is a tuple.
 
     `arrange` turns what the function gives into an element; lists at the top are taken for tuples. A function that
     would surely be traced to the same again (`functions.outside`) gets the body of the one before it, with all that is
-    known of how it runs: pipelines over other arrays that are built by the same lines are there at once.
+    known of how it runs: pipelines over other arrays that are built by the same lines are there at once. Elements that
+    were made by one `recipe` have one spec.
     """
     if not callable(function):
         raise TypeError(f"`{name}` must be a function of the elements of the dataset, got {function!r}")
-    key = _key(function, specs, name, arrange)
-    traced = None if key is None else _remembered.get(key)
+    around = _around(function, name, arrange)
+    traced = None if around is None or recipe is None else _known(_by_recipe, (around, recipe))
     if traced is None:
-        traced = _trace(function, specs, name, arrange)
-        if key is None or not _is_repeatable(traced.body):
-            return traced
-        traced.body.in_python = None  # the body that is kept holds nothing of the program's
-        while len(_remembered) >= REMEMBERED:
-            _remembered.pop(next(iter(_remembered)), None)
-        _remembered[key] = traced
+        key = None if around is None else _with_specs(around, specs)
+        traced = None if key is None else _known(_remembered, key)
+        if traced is None:
+            traced = _trace(function, specs, name, arrange)
+            if key is None or not _is_repeatable(traced.body):
+                return traced
+            traced.body.in_python = None  # the body that is kept holds nothing of the program's
+            _remember(_remembered, key, traced)
+        if recipe is not None:
+            _remember(_by_recipe, (around, recipe), traced)
     in_python = functools.partial(_flat, specs, name, arrange, [], function)
-    return Traced(traced.body.shared(in_python), traced.spec)
+    return Traced(None, traced.spec, traced.body, in_python)
 
 
 REMEMBERED = 64
 _remembered: dict[Any, Traced] = {}
+_by_recipe: dict[Any, Traced] = {}
+"""The same ones, where what the elements are need not be asked."""
 
 
-def _key(function: Any, specs: Sequence[Any], name: str, arrange: Any) -> Any:
-    """Return what decides the outcome of a trace; None where a function may be traced otherwise each time."""
+def forget() -> None:
+    """Have all functions traced anew."""
+    _remembered.clear()
+    _by_recipe.clear()
+
+
+def _known(kept: dict[Any, Traced], key: Any) -> Traced | None:
+    try:
+        return kept.get(key)
+    except TypeError:  # an attribute of the function, or a spec, that cannot be part of a key
+        return None
+
+
+def _remember(kept: dict[Any, Traced], key: Any, traced: Traced) -> None:
+    while len(kept) >= REMEMBERED:
+        kept.pop(next(iter(kept)), None)
+    kept[key] = traced
+
+
+def _around(function: Any, name: str, arrange: Any) -> Any:
+    """Return what decides the outcome of a trace besides the specs; None where it may be another each time."""
     if context.graph_scopes or context.recorders or _debugging:
         return None
     around = outside(function)
     if around is None or (arrange is not None and arrange.__closure__ is not None):
         return None
-    manners = (*vars(context.switches).values(), SymbolicTensor.__add__)
-    key = (name, arrange, manners, around, *[(structure.form_of(s), *structure.flatten(s)) for s in specs])
+    return (name, arrange, *vars(context.switches).values(), SymbolicTensor.__add__, around)
+
+
+def _with_specs(around: Any, specs: Sequence[Any]) -> Any:
+    key = (around, *[(structure.form_of(s), *structure.flatten(s)) for s in specs])
     try:
         hash(key)
-    except TypeError:  # an attribute of the function, or a spec, that cannot be a key
+    except TypeError:
         return None
     return key
 

@@ -13,11 +13,15 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ebbflow.ops.random.philox import Source, Stream
 from ebbflow.ops.random.seeds import OWN, iteration, own_seeds
 
 _STEP = 0x9E3779B97F4A7C15
 """From the seeds of one element to those of the next: they lie far from each other."""
+
+_MASK = 2**64 - 1
 
 
 class Turns:
@@ -34,11 +38,13 @@ class Turns:
 
     def __call__(self, number: int, element: Any) -> Any:
         """Call the function for an element, in a thread that draws in its turn."""
-        around, iteration.streams = iteration.streams, _Drawn(self, number)
+        drawn = _Drawn(self, number)
+        around, iteration.streams = iteration.streams, drawn
         try:
             return self._call(number, element)
         finally:
             iteration.streams = around
+            drawn.give_back()
             self._end(number)
 
     def seeds_for(self, number: int) -> tuple[int, int]:
@@ -77,12 +83,47 @@ class _Drawn(dict[Any, Any]):
     def __init__(self, turns: Turns, number: int):
         super().__init__({OWN: turns.seeds_for(number)})
         self._turns, self._number = turns, number
+        self._lent: list[Any] = []
+
+    def lend(self, seeds: tuple[int, int]) -> np.random.Generator:
+        """Return a generator of this thread's, begun with seeds: to make one takes longer than most calls."""
+        free = _generators.free
+        known = free.pop() if free else np.random.Generator(np.random.SFC64())
+        known.bit_generator.state = _state(*seeds)
+        self._lent.append(known)
+        return known
+
+    def give_back(self) -> None:
+        """Have the thread's generators free for its next call."""
+        _generators.free += self._lent
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         """Return what stands under a key; a stream is everybody's, and read in turn."""
         if type(default) is Stream:
             return _InTurn(self._turns, self._number, key, self._turns.stream(key, default))
         return super().setdefault(key, default)
+
+
+class _Generators(threading.local):
+    def __init__(self) -> None:
+        self.free: list[np.random.Generator] = []
+
+
+_generators = _Generators()
+
+
+def _state(first: int, second: int) -> dict[str, Any]:
+    """Return the state of an SFC64 that seeds say; neighbours have nothing in common."""
+    words = [_mixed(first), _mixed(second), _mixed(first ^ _mixed(second)), 1]
+    return {"bit_generator": "SFC64", "state": {"state": np.array(words, np.uint64)}, "has_uint32": 0, "uinteger": 0}
+
+
+def _mixed(word: int) -> int:
+    """Return the word that SplitMix64 makes of a word."""
+    word = (word + _STEP) & _MASK
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & _MASK
+    word = (word ^ word >> 27) * 0x94D049BB133111EB & _MASK
+    return word ^ word >> 31
 
 
 class _InTurn:

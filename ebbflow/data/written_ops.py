@@ -6,6 +6,7 @@ deletes it, the seeds of a shuffled dataset); the rest are others in another for
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -57,11 +58,14 @@ def _(xp: Any, input_dataset: Any, sleep_microseconds: Any) -> Any:
     source, seconds = pipe_of(input_dataset), max(0, int(sleep_microseconds)) / 1e6
 
     def start() -> Iterator[Element]:
-        for element in source.start():
-            time.sleep(seconds)
-            yield element
+        return map(_slept, source.start(), itertools.repeat(seconds))
 
     return made(start, source.size, source, source.rows)
+
+
+def _slept(element: Element, seconds: float) -> Element:
+    time.sleep(seconds)
+    return element
 
 
 # --- iterators, with what deletes them --------------------------------------------------------------------------------

@@ -409,3 +409,55 @@ def test_a_reducer_hands_on_the_parts_of_its_state():
     )
     dataset = tf.data.Dataset.range(6).apply(tf.data.experimental.group_by_reducer(lambda x: x % 2, reducer))
     assert [float(x) for x in dataset] == [2.0, 3.0]
+
+
+def test_random_datasets_are_classes():
+    for door in (tf, tf.compat.v1):
+        kind = door.data.experimental.RandomDataset
+        numbers = kind(seed=3)
+        assert isinstance(numbers, kind) and isinstance(numbers, door.data.Dataset)
+        assert [int(x) for x in numbers.take(2)] == [int(x) for x in Dataset.random(seed=3).take(2)]
+
+
+def test_an_iterator_over_arrays_is_saved_and_restored():
+    iterator = Dataset.range(9).shuffle(4, seed=1).as_numpy_iterator()
+    iterator.next()
+    state = iterator.save()
+    rest = list(iterator)
+    iterator.restore(state)
+    assert list(iterator) == rest and len(rest) == 8
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_what_is_known_to_be_whole_is_cached_with_its_last_element(in_file, tmp_path):
+    """As TensorFlow does: nobody has to ask for what comes behind the last."""
+
+    def cached(number):
+        path = str(tmp_path / str(number)) if in_file else ""
+        return Dataset.range(40).shuffle(40).cache(path)
+
+    dataset = cached(0)
+    first, second = iter(dataset), iter(dataset)
+    numbers = [next(first).numpy() for _ in range(40)]
+    third = iter(dataset)
+    assert [next(third).numpy() for _ in range(40)] == numbers
+    assert sorted(next(second).numpy() for _ in range(40)) == list(range(40))  # it had begun before, and goes on
+    zipped = Dataset.zip(tuple([cached(number) for number in (1, 2, 3)]))
+    assert list(zipped.as_numpy_iterator()) == list(zipped.as_numpy_iterator())
+
+
+def test_the_end_of_something_in_a_function_is_no_end_of_the_dataset():
+    dataset = Dataset.range(2).map(lambda x: next(iter(Dataset.range(0))) + x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Function invocation produced OutOfRangeError"):
+        next(iter(dataset))
+
+
+def test_lengths_below_minus_one_are_no_padded_shapes():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="padded_shapes must hold sizes"):
+        list(Dataset.range(4).map(lambda x: tf.fill([x], x)).padded_batch(2, padded_shapes=-tf.constant([5], tf.int64)))
+
+
+def test_ragged_rows_in_batches_of_several_sizes():
+    rows = Dataset.from_tensor_slices(tf.ragged.constant([[0], [1, 2], [], [3, 4, 5], [6]]))
+    batches = rows.batch(3).map(lambda x: x).rebatch([1, 2])
+    assert [batch.to_list() for batch in batches] == [[[0]], [[1, 2], []], [[3, 4, 5]], [[6]]]

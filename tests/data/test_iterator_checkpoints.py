@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import pathlib
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -37,7 +42,34 @@ CHAINS = {
         .apply(tf.data.experimental.map_and_batch(lambda x: x + 1, 3, num_parallel_calls=calls))
     ),
     "random ops": lambda calls=None: Dataset.range(60).map(
-        lambda x: tf.random.uniform([]) + tf.random.normal([2])  # several at once draw in no order
+        lambda x: tf.random.uniform([]) + tf.random.normal([2]), num_parallel_calls=calls
+    ),
+    "random branches": lambda calls=None: Dataset.range(60).map(
+        lambda x: tf.cond(tf.random.uniform([]) > 0.5, lambda: x, lambda: -x), num_parallel_calls=calls
+    ),
+    "random ops inside": lambda calls=None: Dataset.range(9).interleave(
+        lambda x: Dataset.range(7).map(lambda y: tf.random.uniform([]) + tf.random.uniform([], seed=3)),
+        cycle_length=3,
+        num_parallel_calls=calls,
+    ),
+    "chosen at random": lambda calls=None: Dataset.sample_from_datasets(
+        [Dataset.range(40).shuffle(3), Dataset.range(40, 80)], [0.5, 0.5], rerandomize_each_iteration=True
+    ),
+    "rejected": lambda calls=None: (
+        Dataset.range(120)
+        .rejection_resample(lambda x: tf.cast(x % 2, tf.int32), [0.7, 0.3], [0.5, 0.5])
+        .map(lambda kind, x: x, num_parallel_calls=calls)
+    ),
+    "windows": lambda calls=None: (
+        Dataset.range(80).shuffle(9).window(3, shift=2).flat_map(lambda window: window.batch(3))
+    ),
+    "sums": lambda calls=None: Dataset.range(60).shuffle(9).scan(np.int64(0), lambda sum, x: (sum + x, sum + x)),
+    "each once": lambda calls=None: Dataset.range(90).shuffle(90).map(lambda x: x % 45, calls).unique(),
+    "lengths": lambda calls=None: (
+        Dataset.range(90)
+        .map(lambda x: tf.fill([x % 4 + 1], x), calls)
+        .shuffle(7)
+        .bucket_by_sequence_length(lambda x: tf.shape(x)[0], [2, 4], [2, 2, 2])
     ),
     "random, unseeded": lambda calls=None: Dataset.random(rerandomize_each_iteration=True).take(50),
     "random": lambda calls=None: Dataset.random(seed=3).take(50).map(lambda x: x, num_parallel_calls=calls),
@@ -59,6 +91,31 @@ def test_an_iterator_goes_on_where_it_was(name, taken, tmp_path):
     next(other)
     tf.train.Checkpoint(iterator=other).restore(path)
     assert [x.numpy().tolist() for x in other] == rest
+
+
+def test_a_new_process_goes_on_where_another_was(tmp_path):
+    program = f"""
+import sys, json
+sys.path[:0] = {[str(pathlib.Path(__file__).parent)]!r}
+import ebbflow as tf
+from test_iterator_checkpoints import CHAINS
+rest = {{}}
+for name, make in CHAINS.items():
+    iterator = iter(make(calls=3))
+    tf.train.Checkpoint(iterator=iterator).restore(sys.argv[1] + "/" + name.replace(" ", "_") + "-1").assert_consumed()
+    rest[name] = [x.numpy().tolist() for x in iterator]
+print(json.dumps(rest))
+"""
+    rest = {}
+    for name, make in CHAINS.items():
+        iterator = iter(make())
+        for _ in range(7):
+            next(iterator)
+        tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / name.replace(" ", "_")))
+        rest[name] = [x.numpy().tolist() for x in iterator]
+    found = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout) == rest
 
 
 def test_the_state_is_counters_and_seeds(tmp_path):
@@ -103,3 +160,14 @@ def test_the_state_of_another_runtime_is_refused():
         tf.raw_ops.DeserializeIterator(resource_handle=iterator._iterator_resource, serialized=wrap(box, tf.variant))
     with pytest.raises(tf.errors.DataLossError, match="not the message of a variant"):
         from_bytes(b"\xff\xff\xff", "a file")
+
+
+def test_state_elsewhere_is_refused_where_that_is_asked_for(tmp_path):
+    variable, options = tf.Variable(1, dtype=tf.int64), tf.data.Options()
+    numbers = Dataset.range(5).map(lambda x: x + variable)
+    policies = tf.data.experimental.ExternalStatePolicy
+    tf.train.Checkpoint(iterator=iter(numbers)).save(str(tmp_path / "a"))
+    options.experimental_external_state_policy = policies.FAIL
+    with pytest.raises(tf.errors.FailedPreconditionError, match="a resource"):
+        tf.train.Checkpoint(iterator=iter(numbers.with_options(options))).save(str(tmp_path / "b"))
+    assert tf.train.Checkpoint(iterator=iter(Dataset.range(5).with_options(options))).save(str(tmp_path / "c"))

@@ -8,6 +8,7 @@ import types
 import pytest
 
 import ebbflow as tf
+from ebbflow.data.lmdb_datasets import LMDBDatasetV1
 from ebbflow.data.record_input import RecordInputV1
 
 v1 = tf.compat.v1
@@ -84,6 +85,17 @@ def test_entries_of_databases_are_read(monkeypatch):
         assert session.run(reader.num_records_produced()) == 4
         with pytest.raises(tf.errors.NotFoundError, match="missing cannot be opened as an LMDB database"):
             session.run(key)
+
+
+def test_a_dataset_of_databases(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lmdb", types.SimpleNamespace(open=_open, Error=OSError))
+    entries = LMDBDatasetV1(["db", "other", "missing"])
+    assert entries.element_spec == (tf.TensorSpec([], tf.string), tf.TensorSpec([], tf.string))
+    iterator = iter(entries)
+    pairs = [tuple([part.numpy() for part in next(iterator)]) for _ in range(4)]
+    assert pairs == [(b"0", b"a"), (b"1", b"b")] * 2
+    with pytest.raises(tf.errors.NotFoundError, match="missing cannot be opened as an LMDB database"):
+        next(iterator)
 
 
 def test_without_the_package_the_reader_names_it(monkeypatch):

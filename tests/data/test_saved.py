@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import os
 import pathlib
@@ -25,6 +26,48 @@ ELEMENTS = [
     lambda: Dataset.range(4).map(lambda x: tf.range(x)),
     lambda: Dataset.range(0),
 ]
+
+
+Pair = collections.namedtuple("Pair", ["first", "second"])
+SPARSE = tf.SparseTensor([[0, 1], [2, 0]], [1, 2], [3, 4])
+RAGGED = tf.ragged.constant([[[1, 2], [3]], [[]], []])
+NOT_DENSE = {
+    "sparse": lambda: Dataset.from_tensor_slices(SPARSE),
+    "ragged": lambda: Dataset.from_tensor_slices(RAGGED),
+    "ragged text": lambda: Dataset.from_tensors(tf.ragged.constant([["a", ""], ["bc"]])).repeat(2),
+    "named": lambda: Dataset.from_tensors(Pair(SPARSE, {"ragged": RAGGED, "none": None})),
+    "slices": lambda: Dataset.from_tensors(tf.IndexedSlices(tf.ones([2, 3]), tf.constant([1, 2]))),
+    "optional": lambda: Dataset.range(3).map(tf.experimental.Optional.from_value),
+    "array": lambda: Dataset.range(2).map(lambda x: tf.TensorArray(tf.int64, 2).unstack([x, x + 1])),
+}
+
+
+def parts(element):
+    """The tensors that an element is made of, as lists."""
+    if isinstance(element, tf.TensorArray):
+        return element.stack().numpy().tolist()
+    if hasattr(element, "get_value"):
+        return element.get_value().numpy().tolist()
+    return [np.asarray(t).tolist() for t in tf.nest.flatten(element, expand_composites=True) if t is not None]
+
+
+@pytest.mark.parametrize("name", NOT_DENSE)
+def test_elements_that_are_not_dense_are_kept(tmp_path, name):
+    dataset = NOT_DENSE[name]()
+    expected = [parts(element) for element in dataset]
+    dataset.save(str(tmp_path / "saved"))
+    loaded = Dataset.load(str(tmp_path / "saved"))
+    assert loaded.element_spec == dataset.element_spec
+    assert [parts(element) for element in loaded] == expected
+    for kept in (dataset.snapshot(str(tmp_path / "shot")), dataset.cache(str(tmp_path / "cache"))):
+        for _ in range(2):
+            assert [parts(element) for element in kept] == expected
+
+
+def test_datasets_in_elements_are_not_kept(tmp_path):
+    for attempt in (lambda d: d.save(str(tmp_path / "a")), lambda d: list(d.cache(str(tmp_path / "b")))):
+        with pytest.raises(tf.errors.UnimplementedError, match="cannot be written to a file"):
+            attempt(Dataset.range(4).window(2))
 
 
 @pytest.mark.parametrize("compression", [None, "GZIP"])

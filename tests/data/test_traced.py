@@ -14,9 +14,9 @@ from ebbflow.data import traced
 
 @pytest.fixture(autouse=True)
 def nothing_remembered():
-    traced._remembered.clear()
+    traced.forget()
     yield
-    traced._remembered.clear()
+    traced.forget()
 
 
 def doubled(array, factor=2):
