@@ -9,7 +9,7 @@ task, and asks their homes op by op. Knows bodies, homes and sessions; who decid
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from ebbflow.core import context, dtypes, errors
 from ebbflow.core.device import merge, parse, to_string
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.functions import side_effects
-from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.inlining import inline
 from ebbflow.graph.graph import Graph
 from ebbflow.graph.symbolic import Operation
@@ -51,12 +50,28 @@ def _resource(tensor: Any) -> Any:
     return held(tensor._array) if is_handle and tensor._array.ndim == 0 else None
 
 
+class Traced(Protocol):
+    """What a call takes of a traced function."""
+
+    @property
+    def graph(self) -> Any: ...
+
+    @property
+    def captured_inputs(self) -> Sequence[Any]: ...
+
+    @property
+    def name(self) -> bytes: ...
+
+    def pack(self, tensors: Any) -> Any: ...
+
+
 class Call:
     """A traced function, as it runs at one task."""
 
-    def __init__(self, function: ConcreteFunction, home: Home, tensors: Sequence[Any]):
+    def __init__(self, function: Traced, home: Home, tensors: Sequence[Any]):
         self.function, self.home = function, home
-        self._task = parse(home.device)
+        self._task = parse(home.device_there)
+        self._tasks: set[str] = set()  # others that nodes of the body ask for
         self.graph = Graph()
         self._handles: dict[Any, Any] = {}
         self._remote: dict[int, RemoteStorage] = {}
@@ -64,7 +79,7 @@ class Call:
         self._feeds: list[Any] = []
         self._fed: list[int] = []  # which of the arguments and captures are fed
         body = function.graph
-        with context.scope(self.graph), self.graph.name_scope(None), self.graph.device(home.device):
+        with context.scope(self.graph), self.graph.name_scope(None), self.graph.device(home.device_there):
             given = [self._inside(i, t, inside) for i, (t, inside) in
                      enumerate(zip([*tensors, *function.captured_inputs], body.inputs, strict=True))]  # fmt: skip
         results = inline(self.graph, body, given, self._place)
@@ -96,7 +111,7 @@ class Call:
                 None, None, f"Failed copying input tensor from this process to {self.home.device}: {resource!r} "
                 "belongs to the coordinator. Make it in the strategy's scope, or on the workers",
             )  # fmt: skip
-        handle = self._handle(kept, resource.home.device)
+        handle = self._handle(kept, resource.home.device_there)
         if resource.home is not self.home and isinstance(resource, RemoteStorage):
             self._remote[id(handle)] = resource
         return handle
@@ -116,8 +131,11 @@ class Call:
                 return inputs, ""
             inputs = [self._near(t) for t in inputs]
         asked = parse(node._device)
-        if asked.job in (None, "localhost"):
+        here = parse(self.home.device)
+        if asked.job in (None, "localhost") or (asked.job, asked.task or 0) == (here.job, here.task):
             asked = asked._replace(job=self._task.job, replica=self._task.replica, task=self._task.task)
+        else:
+            self._tasks.add(to_string(asked._replace(device_type=None, device_index=None)))
         return inputs, to_string(merge(self._task, asked))
 
     def _near(self, handle: Any) -> Any:
@@ -126,7 +144,7 @@ class Call:
         if storage is None:
             return handle
         attrs = {**dict(storage.kept[1]), "container": ELSEWHERE + storage.home.address}
-        near = self._handle(Kept(("VarHandleOp", tuple(attrs.items()))), self.home.device)
+        near = self._handle(Kept(("VarHandleOp", tuple(attrs.items()))), self.home.device_there)
         self._same[id(near)] = id(handle)
         return near
 
@@ -137,9 +155,9 @@ class Call:
         if not self._fetches:
             return self.function.pack([])
         if self._run is None:
-            others = sorted({storage.home.device for storage in self._remote.values()})
-            config = alone(CONNECT_SECONDS, *[to_string(parse(d)._replace(device_type=None, device_index=None))
-                                              for d in others])  # fmt: skip
+            kept = {parse(storage.home.device_there) for storage in self._remote.values()}
+            others = {to_string(d._replace(device_type=None, device_index=None)) for d in kept} | self._tasks
+            config = alone(CONNECT_SECONDS, *sorted(others))
             try:
                 self._session = session_with(self.home.address, self.graph, config)
             except errors.DeadlineExceededError as error:  # a task is gone, rather than late

@@ -20,8 +20,10 @@ from ebbflow.cluster.steps import Steps
 from ebbflow.cluster.threads import threads
 from ebbflow.core import errors
 
-EAGER_BYTES = 1 << 16
-"""What is posted leaves without being flushed when this much has come together."""
+EAGER_BYTES = 1 << 18
+"""What is posted leaves without being flushed when this much has come together: a message takes as long as copying
+about so many bytes does.
+"""
 
 
 class Link:
@@ -34,7 +36,8 @@ class Link:
         self.serving: dict[int, Callable[[], None]] = {}  # by step: how to stop what runs here for the other end
         self.when_lost: list[Callable[[], None]] = []
         self._steps = steps
-        self._incoming = wire.Incoming(steps.deliver)
+        self._arrived: list[tuple[int, str, np.ndarray]] = []  # what one message brought, until it is handed on
+        self._incoming = wire.Incoming(lambda *tensor: self._arrived.append(tensor))
         self._waiting: dict[int, Callable[[Any, bool], None]] = {}  # by number: who takes the answer
         self._lock = threading.Lock()
         self._queue: collections.deque[Any] = collections.deque()
@@ -45,14 +48,13 @@ class Link:
 
     def post(self, step: int, key: str, value: np.ndarray) -> None:
         """Send a tensor, soon."""
-        frames = wire.tensor_frames(step, key, value)
-        first = next(frames)
+        first, content = wire.first_frame(step, key, value)
         with self._ready:
             self._check()
             self._queue.append(first)
             self._queued += first.size
-            if first.size >= wire.PIECE:
-                self._queue.append(frames)
+            if len(content) > wire.PIECE:
+                self._queue.append(wire.further_frames(step, content))
             if self._queued >= EAGER_BYTES:
                 self._ready.notify()
 
@@ -145,6 +147,7 @@ class Link:
             for message in messages:
                 for frame in wire.frames(message):
                     self._take(frame)
+                self._hand_on()
             error: errors.OpError = errors.UnavailableError(None, None, "the other end closed the stream")
         except errors.OpError as failed:
             error = failed
@@ -154,8 +157,9 @@ class Link:
 
     def _take(self, frame: wire.Frame) -> None:
         if frame.kind in (wire.DATA, wire.MORE):
-            self._incoming.take(frame)
-        elif frame.kind in (wire.ANSWER, wire.DONE, wire.FAILURE):
+            return self._incoming.take(frame)
+        self._hand_on()  # whoever is called counts on what came before
+        if frame.kind in (wire.ANSWER, wire.DONE, wire.FAILURE):
             with self._lock:
                 take = self._waiting.pop(frame.number, None)
             if take is not None:
@@ -166,9 +170,17 @@ class Link:
                 stop()
         elif self.task is None:
             raise wire.damaged("a call came to a process that serves none")
+        elif frame.kind == wire.RUN:
+            threads.start(self.task.run, self, frame.number, wire.run_content(frame))
         else:
-            serve = self.task.answer if frame.kind == wire.CALL else self.task.run
-            threads.submit(serve, self, frame.number, frame.json())
+            threads.start(self.task.answer, self, frame.number, frame.json())
+        return None
+
+    def _hand_on(self) -> None:
+        """Give what has arrived to the steps it is for, so that each is woken once."""
+        if self._arrived:
+            self._steps.deliver(self._arrived)
+            self._arrived.clear()
 
     # --- the end ------------------------------------------------------------------------------------------------------
 

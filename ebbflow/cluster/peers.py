@@ -73,6 +73,7 @@ class RemotePeer:
         self.link, self.address = link, address
         self.epoch: str | None = None
         self._key: dict[str, str] = {}
+        self._heads: dict[Any, bytes] = {}  # what starts a graph, which is the same in each step
 
     def _ask(self, method: str, content: Any, **tensors: Any) -> Any:
         return self.link.ask(method, content, tensors, ANSWER_SECONDS)
@@ -100,6 +101,7 @@ class RemotePeer:
 
     def release(self, graph: int) -> None:
         """Have the task keep a graph no longer."""
+        self._heads = {known: head for known, head in self._heads.items() if known[0] != graph}
         self._tell("release", {**self._key, "graph": graph})
 
     def start(
@@ -109,8 +111,14 @@ class RemotePeer:
         self.link.expect(step.number, done)
         for place, value in fed.items():
             self.link.post(step.number, f"feed/{place}", value)
-        content = {**self._key, "graph": graph, "trace": trace, "epoch": self.epoch}
-        self.link.say(wire.said(wire.RUN, step.number, content))
+        self.link.say(wire.Frame(wire.RUN, step.number, self._head(graph, trace, self.epoch), b""))
+
+    def _head(self, graph: int, trace: bool, epoch: str | None) -> bytes:
+        head = self._heads.get((graph, trace, epoch))
+        if head is None:
+            content = {**self._key, "graph": graph, "trace": trace, "epoch": epoch}
+            head = self._heads[graph, trace, epoch] = wire.said(wire.RUN, 0, content).head
+        return head
 
     def cancel(self, step: Step) -> None:
         """Have the task stop its part of a step."""

@@ -55,9 +55,15 @@ class Home:
 
     def __init__(self, address: str, device: str = ""):
         self.address, self.device = address, device
+        self.called = ""  # the task, as it calls itself, where that is not what it is called here
         self._lock = threading.Lock()
         self._session: Session | None = None
         self._calls: dict[Any, Callable[..., Any]] = {}
+
+    @property
+    def device_there(self) -> str:
+        """The device, as graphs name it that are sent to the task."""
+        return f"{self.called}/device:CPU:0" if self.called else self.device
 
     def incarnation(self, seconds: float = 2.0) -> str:
         """Return which process serves there now; UnavailableError if none answers."""
@@ -171,7 +177,9 @@ _lock = threading.Lock()
 def home_at(address: str, device: str = "") -> Home:
     """Return the task at an address, as the one that keeps resources for this process."""
     with _lock:
-        return _homes.setdefault(address, Home(address, device))
+        home = _homes.setdefault(address, Home(address, device))
+        home.device = device or home.device  # as it is called now
+        return home
 
 
 def _stand_in(container: str, name: str, dtype: DType, dims: Dims) -> RemoteStorage:

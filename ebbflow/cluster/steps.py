@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import collections
 import itertools
+import operator
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -37,6 +39,15 @@ class Road(Protocol):
     def flush(self) -> None: ...
 
 
+@lru_cache(4096)
+def _receiver(key: str) -> str:
+    """Return the device that a key of a rendezvous names as the receiver."""
+    return key.split(";", 3)[2]
+
+
+_number = operator.itemgetter(0)
+
+
 class Step(Rendezvous):
     """One step, as far as this process takes part in it."""
 
@@ -54,16 +65,17 @@ class Step(Rendezvous):
     # --- the parts' side ----------------------------------------------------------------------------------------------
 
     def send(self, key: str, value: Any) -> None:
-        road = self.roads.get(key.split(";", 3)[2])
+        road = self.roads.get(_receiver(key))
         if road is None:
-            self.deliver(key, value)
+            self.deliver({key: value})
         else:
             road.post(self.number, key, value)
             self._posted.add(road)
 
     def receive(self, key: str) -> Any:
-        if key not in self._values:
-            self.flush()  # whoever sends it may wait for what was posted here
+        if key in self._values and self.error is None:  # nobody else takes it
+            return self._values.pop(key)
+        self.flush()  # whoever sends it may wait for what was posted here
         with self._change:
             if key not in self._values:
                 self.stop.wait_for(
@@ -86,10 +98,10 @@ class Step(Rendezvous):
 
     # --- the readers' side --------------------------------------------------------------------------------------------
 
-    def deliver(self, key: str, value: Any) -> None:
-        """Leave a value that was sent to a part in this process."""
+    def deliver(self, values: Mapping[str, Any]) -> None:
+        """Leave values that were sent to parts in this process."""
         with self._change:
-            self._values[key] = value
+            self._values.update(values)
             self._change.notify_all()
 
     def take(self, key: str) -> Any:
@@ -167,11 +179,12 @@ class Steps:
                 step = self._steps[number] = Step(number)
             return step
 
-    def deliver(self, number: int, key: str, value: Any) -> None:
-        """Leave a value for a step, or drop it where the step has ended."""
-        step = self._steps.get(number) or self.join(number)
-        if step is not None:
-            step.deliver(key, value)
+    def deliver(self, tensors: Iterable[tuple[int, str, Any]]) -> None:
+        """Leave values for steps, or drop them where the steps have ended."""
+        for number, of_step in itertools.groupby(tensors, _number):
+            step = self._steps.get(number) or self.join(number)
+            if step is not None:
+                step.deliver({key: value for _, key, value in of_step})
 
     def end(self, step: Step) -> None:
         """Forget a step, and what was left in it."""

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any
 
+from ebbflow.platform import logging
+
 
 class DaemonThreads(Executor):
     """As many threads as there is work at once."""
@@ -20,26 +22,40 @@ class DaemonThreads(Executor):
     def __init__(self, name: str):
         self._name = name
         self._numbers = itertools.count()
-        self._work: queue.SimpleQueue[tuple[Future[Any], Callable[..., Any], Any, Any]] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[tuple[Callable[..., None], tuple[Any, ...]]] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Have a thread call a function, now."""
         future: Future[Any] = Future()
-        self._work.put((future, fn, args, kwargs))
+        self._put(_settle, (future, fn, args, kwargs))
+        return future
+
+    def start(self, fn: Callable[..., None], *args: Any) -> None:
+        """Have a thread call a function that tells of its errors itself."""
+        self._put(fn, args)
+
+    def _put(self, fn: Callable[..., None], args: tuple[Any, ...]) -> None:
+        self._work.put((fn, args))
         if not self._idle.acquire(blocking=False):
             threading.Thread(target=self._serve, daemon=True, name=f"{self._name}-{next(self._numbers)}").start()
-        return future
 
     def _serve(self) -> None:
         while True:
-            future, fn, args, kwargs = self._work.get()
+            fn, args = self._work.get()
             try:
-                future.set_result(fn(*args, **kwargs))
-            except BaseException as error:
-                future.set_exception(error)
-            del future, fn, args, kwargs  # an idle thread keeps nothing alive
+                fn(*args)
+            except BaseException:
+                logging.exception("a thread that serves other processes")
+            del fn, args  # an idle thread keeps nothing alive
             self._idle.release()
+
+
+def _settle(future: Future[Any], fn: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    try:
+        future.set_result(fn(*args, **kwargs))
+    except BaseException as error:
+        future.set_exception(error)
 
 
 threads = DaemonThreads("ebbflow-cluster")

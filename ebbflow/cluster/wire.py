@@ -12,6 +12,7 @@ import json
 import math
 import struct
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,9 @@ LARGEST_TENSOR = 1 << 40
 
 LARGEST_RANK = 64
 """Of a NumPy array."""
+
+SHORT = 1 << 10
+"""Bytes of a head that is remembered: the steps of a program say the same ones again and again."""
 
 CALL, ANSWER, FAILURE, RUN, DONE, CANCEL, DATA, MORE = range(1, 9)
 _KINDS = range(CALL, MORE + 1)
@@ -66,6 +70,16 @@ def damaged(what: str) -> errors.DataLossError:
     return errors.DataLossError(None, None, f"a message from another task cannot be read: {what}")
 
 
+def run_content(frame: Frame) -> Any:
+    """Return the head of a RUN, which nobody may change: step after step it is the same."""
+    return _same_content(frame.head) if len(frame.head) <= SHORT else frame.json()
+
+
+@lru_cache(1024)
+def _same_content(head: bytes) -> Any:
+    return Frame(RUN, 0, head, b"").json()
+
+
 def said(kind: int, number: int, content: Any = None, payload: Any = b"") -> Frame:
     """Return a frame with a head of JSON."""
     return Frame(kind, number, b"" if content is None else json.dumps(content).encode(), payload)
@@ -90,29 +104,40 @@ def frames(message: bytes) -> Iterator[Frame]:
 
 def tensor_frames(step: int, key: str, array: np.ndarray) -> Iterator[Frame]:
     """Give the frames of a tensor, which must not change until the last was taken."""
-    dtype = _dtype_of(array, key)
-    content = _packed_strings(array) if dtype is dtypes.string else _flat_bytes(array)
-    name = key.encode()
-    head = b"".join((
-        _SHAPE.pack(len(name), dtype.as_datatype_enum, array.ndim, len(content)),
-        name,
-        struct.pack(f"<{array.ndim}Q", *array.shape),
-    ))  # fmt: skip
-    yield Frame(DATA, step, head, content[:PIECE])
+    first, content = first_frame(step, key, array)
+    yield first
+    yield from further_frames(step, content)
+
+
+def first_frame(step: int, key: str, array: np.ndarray) -> tuple[Frame, memoryview]:
+    """Return the frame that a tensor begins with, and all its bytes."""
+    if array.dtype.kind == "O":
+        content = _packed_strings(array, key)
+        head = _head(key, dtypes.string, array.shape, len(content))
+    else:
+        content = _flat_bytes(array)
+        head = _same_head(key, array.dtype, array.shape)
+    return Frame(DATA, step, head, content if len(content) <= PIECE else content[:PIECE]), content
+
+
+def further_frames(step: int, content: memoryview) -> Iterator[Frame]:
+    """Give the frames of what the first one does not carry."""
     for at in range(PIECE, len(content), PIECE):
         yield Frame(MORE, step, b"", content[at : at + PIECE])
 
 
-def _dtype_of(array: np.ndarray, key: str) -> dtypes.DType:
+@lru_cache(4096)
+def _same_head(key: str, dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
     try:
-        if array.dtype != object:
-            return dtypes.as_dtype(array.dtype)
+        return _head(key, dtypes.as_dtype(dtype), shape, math.prod(shape) * dtype.itemsize)
     except TypeError:
-        raise unsendable(key, f"an array of {array.dtype}") from None
-    for item in array.reshape(-1):
-        if not isinstance(item, (bytes, str)):
-            raise unsendable(key, f"a {type(item).__name__}")
-    return dtypes.string
+        raise unsendable(key, f"an array of {dtype}") from None
+
+
+def _head(key: str, dtype: dtypes.DType, shape: tuple[int, ...], size: int) -> bytes:
+    name = key.encode()
+    described = _SHAPE.pack(len(name), dtype.as_datatype_enum, len(shape), size)
+    return b"".join((described, name, struct.pack(f"<{len(shape)}Q", *shape)))
 
 
 def unsendable(key: str, what: str) -> errors.UnimplementedError:
@@ -127,12 +152,15 @@ def unsendable(key: str, what: str) -> errors.UnimplementedError:
 
 
 def _flat_bytes(array: np.ndarray) -> memoryview:
-    flat = np.ascontiguousarray(array).reshape(-1)
+    flat = (array if array.flags.c_contiguous else np.ascontiguousarray(array)).reshape(-1)
     return flat.view(np.uint8).data if flat.size else memoryview(b"")
 
 
-def _packed_strings(array: np.ndarray) -> memoryview:
+def _packed_strings(array: np.ndarray, key: str) -> memoryview:
     """Return the lengths of all strings, and then the strings."""
+    for item in array.reshape(-1):
+        if not isinstance(item, (bytes, str)):
+            raise unsendable(key, f"a {type(item).__name__}")
     items = [s.encode() if isinstance(s, str) else s for s in array.reshape(-1)]
     return memoryview(b"".join([np.array([len(s) for s in items], "<u8").tobytes(), *items]))
 
@@ -148,7 +176,8 @@ class Incoming:
     def take(self, frame: Frame) -> None:
         """Take a frame of kind DATA or MORE."""
         if frame.kind == DATA:
-            self._begin(frame)
+            if self._begin(frame):
+                return
         elif self._current is None or frame.number != self._current[0]:
             raise damaged(f"more bytes of a tensor of step {frame.number}, of which none had come")
         step, key, finish, content = self._current  # type: ignore[misc]
@@ -161,17 +190,28 @@ class Incoming:
             self._current = None
             self._deliver(step, key, finish(content))
 
-    def _begin(self, frame: Frame) -> None:
+    def _begin(self, frame: Frame) -> bool:
+        """Take the frame that a tensor begins with, and return whether that is all of it."""
         if self._current is not None:
             raise damaged(f"a tensor begins before {self._current[1]} is complete")
-        key, dtype, dims, size = _described(frame.head)
+        head = frame.head
+        key, dtype, dims, size = _same_description(head) if len(head) <= SHORT else _described(head)
         if dtype is dtypes.string:
             finish = lambda content: _unpacked_strings(content, dims)
         elif size != math.prod(dims) * dtype.np.itemsize:
             raise damaged(f"{size} bytes for {dtype.name}{list(dims)} ({key})")
+        elif size == len(frame.payload):
+            self._deliver(frame.number, key, np.frombuffer(frame.payload, dtype.np).reshape(dims).copy())
+            return True
         else:
             finish = lambda content: content.view(dtype.np).reshape(dims)
         self._current, self._filled = (frame.number, key, finish, np.empty(size, np.uint8)), 0
+        return False
+
+
+@lru_cache(4096)
+def _same_description(head: bytes) -> tuple[str, dtypes.DType, tuple[int, ...], int]:
+    return _described(head)
 
 
 def _described(head: bytes) -> tuple[str, dtypes.DType, tuple[int, ...], int]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.checkpoint.checkpoint import Checkpoint
-from ebbflow.core import context, errors, nest
+from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert, instant
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import TensorLike
@@ -25,6 +25,7 @@ from ebbflow.engines import devices
 from ebbflow.engines.xla import library
 from ebbflow.engines.xla.sharded import ShardedArray, sharding_of
 from ebbflow.ops.arrays.relayout import Relayout
+from ebbflow.ops.declare import raw
 from ebbflow.state.resource import ResourceVariable
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CUSTOM:0"
@@ -189,6 +190,20 @@ class DVariable(ResourceVariable):
             value = relayout(convert(value, self._dtype), self._layout)
         return super().assign(value, use_locking, name, read_value)
 
+    @property
+    def _saved_dtype(self) -> dtypes.DType:
+        return dtypes.bfloat16 if self.save_as_bf16 and self._dtype is dtypes.float32 else self._dtype
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        saved = super()._serialize_to_tensors()
+        if self._saved_dtype is self._dtype:
+            return saved
+        return {key: convert(value.numpy().astype(self._saved_dtype.np)) for key, value in saved.items()}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> Any:
+        cast = {key: raw.Cast(x=value, DstT=self._dtype) for key, value in restored_tensors.items()}
+        return super()._restore_from_tensors(cast)
+
     def __repr__(self) -> str:
         return f"<tf.DVariable '{self.name}' shape={self.shape} dtype={self._dtype.name} layout={self._layout}>"
 
@@ -267,6 +282,9 @@ def initialize_accelerator_system(
     if not devices.list_logical_devices(kind):
         raise ValueError(f"initialize_accelerator_system: there is no device of type {kind!r}")
     return kind
+
+
+initialize_multi_client = initialize_accelerator_system  # there is one client
 
 
 def shutdown_accelerator_system() -> None:

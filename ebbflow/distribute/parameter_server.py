@@ -196,6 +196,7 @@ def _made_at(home: Home, next_creator: Callable[..., Any], kwargs: dict[str, Any
 def _described(kwargs: dict[str, Any]) -> tuple[Any, TensorShape, Any]:
     """Return the initial value (a value, or a function that makes one), and the shape and dtype of the variable."""
     initial, shape, dtype = kwargs.get("initial_value"), kwargs.get("shape"), kwargs.get("dtype")
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if not callable(initial):
         with init_scope():
             initial = convert(initial, dtype)

@@ -46,7 +46,7 @@ def value_and_gradients_function(f: Callable[..., Any], params: Sequence[Any] | 
                 if isinstance(given[i], Tensor):
                     given[i] = _separate(given[i], [g for j, g in enumerate(given) if j != i])
                 elif not hasattr(given[i], "_tape_handle"):
-                    given[i] = nest.map_structure(convert, given[i])
+                    given[i] = _as_tensors(given[i])
                 sources.append(given[i])
                 tape.watch(given[i])
             value = f(*given)
@@ -58,6 +58,12 @@ def value_and_gradients_function(f: Callable[..., Any], params: Sequence[Any] | 
         return value, tape.gradient(value, sources, output_gradients=dy)
 
     return decorated
+
+
+def _as_tensors(value: Any) -> Any:
+    """Return a list of numbers as one tensor, any other structure as one of tensors."""
+    plain = isinstance(value, (list, tuple)) and not any(isinstance(leaf, Tensor) for leaf in nest.flatten(value))
+    return convert(value) if plain and not hasattr(value, "_fields") else nest.map_structure(convert, value)
 
 
 def _separate(tensor: Any, others: list[Any]) -> Any:

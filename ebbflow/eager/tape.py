@@ -284,6 +284,11 @@ class GradientTape(Recorder):
         experimental_use_pfor: bool = True,
     ) -> Tensor:
         """Return, for each entry b of the batch, d target[b, i…] / d source[b, j…]."""
+        if parallel_iterations is not None and not self._persistent and not context.executing_eagerly():
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the batch_jacobian in a graph with "
+                "parallel_iterations"
+            )
         return jacobians.batch_jacobian(self, target, source, unconnected_gradients)
 
     def explain(self, target: Nested, source: Nested) -> str:

@@ -26,7 +26,7 @@ class Processes:
     def __init__(self):
         self._running = []
 
-    def serve(self, cluster, job, index=0, **environment):
+    def serve(self, cluster, job, index=0, folder=None, **environment):
         """Start a task, and return its process once it serves."""
         import json
         import os
@@ -34,6 +34,7 @@ class Processes:
         process = subprocess.Popen(
             [sys.executable, "-c", SERVE, json.dumps(cluster), job, str(index)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment},
+            cwd=folder,
         )  # fmt: skip
         self._running.append(process)
         assert process.stdout.readline() == "serving\n"

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.cluster import transport, wire
+from ebbflow.cluster.link import Link
+from ebbflow.cluster.steps import Steps
 
 v1 = tf.compat.v1
 
@@ -175,3 +178,59 @@ def test_random_bytes_do_a_server_no_harm(processes, ports):
             stranger.sendall(np.random.default_rng(seed).bytes(5000))
     with v1.Session(f"grpc://localhost:{port}") as session:
         assert session.run(tf.constant(1) + 1) == 2
+
+
+def test_bytes_and_messages_that_a_peer_would_not_send_do_a_server_no_harm(processes, ports):
+    """Frames that are none, of kinds there are not, of more than a message may have: the link is lost, and no more."""
+    (port,) = ports(1)
+    address = f"localhost:{port}"
+    processes.serve({"ps": [address]}, "ps")
+    for frame in (
+        wire.Frame(wire.MORE, 7, b"", b"more of nothing"),
+        wire.Frame(wire.RUN, 7, b"no JSON", b""),
+        wire.Frame(77, 7, b"", b""),
+        wire.Frame(wire.DATA, 7, b"", bytes(transport.LARGEST_MESSAGE + 1)),
+    ):
+        link, lost = Link(Steps()), threading.Event()
+        transport.connect(address, link, {}, 20.0)
+        link.when_lost.append(lost.set)
+        link.say(frame)
+        assert lost.wait(20.0), frame.kind
+    with v1.Session(f"grpc://{address}") as session:
+        assert session.run(tf.constant(1) + 1) == 2
+
+
+def test_a_worker_whose_ps_is_not_there_says_so_in_time(ports):
+    worker, ps = ports(2)
+    server = v1.train.Server({"worker": [f"localhost:{worker}"], "ps": [f"localhost:{ps}"]}, "worker", 0)
+    config = v1.ConfigProto(operation_timeout_in_ms=300)
+    with pytest.raises(tf.errors.DeadlineExceededError, match=rf"/job:ps/replica:0/task:0 does not answer.*:{ps}"):
+        v1.Session(server.target, config=config)
+    server._stop()
+
+
+def test_a_port_is_free_once_its_server_has_stopped(ports):
+    (port,) = ports(1)
+    for _ in range(3):
+        server = v1.train.Server({"local": [f"localhost:{port}"]})
+        with v1.Session(server.target) as session:
+            assert session.run(tf.constant(2) * 3) == 6
+        server._stop()
+
+
+@pytest.mark.parametrize("use_resource", [True, False], ids=["resource", "reference"])
+def test_a_partial_run_over_two_processes(cluster, use_resource):
+    """Each update runs once, wherever its variable is; what was computed is fed to what follows."""
+    a, b = (v1.placeholder(tf.float32, [], name=name) for name in "ab")
+    with on_ps():
+        count = v1.get_variable("count", initializer=10.0, use_resource=use_resource)
+        added = count.assign_add(1.0)
+    first = added + a
+    with tf.control_dependencies([first]):
+        second = first * b + count
+    with v1.Session(cluster[0]) as session:
+        session.run(v1.global_variables_initializer())
+        handle = session.partial_run_setup([first, second], [a, b])
+        assert session.partial_run(handle, first, {a: 2.0}) == 13.0
+        assert session.partial_run(handle, second, {b: 2.0}) == 37.0
+        assert session.run(count) == 11.0

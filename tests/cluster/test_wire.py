@@ -7,6 +7,8 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.cluster import wire
+from ebbflow.cluster.link import Link
+from ebbflow.cluster.steps import Steps
 
 ARRAYS = {
     "scalar": np.float32(3.5)[()] * np.ones((), np.float32),
@@ -15,6 +17,9 @@ ARRAYS = {
     "bools": np.array([True, False]),
     "complex": np.array([1 + 2j], np.complex64),
     "strided": np.arange(24, dtype=np.int64).reshape(4, 6)[::2, 1::2],
+    "every other": np.arange(12, dtype=np.float32)[::2],
+    "one, again and again": np.broadcast_to(np.int64(3), (5,)),
+    "backwards": np.arange(4)[::-1],
     "strings": np.array([b"", b"a\0b", "é".encode()], object).reshape(3, 1),
     "no strings": np.empty((0,), object),
     "several pieces": np.arange(3 * wire.PIECE // 8 + 5, dtype=np.float64),
@@ -91,3 +96,34 @@ def test_an_error_stays_what_it_is(error):
 def test_an_error_of_ours_that_nobody_knows_is_unknown():
     arrived = wire.error_from(wire.error_content(RuntimeError("odd")))
     assert isinstance(arrived, tf.errors.UnknownError) and "RuntimeError: odd" in str(arrived)
+
+
+def test_what_one_message_brings_is_handed_to_a_step_at_once(monkeypatch):
+    """A hundred small tensors of a step are one message, and wake those who wait for them once."""
+    steps = Steps()
+    link, step = Link(steps), steps.begin()
+    for i in range(100):
+        link.post(step.number, f"/a;1;/b;edge_{i};0:0", np.full(512, i, np.float32))
+    message = next(link)
+    assert not link._queue
+    delivered = []
+    monkeypatch.setattr(step, "deliver", lambda values: delivered.append(values))
+    link.read([message], print)
+    (values,) = delivered
+    assert [values[f"/a;1;/b;edge_{i};0:0"][0] for i in range(100)] == list(range(100))
+
+
+def test_tensors_that_came_before_a_call_are_there_when_it_is_taken():
+    steps, seen = Steps(), []
+    link, step = Link(steps), steps.begin()
+    link.expect(step.number, lambda said, failed: seen.append((said, step.take("k").tolist())))
+    tensor = b"".join(next(wire.tensor_frames(step.number, "k", np.arange(3))).pieces())
+    link.read([tensor + b"".join(wire.said(wire.DONE, step.number, "well").pieces())], print)
+    assert seen == [("well", [0, 1, 2])]
+
+
+def test_a_head_that_is_remembered_is_still_checked():
+    frame = next(wire.tensor_frames(1, "k", np.arange(4)))
+    for _ in range(2):
+        with pytest.raises(tf.errors.DataLossError, match="40 bytes of a tensor of 32"):
+            wire.Incoming(print).take(frame._replace(payload=bytes(40)))

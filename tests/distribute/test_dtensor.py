@@ -6,6 +6,7 @@ XLA makes its devices when it starts, so the cases run in one process of their o
 from __future__ import annotations
 
 import inspect
+import os
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,55 @@ def case_parts(tf, np, dtensor, mesh):
             assert "pack" in str(error)
         else:
             raise AssertionError("not refused")
+
+
+def case_saving_by_name(tf, np, dtensor, mesh):
+    values = np.arange(32.0, dtype=np.float32).reshape(4, 8)
+    layout = dtensor.Layout(["batch", "model"], mesh)
+    tensors = {"w": dtensor.DVariable(values, layout=layout), "t": dtensor.copy_to_mesh(values + 0.25, layout)}
+    with tempfile.TemporaryDirectory() as folder:
+        dtensor.name_based_save(mesh, f"{folder}/named", tensors)
+        assert tf.train.load_variable(f"{folder}/named", "w").tolist() == values.tolist()
+        other = dtensor.Layout(["unsharded", "batch"], mesh)
+        wanted = {name: dtensor.copy_to_mesh(np.zeros((4, 8), np.float32), other) for name in tensors}
+        found = dtensor.name_based_restore(mesh, f"{folder}/named", wanted)
+        assert found["t"].numpy().tolist() == (values + 0.25).tolist()
+        assert dtensor.fetch_layout(found["w"]).sharding_specs == ["unsharded", "batch"]
+        slices = [f"8 8 {at},4:0,8" for at in (0, 4)]
+        parts = [dtensor.copy_to_mesh(values + at, layout) for at in (0, 4)]
+        dtensor.sharded_save(mesh, f"{folder}/cut", ["v", "v"], slices, parts)
+        assert tf.train.load_variable(f"{folder}/cut", "v")[4:].tolist() == (values + 4).tolist()
+        for wrong in ({}, {"w": tf.ones([2])}):
+            try:
+                dtensor.name_based_save(mesh, f"{folder}/wrong", wrong)
+            except ValueError as error:
+                assert "name_based_save" in str(error)
+            else:
+                raise AssertionError("not refused")
+        saved = dtensor.DVariable(values + 1e-3, layout=layout)
+        dtensor.enable_save_as_bf16([saved, tf.Variable(1.0)])
+        path = tf.train.Checkpoint(v=saved).save(f"{folder}/half")
+        (name,) = [n for n, _ in tf.train.list_variables(path) if n.startswith("v/")]
+        assert tf.train.load_checkpoint(path).get_variable_to_dtype_map()[name] == tf.bfloat16
+        again = dtensor.DVariable(np.zeros((4, 8), np.float32), layout=layout)
+        dtensor.enable_save_as_bf16([again])
+        tf.train.Checkpoint(v=again).restore(path)
+        np.testing.assert_allclose(again.numpy(), values, atol=0.2)
+        assert again.dtype == tf.float32
+
+
+def case_processes(tf, np, dtensor, mesh):
+    assert dtensor.job_name() == "localhost" and dtensor.full_job_name() == "localhost/replica:0/task:0"
+    assert dtensor.jobs() == [] and dtensor.heartbeat_enabled()
+    os.environ.update(DTENSOR_JOB_NAME="trainer", DTENSOR_JOBS="a:1,b:2", DTENSOR_ENABLE_HEARTBEAT="0")
+    assert dtensor.full_job_name(0) == "trainer/replica:0/task:0" and dtensor.jobs() == ["a:1", "b:2"]
+    assert not dtensor.heartbeat_enabled()
+    try:
+        dtensor.full_job_name(3)
+    except ValueError as error:
+        assert "Unexpected task ID 3" in str(error)
+    else:
+        raise AssertionError("not refused")
 
 
 def case_checkpoints(tf, np, dtensor, mesh):
@@ -194,6 +244,7 @@ def case_refusals(tf, np, dtensor, mesh):
 
 CASES = {name: case for name, case in globals().items() if name.startswith("case_")}
 HEAD = """
+import os
 import sys
 import tempfile
 import numpy as np

@@ -192,3 +192,27 @@ def test_methods_without_a_coordinator_warn(resolver, caplog):
     strategy.extended._allow_run_without_coordinator = True
     strategy.run(lambda: v)
     assert not caplog.text
+
+
+def test_adam_on_a_variable_in_parts_is_adam_on_the_whole(resolver):
+    """Each part has slots of its own, beside it; sparse gradients go to the parts that have the rows."""
+    values = np.arange(12.0, dtype=np.float32).reshape(6, 2)
+    results = []
+    for strategy in (made(resolver, partitioners.FixedShardsPartitioner(2)), tf.distribute.get_strategy()):
+        with strategy.scope():
+            table = tf.Variable(values, dtype="float32", name="table")
+            optimizer = tf.compat.v1.train.AdamOptimizer(0.1)
+        parts = table.variables if isinstance(table, ShardedVariable) else [table]
+        for rows in ([0, 5], [1, 2], [4, 4]):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.nn.embedding_lookup(table, rows) ** 2)
+            gradients = tape.gradient(loss, parts)
+
+            def update(gradients, optimizer=optimizer, parts=parts):
+                optimizer.apply_gradients([(g, v) for g, v in zip(gradients, parts) if g is not None])
+
+            strategy.run(update, (gradients,))
+        results.append(tf.concat(parts, 0).numpy())
+        assert [optimizer.get_slot(part, "m").device for part in parts] == [part.device for part in parts]
+    assert np.abs(results[0] - values).max() > 0.05
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-6)

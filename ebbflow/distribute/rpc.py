@@ -1,0 +1,312 @@
+"""`tf.distribute.experimental.rpc`: functions that another process calls by name.
+
+A server is given traced functions, and runs them for whoever calls, each call in a thread; a client asks which there
+are, and has a method for each. Calls do not wait: what they return does, when it is asked how it went. What travels is
+what travels between the tasks of a cluster, with the same token, certificates and limits. Knows links and functions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+
+from ebbflow.cluster import transport, wire
+from ebbflow.cluster.link import Link
+from ebbflow.cluster.steps import Step, Steps
+from ebbflow.cluster.threads import threads
+from ebbflow.core import context, dtypes, errors, nest
+from ebbflow.core.convert import convert
+from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import Nested
+from ebbflow.functions.concrete import ConcreteFunction
+
+TRY_SECONDS = 0.05
+"""How long a client waits before it looks again for a server that is not there yet."""
+
+
+# --- serving ----------------------------------------------------------------------------------------------------------
+
+
+class Server:
+    """Runs functions for other processes."""
+
+    def __init__(self, address: str):
+        _only_eagerly("create the server")
+        self._address = address
+        self._methods = _Methods()
+        self._grpc: Any = None
+
+    @staticmethod
+    def create(rpc_layer: str, address: str) -> Server:
+        """Return a server for an address, which serves once it is started."""
+        if rpc_layer != "grpc":
+            raise ValueError(f"rpc_layer = {rpc_layer!r}: Only GRPC backend is supported at the moment.")
+        return Server(address)
+
+    def register(self, method_name: str, func: Any) -> None:
+        """Have a function, with an input signature, called by a name."""
+        if self._grpc is not None:
+            raise errors.FailedPreconditionError(
+                None, None, "All methods must be registered before starting the server, which is not so with "
+                f"{method_name!r}",
+            )  # fmt: skip
+        if not isinstance(func, ConcreteFunction):
+            if not hasattr(func, "get_concrete_function"):
+                raise ValueError(f"Only TF functions are supported with Register method, got {func!r}")
+            if func.input_signature is None:
+                raise ValueError(f"Input signature not specified for the function {method_name!r}.")
+            func = func.get_concrete_function()
+        self._methods.known[method_name] = func
+
+    def start(self) -> None:
+        """Serve from now on."""
+        if self._grpc is not None:
+            raise errors.FailedPreconditionError(None, None, f"the server at {self._address} has been started")
+        accept = lambda about: Link(self._methods.steps, self._methods)
+        self._grpc, _ = transport.serve(self._address, accept, {})
+        self._grpc.start()
+
+    def __del__(self) -> None:
+        if getattr(self, "_grpc", None) is not None:
+            self._grpc.stop(None)
+
+
+class _Methods:
+    """What stands behind the links of a server: answers calls."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, ConcreteFunction] = {}
+        self.steps = Steps()  # not those of clients in the same process
+
+    def answer(self, link: Link, number: int, content: Any) -> None:
+        """Do what a call asks for, and say how it went."""
+        step = self.steps.join(number)
+        if step is None:
+            return
+        try:
+            kind, method = content
+            results: list[np.ndarray] = []
+            told = self._list() if kind == "methods" else None
+            if kind == "call":
+                results = self._call(method, step)
+            for i, value in enumerate(results):
+                link.post(number, f"result/{i}", value)
+            link.say(wire.said(wire.ANSWER, number, len(results) if told is None else told))
+        except Exception as error:
+            with contextlib.suppress(errors.OpError):  # whoever asked is gone
+                link.say(wire.said(wire.FAILURE, number, wire.error_content(_as_op_error(error))))
+        finally:
+            self.steps.end(step)
+
+    def run(self, link: Link, number: int, content: Any) -> None:
+        """Refuse what only a task of a cluster can do."""
+        error = errors.UnimplementedError(None, None, "this server runs functions by name, and no graphs")
+        link.say(wire.said(wire.FAILURE, number, wire.error_content(error)))
+
+    def _list(self) -> dict[str, Any]:
+        return {name: [_written(f.structured_input_signature[0]), _written(_specs(f.structured_outputs))]
+                for name, f in self.known.items()}  # fmt: skip
+
+    def _call(self, method: str, step: Step) -> list[np.ndarray]:
+        function = self.known.get(method)
+        if function is None:
+            raise errors.InvalidArgumentError(
+                None, None, f"{method!r} is not registered at the server; there are {sorted(self.known)}"
+            )
+        signature = function.structured_input_signature[0]
+        specs = nest.flatten(signature)
+        count = int(step.take("count"))
+        if count != len(specs):
+            raise errors.InvalidArgumentError(None, None, f"{method!r} takes {len(specs)} tensors, got {count}")
+        arrays = [step.take(f"arg/{i}") for i in range(count)]
+        for i, (array, spec) in enumerate(zip(arrays, specs, strict=True)):
+            fits = spec.dtype.np == array.dtype and spec.shape.is_compatible_with(array.shape)
+            if not fits:
+                raise errors.InvalidArgumentError(
+                    None, None, f"{method!r}: tensor {i} is {array.dtype}{list(array.shape)}, the function takes {spec}"
+                )
+        tensors = [EagerTensor(a, s.dtype) for a, s in zip(arrays, specs, strict=True)]
+        outputs = function(*nest.pack_sequence_as(signature, tensors))
+        return [np.asarray(t._array) for t in nest.flatten(outputs) if isinstance(t, EagerTensor)]
+
+
+def _as_op_error(error: Exception) -> Exception:
+    if isinstance(error, (errors.OpError, MemoryError)):
+        return error
+    return errors.InvalidArgumentError(None, None, f"{type(error).__name__}: {error}")
+
+
+# --- calling ----------------------------------------------------------------------------------------------------------
+
+
+class Client:
+    """Calls functions of a server: `client.call("name", [a, b])`, or `client.name(a, b)`."""
+
+    def __init__(self, address: str, name: str = "", list_registered_methods: bool = False, timeout_in_ms: int = 0):
+        _only_eagerly("create the client")
+        self._address, self._timeout = address, timeout_in_ms
+        self._steps = Steps()
+        self._links: list[Link] = []  # one, once it has been called
+        weakref.finalize(self, _let_go, self._links).atexit = False
+        if list_registered_methods:
+            listed, _ = self._asked("methods", "", [], timeout_in_ms)
+            for method, (inputs, outputs) in listed.items():
+                self._add_method(method, _read(inputs), _read(outputs))
+
+    @staticmethod
+    def create(rpc_layer: str, address: str, name: str = "", timeout_in_ms: int = 0) -> Client:
+        """Return a client of the server at an address, with a method for each function it has."""
+        if rpc_layer != "grpc":
+            raise ValueError(f"rpc_layer = {rpc_layer!r}: Only GRPC backend is supported at the moment.")
+        return Client(address, name, list_registered_methods=True, timeout_in_ms=timeout_in_ms)
+
+    def call(
+        self, method_name: str, args: Sequence[Any] | None = None, output_specs: Any = None, timeout_in_ms: int = 0
+    ) -> StatusOrResult:
+        """Call a function with flat arguments; its results come in the structure of `output_specs`, or as a list."""
+        _only_eagerly(f"call {method_name!r}")
+        arrays = [np.asarray(convert(arg)._array) for arg in nest.flatten(list(args or ()))]
+        limit = timeout_in_ms or self._timeout
+        return StatusOrResult(threads.submit(self._asked, "call", method_name, arrays, limit), output_specs)
+
+    def _add_method(self, method: str, inputs: Any, outputs: Any) -> None:
+        def call(*args: Any, timeout_in_ms: int = 0) -> StatusOrResult:
+            nest.assert_same_structure(args, inputs)
+            specs = nest.flatten(inputs)
+            flat = [convert(arg, spec.dtype) for arg, spec in zip(nest.flatten(args), specs, strict=True)]
+            return self.call(method, flat, outputs, timeout_in_ms)
+
+        def blocking(*args: Any, timeout_in_ms: int = 0) -> Nested:
+            return call(*args, timeout_in_ms=timeout_in_ms).get_value()
+
+        call.__doc__ = blocking.__doc__ = f"RPC Call for {method} method to server {self._address}"
+        setattr(self, method, call)
+        setattr(self, f"{method}_blocking", blocking)
+
+    def _asked(self, kind: str, method: str, arrays: Sequence[np.ndarray], timeout_in_ms: int) -> tuple[Any, list[Any]]:
+        """Return what a server answers, and the arrays that it sends."""
+        end = time.monotonic() + timeout_in_ms / 1000 if timeout_in_ms else None
+        link = self._connected(end)
+        step = self._steps.begin()
+        answer: list[Any] = []
+
+        def take(said: Any, failed: bool) -> None:
+            if failed:
+                step.abort(wire.error_from(said))
+            answer.append(said)
+            step.wake()
+
+        try:
+            link.expect(step.number, take)
+            link.post(step.number, "count", np.array(len(arrays)))
+            for i, array in enumerate(arrays):
+                link.post(step.number, f"arg/{i}", array)
+            link.say(wire.said(wire.CALL, step.number, [kind, method]))
+            left = None if end is None else max(end - time.monotonic(), 0.0)
+            step.wait_seconds(lambda: bool(answer), left, f"{method or kind} at {self._address}")
+            count = answer[0] if kind == "call" else 0
+            return answer[0], [step.take(f"result/{i}") for i in range(count)]
+        finally:
+            link.forget(step.number)
+            self._steps.end(step)
+
+    def _connected(self, end: float | None) -> Link:
+        """Return the link to the server, waiting for one as long as there is time."""
+        while not self._links or self._links[0].error is not None:
+            link = Link(self._steps)
+            left = 5.0 if end is None else max(end - time.monotonic(), 0.01)
+            try:
+                transport.connect(self._address, link, {}, left)
+                self._links[:] = [link]
+            except errors.UnavailableError as error:
+                if end is not None and time.monotonic() >= end:
+                    raise errors.DeadlineExceededError(None, None, error.message) from None
+                time.sleep(TRY_SECONDS)
+        return self._links[0]
+
+
+def _let_go(links: list[Link]) -> None:
+    for link in links:
+        link.lose(errors.CancelledError(None, None, "the client is gone"))
+
+
+class StatusOrResult:
+    """How a call went: its value, or its error. Whoever asks waits for the end of the call."""
+
+    def __init__(self, future: Future[Any], output_specs: Any = None):
+        self._future, self._specs = future, output_specs
+
+    def _ended(self) -> tuple[int, str]:
+        error = self._future.exception()
+        if error is None:
+            return 0, ""
+        return getattr(error, "error_code", errors.UNKNOWN), getattr(error, "message", str(error))
+
+    def is_ok(self) -> Tensor:
+        """Return whether the call has a value."""
+        return convert(self._ended()[0] == 0)
+
+    def get_error(self) -> tuple[Tensor, Tensor]:
+        """Return the code and the message of the error; code 0 is none."""
+        code, message = self._ended()
+        return convert(code, dtypes.int64), convert(message)
+
+    def get_value(self) -> Nested:
+        """Return the value; raise the error if there is one."""
+        _, arrays = self._future.result()
+        values = [EagerTensor(array, dtypes.as_dtype(array.dtype) if array.dtype != object else dtypes.string)
+                  for array in arrays]  # fmt: skip
+        return values if self._specs is None else nest.pack_sequence_as(self._specs, values)
+
+
+def _only_eagerly(what: str) -> None:
+    if context.current_graph() is not None:
+        raise NotImplementedError(f"Please {what} outside tf.function; in one, by way of tf.py_function")
+
+
+# --- structures -------------------------------------------------------------------------------------------------------
+
+
+def _specs(structure: Any) -> Any:
+    if structure is None:
+        return None
+    return nest.map_structure(lambda t: t if isinstance(t, TensorSpec) else TensorSpec(t.shape, t.dtype), structure)
+
+
+def _written(structure: Any) -> Any:
+    """Return a structure of specs as JSON has it."""
+    if isinstance(structure, TensorSpec):
+        return {"dtype": structure.dtype.name, "shape": structure.shape.as_list() if structure.shape.rank is not None
+                else None}  # fmt: skip
+    if isinstance(structure, Mapping):
+        return {"dict": {str(key): _written(value) for key, value in structure.items()}}
+    if isinstance(structure, (list, tuple)):
+        return {type(structure).__name__ if type(structure) is list else "tuple": [_written(s) for s in structure]}
+    if structure is None:
+        return {"nothing": None}
+    raise errors.UnimplementedError(
+        None, None, f"a function that takes or gives {structure!r} cannot be called by name: use tensors in lists, "
+        "tuples and dictionaries",
+    )  # fmt: skip
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "nothing": lambda inside: None,
+    "dict": lambda inside: {key: _read(value) for key, value in inside.items()},
+    "list": lambda inside: [_read(value) for value in inside],
+    "tuple": lambda inside: tuple(_read(value) for value in inside),
+}
+
+
+def _read(written: Any) -> Any:
+    if "dtype" in written:
+        return TensorSpec(written["shape"], dtypes.as_dtype(written["dtype"]))
+    ((kind, inside),) = written.items()
+    return _READERS[kind](inside)
