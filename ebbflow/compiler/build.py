@@ -144,7 +144,9 @@ def _unrolled(flow: Flow, origin: Any, taken: list[Value], decisions: Decisions)
             return values
         if holds is None or len(flow.nodes) > decisions.nodes:
             break
+        first = len(flow.nodes)
         values = _inline(flow, body, values, decisions)
+        decisions.number_turn(flow.nodes[first:])
     del flow.nodes[nodes:]
     decisions.go_back(before)
     return None

@@ -36,6 +36,7 @@ class Decisions:
         self._lists = Lists()
         self.turns, self.nodes = MOST_TURNS, MOST_NODES
         self.unrolled = 0  # loops
+        self._turn = 0
 
     def begin(self, inputs: Sequence[Value]) -> None:
         """Take over what is fed."""
@@ -77,6 +78,12 @@ class Decisions:
         """Forget what was decided since then."""
         self.made = dict(list(self.made.items())[: mark[0]])
         self.unrolled = mark[1]
+
+    def number_turn(self, nodes: Sequence[Node]) -> None:
+        """Tell the nodes of one turn from those of others; those of a loop inside have their number."""
+        self._turn += 1
+        for node in nodes:
+            node.turn = node.turn or self._turn
 
     @property
     def answers(self) -> tuple[bool, ...]:

@@ -97,9 +97,12 @@ def is_variable(value: Value) -> bool:
 
 
 class Node:
-    """One op at work: what it takes and what it gives; `origin` is the graph's node it stands for."""
+    """One op at work: what it takes and what it gives; `origin` is the graph's node it stands for.
 
-    __slots__ = ("attrs", "inputs", "op", "origin", "outputs")
+    `turn` tells the turns of unrolled loops apart: 0 is outside of all.
+    """
+
+    __slots__ = ("attrs", "inputs", "op", "origin", "outputs", "turn")
 
     def __init__(self, op: Op, inputs: Sequence[Value], attrs: dict[str, Any], origin: Any):
         self.op = op
@@ -107,6 +110,7 @@ class Node:
         self.attrs = attrs
         self.origin = origin
         self.outputs: list[Value] = []
+        self.turn = 0
 
     @property
     def name(self) -> str:
@@ -130,6 +134,7 @@ class Node:
     def taking(self, inputs: Sequence[Value], attrs: dict[str, Any] | None = None) -> Node:
         """Return the node with other inputs (and attrs), and with results of its own, like these."""
         node = Node(self.op, inputs, self.attrs if attrs is None else attrs, self.origin)
+        node.turn = self.turn
         for value in self.outputs:
             like = Value(node, value.index, value.dtype, value.dims, value.tensor)
             like.known = value.known
@@ -272,6 +277,7 @@ class Rewrite:
         return self.add(constant(array, like.dtype, origin)).outputs[0]
 
     def add(self, node: Node) -> Node:
+        node.turn = self.original.turn
         self.nodes.append(node)
         return node
 

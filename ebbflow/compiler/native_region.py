@@ -44,6 +44,7 @@ class Native:
         storages: list[Storage | None],
         bind: Callable[[Node], Callable[..., Any]],
         session: Any = None,
+        patience: int = PATIENCE,
     ):
         self.region = region
         self._session = session if hasattr(session, "stop") else None  # whose end a long loop has to heed
@@ -56,7 +57,7 @@ class Native:
         self._boxes = [None if s is None else s.handle() for s in storages]
         self._runs = 0
         large = any(v.size >= LARGE for node in region.nodes for v in node.outputs if v.is_static)
-        self._patience = 1 if large else PATIENCE
+        self._patience = 1 if large else patience
         self._wanted: list[Callable[[Any], None]] = []
         self.kernel: Any = None
         self.refusal: str | None = None

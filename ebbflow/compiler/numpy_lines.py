@@ -224,5 +224,5 @@ def namespace() -> dict[str, Any]:
         "concatenate",
     ]
     found = {name: getattr(np, name) for name in names}
-    found |= {n: f for n in dir(np) if isinstance(f := getattr(np, n), np.ufunc)}
+    found |= {n: f for n, f in vars(np).items() if isinstance(f, np.ufunc)}  # to ask for each name loads f2py and more
     return found

@@ -49,3 +49,7 @@ class Derived:
     # filled by `vectorize.whole_blocks`
     stacked: FuncGraph | str | None = None
     """The function of many rows at once, or why there is none."""
+
+    # filled by `data.calls`
+    for_elements: Any = None
+    """What matters where elements of a dataset are computed by the body."""

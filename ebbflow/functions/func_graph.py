@@ -54,6 +54,9 @@ class FuncGraph(Graph):
         self.structured_outputs: Any = None
         self.control_outputs: list[Operation] = []
         self.effects: list[Operation] | None = None  # what runs besides the results; None: all that must
+        self.attributes: dict[str, Any] = {}  # what it says of itself where it is written
+        self.exit_callbacks: list[Callable[[], Any]] = []  # called when it has been traced
+        self.prunes = False  # like a session's graph it does what it is asked for, and no more
         self.first_values: Sequence[Any] = ()  # of the turn of a TF 1 loop: what its variables start with
         self.outer_controls: list[Operation] = []  # nodes outside that something inside waits for: so does the caller
         self.base = self  # of a body with other results: the one it was made from
@@ -240,8 +243,13 @@ class FuncGraph(Graph):
             effects = self.effects
             if effects is None:
                 effects = [node for node in self._nodes if side_effects.must_run(node)]
-            placed = runner_for(session, [*self.outputs, *effects], self.inputs, self.jit_compile, self.name, device)
-            found = (placed.values, self.base._mutations, len(self.outputs))
+            run = None
+            if session is eager_run and elsewhere.body_runners:
+                run = elsewhere.body_runners[0](self, device)
+            if run is None:
+                wanted = [*self.outputs, *effects]
+                run = runner_for(session, wanted, self.inputs, self.jit_compile, self.name, device).values
+            found = (run, self.base._mutations, len(self.outputs))
         if session is eager_run:
             self._runners[device] = found
         else:
@@ -262,6 +270,7 @@ class FuncGraph(Graph):
         other = object.__new__(type(self))
         other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name, "_runners": {}}
         other.function_name, other.derived, other.gradient_body = name, Derived(), None
+        other.attributes = {}
         return other
 
     def shared(self, in_python: Callable[..., list[Any]] | None) -> FuncGraph:
@@ -317,16 +326,28 @@ def inside_function() -> bool:
     return isinstance(context.current_graph(), FuncGraph)
 
 
+def add_exit_callback(callback: Callable[[], Any]) -> None:
+    """Have a function called when that which is being traced here has been traced to its end."""
+    graph = context.current_graph()
+    if not isinstance(graph, FuncGraph):
+        raise RuntimeError(f"Cannot add scope exit callbacks when not building a function. Default graph: {graph}")
+    if not callable(callback):
+        raise TypeError(f"an exit callback must be callable, got {callback!r}")
+    graph.exit_callbacks.append(callback)
+
+
 def prunes(graph: Any) -> bool:
     """Return whether only what is asked for is done in a graph: a session's, or a branch or a turn of a loop there."""
     while graph.building_function and graph.is_control_flow_graph:
         graph = graph._around
-    return not graph.building_function
+    return not graph.building_function or graph.prunes
 
 
 def of_tf1(graph: Any) -> bool:
     """Return whether choices and loops of a graph are TF 1's: no worlds of their own, with the refusals of then."""
-    return prunes(graph) and not context.switches.control_flow_v2
+    while graph.building_function and graph.is_control_flow_graph:
+        graph = graph._around
+    return not (graph.building_function or context.switches.control_flow_v2)
 
 
 def build(
@@ -343,9 +364,12 @@ def build(
     graph.is_control_flow_graph = control_flow
     if isinstance(outer, FuncGraph):
         graph.stand_ins, graph.stood_for = outer.stand_ins, outer.stood_for
-    if control_flow and outer is not None:  # a branch or a turn has no collections of its own
+    names = ""
+    if control_flow and outer is not None:  # a branch or a turn has no collections of its own, and is where it stands
         graph._collections, graph._collections_lock = outer._collections, outer._collections_lock
-    with context.scope(graph), stop_recording_ops():
+        graph._stack("devices").extend(outer._stack("devices"))
+        names = outer.get_name_scope() if outer.building_function and context.switches.eager_by_default else ""
+    with context.scope(graph), stop_recording_ops(), graph.name_scope(names + "/" if names else None):
         graph.inputs = [raw.Placeholder(dtype=dtype, shape=dims, name=arg) for dtype, dims, arg in arguments]
         known = len(graph.get_collection(GraphKeys._SUMMARY_COLLECTION))
         result = function(*graph.inputs)

@@ -21,7 +21,7 @@ from ebbflow.core.composite import TypeSpec
 from ebbflow.core.source import Line
 from ebbflow.core.tensor import EagerTensor
 from ebbflow.core.typing import Nested
-from ebbflow.functions import retracing, trace_types
+from ebbflow.functions import implementing, retracing, trace_types
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.device_choice import PREFERRED_DEVICE, DeferredForm
 from ebbflow.functions.signature import PLAIN_VALUES, FunctionSignature, FunctionType, Given
@@ -169,6 +169,8 @@ class Function(Trackable):
 
     def _find(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[ConcreteFunction, Sequence[Any]]:
         """Return the trace for a call, made if need be, and the tensors to call it with."""
+        if self._options.get("experimental_implements"):
+            args, kwargs = implementing.as_tensors(args, kwargs)
         positional, named = self._signature.bind(args, kwargs)
         if self._signature.awaits_self:  # called through its class: `Model.serve(model, x)`
             return self._method_of(positional[0])._find(tuple(positional[1:]), named)
@@ -265,6 +267,7 @@ class Function(Trackable):
             raise error
         finally:
             self._in_progress.remove(here)
+        implementing.note_attributes(graph, self._attributes)
         concrete = ConcreteFunction(graph, kind)
         concrete._maker = weakref.ref(self)
         seconds = time.perf_counter() - start
@@ -571,10 +574,8 @@ def function(
     >>> double(tf.constant([1, 2])).numpy().tolist()
     [2, 4]
     """
-    if input_signature is not None:
-        checked_early = input_signature if isinstance(input_signature, (list, tuple)) else None
-        if checked_early is None:
-            raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
+    if not isinstance(input_signature, (list, tuple, type(None))):
+        raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
     options = {
         "experimental_implements": experimental_implements,
         "experimental_autograph_options": experimental_autograph_options,

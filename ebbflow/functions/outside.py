@@ -24,8 +24,8 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Op
 
 _ONLY_ARGUMENTS = (
-    "ebbflow.core", "ebbflow.ops", "ebbflow.data", "ebbflow.functions.control_flow", "math", "numpy", "optree",
-    "tensorflow.python", "keras.src.tree", "keras.src.trainers.data_adapters",
+    "ebbflow.api.adapters", "ebbflow.core", "ebbflow.ops", "ebbflow.data", "ebbflow.functions.control_flow", "math",
+    "numpy", "optree", "tensorflow.python", "keras.src.tree", "keras.src.trainers.data_adapters",
 )  # fmt: skip
 """Packages whose functions do the same for the same arguments, as far as the nodes of a graph can tell. (Some of our
 classes say that they are TensorFlow's, once Keras is there.)"""
@@ -51,9 +51,9 @@ _TOUCHING = ("LOAD_", "STORE_", "DELETE_", "IMPORT_")
 
 
 class _Read(NamedTuple):
-    """A name of the closure (or a global one), and the attributes that are asked for behind it."""
+    """A name, its place in the closure (-1 for a global one), and the attributes that are asked for behind it."""
 
-    free: bool
+    place: int
     name: str
     attributes: tuple[str, ...]
 
@@ -100,15 +100,22 @@ def _add_function(function: FunctionType, key: list[Any], seen: set[int]) -> boo
     for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         if not _add(value, key, seen):
             return False
-    cells: Any = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    cells: Any = function.__closure__
     names = function.__globals__
     values = []
     try:
-        for free, name, attributes in plan.reads:
-            value = cells[name].cell_contents if free else names[name] if name in names else getattr(builtins, name)
+        for place, name, attributes in plan.reads:
+            read: Any = (
+                cells[place].cell_contents if place >= 0 else names[name] if name in names else getattr(builtins, name)
+            )
             for attribute in attributes:
-                value = getattr(value, attribute)
-            values.append(value)
+                read = getattr(read, attribute)
+            if read.__class__ is MethodType:  # a new object each time
+                values.append(read.__self__)
+                if not isinstance(read.__self__, type):  # what an instance is, may change
+                    return False
+                read = read.__func__
+            values.append(read)
     except Exception:  # not there yet, or an attribute that refuses: the function itself will tell
         return False
     return _add_values(values, plan, key, seen)
@@ -204,10 +211,15 @@ def _reads(code: CodeType) -> Iterator[_Read]:
         if word in ("STORE_DEREF", "DELETE_DEREF") and step.argval in code.co_freevars:
             raise _MoreThanReadingError
         if word == "LOAD_GLOBAL" or (word == "LOAD_DEREF" and step.argval in code.co_freevars):
-            yield _Read(word == "LOAD_DEREF", step.argval, _attributes(steps, i + 1))
+            place = code.co_freevars.index(step.argval) if word == "LOAD_DEREF" else -1
+            yield _Read(place, step.argval, _attributes(steps, i + 1))
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from (read for read in _reads(inner) if not (read.free and read.name in code.co_cellvars))
+            for place, name, attributes in _reads(inner):
+                if place < 0:
+                    yield _Read(place, name, attributes)
+                elif name in code.co_freevars:  # what is of this function itself is not outside
+                    yield _Read(code.co_freevars.index(name), name, attributes)
 
 
 def _attributes(steps: list[Any], at: int) -> tuple[str, ...]:

@@ -20,6 +20,27 @@ def must_run(node: Any) -> bool:
     return node._op.keeps_state and not (facts.reads or facts.random or facts.variable)
 
 
+def keeping_state(tensor: Any) -> set[Any]:
+    """Return the nodes of a body that keep state and that a tensor needs."""
+    graph, waiting = tensor.graph, [tensor.op]
+    seen: set[Any] = set()
+    while waiting:
+        node = waiting.pop()
+        if node not in seen and node.graph is graph:
+            seen.add(node)
+            waiting += [t.op for t in node._inputs]
+            waiting += node._control_inputs
+    return {node for node in seen if node._op.keeps_state}
+
+
+def waited_for(body: Any) -> list[Any] | None:
+    """Return which of the effects of a body of a session's graph its results wait for; None where it does them all."""
+    if body.effects is None:
+        return None
+    waited = set().union(*(keeping_state(t) for t in body.outputs if t.graph is body.base))
+    return [node for node in body.effects if node in waited]
+
+
 def put_in_order(graph: Any, same: Mapping[int, int] = MappingProxyType({})) -> None:
     """Add the control edges that keep effects in the order they were written; note them as `control_outputs`.
 

@@ -10,6 +10,7 @@ knows nothing of graphs.
 from __future__ import annotations
 
 import inspect
+import re
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -253,6 +254,9 @@ class FunctionType:
         """Return what stands for the arguments while tracing, positional and by name."""
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
+        plain = [re.sub(r"\W", "_", name) for name in self.names]
+        if len(set(plain)) < len(plain):
+            raise ValueError(f"Name collision after sanitization. Arguments that differ in letters only: {self.names}")
         for name, kind, of_type in zip(self.names, self.kinds, self.types, strict=True):
             maker.name = name
             made = placeholder_of(of_type, maker)

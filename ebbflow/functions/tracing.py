@@ -70,6 +70,8 @@ def trace(
         finish(graph, result, shown or function)
     graph.stand_ins.clear()
     graph.closed = True
+    for callback in graph.exit_callbacks:
+        callback()
     return graph
 
 

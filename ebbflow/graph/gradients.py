@@ -208,10 +208,13 @@ class _Walk:
         if self._graph.building_function or takes_none(rule):
             call.wanted = [self._needs(x) for x in node._inputs]
         filled = grads if takes_none(rule) else _filled(grads, node._outputs)
+        first = len(self._graph._nodes)
         with self._graph.name_scope(node.name + "_grad"):
             given = ask(rule, call, filled)
             if gate and sum(g is not None for g in given) > 1:
                 given = self._gated(given, node)
+        for new in self._graph._nodes[first:]:
+            new._original_op = node
         for index, (tensor, grad) in enumerate(zip(node._inputs, given, strict=True)):
             if grad is not None and self._needs(tensor):
                 _learn_shape(grad, tensor, node, index)

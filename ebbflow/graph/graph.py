@@ -43,6 +43,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
     """
 
     building_function = False
+    _around: Graph | None = None  # of the body of a function: the graph it is traced in
     is_control_flow_graph = False
     forward_graph: Any = None  # of a gradient: the body it is the gradient of, whose tensors it finds by itself
     stands_for: Graph | None = None  # the graph that it took the place of, as the default one, while that was open
@@ -92,6 +93,15 @@ class Graph(GraphScopes, NodeCreation, Collections):
         if not node._outputs:  # the op declares none, or only a list that is empty here
             return node
         return op.pack_outputs(node._outputs, settled)
+
+    @property
+    def _building_function(self) -> bool:
+        """Whether this is the body of a function; programs that build functions by hand say so."""
+        return self.building_function
+
+    @_building_function.setter
+    def _building_function(self, whether: bool) -> None:
+        self.building_function = whether
 
     def _home(self, inputs: Sequence[Any]) -> Graph:
         """Return the graph that the inputs belong to: the one a call is added to, whichever is the default."""
@@ -152,19 +162,13 @@ class Graph(GraphScopes, NodeCreation, Collections):
             self._nodes.append(node)
             self._by_name[name] = node
             self._version += 1
-        self._apply_scopes(node)
-        if flat and flat[0]._dtype._is_ref_dtype:
-            self._stay_with_references(node)
-        return node
-
-    def _stay_with_references(self, node: Operation) -> None:
-        """Place a node that changes variables where they are, whatever was asked for."""
-        args = node._op.signature.inputs
-        refs = [t.op for t, arg in zip(node._inputs, args, strict=False) if arg.is_ref and t._dtype._is_ref_dtype]
-        if refs:
+        refs = _references(node) if flat and flat[0]._dtype._is_ref_dtype else []
+        self._apply_scopes(node, by_devices=not refs)
+        if refs:  # it changes variables, and is where they are, whatever was asked for
             groups = {group for ref in refs for group in ref.colocation_groups()}
             node._attrs = {**node._attrs, "_class": tuple(sorted({*node._attrs.get("_class", ()), *groups}))}
             node._set_device(refs[0].device)
+        return node
 
     def _infer(self, op: Op, name: str, grouped: Sequence[Any], attrs: dict[str, Any]) -> Any:
         if op.shape_fn is None:
@@ -380,6 +384,12 @@ def _shapes(knowns: list[Any]) -> str:
 _default: list[Graph] = []
 
 
+def _references(node: Operation) -> list[Any]:
+    """Return the nodes whose variables a node changes through references."""
+    pairs = zip(node._inputs, node._op.signature.inputs, strict=False)
+    return [t.op for t, arg in pairs if arg.is_ref and t._dtype._is_ref_dtype]
+
+
 def process_default() -> Graph:
     """Return the graph that ops are added to where no other is open."""
     if not _default:
@@ -388,6 +398,11 @@ def process_default() -> Graph:
 
 
 context.provide_default_graph(process_default)
+
+
+def has_default_graph() -> bool:
+    """Return whether some graph is open here, other than that of the process."""
+    return any(graph is not None for graph in context.thread.scopes)
 
 
 def get_default_graph() -> Graph:

@@ -200,6 +200,10 @@ def fill_function(message: Any, body: Any, library: Library) -> None:
     for tensor, name in zip(body.outputs, _output_names(body), strict=True):
         signature.output_arg.add(name=name, type=tensor.dtype.base_dtype.as_datatype_enum)
         message.ret[name] = _edge(tensor, arguments)
+    for name, value in getattr(body, "attributes", {}).items():
+        message.attr[name].CopyFrom(
+            value if isinstance(value, messages.AttrValue) else attr_value(_kind_of_value(name, value), value)
+        )
     chosen = getattr(body, "effects", None)  # where a part of a graph is the body, what of the rest runs, too
     wanted = None if chosen is None else _needed([*(t.op for t in body.outputs), *chosen], nodes)
     for node in body._nodes:
@@ -212,6 +216,14 @@ def fill_function(message: Any, body: Any, library: Library) -> None:
         if node._op.stateful if chosen is None else node in chosen:  # TensorFlow drops an effect that is not named here
             signature.control_output.append(node.name)
             message.control_ret[node.name] = node.name
+
+
+def _kind_of_value(name: str, value: Any) -> str:
+    """Return the kind of attr that a function's attribute becomes."""
+    for types, kind in ((bool, "bool"), (int, "int"), (float, "float"), ((str, bytes), "string")):
+        if isinstance(value, types):
+            return kind
+    raise ValueError(f"Attribute {name} must be bool, int, float, string, or AttrValue. Got {type(value)}.")
 
 
 def _needed(ends: list[Any], given: set[Any]) -> set[Any]:

@@ -11,9 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ebbflow import messages
 from ebbflow.core import context, device
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
+from ebbflow.messages.attrs import attr_python
 
 VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _VALID_SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
@@ -84,7 +86,7 @@ class GraphScopes:
             new = self.unique_name(name)
         self._name_stack = new
         try:
-            yield new + "/" if new else ""
+            yield new + "/" if name else ""
         finally:
             self._name_stack = old
 
@@ -151,7 +153,7 @@ class GraphScopes:
             stack.clear()
         if node is not None:
             stack.append(node)
-            devices[:] = []
+        devices[:] = []  # a place beside a node is a stronger wish than a device
         try:
             yield
         finally:
@@ -217,8 +219,12 @@ class GraphScopes:
 
     @contextlib.contextmanager
     def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+        if not isinstance(attr_map, dict):
+            raise TypeError(f"attr_map must be a dictionary of attrs by name, got {attr_map!r}")
         held = dict(self._attr_overrides)
-        self._attr_overrides.update(attr_map)
+        self._attr_overrides.update(
+            {k: attr_python(v, None) if isinstance(v, messages.AttrValue) else v for k, v in attr_map.items()}
+        )
         try:
             yield
         finally:
@@ -233,12 +239,12 @@ class GraphScopes:
         finally:
             self._container = held
 
-    def _apply_scopes(self, node: Operation) -> None:
+    def _apply_scopes(self, node: Operation, by_devices: bool = True) -> None:
         scope = self._scope.__dict__
         if scope.get("controllers"):
             for controller in scope["controllers"]:
                 controller.inside.add(node)
-        if scope.get("devices"):
+        if by_devices and scope.get("devices"):
             self._apply_devices(node, scope["devices"])
         override = self._overrides.get(node.type)
         if override is not None:

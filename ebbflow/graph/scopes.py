@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ebbflow.core import context, nest
+from ebbflow.core import context, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import eager_scopes
 from ebbflow.core.scopes import name_scope as quick_scope
@@ -157,14 +157,38 @@ def init_scope() -> Iterator[None]:
             outer = next((s for s in reversed(context.thread.scopes) if s is not None), graph)
             while outer is not None and outer.building_function:
                 outer = outer._around
-        names = graph.get_name_scope()
-        with context.scope(outer), quick_scope(names + "/" if names else None), stop_recording():  # noqa: SIM117
+        names, devices = graph.get_name_scope(), _innermost_devices()
+        with context.scope(outer), _on(devices, outer), quick_scope(names + "/" if names else None), stop_recording():  # noqa: SIM117
             with contextlib.nullcontext() if outer is None else outer.control_dependencies(None):
                 yield
         return
     scope = graph.get_name_scope()
     with graph.control_dependencies(None), graph.name_scope(scope + "/" if scope else None):
         yield
+
+
+def _innermost_devices() -> list[Any]:
+    """Return the devices that the innermost graph with any asks for: what leaves a function takes them along."""
+    open_graphs = (graph for graph in reversed(context.thread.scopes) if graph is not None)
+    return next((list(found) for found in (g._stack("devices") for g in open_graphs) if found), [])
+
+
+@contextlib.contextmanager
+def _on(devices: list[Any], graph: Any) -> Iterator[None]:
+    """Ask for just these devices inside the block, in a graph or where ops run at once."""
+    if graph is None:
+        with contextlib.ExitStack() as placed:
+            for entry in devices if not any(callable(d) for d in devices) else []:
+                with contextlib.suppress(errors.InvalidArgumentError):  # of a task that is not here
+                    placed.enter_context(Placing(entry))
+            yield
+        return
+    stack = graph._stack("devices")
+    held, stack[:] = list(stack), devices
+    try:
+        yield
+    finally:
+        stack[:] = held
 
 
 def container(container_name: str) -> AbstractContextManager[Any]:

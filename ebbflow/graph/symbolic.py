@@ -7,7 +7,7 @@ SymbolicTensor is one of its outputs: a dtype, a shape as far as it is known, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +16,7 @@ from ebbflow.core import context, errors
 from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dims, TensorShape, as_dims, dims_str, from_dims, merge_dims
 from ebbflow.core.source import LazyLine, Line
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import NUMPY_ONLY, Tensor, no_such_attribute
 from ebbflow.core.typing import Array, Feeds, Message, Nested, SessionLike, ShapeLike
 from ebbflow.graph import constants
 
@@ -35,6 +35,10 @@ class GraphTensorType(type):
 
     def __subclasscheck__(cls, other: type) -> bool:
         return issubclass(other, Tensor) if context.switches.tf1 else super().__subclasscheck__(other)
+
+
+refusal_hints: list[Callable[[], str]] = []
+"""What may be said to who uses a tensor as a Python value: each gives a sentence, or nothing."""
 
 
 @final
@@ -127,15 +131,16 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
 
     def __bool__(self) -> bool:
         raise errors.OperatorNotAllowedInGraphError(
-            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed: it has no value while the graph is built. "
+            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed in Graph mode: it has no value yet. "
             "Use tf.cond to choose by a tensor's value, or `if t is not None` to test whether it is defined."
+            + "".join(hint() for hint in refusal_hints)
         )
 
     def __iter__(self) -> Any:
         raise errors.OperatorNotAllowedInGraphError(
-            "Iterating over a symbolic `tf.Tensor` is not allowed: Tensor objects are only iterable when eager "
-            "execution is "
-            "enabled. To iterate over this tensor use tf.map_fn, or tf.unstack where its length is known."
+            "Iterating over a symbolic `tf.Tensor` is not allowed in Graph mode. Cannot iterate over what has no value "
+            "yet: Tensor objects are only iterable when eager execution is enabled. To iterate over this tensor use "
+            "tf.map_fn, or tf.unstack where its length is known." + "".join(hint() for hint in refusal_hints)
         )
 
     def __len__(self) -> int:
@@ -152,6 +157,8 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
         )
 
     def __getattr__(self, name: str) -> Any:
+        if name in NUMPY_ONLY:
+            raise AttributeError(no_such_attribute(type(self), name))
         hint = ": it has no value; fetch it with Session.run" if name == "numpy" else ""
         raise AttributeError(f"'Tensor' object has no attribute {name!r}{hint}")
 
@@ -183,7 +190,8 @@ class SymbolicTensor(Tensor, metaclass=GraphTensorType):
         )
         return errors.InaccessibleTensorError(
             f"{self!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
-            f"TensorFlow collections to access it.\n\n{self!r} was made by {self._op.type} in {graph}{made}\n\n{how}"
+            f"TensorFlow collections to access it.\n\n{self!r} was made by {self._op.type}{made}\nin {graph}, "
+            f"which is out of scope.\n\n{how}"
         )
 
 

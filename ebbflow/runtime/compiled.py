@@ -8,6 +8,7 @@ answers.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -17,6 +18,7 @@ from ebbflow.compiler.flow import Failed
 from ebbflow.compiler.options import checking
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
+from ebbflow.ops.control.script import IN_PYTHON
 from ebbflow.runtime.executor import Executor
 
 if TYPE_CHECKING:
@@ -107,6 +109,8 @@ class Runner:
         with self._lock:
             if key in self._programs:
                 return self._programs[key]
+            if self.jit is not True and not checking() and self._all_in_python:
+                return None
             if self.jit is True or checking() or (key in self._met and len(self._programs) < MAX_SHAPES):
                 if len(self._programs) >= MAX_SHAPES:
                     del self._programs[next(iter(self._programs))]
@@ -118,6 +122,13 @@ class Runner:
             if _ANY not in self._programs:
                 self._programs[_ANY] = self.compile([t._dims for t in self.feeds])
             return self._programs[_ANY]
+
+    @functools.cached_property
+    def _all_in_python(self) -> bool:
+        """Whether all that computes here are functions in Python: to load a compiler for them would be waiting."""
+        nodes = [bound.node for bound in self.executor.bound]
+        in_python = [node for node in nodes if node._op in IN_PYTHON]
+        return bool(in_python) and all(node in in_python or not node._inputs for node in nodes)
 
     def _for_other_variables(self, fed: Sequence[Any]) -> Program | None:
         """Return a Program for these shapes that takes any variables: others than the first ones were given."""

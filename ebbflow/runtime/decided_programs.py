@@ -24,6 +24,10 @@ MOST_LOOKS = 16
 """After so many ways that were gone once only, nobody looks for more."""
 
 
+MOST_ONCE = 2
+"""Ways that were gone once and are remembered whole: who says whether a run goes one takes some time in each."""
+
+
 class Ways(Protocol):
     """Makes Programs: what a Runner gives."""
 
@@ -32,17 +36,45 @@ class Ways(Protocol):
     def program(self, flow: Flow, fed: Sequence[Any]) -> Program: ...
 
 
+class Way:
+    """A way that was gone: who says whether a run goes it again, and the Program that is made when one does."""
+
+    def __init__(self, answers: tuple[bool, ...], asks: Program | None, flow: Flow):
+        self.answers, self._asks = answers, asks
+        self.flow: Flow | None = flow  # until the Program is there
+        self.program: Program | None = None
+
+    def is_gone(self, fed: Sequence[Any]) -> bool:
+        """Return whether a run goes this way."""
+        if self._asks is None:
+            return True
+        try:
+            return tuple(map(bool, self._asks.run(fed))) == self.answers
+        except Exception:  # what this way computes makes no sense on another
+            return False
+
+    def make(self, ways: Ways, fed: Sequence[Any]) -> None:
+        """Make the Program."""
+        if self.flow is not None:
+            self.program, self.flow = ways.program(self.flow, fed), None
+
+
 class Decided:
     """A Program that takes the way which its arguments decide."""
 
     def __init__(self, general: Program, ways: Ways):
         self._general = general
-        self._ways: Ways | None = ways  # None: nobody looks for more
-        self._known: list[tuple[tuple[bool, ...], Program | None, Program]] = []  # answers, who asks, what runs
-        self._met: set[tuple[bool, ...]] = set()
+        self._ways = ways
+        self._looks = MOST_LOOKS
+        self._known: list[Way] = []
+        self._met: set[tuple[bool, ...]] = set()  # the answers of ways that were gone
         self._lock = threading.Lock()
         self.handles = general.handles
         self.shared = general.shared
+
+    @property
+    def _programs(self) -> list[tuple[Way, Program]]:
+        return [(way, way.program) for way in self._known if way.program is not None]
 
     @property
     def flow(self) -> Flow:
@@ -52,12 +84,12 @@ class Decided:
     @property
     def memory(self) -> int:
         """The bytes that intermediate values take."""
-        return max(p.memory for p in (self._general, *[p for _, _, p in self._known]))
+        return max(p.memory for p in (self._general, *[p for _, p in self._programs]))
 
     @property
     def source(self) -> str:
         """The text of all Programs, the general one last."""
-        found = [f"# for {len(answers)} decisions\n{p.source}" for answers, _, p in self._known]
+        found = [f"# for {len(way.answers)} decisions\n{p.source}" for way, p in self._programs]
         return "\n".join([*found, self._general.source])
 
     def run(self, fed: Sequence[Any]) -> tuple[Any, ...]:
@@ -69,35 +101,49 @@ class Decided:
         return self._way(fed).traced(fed, trace)
 
     def _way(self, fed: Sequence[Any]) -> Program:
-        for answers, asks, program in self._known:
-            if asks is None or tuple(map(bool, asks.run(fed))) == answers:
-                return program
-        return self._general if self._ways is None else self._next(fed)
+        for way in self._known:
+            if way.is_gone(fed):
+                return way.program or self._again(way, fed)
+        return self._next(fed) if self._looks else self._general
+
+    def _again(self, way: Way, fed: Sequence[Any]) -> Program:
+        """Return the Program of a way that is gone for the second time."""
+        with self._lock:
+            try:
+                way.make(self._ways, fed)
+            except Exception:  # the general Program says what is wrong
+                self._known = [known for known in self._known if known is not way]
+            if len(self._programs) >= MOST_WAYS:
+                self._looks, self._known = 0, [known for known, _ in self._programs]
+        if way.program is None:
+            return self._general
+        self.shared = tuple(sorted({*self.shared, *way.program.shared}))
+        return way.program
 
     def _next(self, fed: Sequence[Any]) -> Program:
+        """Return the Program for a way of which nobody knew: the general one, if it is gone for the first time."""
         with self._lock:
-            if self._ways is None:
+            if not self._looks:
                 return self._general
             try:
-                found = self._look(self._ways, fed)
+                way, is_new = self._look(fed)
             except Exception:  # the general Program says what is wrong
-                found = None
-                self._ways = None
-            if len(self._known) >= MOST_WAYS or len(self._met) >= MOST_LOOKS:
-                self._ways = None
-        return found or self._general
+                self._looks = 0
+                return self._general
+        return self._general if way is None or is_new else self._again(way, fed)
 
-    def _look(self, ways: Ways, fed: Sequence[Any]) -> Program | None:
-        flow, decisions = ways.decided(fed)
+    def _look(self, fed: Sequence[Any]) -> tuple[Way | None, bool]:
+        """Return the way that a run goes, and whether no run went it before."""
+        flow, decisions = self._ways.decided(fed)
         answers = decisions.answers
         if not decisions.unrolled:
-            self._ways = None
-            return None
-        if answers and answers not in self._met:
-            self._met.add(answers)
-            return None
-        asks = ways.program(decisions.question(flow), fed) if answers else None
-        program = ways.program(flow, fed)
-        self.shared = tuple(sorted({*self.shared, *program.shared}))
-        self._known.append((answers, asks, program))
-        return program
+            self._looks = 0
+            return None, True
+        way = Way(answers, self._ways.program(decisions.question(flow), fed) if answers else None, flow)
+        is_new = bool(answers) and answers not in self._met
+        self._met.add(answers)
+        self._looks -= is_new
+        once = [known for known in self._known if known.program is None]
+        too_many = once[: max(len(once) + 1 - MOST_ONCE, 0)]
+        self._known = [*[known for known in self._known if known not in too_many], way]
+        return way, is_new

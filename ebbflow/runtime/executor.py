@@ -64,7 +64,9 @@ class Executor:
             self._slot(tensor)
         fed = {id(t) for t in feeds}
         self.bound: list[BoundNode] = []
-        for node in needed_nodes(fetches, fed):
+        nodes = needed_nodes(fetches, fed)
+        self._less = _doing_less(nodes, fetches)
+        for node in nodes:
             self._add(node, fed)
         self.fetched: list[int | None] = [self._slot(f) if type(f) is SymbolicTensor else None for f in fetches]
         self.dereferenced = [type(f) is SymbolicTensor and by_reference(f) for f in fetches]
@@ -90,7 +92,7 @@ class Executor:
         ins = tuple(self._slot(t) for t in node._inputs)
         outs = tuple(self._slot(t) if id(t) not in fed else -1 for t in node._outputs)
         types = tuple(None if by_reference(t) else t.dtype.np for t in node._outputs)
-        call = bind(node, NodeRun(self._session, node))
+        call = bind(node, NodeRun(self._session, node), self._less.get(node))
         if node._op.signature.gives_one:
             self.bound.append(BoundNode(node, call, ins, outs[0], types[0]))
         else:
@@ -197,14 +199,53 @@ def _read_later(value: Any) -> Any:
     return value
 
 
-def bind(node: Operation, run: Any) -> Callable[..., Any]:
-    """Return a function from the node's input values to its results."""
+def _doing_less(nodes: Sequence[Operation], fetches: Sequence[Any]) -> dict[Operation, Any]:
+    """Return how nodes of a session's graph do without results, and the effects for them, that this run does not need.
+
+    Only those with bodies that leave out what they are not asked for: what each does then is its op's `narrow` to say.
+    """
+    found = [n for n in nodes if n._op.narrow is not None and _leaves_out(n._attrs)]
+    if not found:
+        return {}
+    taken = {id(t) for node in nodes for t in node._inputs} | {id(f) for f in fetches}
+    less = {}
+    for node in found:
+        used = [i for i, t in enumerate(node._outputs) if id(t) in taken]
+        narrowed = node._op.narrow(node._attrs, used) if 0 < len(used) < len(node._outputs) else None
+        if narrowed is not None:
+            less[node] = narrowed
+    return less
+
+
+def _leaves_out(attrs: dict[str, Any]) -> bool:
+    bodies = [b for value in attrs.values() for b in (value if isinstance(value, (list, tuple)) else [value])]
+    return any(getattr(body, "effects", None) for body in bodies)
+
+
+def _narrowed(node: Operation, run: Any, less: Any) -> Callable[..., Any]:
+    """Return the call of a node that does less; results that nobody asks for are zeros of no meaning."""
+    ins, outs, attrs = less
+    call = node._op.bound(attrs, run)
+    blanks = [np.zeros((), t.dtype.np) for t in node._outputs]
+
+    def do_less(*values: Any) -> Any:
+        results = list(blanks)
+        given = call(*[values[i] for i in ins])
+        for i, value in zip(outs, given if isinstance(given, (list, tuple)) else [given], strict=True):
+            results[i] = value
+        return results
+
+    return do_less
+
+
+def bind(node: Operation, run: Any, less: Any = None) -> Callable[..., Any]:
+    """Return a function from the node's input values to its results; `less` says how it does without some of them."""
     op, attrs = node._op, node._attrs
     if op.kernel_fn is None:
         raise errors.UnimplementedError(None, node, f"op {op.name} (node '{node.name}') has no kernel")
     if op.name == "Identity" and by_reference(node._outputs[0]):
         return _read_later
-    call = op.bound(attrs, run)
+    call = op.bound(attrs, run) if less is None else _narrowed(node, run, less)
     has_body = any(
         "func" in attr.kind for attr in op.signature.attrs.values()
     )  # a body may assign to a reference it is given

@@ -10,12 +10,12 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from ebbflow.core import errors
+from ebbflow.core import dtypes, errors
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.runtime.compiled import before_running
 from ebbflow.runtime.executor import PLACEHOLDERS, NodeRun, bind, needed_nodes
 from ebbflow.runtime.partition import partition
-from ebbflow.runtime.run_on_devices import Team, devices_of
+from ebbflow.runtime.run_on_devices import devices_of, team_for
 
 
 class PartialRun:
@@ -29,6 +29,7 @@ class PartialRun:
         self._fetches = dict(zip(fetches, runs, strict=True))  # by what the user knows: what runs for it
         self._feeds = dict(zip(feeds, fed, strict=True))
         self._session = session
+        self._remote = getattr(session, "cluster", None) is not None
         self._nodes = needed_nodes(runs, {id(t) for t in fed})
         self._where = devices_of(session, self._nodes, {id(t) for t in fed})
         self._known: dict[SymbolicTensor, Any] = {}
@@ -69,15 +70,24 @@ class PartialRun:
         nodes = self._missing(wanted, known)
         if not nodes:
             return [known.get(f) for f in wanted]
-        made = [t for node in nodes for t in node._outputs if t not in known]
+        again = {node for node in nodes if self._remote and any(map(_stays, node._outputs))}
+        made = [t for node in nodes if node not in again for t in node._outputs if t not in known]
         fetches = [f for f in wanted if f not in known and f not in self._done] + made
         where = {node: self._where[node] for node in nodes}
         parts = partition(nodes, where, fetches, list(known))
-        results = Team([(part, self._session) for part in parts]).run(list(known.values()), len(fetches), None)
+        results = team_for(self._session, parts).run(list(known.values()), len(fetches), None)
         found = dict(zip(fetches, results, strict=True))
-        known.update({t: _reference(self._session, t) if t.dtype._is_ref_dtype else found[t] for t in made})
-        self._done.update(nodes)
+        references = () if self._remote else (t for t in made if t.dtype._is_ref_dtype)
+        known.update({t: found[t] for t in made} | {t: self._reference(t) for t in references})
+        self._done.update(node for node in nodes if node not in again)
         return [found[f] if f in found else known.get(f) for f in wanted]
+
+    def _reference(self, tensor: SymbolicTensor) -> Any:
+        """Return the variable that a reference stands for, which updates hand on."""
+        node = tensor.op
+        while node._inputs:
+            node = node._inputs[0].op
+        return bind(node, NodeRun(self._session, node))()
 
     def _missing(self, wanted: Sequence[Any], known: dict[SymbolicTensor, Any]) -> list[Operation]:
         """Return the nodes that are needed and have not run yet, in their order."""
@@ -85,7 +95,9 @@ class PartialRun:
         needed: set[Operation] = set()
 
         def need(source: Any) -> None:
-            if type(source) is SymbolicTensor and (source in open_feeds or source.op.type in PLACEHOLDERS):
+            if type(source) is SymbolicTensor and source.op.type in PLACEHOLDERS and source not in open_feeds:
+                raise _refusal(f"You must feed a value for placeholder tensor '{source.op.name}'")
+            if type(source) is SymbolicTensor and source in open_feeds:
                 raise _refusal(f"Fetch {source.name} can't be computed from the feeds that have been fed so far.")
             needed.add(source.op if type(source) is SymbolicTensor else source)
 
@@ -103,12 +115,10 @@ class PartialRun:
         return missing[::-1]
 
 
-def _reference(session: Any, tensor: SymbolicTensor) -> Any:
-    """Return the variable that a reference stands for, which updates hand on."""
-    node = tensor.op
-    while node._inputs:
-        node = node._inputs[0].op
-    return bind(node, NodeRun(session, node))()
+def _stays(tensor: SymbolicTensor) -> bool:
+    """Return whether what a node gives stays where the node runs: a handle, which is made again when it is needed."""
+    reference = tensor.dtype._is_ref_dtype and not tensor.op._inputs
+    return reference or tensor.dtype in (dtypes.resource, dtypes.variant)
 
 
 def _refusal(message: str) -> errors.InvalidArgumentError:

@@ -17,7 +17,7 @@ from ebbflow.compiler.clusters import Cluster
 from ebbflow.compiler.decisions import Decisions
 from ebbflow.compiler.flow import READ, Failed, Flow, Node
 from ebbflow.compiler.jit import Jitted, outside
-from ebbflow.compiler.native_region import Native, storage_of
+from ebbflow.compiler.native_region import PATIENCE, Native, storage_of
 from ebbflow.compiler.options import ALL, EXACT, NOT_FOR_XLA, ROUNDING, jit_level, memory_limit, switched_off
 from ebbflow.compiler.parallel_regions import Together
 from ebbflow.compiler.passes import optimise
@@ -32,6 +32,9 @@ from ebbflow.runtime.executor import NodeRun, located, needed_nodes
 
 if TYPE_CHECKING:
     from ebbflow.runtime.compiled import Runner
+
+SURE = 2
+"""Runs by NumPy before code is made for a way that is gone again."""
 
 
 def program_for(runner: Runner, shapes: Sequence[Any], fed: Sequence[Any] | None = None) -> Any:
@@ -80,7 +83,7 @@ class _Ways:
     def program(self, flow: Flow, fed: Sequence[Any]) -> Program:
         """Return the Program of one way."""
         _handles(flow, fed)
-        bound = partial(bind, session=self._runner.session)
+        bound = partial(bind, session=self._runner.session, patience=SURE)
         return Program(optimise(flow, self._off), bound, self._runner.jit == EXACT)
 
 
@@ -121,15 +124,18 @@ def outside_xla(flow: Flow) -> Iterator[str]:
         yield f"# outside XLA: {node.name} ({node.op.name}) {why}\n"
 
 
-def bind(node: Node, session: Any) -> Callable[..., Any]:
-    """Return a function from a node's flat input values to its results, flat where it has several."""
+def bind(node: Node, session: Any, patience: int = PATIENCE) -> Callable[..., Any]:
+    """Return a function from a node's flat input values to its results, flat where it has several.
+
+    After `patience` runs by NumPy machine code is made for it.
+    """
+    within = partial(bind, session=session, patience=patience)
     if node.op is CLUSTER:
-        return Cluster(node.attrs["region"], partial(bind, session=session))
+        return Cluster(node.attrs["region"], within)
     if node.op in BOTH:
-        within = partial(bind, session=session)
-        return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within, session)
+        return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within, session, patience)
     if node.op is TOGETHER:
-        return Together(node.attrs["regions"], partial(bind, session=session))
+        return Together(node.attrs["regions"], within)
     call = node.op.bound(node.attrs, NodeRun(session, node.origin))
     signature = node.op.signature
     return (lambda *values: signature.flat_results(call(*values))) if signature.gives_lists_among else call

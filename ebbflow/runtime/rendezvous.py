@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from ebbflow.core import errors, stopping
@@ -44,6 +45,7 @@ def _(xp, *, tensor_name, send_device, send_device_incarnation, recv_device):
     return current().receive(key(send_device, send_device_incarnation, recv_device, tensor_name))
 
 
+@lru_cache(4096)
 def key(sender: str, incarnation: int, receiver: str, tensor: str) -> str:
     """Return the key of a tensor on its way, as TensorFlow writes it.
 

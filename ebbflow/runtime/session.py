@@ -239,13 +239,11 @@ class BaseSession:
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
         """Prepare a run whose feeds come and fetches go in several calls of `partial_run`."""
         self._check_open()
-        if self.cluster is not None:
-            raise errors.UnimplementedError(
-                None,
-                None,
-                f"partial runs are served in one process; call run() in a session of {self._target.decode()}",
-            )
         fetch = Fetch(self._graph, fetches)
+        if not fetch.elements:
+            raise errors.InvalidArgumentError(
+                None, None, "Must specify at least one target to fetch or execute. partial_run_setup got none"
+            )
         feed_tensors = [self._graph.as_graph_element(f, True, False) for f in feeds or ()]
         with self._lock:
             self._handles += 1

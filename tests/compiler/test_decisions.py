@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.compiler.passes.native import BOTH
 from ebbflow.runtime import decided_programs
 from ebbflow.runtime.decided_programs import Decided
 
@@ -67,7 +68,22 @@ def test_each_way_gives_what_the_interpreter_gives(program: Any) -> None:
             same(found, first.setdefault(given.tobytes(), found))
     assert [p.shape[0] for p, *_ in first.values()] == [5, 2, 1]
     (way,) = decided(session)
-    assert len(way._known) == 3 and "StatelessWhile" not in {n.op.name for n in way._known[0][2].flow.nodes}
+    assert len(way._programs) == 3 and "StatelessWhile" not in {n.op.name for n in way._programs[0][1].flow.nodes}
+
+
+def test_regions_keep_to_one_turn_so_that_more_turns_need_no_larger_ones(program: Any) -> None:
+    run, session = program
+    for longest in (3, 9):
+        for _ in range(3):
+            run(np.full(BATCH, longest, np.int32))
+    (way,) = decided(session)
+    largest = {}
+    for gone, straight in way._programs:
+        regions = [node.attrs["region"] for node in straight.flow.nodes if node.op in BOTH]
+        assert all(len({node.turn for node in region.nodes if node.op.name != "Const"}) == 1 for region in regions)
+        largest[len(gone.answers)] = max(len(region.nodes) for region in regions)
+    few, many = sorted(largest)
+    assert few < many and largest[few] == largest[many] > 2
 
 
 def test_rows_with_other_lengths_go_the_same_way(program: Any) -> None:
@@ -76,7 +92,7 @@ def test_rows_with_other_lengths_go_the_same_way(program: Any) -> None:
         kept, *_ = run(np.array(given, np.int32))
         assert [(kept[:, i] != 0).any(1).sum() for i in range(BATCH)] == given
     (way,) = decided(session)
-    assert len(way._known) == 1
+    assert len(way._programs) == 1
 
 
 def test_no_turn_at_all_and_changing_batches(program: Any) -> None:
@@ -93,7 +109,7 @@ def test_ways_without_end_are_interpreted(program: Any, monkeypatch: pytest.Monk
         for longest in range(1, 8):
             assert run(np.full(BATCH, longest, np.int32))[0].shape[0] == longest
     (way,) = decided(session)
-    assert len(way._known) == 2 and way._ways is None
+    assert len(way._known) == len(way._programs) == 2 and not way._looks
 
 
 def test_what_a_turn_does_to_a_variable_is_done_once_a_turn() -> None:
@@ -131,7 +147,7 @@ def test_variables_that_turns_only_read_are_read_in_their_turn() -> None:
                 assert found == {3: 6.5, 2: 1.5}[longest]
                 assert by_table[:, 0].tolist() == [1.0] * (longest - 1) + [0.0] * (5 - longest)
             (way,) = decided(session)
-            assert not any(node.op.facts.loop for _, _, p in way._known for node in p.flow.nodes)
+            assert not any(node.op.facts.loop for _, p in way._programs for node in p.flow.nodes)
 
 
 def test_errors_of_lists_are_told_in_every_run() -> None:

@@ -248,3 +248,34 @@ def test_calls_of_typed_functions_have_names_and_are_written_as_ops():
     with tf.Graph().as_default():
         x, y = tf.import_graph_def(written, return_elements=["x:0", "call:0"])
         assert run([y, *tf.gradients(y, x)], {x: 3.0}) == [7.0, 2.0]
+
+
+def test_python_values_of_a_signature_are_given_to_the_code_and_to_no_call():
+    def step(x, do_add):
+        v = tf.Variable(5.0)
+        with tf.control_dependencies([v.assign_add(x) if do_add else v.assign_sub(x)]):
+            return v.read_value()
+
+    add, subtract = (tf.compat.v1.wrap_function(step, [tf.TensorSpec([]), which]) for which in (True, False))
+    assert [float(add(1.0)), float(add(1.0)), float(subtract(1.0))] == [6.0, 7.0, 4.0]
+    assert len(add.graph.get_collection(tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES)) == 1
+
+
+def test_what_a_wrapped_function_captures_need_not_be_fed_when_it_is_cut():
+    outside = tf.Variable(2.0)
+    wrapped = tf.compat.v1.wrap_function(lambda x: tf.identity(outside * x, "fetch"), [tf.TensorSpec([])])
+    fetch = wrapped.graph.get_tensor_by_name("fetch:0")
+    for feeds in (wrapped.inputs, wrapped.inputs[:1]):
+        assert float(wrapped.prune(feeds, fetch)(3.0)) == 6.0
+
+
+def test_a_wrapped_function_is_cut_at_the_parts_of_a_ragged_tensor():
+    kept = []
+
+    def square(x):
+        kept.extend([x, x * x])
+        return kept[1]
+
+    wrapped = tf.compat.v1.wrap_function(square, [tf.RaggedTensorSpec([None, None], tf.float32)])
+    rows = tf.ragged.constant([[1.0, 2.0], [3.0]])
+    assert wrapped.prune(*kept)(rows.values, rows.row_splits).to_list() == [[1.0, 4.0], [9.0]]

@@ -134,3 +134,13 @@ def test_what_was_fed_may_be_changed_between_goes(graph):
         assert sess.partial_run(handle, doubled, {x: fed}).tolist() == [2, 2]
         fed[:] = 100
         assert sess.partial_run(handle, total, {y: fed}).tolist() == [101, 101]
+
+
+def test_a_setup_wants_fetches_and_goes_want_feeds(graph):
+    x = tf.placeholder(tf.float32, [], name="x")
+    with session() as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="specify at least one target to fetch or execute"):
+            sess.partial_run_setup([], [x])
+        handle = sess.partial_run_setup([x * 2.0], [])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value for placeholder tensor 'x'"):
+            sess.partial_run(handle, "mul:0")

@@ -83,7 +83,7 @@ def levels_of(flow: Flow, fits: set[Node]) -> dict[Node, int]:
     levels: dict[Node, int] = {}
     last = 0  # of what keeps state: it may not overtake
     for node in flow.nodes:
-        level = max((of_value.get(v, 0) for v in node.inputs), default=0)
+        level = max((of_value.get(v, 0) + 2 * _comes_from_another_turn(v, node) for v in node.inputs), default=0)
         always = node.op.name == "Const" or node.op.facts.variable  # there from the beginning
         if not always:
             level += (level % 2) != (0 if node in fits else 1)
@@ -97,10 +97,18 @@ def levels_of(flow: Flow, fits: set[Node]) -> dict[Node, int]:
     return levels
 
 
+def _comes_from_another_turn(value: Value, node: Node) -> bool:
+    """Return whether a value crosses the border between two turns of an unrolled loop.
+
+    Regions of single turns are alike, so that one piece of code serves all turns and loops of any number of them.
+    """
+    return value.node is not None and value.node.turn != node.turn and value.known is None
+
+
 def connected(fits: set[Node], levels: dict[Node, int], flow: Flow) -> list[list[Node]]:
     """Return the sets of fitting nodes of one level that share values."""
     home: dict[Node, list[Node]] = {}
-    by_value: dict[tuple[Value, int], Node] = {}
+    by_value: dict[tuple[Value, int, int], Node] = {}
     for node in flow.nodes:
         if node not in fits:
             continue
@@ -108,7 +116,7 @@ def connected(fits: set[Node], levels: dict[Node, int], flow: Flow) -> list[list
         for value in (*node.inputs, *node.outputs):
             if value.known is not None:
                 continue
-            other = by_value.setdefault((value, levels[node]), node)
+            other = by_value.setdefault((value, levels[node], node.turn), node)
             if home[other] is not home[node]:
                 joined = home[other] + home[node]
                 for member in joined:

@@ -35,6 +35,13 @@ def tell(level: int, message: str, *args: Any) -> None:
         print(message % args)
 
 
+def warn(message: str, *args: Any) -> None:
+    """Log a warning; print it, too, where a program asked for that."""
+    logging.warning(message, *args)
+    if _to_stdout[0]:
+        print("WARNING: " + message % args)
+
+
 def warn_once(key: Any, message: str, *args: Any) -> None:
     """Log a warning, the first time that this `key` is given."""
     if key not in _warned:

@@ -16,6 +16,7 @@ from ebbflow.functions.autograph.conditionals import if_stmt
 from ebbflow.functions.autograph.iteration import items_of
 from ebbflow.functions.autograph.staged_loop import StagedLoop
 from ebbflow.functions.autograph.state import UNDEFINED, State, Variable
+from ebbflow.functions.autograph.unrolled import Turns
 from ebbflow.functions.autograph.values import belongs_inside, is_staged, place_text
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.ops.declare import raw
@@ -46,6 +47,7 @@ def while_stmt(
     state = State([loop_test, loop_body], changes, maybe, mutates, drops, notes, fill)
     stop = _named(state, until)
     scratch = None if graph is None else FuncGraph("test", graph)
+    turns = Turns()
     while True:
         stopped = stop is not None and stop.get()
         if not is_staged(stopped):
@@ -55,7 +57,9 @@ def while_stmt(
             if not is_staged(holds):
                 if not holds:
                     return
+                turns.begin()
                 loop_body()
+                turns.end()
                 continue
         StagedLoop(state, loop_body, stop, options, test=loop_test).add()
         return
@@ -92,8 +96,10 @@ def for_stmt(
     """Run `loop_body` with each item of `iterated`, until the variable named `until` holds."""
     items = items_of(iterated)
     if items is None and not until:
+        turns = Turns()
         for item in iterated:
             loop_body(item)
+            turns.end()
         return
     state = State([loop_body], changes, maybe, mutates, drops, notes, fill)
     stop = _named(state, until)

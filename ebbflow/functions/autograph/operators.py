@@ -19,11 +19,9 @@ from ebbflow.functions.autograph.logic import not_
 from ebbflow.functions.autograph.loops import try_test
 from ebbflow.functions.autograph.staged_loop import StagedLoop
 from ebbflow.functions.autograph.state import UNDEFINED, State
+from ebbflow.functions.autograph.unrolled import Turns
 from ebbflow.functions.autograph.values import condition, is_staged
 from ebbflow.functions.func_graph import FuncGraph
-
-PYTHON_MAX_ITERATIONS = 100_000_000
-"""A Python loop that turns more often is taken for one that never ends."""
 
 
 class Undefined:
@@ -144,9 +142,11 @@ def for_stmt(
 def _python_for(items: Any, extra_test: Callable[[], Any] | None, body: Callable[[Any], Any]) -> None:
     if extra_test is not None and not extra_test():
         return
-    for turn, item in enumerate(items):
-        _check_turns(turn)
+    turns = Turns()
+    for item in items:
+        turns.begin()
         body(item)
+        turns.end()
         if extra_test is not None and not extra_test():
             return
 
@@ -163,7 +163,7 @@ def while_stmt(
     graph = context.current_graph()
     state = None if get_state is None else _GivenState(symbol_names, get_state, set_state)
     scratch = None if graph is None or state is None else FuncGraph("test", graph)
-    turn = 0
+    turns = Turns()
     while True:
         holds = try_test(test, scratch, state)  # type: ignore[arg-type]
         if is_staged(holds):
@@ -171,14 +171,9 @@ def while_stmt(
             return
         if not holds:
             return
-        _check_turns(turn)
+        turns.begin()
         body()
-        turn += 1
-
-
-def _check_turns(turn: int) -> None:
-    if turn >= PYTHON_MAX_ITERATIONS:
-        raise ValueError(f"iteration limit exceeded: a Python loop has run {turn} times")
+        turns.end()
 
 
 def _loop_options(opts: dict[str, Any]) -> dict[str, Any]:

@@ -17,9 +17,11 @@ from ebbflow.functions.autograph.convert import converted
 from ebbflow.functions.autograph.iteration import Items, mapped, numbered, side_by_side
 from ebbflow.functions.autograph.lists import StagedList
 from ebbflow.functions.autograph.values import is_staged, is_staged_ragged
+from ebbflow.functions.control_flow import loops
 from ebbflow.functions.control_flow.tensor_array import TensorArray
+from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.ops.arrays import ranges
-from ebbflow.ops.arrays.sorting import sort
+from ebbflow.ops.arrays.sorting import argsort, sort
 from ebbflow.ops.checks import printing
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise import unary
@@ -27,7 +29,7 @@ from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.reduce.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_sum
 
 
-def print(*values: Any, **keywords: Any) -> None:
+def print(*values: Any, **keywords: Any) -> Any:
     """Print; tensors of a graph when it runs, each time that it runs."""
     if not builtins.any([is_staged(leaf) for leaf in nest.flatten(values)]) or keywords.keys() - {
         "sep",
@@ -36,7 +38,7 @@ def print(*values: Any, **keywords: Any) -> None:
         "flush",
     }:
         builtins.print(*values, **keywords)
-        return
+        return None
     stream = keywords.get("file") or sys.stdout
     if stream not in (sys.stdout, sys.stderr):
         raise ValueError(
@@ -44,7 +46,7 @@ def print(*values: Any, **keywords: Any) -> None:
             "tf.print(..., output_stream='file://PATH')"
         )
     words = {"sep": keywords.get("sep"), "end": keywords.get("end")}
-    printing.print(*values, output_stream=stream, **{k: v for k, v in words.items() if v is not None})
+    return printing.print(*values, output_stream=stream, **{k: v for k, v in words.items() if v is not None})
 
 
 def len(value: Any) -> Any:
@@ -61,15 +63,26 @@ def len(value: Any) -> Any:
     if is_staged_ragged(value):
         return value.nrows(dtypes.int32)
     if _is_dataset(value):
-        return value.cardinality()
+        return _counted(value.cardinality())
     return builtins.len(value)
+
+
+def _counted(cardinality: Any) -> Any:
+    """Return the length of a dataset, if it has one when this runs."""
+    words = "len requires dataset with definitive cardinality (INFINITE is -1, UNKNOWN is -2), got"
+    checked = raw.Assert(raw.GreaterEqual(cardinality, convert(0, dtypes.int64)), [convert(words), cardinality])
+    with context.current_graph().control_dependencies([checked]):
+        return raw.Identity(cardinality)
 
 
 def range(*bounds: Any) -> Any:
     """Return the numbers between bounds, as a tensor if one of the bounds is one."""
-    if builtins.any([is_staged(bound) for bound in bounds]):
+    if not builtins.any([is_staged(bound) for bound in bounds]):
+        return builtins.range(*bounds)
+    if builtins.len(bounds) == 3:
         return ranges.range(*bounds)
-    return builtins.range(*bounds)
+    start, stop = bounds if builtins.len(bounds) == 2 else (0, bounds[0])
+    return ranges.range(start, max(start, stop))  # none where there are none between, as in Python
 
 
 def enumerate(iterable: Any, start: Any = 0) -> Any:
@@ -125,12 +138,21 @@ def _staged_items(value: Any) -> builtins.bool:
 
 def int(*given: Any, **keywords: Any) -> Any:
     """Return a whole number, of a tensor as int32."""
-    return cast(given[0], dtypes.int32) if given and is_staged(given[0]) else builtins.int(*given, **keywords)
+    if not given or not is_staged(given[0]):
+        return builtins.int(*given, **keywords)
+    if (builtins.len(given) > 1 and given[1] != 10) or keywords.get("base", 10) != 10:
+        raise NotImplementedError("int of a graph's tensor reads decimal numbers: base is to be 10")
+    return _number(given[0], dtypes.int32)
 
 
 def float(*given: Any) -> Any:
     """Return a number with a fraction, of a tensor as float32."""
-    return cast(given[0], dtypes.float32) if given and is_staged(given[0]) else builtins.float(*given)
+    return _number(given[0], dtypes.float32) if given and is_staged(given[0]) else builtins.float(*given)
+
+
+def _number(tensor: Any, dtype: Any) -> Any:
+    is_text = convert(tensor).dtype.base_dtype is dtypes.string
+    return raw.StringToNumber(tensor, out_type=dtype) if is_text else cast(tensor, dtype)
 
 
 def bool(*given: Any) -> Any:
@@ -179,7 +201,7 @@ def _extreme(values: tuple[Any, ...], keywords: dict[str, Any], pythons: Any, re
     if not staged or keywords:
         return pythons(*values, **keywords)
     if builtins.len(values) == 1:
-        return reduce(values[0], axis=0)
+        return values[0] if convert(values[0])._dims == () else reduce(values[0], axis=0)
     dtype = convert(staged[0]).dtype.base_dtype
     found = convert(values[0], None, dtype)
     for value in values[1:]:
@@ -189,6 +211,16 @@ def _extreme(values: tuple[Any, ...], keywords: dict[str, Any], pythons: Any, re
 
 def sorted(iterable: Any, **keywords: Any) -> Any:
     """Return the items in order."""
-    if not is_staged(iterable) or keywords.get("key") is not None:
+    if not is_staged(iterable):
         return builtins.sorted(iterable, **keywords)
-    return sort(iterable, axis=0, direction="DESCENDING" if keywords.get("reverse") else "ASCENDING")
+    direction, key = "DESCENDING" if keywords.get("reverse") else "ASCENDING", keywords.get("key")
+    if key is None:
+        return sort(iterable, axis=0, direction=direction)
+    keys = loops.map_fn(converted(key), iterable, fn_output_signature=_kind_of(key, iterable))
+    return raw.GatherV2(iterable, argsort(keys, axis=0, direction=direction, stable=True), convert(0))
+
+
+def _kind_of(key: Any, iterable: Any) -> Any:
+    """Return the dtype of what a function gives for an item, without leaving a trace of having asked."""
+    with context.scope(FuncGraph("key", context.current_graph())):
+        return convert(converted(key)(convert(iterable)[0])).dtype.base_dtype

@@ -13,6 +13,7 @@ from typing import Any
 
 from ebbflow.core.source import outside
 from ebbflow.functions.autograph.convert import converted, has_been_converted
+from ebbflow.graph.symbolic import refusal_hints
 
 
 class Status(enum.Enum):
@@ -68,3 +69,16 @@ def converted_where_on(function: Any, by_default: bool = False, asked: bool = Fa
     status = control_status_ctx().status if status is None else status
     on = by_default if status is Status.UNSPECIFIED else status is Status.ENABLED
     return converted(function, asked) if on else function
+
+
+def _hint() -> str:
+    """Return what conversion had to do with a tensor's use as a Python value, where the program said anything of it."""
+    status = _thread.stack[-1].status if _thread.stack else Status.UNSPECIFIED
+    if status is Status.ENABLED:
+        return " AutoGraph did convert this function: it may be using an unsupported feature."
+    if status is Status.DISABLED:
+        return " AutoGraph did not convert this function: it is off here, or the source code may not be visible to it."
+    return ""
+
+
+refusal_hints.append(_hint)

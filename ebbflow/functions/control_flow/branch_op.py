@@ -16,6 +16,7 @@ from ebbflow.core.op import op
 from ebbflow.core.shape import Dims
 from ebbflow.functions.control_flow.references import read_inside
 from ebbflow.functions.func_graph import FuncGraph
+from ebbflow.functions.side_effects import waited_for
 from ebbflow.ops.declare import FLAT, raw
 from ebbflow.ops.state.list_value import Nothing
 from ebbflow.ops.state.storage import boxed
@@ -85,7 +86,10 @@ def _narrow(attrs: dict[str, Any], used: Sequence[int]) -> tuple[list[int], list
 
 
 def _giving(body: FuncGraph, used: Sequence[int]) -> FuncGraph:
-    return body.with_outputs([body.outputs[i] for i in used])
+    less = body.with_outputs([body.outputs[i] for i in used])
+    if used:
+        less.effects = waited_for(less)
+    return less
 
 
 for _op, _kernel in (

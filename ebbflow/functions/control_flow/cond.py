@@ -15,8 +15,9 @@ from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.functions.control_flow.branch_op import choose_node
-from ebbflow.functions.control_flow.leaving import keeping_state, let_out
+from ebbflow.functions.control_flow.leaving import let_out
 from ebbflow.functions.func_graph import FuncGraph, build, of_tf1, prunes
+from ebbflow.functions.side_effects import keeping_state
 from ebbflow.graph.symbolic import Operation, SymbolicTensor
 from ebbflow.ops.declare import raw
 

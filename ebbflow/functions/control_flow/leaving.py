@@ -17,7 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.functions.control_flow.branch_op import branches_of, choose_node
 from ebbflow.functions.control_flow.loop_edits import exposed
 from ebbflow.functions.func_graph import FuncGraph, of_tf1
-from ebbflow.functions.side_effects import must_run
+from ebbflow.functions.side_effects import keeping_state, must_run
 from ebbflow.graph.symbolic import Operation
 from ebbflow.ops.declare import raw
 
@@ -29,18 +29,6 @@ def let_out(graph: Any, selector: Any, bodies: Sequence[FuncGraph], outputs: Seq
     choice = _Choice(graph, selector, bodies, list(dict.fromkeys(t.op for t in outputs)), by_index)
     for number, body in enumerate(bodies):
         body.brought_out = functools.partial(choice.bring_out, number)
-
-
-def keeping_state(tensor: Any) -> set[Operation]:
-    """Return the nodes of a body that keep state and that a tensor needs."""
-    graph, waiting, seen = tensor.graph, [tensor.op], set()
-    while waiting:
-        node = waiting.pop()
-        if node not in seen and node.graph is graph:
-            seen.add(node)
-            waiting += [t.op for t in node._inputs]
-            waiting += node._control_inputs
-    return {node for node in seen if node._op.keeps_state}
 
 
 class _Choice:

@@ -14,6 +14,7 @@ from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.typing import InitializerLike, Nested
+from ebbflow.functions.autograph.status import converted_where_on
 from ebbflow.functions.control_flow import row_access
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.functions.control_flow.while_loop import tensor_of_variable, while_loop
@@ -37,6 +38,7 @@ def map_fn(
     """
     if not callable(fn):
         raise TypeError(f"The provided function {fn} is not callable. fn must be callable.")
+    fn = converted_where_on(fn)
     elems = nest.map_structure(tensor_of_variable, elems)
     given = nest.flatten(elems)
     if not given:
@@ -159,6 +161,7 @@ def foldr(
 
 def _fold(fn: Any, elems: Any, initializer: Any, reverse: bool, name: Any, options: tuple[Any, ...]) -> Any:
     _check_callable(fn)
+    fn = converted_where_on(fn)
     what = "foldr" if reverse else "foldl"
     with name_scope(name, what, [elems]):
         tensors, static, count = _tensors(elems, what)
@@ -196,6 +199,7 @@ def scan(
     [1, 3, 6]
     """
     _check_callable(fn)
+    fn = converted_where_on(fn)
     with name_scope(name, "scan", [elems]):
         tensors, static, count = _tensors(elems, "scan")
         read = [_array_of_rows(t, count) for t in nest.flatten(tensors)]

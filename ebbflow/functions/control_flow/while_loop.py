@@ -18,9 +18,9 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Nested, TensorLike
-from ebbflow.functions.control_flow.leaving import keeping_state
 from ebbflow.functions.control_flow.while_op import loop_node
 from ebbflow.functions.func_graph import FuncGraph, build, of_tf1, prunes
+from ebbflow.functions.side_effects import keeping_state
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.spec import RaggedTensorSpec
 from ebbflow.ops.ragged.tensor import RaggedTensor
@@ -111,8 +111,11 @@ def while_loop_v1(
     results = loop.add(context.current_graph(), name or "while", parallel_iterations, back_prop)
     if return_same_structure:
         return nest.pack_sequence_as(loop_vars, results, expand_composites=True)
+    if not of_tf1(context.current_graph()):  # in the structure of what it starts with; TF 1: of what the body gives
+        packed = nest.pack_sequence_as(loop_vars, results, expand_composites=True)
+        return results[0] if len(results) == 1 else packed
     packed = nest.pack_sequence_as(loop.body_structure, results, expand_composites=True)
-    return packed[0] if len(packed) == 1 else packed
+    return packed[0] if len(results) == 1 else packed
 
 
 def tensor_of_variable(value: Any) -> Any:

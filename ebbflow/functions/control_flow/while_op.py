@@ -15,7 +15,7 @@ from ebbflow.core.shape import Dims
 from ebbflow.functions.control_flow.branch_op import truth
 from ebbflow.functions.control_flow.references import read_inside
 from ebbflow.functions.func_graph import FuncGraph
-from ebbflow.functions.side_effects import must_run
+from ebbflow.functions.side_effects import must_run, waited_for
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.state.storage import is_reference
@@ -69,18 +69,25 @@ def _narrow(attrs: dict[str, Any], used: Sequence[int]) -> tuple[list[int], list
     }
     for name in ("cond", "body"):
         slim[name].inputs = [slim[name].inputs[i] for i in keep]
+    if used:
+        slim["body"].effects = waited_for(slim["body"])
     return keep, keep, slim
 
 
 def _needed_variables(test: FuncGraph, body: FuncGraph, used: Sequence[int]) -> list[int]:
-    effects = [node for node in (*test._nodes, *body._nodes) if must_run(node)]
-    keep = set(used) | _arguments_of(test, [*test.outputs, *effects]) | _arguments_of(body, effects)
+    keep = set(used) | _arguments_of(test, [*test.outputs, *_effects(test)])
+    if body.effects is None or not used:
+        keep |= _arguments_of(body, _effects(body))
     stack = list(keep)
     while stack:
         more = _arguments_of(body, [body.outputs[stack.pop()]]) - keep
         keep |= more
         stack.extend(more)
     return sorted(keep)
+
+
+def _effects(graph: FuncGraph) -> list[Any]:
+    return graph.effects if graph.effects is not None else [node for node in graph._nodes if must_run(node)]
 
 
 def _arguments_of(graph: FuncGraph, targets: Sequence[Any]) -> set[int]:

@@ -16,6 +16,7 @@ from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.typing import Nested
+from ebbflow.functions.autograph.status import converted_where_on
 from ebbflow.functions.control_flow.loops import map_fn
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.functions.vectorize.bodies import obstacle, run_body
@@ -32,6 +33,7 @@ def vectorized_map(
     >>> vectorized_map(lambda x: x * x + 1, convert([1, 2, 3])).numpy().tolist()
     [2, 5, 10]
     """
+    fn = converted_where_on(fn)
     tensors = nest.map_structure(convert, elems)
     flat = nest.flatten(tensors)
     if not flat:

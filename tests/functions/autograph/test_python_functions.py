@@ -141,3 +141,46 @@ def test_a_dataset_goes_over_its_elements_itself():
     assert int(total(tf.constant(1))) == 11
     assert [int(until(tf.constant(k))) for k in (2, 100)] == [3, 10]
     np.testing.assert_array_equal(sum(int(n) for n in numbers), 10)
+
+
+def test_a_range_with_nothing_in_it_is_empty():
+    @tf.function
+    def total(n):
+        s = 0
+        for i in range(n):
+            s += i + 1
+        for _ in range(n, n - 2):
+            s += 100
+        return s
+
+    assert [int(total(tf.constant(n))) for n in (-3, 0, 4)] == [0, 0, 10]
+
+
+def test_items_are_sorted_by_a_key():
+    @tf.function
+    def arranged(x):
+        return sorted(x, key=lambda v: abs(v - 2.0)), sorted(x, key=lambda v: int(v) % 3, reverse=True), sorted(x)
+
+    found = arranged(tf.constant([5.0, 1.0, 2.0, 4.0]))
+    assert [t.numpy().tolist() for t in found] == [[2, 1, 4, 5], [5, 2, 1, 4], [1, 2, 4, 5]]
+
+
+def test_texts_become_numbers():
+    @tf.function
+    def numbers(text):
+        return int(text), float(text), int(text, 10)
+
+    assert [n.numpy() for n in numbers(tf.constant("12"))] == [12, 12.0, 12]
+    with pytest.raises(NotImplementedError, match="base"):
+        tf.function(lambda text: int(text, 2))(tf.constant("1"))
+
+
+def test_the_greatest_of_one_number_is_itself():
+    assert int(tf.function(lambda x: max(x) + min(x))(tf.constant(2))) == 4
+
+
+def test_a_dataset_without_end_has_no_length():
+    lengths = tf.function(lambda data: len(data))
+    assert int(lengths(tf.data.Dataset.range(5))) == 5
+    with pytest.raises(tf.errors.InvalidArgumentError, match="definitive cardinality"):
+        lengths(tf.data.Dataset.range(5).repeat())

@@ -95,7 +95,7 @@ def test_a_branch_does_not_see_what_another_makes():
         kept.append(tf.constant(1.0, name="inside"))
         return kept[0]
 
-    with pytest.raises(ValueError, match="Tensor inside:0 in true_fn is accessed from false_fn"):
+    with pytest.raises(ValueError, match="Tensor cond/inside:0 in true_fn is accessed from false_fn"):
         tf.function(lambda c: tf.cond(c, true_fn, lambda: tf.identity(kept[0])))(tf.constant(True))
 
 

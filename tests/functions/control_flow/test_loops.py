@@ -164,3 +164,26 @@ def test_eager_loops_do_not_take_their_arrays_apart_in_every_turn(monkeypatch, l
         loop(lambda x: x * 2.0, tf.range(float(rows)))
         counts.append(len(taken))
     assert counts[0] == counts[1]
+
+
+def away_from_zero(x, y=0):
+    if x + y > 0:
+        return x + y
+    return -(x + y)
+
+
+@pytest.mark.parametrize(
+    "loop, wanted",
+    [
+        (lambda x: tf.map_fn(away_from_zero, x), [1, 2, 3]),
+        (lambda x: tf.vectorized_map(away_from_zero, x), [1, 2, 3]),
+        (lambda x: tf.scan(away_from_zero, x), [1, 1, 4]),
+        (lambda x: tf.foldl(away_from_zero, x), 4),
+        (lambda x: tf.foldr(away_from_zero, x), 2),
+    ],
+)
+def test_a_function_given_to_a_loop_is_converted_where_its_caller_is(loop, wanted):
+    rows = tf.constant([1, -2, 3])
+    with pytest.raises(TypeError, match="not allowed"):
+        tf.function(loop, autograph=False)(rows)
+    assert tf.function(loop)(rows).numpy().tolist() == wanted

@@ -272,3 +272,28 @@ def test_a_sessions_loop_that_reads_a_variable_runs_again_and_again():
             np.testing.assert_allclose(found, np.ones((1, 2)) @ powers[-1], rtol=1e-5)
             exact = sum(np.outer(np.ones(2) @ powers[i], powers[count - 1 - i] @ np.ones(2)) for i in range(count))
             np.testing.assert_allclose(by_weights, exact, rtol=1e-4)
+
+
+STRUCTURES = [  # loop variables, body, what TensorFlow 2.21 gives: by functional control flow, and by that of TF 1
+    ([0, 1.0], lambda i, x: (i + 1, x), ["t", "t"], ("t", "t")),
+    ((0, 1.0), lambda i, x: [i + 1, x], ("t", "t"), ["t", "t"]),
+    ([0], lambda i: i + 1, "t", "t"),
+    ((0,), lambda i: [i + 1], "t", "t"),
+    ([[0, 1]], lambda i: ([i[0] + 1, i[1]],), [["t", "t"]], (["t", "t"],)),
+    ([[0]], lambda i: ([i[0] + 1],), "t", ["t"]),
+]
+
+
+@pytest.mark.parametrize("case", range(len(STRUCTURES)))
+@pytest.mark.parametrize("functional", [True, False])
+def test_structure_of_what_a_loop_of_a_session_gives(case, functional):
+    start, body, *wanted = STRUCTURES[case]
+    v1 = tf.compat.v1
+    before = v1.control_flow_v2_enabled()
+    try:
+        (v1.enable_control_flow_v2 if functional else v1.disable_control_flow_v2)()
+        with tf.Graph().as_default():
+            found = v1.while_loop(lambda i, *_: tf.nest.flatten(i)[0] < 2, body, start)
+        assert tf.nest.map_structure(lambda t: "t", found) == wanted[0 if functional else 1]
+    finally:
+        (v1.enable_control_flow_v2 if before else v1.disable_control_flow_v2)()
