@@ -34,6 +34,8 @@ def shown(era: int) -> ModuleType:
     for name in TREES:
         if not hasattr(module, name):
             setattr(module, name, getattr(importlib.import_module("ebbflow.doors.boosted_trees.estimators"), name))
+    if era == 1:
+        module.tpu.TPUEstimator = importlib.import_module("ebbflow.doors.tpu_estimator").estimator_class()
     return module
 
 

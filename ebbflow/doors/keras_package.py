@@ -34,12 +34,16 @@ ROOMS = ("core", "convolutional", "normalization", "recurrent", "wrappers", "emb
          "noise", "pooling", "local", "merge", "convolutional_recurrent", "cudnn_recurrent")  # fmt: skip
 """Modules of layers that programs of the time imported from; all of their layers are public."""
 
+SAVING = ("hdf5_format", "model_config", "save", "saved_model", "saving_utils")
+"""Modules of `keras.saving` until TensorFlow 2.11."""
+
 MOVED = {
     **{f"layers.{room}": "layers" for room in ROOMS},
     "backend.tensorflow_backend": "backend",
     "engine.topology": "engine.base_layer",
     "engine.network": "engine.functional",
     "objectives": "losses",
+    **{f"saving.{name}": f"saving.legacy.{name}" for name in SAVING},
     "legacy.layers": "layers",
     "utils.training_utils": "utils",
     "utils.visualize_util": "utils.vis_utils",
@@ -132,9 +136,18 @@ def inside(path: str) -> Any:
     for place in places:
         module = module_or_none(f"{place}.{path}")
         if module is not None:
-            return module
+            return _with_moved(module, path)
     space, _, name = path.rpartition(".")
     return next((vars(m)[name] for place in places if name in vars(m := _module(place, space))), None)
+
+
+def _with_moved(module: ModuleType, path: str) -> ModuleType:
+    """Return a module that shows what was in it once: `from keras.saving import model_config` asks the module."""
+    for old, new in MOVED.items():
+        space, _, name = old.rpartition(".")
+        if space == path and not hasattr(module, name):
+            setattr(module, name, module if new == path else inside(new))
+    return module
 
 
 def public(path: str) -> Any:

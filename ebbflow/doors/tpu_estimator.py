@@ -1,11 +1,13 @@
-"""`tf.contrib.tpu.TPUEstimator` and what goes with it: names of the package `tensorflow_estimator`.
+"""`tf.contrib.tpu.TPUEstimator` and what goes with it: the package `tensorflow_estimator`, on the devices there are.
 
-They are looked for when somebody asks. With `use_tpu=False` such an Estimator trains on the host like any other, and
-calls model functions as one for TPUs does.
+The names are looked for when somebody asks. Such an Estimator checks its arguments as one for TPUs does and calls model
+functions in that manner (batch sizes in `params`, metrics and host calls as functions of tensors); its steps run on
+this machine's devices, as one shard, whether it was made with `use_tpu=True` or not. `params["use_tpu"]` says False.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ebbflow.doors.estimator_package import inside
@@ -14,7 +16,6 @@ PLACES = {
     "InputPipelineConfig": "tpu_config",
     "RunConfig": "tpu_config",
     "TPUConfig": "tpu_config",
-    "TPUEstimator": "tpu_estimator",
     "TPUEstimatorSpec": "tpu_estimator",
     "export_estimator_savedmodel": "tpu_estimator",
     "TPUContext": "tpu_context",
@@ -25,7 +26,25 @@ PLACES = {
 """The module of each name, in the package."""
 
 
+@functools.cache
+def estimator_class() -> type:
+    """Return `TPUEstimator`: the package's, told after its checks that there is no TPU to feed."""
+    package = inside("tpu.tpu_estimator").TPUEstimator
+
+    class TPUEstimator(package):  # type: ignore[misc, valid-type]
+        """An Estimator of model functions that are written for TPUs."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self._ctx._use_tpu = False
+            self._ctx._model_parallelism_enabled = False
+
+    return TPUEstimator
+
+
 def __getattr__(name: str) -> Any:
+    if name == "TPUEstimator":
+        return estimator_class()
     if name == "get_tpu_context":
         return inside("tpu.tpu_context._get_tpu_context")
     if name not in PLACES:

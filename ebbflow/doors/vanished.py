@@ -40,7 +40,7 @@ _WINDOWS = """
 MOVED: dict[str, dict[str, Any]] = {
     "numpy": {
         **{name: getattr(builtins, name) for name in ("bool", "int", "float", "complex", "object", "str")},
-        **{"long": int, "unicode": str},
+        **{"long": int, "unicode": str, "math": math},
         **{"float_": "float64", "complex_": "complex128", "unicode_": "str_", "string_": "bytes_", "bool8": "bool_"},
         **{"int0": "intp", "uint0": "uintp", "longfloat": "longdouble", "singlecomplex": "complex64"},
         **{"cfloat": "complex128", "clongfloat": "clongdouble", "longcomplex": "clongdouble"},

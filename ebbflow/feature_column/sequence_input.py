@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ebbflow.core.shape import TensorShape
-from ebbflow.feature_column.base import LazyBuilder, OldSequenceDenseColumn, SequenceDenseColumn, normalized, scope_name
+from ebbflow.feature_column.base import (
+    FeatureTransformationCache,
+    LazyBuilder,
+    OldSequenceDenseColumn,
+    SequenceDenseColumn,
+    normalized,
+    scope_name,
+)
 from ebbflow.feature_column.first_generation import _variable_collections
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.creation import identity
@@ -31,12 +38,13 @@ def sequence_input_layer(
                 "All feature_columns must be of type _SequenceDenseColumn. You can wrap a sequence_categorical_column "
                 f"with an embedding_column or indicator_column. Given (type {type(column)}): {column}"
             )
-    into, builder = _variable_collections(weight_collections), LazyBuilder(features)
+    into = _variable_collections(weight_collections)
+    caches = LazyBuilder(features), FeatureTransformationCache(features)
     with variable_scope(None, default_name="sequence_input_layer", values=list(features.values())):
         tensors, lengths = [], []
         for column in columns:
             with variable_scope(None, default_name=scope_name(getattr(column, "_var_scope_name", column.name))):
-                tensor, length = _one(column, builder, into, trainable)
+                tensor, length = _one(column, caches, into, trainable)
                 dims = shape_of(tensor)
                 shape = TensorShape(getattr(column, "variable_shape", None) or column._variable_shape)
                 tensors.append(reshape(tensor, [dims[0], dims[1], shape.num_elements()]))
@@ -44,10 +52,11 @@ def sequence_input_layer(
         return concat(tensors, -1), _equal(lengths)
 
 
-def _one(column: Any, builder: LazyBuilder, into: Any, trainable: bool) -> Any:
+def _one(column: Any, caches: tuple[LazyBuilder, FeatureTransformationCache], into: Any, trainable: bool) -> Any:
+    """Return a column's steps and their count, asked in the manner of the column's generation."""
     if isinstance(column, OldSequenceDenseColumn):
-        return column._get_sequence_dense_tensor(builder, weight_collections=into, trainable=trainable)
-    return column.get_sequence_dense_tensor(builder, None)
+        return column._get_sequence_dense_tensor(caches[0], weight_collections=into, trainable=trainable)
+    return column.get_sequence_dense_tensor(caches[1], None)
 
 
 def _equal(lengths: list[Any]) -> Any:

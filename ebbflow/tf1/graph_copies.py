@@ -24,13 +24,16 @@ if TYPE_CHECKING:
 
 
 def placeholder_name(t: TensorLike | None = None, scope: str | None = None, prefix: str = "geph") -> str:
-    """Return what a placeholder that stands for a tensor is called."""
-    scope = "" if scope is None else f"{scope.rstrip('/')}/" if scope else ""
+    """Return what a placeholder that stands for a tensor is called: below `scope`, or (None) below the tensor's own."""
+    below = f"{scope.rstrip('/')}/" if scope else ""
     if t is None:
-        return f"{scope}{prefix}"
+        return f"{below}{prefix}"
     if type(t) is not SymbolicTensor:
         raise TypeError(f"Expected a tf.Tensor, got: {type(t)}")
-    return f"{scope}{prefix}__{t.op.name.rpartition('/')[2]}_{t.value_index}"
+    own, _, name = t.op.name.rpartition("/")
+    if scope is None and own:
+        below = f"{own}/"
+    return f"{below}{prefix}__{name}_{t.value_index}"
 
 
 def make_placeholder_from_tensor(t: Nested, scope: str | None = None, prefix: str = "geph") -> Tensor:
@@ -280,9 +283,12 @@ def swap_ts(ts0: Nested, ts1: Nested, can_modify: Nested = None, cannot_modify: 
 
 
 def _change(edges: list[tuple[Any, int, Any]]) -> int:
-    for node, _, new in edges:
+    for node, i, new in edges:
         if not node.inputs or new.graph is not node.graph:
             raise ValueError(f"{new!r} is not of the graph of '{node.name}'")
+        old = node.inputs[i]
+        if old.dtype != new.dtype or not old.shape.is_compatible_with(new.shape):
+            raise ValueError(f"'{node.name}' takes {old!r}; {new!r} has another dtype or shape")
     for node, i, new in edges:
         node._update_input(i, new)
         if new.op._id > node._id:

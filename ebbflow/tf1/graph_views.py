@@ -262,7 +262,7 @@ def compute_boundary_ts(ops: Nested) -> tuple[list[Any], list[Any], list[Any]]:
     inputs = dict.fromkeys(t for op in listed for t in op.inputs if t.op not in inside)
     given = [t for op in listed for t in op.outputs]
     outputs = [t for t in given if not t.consumers() or not inside.issuperset(t.consumers())]
-    return list(inputs), outputs, [t for t in given if t not in outputs]
+    return list(inputs), outputs, [t for t in given if not inside.isdisjoint(t.consumers())]
 
 
 class SubGraphView:

@@ -479,9 +479,11 @@ class MovingAverageOptimizer(Optimizer):
         }  # fmt: skip
         swapped = dict(named)
         for plain, average in self._swapped_variable_name_map.items():
-            if average not in named:
-                raise ValueError(f"Variable to swap {average} is not part of variables to save.")
-            swapped[plain], swapped[average] = named[average], named[plain]
+            missing = [swap for swap in (plain, average) if swap not in named]
+            if len(missing) == 1:
+                raise ValueError(f"Variable to swap {missing[0]} is not part of variables to save.")
+            if not missing:
+                swapped[plain], swapped[average] = named[average], named[plain]
         return Saver(swapped, name=name, **kwargs)
 
     def get_slot(self, var: Variable, name: str) -> Any:

@@ -21,6 +21,8 @@ PROGRAM = """
 
     def model(features, labels, mode, params):
         p = tf.matmul(features, tf.get_variable("w", [3, 1]))
+        if mode == tf.estimator.ModeKeys.PREDICT:
+            return tpu.TPUEstimatorSpec(mode=mode, predictions={"p": p})
         loss = tf.losses.mean_squared_error(labels, p)
         optimizer = tf.train.GradientDescentOptimizer(0.1)
         if params["use_tpu"]:
@@ -37,17 +39,26 @@ PROGRAM = """
     how = tpu.TPUConfig(iterations_per_loop=5, per_host_input_for_training=tpu.InputPipelineConfig.PER_HOST_V2)
     config = tpu.RunConfig(model_dir=tempfile.mkdtemp(), tpu_config=how)
     assert isinstance(config, tpu_config.RunConfig)
-    estimator = tpu.TPUEstimator(model, config=config, use_tpu=False, train_batch_size=8, eval_batch_size=8)
-    assert isinstance(estimator, tpu_estimator.TPUEstimator)
-    estimator.train(rows, max_steps=50)
-    told = estimator.evaluate(rows, steps=4)
-    print(told["global_step"], told["mae"] < 1e-3)
+    for use_tpu in (False, True):
+        Estimator = tf.estimator.tpu.TPUEstimator if use_tpu else tpu.TPUEstimator
+        config = config.replace(model_dir=tempfile.mkdtemp())
+        estimator = Estimator(
+            model, config=config, use_tpu=use_tpu, train_batch_size=8, eval_batch_size=8, predict_batch_size=8)
+        assert isinstance(estimator, tpu_estimator.TPUEstimator)
+        estimator.train(rows, max_steps=50)
+        told = estimator.evaluate(rows, steps=4)
+        print(told["global_step"], told["mae"] < 1e-3, len(list(zip(estimator.predict(rows), range(16)))))
+    try:
+        tpu.TPUEstimator(model, config=config, use_tpu=True)
+    except ValueError as error:
+        print(error)
 """
 
 
-def test_it_trains_and_evaluates_on_the_host(tmp_path):
+def test_it_trains_evaluates_and_predicts_on_the_devices_there_are(tmp_path):
     script = tmp_path / "train.py"
     script.write_text(textwrap.dedent(PROGRAM))
     command = [sys.executable, "-m", "ebbflow", "run", "--tf", "1", str(script)]
     child = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert child.stdout.splitlines()[-1:] == ["50 True"], child.stderr[-3000:]
+    wanted = ["50 True 16", "50 True 16", "`train_batch_size` cannot be `None`"]
+    assert child.stdout.splitlines()[-3:] == wanted, child.stderr[-3000:]

@@ -52,6 +52,7 @@ NAMES = [
     ("np.asscalar(np.array([3]))", 3),
     ("np.in1d([[1], [2]], [2]).tolist()", [False, True]),
     ("np.Inf", np.inf),
+    ("np.math.sqrt(4.0)", 2.0),
     ("np.infty", np.inf),
     ("collections.Iterable", collections.abc.Iterable),
     ("collections.Mapping", collections.abc.Mapping),

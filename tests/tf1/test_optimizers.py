@@ -93,3 +93,18 @@ def test_a_task_without_gradient_leaves_the_slots_alone():
         moved = session.run(x)
         session.run(step, {weight: 0.0})
         assert session.run(x) == moved
+
+
+def test_a_swapping_saver_of_some_variables():
+    with tf.Graph().as_default():
+        x, y = (v1.get_variable(name, initializer=1.0) for name in "xy")
+        optimizer = optimizers.MovingAverageOptimizer(v1.train.GradientDescentOptimizer(0.5), 0.5)
+        optimizer.minimize(x * x + y)
+        average = next(v for v in v1.global_variables() if v.op.name == "x/ExponentialMovingAverage")
+        assert optimizer.swapping_saver(var_list=[x, average])._var_list == {
+            "x": average, "x/ExponentialMovingAverage": x,
+        }  # fmt: skip
+        with pytest.raises(ValueError, match="Variable to swap x/ExponentialMovingAverage"):
+            optimizer.swapping_saver(var_list=[x])
+        with pytest.raises(ValueError, match="Variable to swap x is not"):
+            optimizer.swapping_saver(var_list=[average])

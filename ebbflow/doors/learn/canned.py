@@ -41,8 +41,30 @@ class ProblemType:
     LOGISTIC_REGRESSION = 3
 
 
+HALF = "0.500000"
+METRICS = {
+    "accuracy_baseline": "accuracy/baseline_label_mean",
+    "label/mean": "labels/actual_label_mean",
+    "prediction/mean": "labels/prediction_mean",
+    "precision": f"precision/positive_threshold_{HALF}_mean",
+    "recall": f"recall/positive_threshold_{HALF}_mean",
+}
+"""What metrics are called today, and what they were called."""
+
+
+def old_metrics(found: Mapping[str, Any], regression: bool = False) -> dict[str, Any]:
+    """Return metrics under the names they had; regression had none but its loss."""
+    dropped = {"average_loss", *(("label/mean", "prediction/mean") if regression else ())}
+    told = {METRICS.get(key, key): value for key, value in found.items() if key not in dropped}
+    if "accuracy/baseline_label_mean" in told and "accuracy" in told:
+        told[f"accuracy/threshold_{HALF}_mean"] = told["accuracy"]
+    return told
+
+
 class _Canned(BaseEstimator):
     """A canned model of the package's, fed with dictionaries."""
+
+    _is_regression = False
 
     def __init__(
         self, kind: str, model_dir: str | None, config: Any, gradient_clip_norm: float | None = None,
@@ -50,6 +72,8 @@ class _Canned(BaseEstimator):
         **kwargs: Any,
     ):  # fmt: skip
         super().__init__(model_dir, config)
+        if kwargs.get("n_classes", 2) < 2:
+            raise ValueError(f"n_classes must be > 1 for classification: {kwargs['n_classes']}.")
         arguments = {name: value for name, value in kwargs.items() if value is not None}
         arguments = old_options.adjusted(kind, arguments, gradient_clip_norm, embedding_lr_multipliers)
         arguments["loss_reduction"] = Reduction.SUM_OVER_BATCH_SIZE
@@ -64,9 +88,9 @@ class _Canned(BaseEstimator):
         return named(input_fn)
 
     def evaluate(self, *args: Any, metrics: Mapping[str, Any] | None = None, **kwargs: Any) -> dict[str, Any]:
-        """Return the loss and the metrics: the model's own, and those given."""
+        """Return the loss and the metrics, under the names they had: the model's own, and those given."""
         if not metrics:
-            return super().evaluate(*args, **kwargs)
+            return old_metrics(super().evaluate(*args, **kwargs), self._is_regression)
 
         def more(features: Any, labels: Any, predictions: Any) -> dict[str, Any]:
             shown = {**predictions, **_old_names(predictions)}
@@ -77,7 +101,7 @@ class _Canned(BaseEstimator):
 
         self._estimator = core.add_metrics(self._plain, more)
         try:
-            return super().evaluate(*args, **kwargs)
+            return old_metrics(super().evaluate(*args, **kwargs), self._is_regression)
         finally:
             self._estimator = self._plain
 
@@ -126,6 +150,8 @@ class _Classifier(_Canned):
 
 
 class _Regressor(_Canned):
+    _is_regression = True
+
     def predict(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, outputs: Any = None,
                 as_iterable: bool = True, iterate_batches: bool = False) -> Any:  # fmt: skip
         """Return the score of each row."""

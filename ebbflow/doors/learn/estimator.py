@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ebbflow.checkpoint.management import latest_checkpoint
 from ebbflow.core.typing import Array, Nested, TensorLike
 from ebbflow.doors import estimator_package
 from ebbflow.doors.learn.inputs import input_of
@@ -40,6 +41,11 @@ OLD_MODES = {
     core.ModeKeys.EVAL: ModeKeys.EVAL,
     core.ModeKeys.PREDICT: ModeKeys.INFER,
 }
+NEW_MODES = {old: new for new, old in OLD_MODES.items()}
+
+
+class NotFittedError(ValueError, AttributeError):
+    """A model is asked before it was trained."""
 
 
 class ModelFnOps(NamedTuple("ModelFnOps", [
@@ -145,6 +151,7 @@ class BaseEstimator:
         """Return the loss and the metrics over arrays, once, or over `steps` batches of an input function."""
         if feed_fn is not None:
             raise ValueError("feed_fn is of the queues of TensorFlow 0.x: give input_fn")
+        self._check_fitted(checkpoint_path)
         feed = self._input(input_of(x, y, input_fn, batch_size, shuffle=False, epochs=1))
         self._metrics = metrics
         try:
@@ -165,6 +172,7 @@ class BaseEstimator:
 
         An input function may give batches without end: at once, it is asked for one.
         """
+        self._check_fitted(None)
         feed = self._input(input_of(x, None, input_fn, batch_size, shuffle=False, epochs=1))
         keys = None if outputs is None else list(outputs)
         if input_fn is not None and not as_iterable:
@@ -191,11 +199,16 @@ class BaseEstimator:
             if hasattr(found, "receiver_tensors"):
                 return found
             features, _, inputs = found  # InputFnOps
+            inputs = inputs or features
             return core.export.ServingInputReceiver(features, inputs)
 
         return self._estimator.export_savedmodel(
             export_dir_base, receive, assets_extra=assets_extra, as_text=as_text, checkpoint_path=checkpoint_path
         )
+
+    def _check_fitted(self, checkpoint_path: str | None) -> None:
+        if checkpoint_path is None and latest_checkpoint(self.model_dir) is None:
+            raise NotFittedError(f"Couldn't find trained model at {self.model_dir}.")
 
     def _input(self, input_fn: Any) -> Any:
         return input_fn
@@ -241,7 +254,7 @@ class Estimator(BaseEstimator):
         self._alone = not isinstance(predictions, Mapping)
         if self._alone:
             predictions = {ALONE: predictions}
-        metrics = dict(ops.eval_metric_ops)
+        metrics = {key: value for key, value in ops.eval_metric_ops.items() if key != "loss"}  # the package adds that
         if mode == core.ModeKeys.EVAL:
             for name, spec in (self._metrics or {}).items():
                 spec = spec if isinstance(spec, MetricSpec) else MetricSpec(spec)

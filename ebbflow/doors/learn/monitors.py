@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ebbflow.checkpoint.management import latest_checkpoint
 from ebbflow.core import context
 from ebbflow.core.typing import SessionLike, TensorLike
-from ebbflow.monitored.hooks import NanTensorHook, StepCounterHook, StopAtStepHook
+from ebbflow.graph.collections import GraphKeys, get_collection
+from ebbflow.monitored.hooks import (
+    CheckpointSaverHook,
+    NanTensorHook,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+)
 from ebbflow.monitored.session_run_hook import SessionRunArgs, SessionRunHook
 from ebbflow.platform import logging
 from ebbflow.train.step_counter import get_global_step
@@ -112,6 +121,151 @@ class PrintTensor(EveryN):
         shown = ", ".join(f"{tag} = {outputs[name]}" for tag, name in self._named.items() if name in outputs)
         logging.info("Step %d: %s", step, shown)
         return False
+
+
+class LoggingTrainable(EveryN):
+    """Logs variables that are trained, those of a scope, every n steps."""
+
+    def __init__(self, scope: str | None = None, every_n: int = 100, first_n: int = 1):
+        super().__init__(every_n, first_n)
+        self._scope = scope
+
+    def every_n_step_begin(self, step: int) -> list[Any]:
+        """Return the names of the variables to log."""
+        return [variable.name for variable in get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=self._scope)]
+
+    def every_n_step_end(self, step: int, outputs: dict[str, Any]) -> bool:
+        """Log them."""
+        names = self.every_n_step_begin(step)
+        logging.info("Step %d: %s", step, ", ".join(f"{name} = {outputs[name]}" for name in names if name in outputs))
+        return False
+
+
+class CaptureVariable(EveryN):
+    """Keeps a variable's value every n steps, in `values`, by the step."""
+
+    def __init__(self, var_name: str, every_n: int = 100, first_n: int = 1):
+        super().__init__(every_n, first_n)
+        self._name = var_name
+        self._values: dict[int, Any] = {}
+
+    @property
+    def values(self) -> dict[int, Any]:
+        """The values so far, by the step."""
+        return self._values
+
+    def every_n_step_begin(self, step: int) -> list[Any]:
+        """Return the name of the variable."""
+        return [self._name]
+
+    def every_n_step_end(self, step: int, outputs: dict[str, Any]) -> bool:
+        """Keep its value."""
+        self._values[step] = outputs[self._name]
+        return False
+
+
+class GraphDump(BaseMonitor):
+    """Keeps the values of all tensors that are computed at every step, in `data`, by the step.
+
+    Those of ops without inputs (constants, placeholders) and of ops with state (assignments, random numbers) are left
+    out, and those of `ignore_ops`.
+    """
+
+    def __init__(self, ignore_ops: Iterable[str] | None = None):
+        super().__init__()
+        self._ignored = set(ignore_ops or ())
+        self._data: dict[int, dict[str, Any]] = {}
+        self._tensors: list[Any] = []
+
+    @property
+    def data(self) -> dict[int, dict[str, Any]]:
+        """The values so far: by the step, then by the name."""
+        return self._data
+
+    def begin(self, max_steps: int | None = None) -> None:
+        """Choose the tensors."""
+        super().begin(max_steps)
+        operations = context.default_graph().get_operations()
+        kinds = [op for op in operations if _computes(op) and op.type not in self._ignored]
+        self._tensors = [out for op in kinds for out in op.outputs if out.dtype.name not in ("resource", "variant")]
+
+    def step_begin(self, step: int) -> list[Any]:
+        """Return the tensors."""
+        return self._tensors
+
+    def step_end(self, step: int, output: dict[str, Any]) -> bool:
+        """Keep their values."""
+        self._data[step] = dict(output)
+        return False
+
+    def compare(self, other_dump: GraphDump, step: int, atol: float = 1e-06) -> tuple[list[str], dict[str, Any]]:
+        """Return the names whose values agree at a step of two dumps, and the pairs of values that do not."""
+        same, differing = [], {}
+        for name, value in self._data[step].items():
+            other = other_dump.data[step].get(name)
+            if _agree(np.asarray(value), np.asarray(other), atol):
+                same.append(name)
+            else:
+                differing[name] = (value, other)
+        return same, differing
+
+
+def _computes(op: Any) -> bool:
+    """Return whether an op does nothing but compute from its inputs."""
+    declared = op.op_def
+    return bool(op.inputs) and not declared.is_stateful and not any(arg.is_ref for arg in declared.input_arg)
+
+
+def _agree(one: np.ndarray, other: np.ndarray, atol: float) -> bool:
+    if one.shape != other.shape:
+        return False
+    numbers = one.dtype.kind in "fcbiu" and other.dtype.kind in "fcbiu"
+    return np.allclose(one, other, atol=atol, equal_nan=True) if numbers else bool((one == other).all())
+
+
+class SummarySaver(SummarySaverHook):
+    """Writes summaries every so many steps."""
+
+    def __init__(
+        self,
+        summary_op: TensorLike | None,
+        save_steps: int = 100,
+        output_dir: str | None = None,
+        summary_writer: FileWriter | None = None,
+        scaffold: Any = None,
+    ):
+        super().__init__(save_steps, None, output_dir, summary_writer, scaffold, summary_op)
+
+
+class CheckpointSaver(CheckpointSaverHook):
+    """Saves checkpoints every so many seconds or steps."""
+
+    def __init__(
+        self,
+        checkpoint_dir: str,
+        save_secs: int | None = None,
+        save_steps: int | None = None,
+        saver: Any = None,
+        checkpoint_basename: str = "model.ckpt",
+        scaffold: Any = None,
+    ):
+        super().__init__(checkpoint_dir, save_secs, save_steps, saver, checkpoint_basename, scaffold)
+
+
+def get_default_monitors(
+    loss_op: TensorLike | None = None,
+    summary_op: TensorLike | None = None,
+    save_summary_steps: int = 100,
+    output_dir: str | None = None,
+    summary_writer: FileWriter | None = None,
+) -> list[Any]:
+    """Return the monitors of any training: of the loss and of summaries, where they are given."""
+    found: list[Any] = []
+    if loss_op is not None:
+        found.append(PrintTensor({"loss": getattr(loss_op, "name", loss_op)}))
+    if summary_op is not None:
+        found.append(SummarySaver(summary_op, save_summary_steps, output_dir, summary_writer))
+    return found
 
 
 class ValidationMonitor(EveryN):

@@ -486,3 +486,109 @@ def bags_of_words(tf):
         ),
     ]
     return [[v.name for v in tf.global_variables()], *run(tf, *found)]
+
+
+# --- graphs edited ----------------------------------------------------------------------------------------------------
+
+
+def wired(graph):
+    """Return the nodes of a graph, and what each takes and waits for."""
+    return sorted(
+        f"{op.name}({', '.join(t.name for t in op.inputs)})" + "".join(f" after {c.name}" for c in op.control_inputs)
+        for op in graph.get_operations()
+    )
+
+
+def edited(tf, change):
+    """Return what a small graph is after a change, and what the change returned."""
+    with tf.Graph().as_default() as graph:
+        a = tf.constant([1.0, 1.0], name="a")
+        with tf.name_scope("foo"):
+            b = tf.constant([2.0, 2.0], name="b")
+            c = tf.add(a, b, name="c")
+            d = tf.constant([3.0, 3.0], name="d")
+            with tf.name_scope("bar"):
+                tf.add(c, d, name="e")
+                f = tf.multiply(c, d, name="f")
+                g = tf.subtract(c, a, name="g")
+                with tf.control_dependencies([c.op]):
+                    tf.add(f, g, name="h")
+        result = change(tf.contrib.graph_editor, graph, lambda name: graph.get_operation_by_name(name))
+        return [wired(graph), shown(result)]
+
+
+def shown(result):
+    """Return what an edit returned as text: views by their tensors, tensors and nodes by their names."""
+    if isinstance(result, (list, tuple)):
+        return str([shown(item) for item in result])
+    if hasattr(result, "inputs") and hasattr(result, "passthroughs"):
+        return str([[t.name for t in result.inputs], [t.name for t in result.outputs]])
+    return getattr(result, "name", str(result))
+
+
+EDITS = {
+    "detach": lambda ge, graph, op: ge.detach(ge.sgv(op("foo/c"), op("a")), control_ios=ge.ControlOutputs(graph)),
+    "detach inputs": lambda ge, graph, op: ge.detach_inputs(ge.sgv(op("foo/bar/h"), op("foo/bar/g"))),
+    "detach control inputs": lambda ge, graph, op: ge.detach_inputs(ge.sgv(op("foo/bar/h")), control_inputs=True),
+    "detach outputs": lambda ge, graph, op: ge.detach_outputs(ge.sgv(op("foo/c"))),
+    "connect": lambda ge, graph, op: ge.connect(ge.sgv(op("foo/b")), ge.sgv(op("foo/bar/e")).remap_inputs([0])),
+    "connect alone": lambda ge, graph, op: ge.connect(
+        ge.sgv(op("foo/d")), ge.sgv(op("foo/bar/g")).remap_inputs([1]), disconnect_first=True
+    ),
+    "bypass": lambda ge, graph, op: ge.bypass(ge.sgv(op("foo/bar/f")).remap_inputs([0])),
+    "reroute inputs": lambda ge, graph, op: ge.reroute_inputs(ge.sgv(op("foo/bar/g")), ge.sgv(op("foo/bar/f"))),
+    "swap inputs": lambda ge, graph, op: ge.swap_inputs(ge.sgv(op("foo/bar/g")), ge.sgv(op("foo/bar/f"))),
+    "reroute outputs": lambda ge, graph, op: ge.reroute_outputs(ge.sgv(op("foo/bar/g")), ge.sgv(op("foo/bar/f"))),
+    "swap outputs": lambda ge, graph, op: ge.swap_outputs(ge.sgv(op("foo/b")), ge.sgv(op("foo/d"))),
+    "reroute both": lambda ge, graph, op: ge.reroute_ios(ge.sgv(op("foo/bar/g")), ge.sgv(op("foo/bar/f"))),
+    "swap both": lambda ge, graph, op: ge.swap_ios(ge.sgv(op("foo/bar/g")), ge.sgv(op("foo/bar/e"))),
+    "neighbours": lambda ge, graph, op: sorted(o.name for o in ge.get_ops_ios(op("foo/c"))),
+    "neighbours that wait": lambda ge, graph, op: sorted(
+        o.name for o in ge.get_ops_ios(op("foo/bar/h"), control_ios=ge.ControlOutputs(graph))
+    ),
+    "within": lambda ge, graph, op: sorted(
+        o.name for o in ge.get_within_boundary_ops(graph, op("foo/bar/f"), [op("foo/c"), op("foo/bar/h")], False)
+    ),
+    "border": lambda ge, graph, op: [[t.name for t in ts] for ts in ge.compute_boundary_ts([op("a"), op("foo/c")])],
+    "selected": lambda ge, graph, op: [
+        sorted(o.name for o in found) for found in ge.select_ops_and_ts("^foo/bar", "(?#ts)c:0$", graph=graph)
+    ],
+}
+
+
+@case
+def graphs_edited(tf):
+    return [answer for name in sorted(EDITS) for answer in edited(tf, EDITS[name])]
+
+
+# --- cells on grids ---------------------------------------------------------------------------------------------------
+
+GRIDS = {
+    "one axis": lambda g, tf: g.Grid1BasicRNNCell(2),
+    "one axis, LSTM": lambda g, tf: g.Grid1BasicLSTMCell(2, 0.5),
+    "peepholes": lambda g, tf: g.Grid1LSTMCell(2, use_peepholes=True),
+    "two axes": lambda g, tf: g.Grid2BasicRNNCell(2),
+    "tied": lambda g, tf: g.Grid2BasicRNNCell(2, tied=True),
+    "LSTMs": lambda g, tf: g.Grid2BasicLSTMCell(2),
+    "a layer": lambda g, tf: g.Grid2LSTMCell(2, non_recurrent_fn=tf.nn.relu),
+    "three axes": lambda g, tf: g.Grid3LSTMCell(2, tied=True),
+    "GRUs": lambda g, tf: g.Grid2GRUCell(2),
+    "of one piece": lambda g, tf: g.Grid2BasicLSTMCell(2, state_is_tuple=False, output_is_tuple=False),
+    "two inputs": lambda g, tf: g.GridRNNCell(2, 3, input_dims=[0, 1], output_dims=[1, 2], priority_dims=[2]),
+}
+
+
+@case
+def cells_on_grids(tf):
+    found = []
+    for name in sorted(GRIDS):
+        with tf.Graph().as_default():
+            cell = GRIDS[name](tf.contrib.grid_rnn, tf)
+            x = tf.constant([[1.0, -1.0, 0.5, 0.25], [0.5, 2.0, -0.75, 1.0]])
+            with tf.variable_scope("root", initializer=tf.constant_initializer(0.2)):
+                first, state = cell(x, cell.zero_state(2, tf.float32))
+                tf.get_variable_scope().reuse_variables()
+                second, state = cell(x, state)
+            found += [[f"{v.op.name} {v.shape.as_list()}" for v in tf.global_variables()], str(cell.output_size)]
+            found += run(tf, *tf.contrib.framework.nest.flatten([first, second, state]))
+    return found
