@@ -36,6 +36,10 @@ FUNCTIONS = {
 
 def large_form(name: str, dtype: Any, plain: Callable[[Any], Any]) -> Callable[[Any], Any] | None:
     """Return a kernel of one large array by the function `name`, and by `plain` where there is no code for it."""
+    if dtype is dtypes.float16 or dtype is dtypes.complex64:
+        from ebbflow.ops.elementwise.element_loops import other_form  # for those who have large arrays
+
+        return other_form(name, dtype, plain)
     if (dtype is not dtypes.float32 and dtype is not dtypes.float64) or not enabled.allowed("native"):
         return None
     function: Any = None

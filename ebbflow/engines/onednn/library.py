@@ -1,11 +1,12 @@
 """Finding, loading and taming the shared library.
 
-oneDNN comes from PyPI (`onednn-cpu-gomp`), for Linux on x86-64. Three things about it are settled here, before any
-primitive is made. *Instructions*: some virtual machines announce AMX, bfloat16 and float16 instructions and kill the
-process that uses them, so AVX-512 is the most that is used; ONEDNN_MAX_CPU_ISA may ask for less, or for more, which is
-granted if a child process survives it. *Threads*: as many as the program wants for one op and the machine has, and idle
-ones sleep soon: they would otherwise take the CPUs from NumPy's BLAS. *Forks*: the threads of libgomp are not there in
-a forked child; its calls go through a thread of their own. Knows nothing of primitives.
+oneDNN comes from PyPI (`onednn-cpu-gomp`), for Linux on x86-64; a newer one of the system's is taken instead. Three
+things about it are settled here, before any primitive is made. *Instructions*: some virtual machines announce AMX,
+bfloat16 and float16 instructions and kill the process that uses them, so AVX-512 is the most that is used;
+ONEDNN_MAX_CPU_ISA may ask for less, or for more, which is granted if a child process survives it. *Threads*: as many as
+the program wants for one op and the machine has, and idle ones sleep soon: they would otherwise take the CPUs from
+NumPy's BLAS. *Forks*: the threads of libgomp are not there in a forked child; its calls go through a thread of their
+own. Knows nothing of primitives.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from ebbflow.platform import config
 
 PACKAGE = "onednn-cpu-gomp"
 FILE = "libdnnl.so.3"
+SYSTEM = ("/usr/local/lib", "/usr/local/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
+"""Where distributions and `cmake --install` put it."""
+
 ISAS = {
     "sse41": 0x1,
     "avx": 0x3,
@@ -55,6 +59,7 @@ class Library:
         self.quick = ctypes.PyDLL(path)
         self.omp = ctypes.PyDLL(path)  # libgomp's names are found through the library that needs it
         self.version = _version(self.call)
+        self.path = path
 
 
 class _Version(ctypes.Structure):
@@ -104,8 +109,22 @@ def suits() -> bool:
     return sys.platform == "linux" and os.uname().machine == "x86_64" and enabled.allowed("onednn")
 
 
-def find() -> str | None:
-    """Return the path of the library, or None where it is not installed."""
+def candidates() -> Iterator[str]:
+    """Yield the files that may be oneDNN: what EBBFLOW_ONEDNN names, alone; else the package's and the system's."""
+    named = os.environ.get("EBBFLOW_ONEDNN")
+    if named:
+        yield named
+        return
+    packaged = _packaged()
+    if packaged is not None:
+        yield packaged
+    for folder in SYSTEM:
+        if (path := pathlib.Path(folder, FILE)).exists():
+            yield str(path)
+
+
+def _packaged() -> str | None:
+    """Return the path of the package's library, or None where it is not installed."""
     beside = pathlib.Path(sys.prefix, "lib", FILE)
     if beside.exists():
         return str(beside)
@@ -130,16 +149,22 @@ def load() -> Library | None:
 
 
 def _load() -> Library | None:
-    path = find() if suits() else None
-    if path is None:
+    library = (
+        max(filter(None, map(_opened, candidates())), key=lambda one: one.version, default=None) if suits() else None
+    )
+    if library is None:
         return None
-    try:
-        library = Library(path)
-    except OSError:  # no libgomp, or another library of that name: NumPy serves
-        return None
-    library.call.dnnl_set_max_cpu_isa(_granted(path))
+    library.call.dnnl_set_max_cpu_isa(_granted(library.path))
     os.register_at_fork(after_in_child=_in_child)
     return library
+
+
+def _opened(path: str) -> Library | None:
+    """Return the library in a file, or None where it cannot serve: NumPy does then."""
+    try:
+        return Library(path)
+    except (OSError, AttributeError):  # no libgomp, threads other than OpenMP's, or another library of that name
+        return None
 
 
 def serves() -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ebbflow.engines.xla.library import lax
 from ebbflow.engines.xla.rules import lowering
-from ebbflow.ops.random.distributions import _FRACTION_BITS, _SMALLEST, per_block
+from ebbflow.ops.random.distributions import _FRACTION_BITS, SMALLEST, per_block
 from ebbflow.ops.random.philox import _FACTORS, _KEY_STEPS, _ROUNDS
 from ebbflow.ops.random.stateful_ops import asked
 
@@ -69,7 +69,7 @@ def _uniform(jnp: Any, words: Any, dtype: np.dtype) -> Any:
 def _normal(jnp: Any, words: Any, dtype: np.dtype) -> Any:
     wide = np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
     u = _uniform(jnp, words, wide).reshape(-1, 2)
-    radius = jnp.sqrt(-2 * jnp.log(jnp.maximum(u[:, 0], wide.type(_SMALLEST))))
+    radius = jnp.sqrt(-2 * jnp.log(jnp.maximum(u[:, 0], wide.type(SMALLEST))))
     angle = u[:, 1] * wide.type(2 * math.pi)
     return jnp.stack([jnp.sin(angle) * radius, jnp.cos(angle) * radius], axis=1)
 

@@ -77,10 +77,34 @@ def test_without_it_everything_still_works(engines):
 
 
 def test_a_machine_without_the_library(monkeypatch):
-    monkeypatch.setattr(library, "find", lambda: None)
+    monkeypatch.setattr(library, "candidates", lambda: [])
     assert library._load() is None
-    monkeypatch.setattr(library, "find", lambda: __file__)  # there, but no library
+    monkeypatch.setattr(library, "candidates", lambda: [__file__])  # there, but no library
     assert library._load() is None
+    monkeypatch.setattr(library, "candidates", lambda: ["libc.so.6"])  # a library, but another one
+    assert library._load() is None
+
+
+@serving
+def test_the_newest_library_that_can_serve_is_taken(monkeypatch, tmp_path):
+    packaged, system = library._packaged(), tmp_path / library.FILE
+    system.symlink_to(packaged)
+    monkeypatch.setattr(library, "SYSTEM", [str(tmp_path)])
+    assert list(library.candidates()) == [packaged, str(system)]
+    versions = {packaged: (3, 2, 0), str(system): (3, 9, 1)}
+    opened = library._opened
+
+    def told(path):
+        one = opened(path)
+        one.version = versions[path]
+        return one
+
+    monkeypatch.setattr(library, "_opened", told)
+    assert library._load().path == str(system)
+    versions[str(system)] = (3, 1, 0)
+    assert library._load().path == packaged
+    monkeypatch.setenv("EBBFLOW_ONEDNN", str(system))
+    assert library._load().path == str(system)
 
 
 def test_another_platform(monkeypatch):
@@ -134,7 +158,7 @@ def test_instructions_are_capped(monkeypatch):
 
 @serving
 def test_a_child_that_dies_grants_nothing(monkeypatch):
-    path = library.find()
+    path = library._packaged()
     assert library.survives(path, library.ISAS["avx2"])
     assert not library.survives("/no/such/library", library.ISAS["avx2"])
     monkeypatch.setattr(library, "_PROBE", "import os; os.abort()")
