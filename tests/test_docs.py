@@ -53,7 +53,7 @@ def modules() -> list[str]:
 @pytest.mark.parametrize("name", modules())
 def test_examples_in_docstrings(name):
     if (
-        name.startswith(("ebbflow.doors.learn.", "ebbflow.doors.boosted_trees."))
+        name.startswith(("ebbflow.doors.learn.", "ebbflow.doors.boosted_trees.", "ebbflow.doors.contrib_estimator."))
         and importlib.util.find_spec("tf_keras") is None
     ):
         pytest.skip("no extra brings tf_keras, which asks for TensorFlow")

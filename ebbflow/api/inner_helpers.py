@@ -28,6 +28,7 @@ from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.platform.eras import control_flow_v2_enabled
 from ebbflow.runtime.fetches import IndexedSlicesValue
 from ebbflow.runtime.session import Session, get_default_session
+from ebbflow.state.base import Variable
 
 __all__ = ["collections_abc"]
 
@@ -47,6 +48,11 @@ def to_numpy(value: Any) -> Any:
     if isinstance(value, Tensor) and not hasattr(value, "numpy"):
         return (get_default_session() or Session()).run(value)
     return value.numpy() if hasattr(value, "numpy") else np.asarray(value)
+
+
+def body_of(node: Any, attr_name: str, attr_graph_name: str = "") -> Any:
+    """Return the body that an attr of a node names: `while_v2._get_graph`."""
+    return node._attrs[attr_name]
 
 
 class NotOkStatusException(Exception):  # noqa: N818  (TensorFlow's word)
@@ -79,6 +85,11 @@ def convert_n_to_tensor(
 def is_sparse(x: Any) -> bool:
     """Return whether a value is a sparse tensor, or the value of one."""
     return isinstance(x, (SparseTensor, SparseTensorValue))
+
+
+def is_dense_tensor_like(t: Any) -> bool:
+    """Return whether something is a tensor or stands for one, as variables do."""
+    return isinstance(t, (Tensor, Variable))
 
 
 def is_ragged(value: Any) -> bool:

@@ -76,10 +76,19 @@ def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
             if target is not None and name in here and here[name] is resolve(target):
                 here[name] = public(target)
 
+    live = _live_names(key, path) if path.startswith("python.") else frozenset()
+    if live:
+        importlib.import_module(f"{PACKAGE}.api.live").enliven(module, live)
     furnished.append(support_dispatch)
     fetch.fetches = f"{root}.{path}"  # type: ignore[attr-defined]
     here.update(__getattr__=fetch, __dir__=listing)
     here.setdefault("__path__", [])
+
+
+def _live_names(key: str, path: str) -> frozenset[str]:
+    """Return which names of a namespace have values that change; assigning to them changes those."""
+    targets = views.view(key).spaces.get(path, {})
+    return frozenset(name for name, target in targets.items() if target is not None and target.startswith(LIVE))
 
 
 def _not_in_table(module: ModuleType, root: str, key: str, path: str, name: str) -> Any:

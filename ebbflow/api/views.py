@@ -36,6 +36,7 @@ OFTEN_IMPORTED = ("framework", "ops", "util", "platform", "eager", "training", "
 RECORDED = pathlib.Path(__file__).with_name("tables") / "inner_paths.txt"
 
 OTHER_PACKAGES = (
+    "doors.contrib_estimator.",
     "doors.estimator_package:",
     "doors.keras_package:",
     "doors.learn.",
@@ -113,15 +114,16 @@ def follow(
 
 
 def mirrored(spaces: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    """Return a second path to every name of some namespaces.
+    """Return a second path to every name of some namespaces, but for those of their insides.
 
-    >>> mirrored({"app.flags": "flags"}, {"flags.FLAGS": "f", "app.run": "r"})
+    >>> mirrored({"app.flags": "flags"}, {"flags.FLAGS": "f", "flags.python.x": "x", "app.run": "r"})
     {'app.flags.FLAGS': 'f'}
     """
     found: dict[str, str] = {}
     for copy, original in spaces.items():
         start = original + "."
-        found.update((f"{copy}.{name[len(start) :]}", names[name]) for name in names if name.startswith(start))
+        shown = [name[len(start) :] for name in names if name.startswith(start)]
+        found.update((f"{copy}.{name}", names[start + name]) for name in shown if not name.startswith("python."))
     return found
 
 

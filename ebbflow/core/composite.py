@@ -6,7 +6,7 @@ themselves belong to the rooms of their ops, and subclass these.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ebbflow.core import spec_parts
@@ -135,6 +135,35 @@ class TypeSpec:
     def _from_compatible_tensor_list(self, tensor_list: Sequence[Any]) -> Any:
         parts = _nest[0].pack_sequence_as(self._component_specs, list(tensor_list), expand_composites=True)
         return self._from_components(parts)
+
+    def flatten(self) -> list[Any]:
+        """The specs of the tensors that a value of this type holds."""
+        return [flat for spec in _nest[0].flatten(self._component_specs) for flat in spec.flatten()]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        """The tensors that a value of this type holds."""
+        specs = self._component_specs
+        parts = _nest[0].flatten_up_to(specs, self._to_components(value))
+        pairs = zip(_nest[0].flatten(specs), parts, strict=True)
+        return [tensor for spec, part in pairs for tensor in spec.to_tensors(part)]
+
+    def from_tensors(self, tensors: Iterator[Any]) -> Any:
+        """A value of this type from an iterator over its tensors, of which it takes what it needs."""
+        parts = [spec.from_tensors(tensors) for spec in _nest[0].flatten(self._component_specs)]
+        return self._from_components(_nest[0].pack_sequence_as(self._component_specs, parts))
+
+    def cast(self, value: Any, cast_context: Any = None) -> Any:
+        """The value as one of this type: itself where its parts are of their types; TypeError where it is not."""
+        if isinstance(value, TypeSpec):
+            if getattr(cast_context, "allow_specs", False) and value.is_subtype_of(self):
+                return value
+            raise TypeError(f"Can not cast {value!r} to {self!r}")
+        specs, parts = self.flatten(), self.to_tensors(value)
+        if len(specs) != len(parts):
+            raise TypeError(f"Can not cast {value!r} to {self!r}: it has {len(parts)} tensors, not {len(specs)}")
+        found = [spec.cast(part, cast_context) for spec, part in zip(specs, parts, strict=True)]
+        same = all(a is b for a, b in zip(found, parts, strict=True))
+        return value if same else self.from_tensors(iter(found))
 
     # --- as datasets of TF 1 tell of them -----------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ class CompositeTensorGradient(abc.ABC):
 
     @abc.abstractmethod
     def get_gradient_components(self, value: Any) -> Any:
-        """Return what of a value is differentiated: tensors, or values made of tensors."""
+        """Return what of a value is differentiated: a tensor, a value made of tensors, or a list of such."""
 
     @abc.abstractmethod
     def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
@@ -54,7 +54,9 @@ def flat_tensors(values: Sequence[Any]) -> list[Any]:
     """Return the tensors that are differentiated of values, some of which are made of several."""
     flat: list[Any] = []
     for value in values:
-        if is_composite(value):
+        if isinstance(value, list):
+            flat += flat_tensors(value)
+        elif is_composite(value):
             flat += flat_tensors([_protocol(value).get_gradient_components(value)])
         else:
             flat.append(value)
@@ -68,6 +70,9 @@ def gradients_like(values: Sequence[Any], grads: Sequence[Any]) -> list[Any]:
 
 
 def _gradient_like(value: Any, grads: Iterator[Any]) -> Any:
+    if isinstance(value, list):
+        parts = [_gradient_like(item, grads) for item in value]
+        return None if all(part is None for part in parts) else parts
     if not is_composite(value):
         return next(grads)
     protocol = _protocol(value)

@@ -100,7 +100,8 @@ def eager_outside_functions() -> bool:
     return switches.eager_by_default
 
 
-def _count_scopes(change: int) -> None:
+def count_scopes(change: int) -> None:
+    """Note that a scope has opened (+1) or closed (-1) somewhere in which ops are not just run here."""
     global graph_scopes
     with _lock:
         graph_scopes += change
@@ -116,7 +117,7 @@ def count_recorders(change: int) -> None:
 @contextlib.contextmanager
 def scope(graph: Any) -> Iterator[Any]:
     """Send ops to `graph` (or run them at once for EAGER) inside the block."""
-    _count_scopes(1)
+    count_scopes(1)
     stack = thread.scopes
     depth = len(stack)
     stack.append(graph)
@@ -129,7 +130,7 @@ def scope(graph: Any) -> Iterator[Any]:
                 "Nesting violated for default stack: scopes of graphs must be closed in the order they were opened"
             )
         stack.pop()
-        _count_scopes(-1)
+        count_scopes(-1)
 
 
 def eager_scope() -> contextlib.AbstractContextManager[Any]:
@@ -141,7 +142,7 @@ def set_eager_default(eager: bool) -> None:
     """Make eager execution (or graphs) what a program gets when it opens no scope."""
     if eager != switches.eager_by_default:
         switches.eager_by_default = eager
-        _count_scopes(-1 if eager else 1)
+        count_scopes(-1 if eager else 1)
 
 
 def _set_behavior(v2: bool) -> None:

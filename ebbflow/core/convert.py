@@ -250,6 +250,8 @@ def _unsupported(value: Any) -> errors.ConversionError:
 
     What knows its own form of an op is asked for it after this: its elements need not be written out.
     """
+    if hasattr(value, "node_def") and hasattr(value, "outputs"):
+        return errors.ConversionError(f"can't convert Operation '{value.name}' to Tensor: use one of its outputs")
     own_form = hasattr(type(value), "_op_form") and hasattr(value, "shape")
     shown = f"{type(value).__name__} of shape {value.shape}" if own_form else repr(value)
     return errors.ConversionError(
@@ -460,6 +462,10 @@ def _shown(value: Any) -> str:
 
 def convert_to_tensor_or_composite(value: Any, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """Return a composite tensor as it is, and anything else as a tensor."""
+    if not isinstance(value, (CompositeTensor, Tensor)):
+        converter = _find_converter(type(value))
+        found = NotImplemented if converter is None else converter(value, dtype=dtype, name=name, as_ref=False)
+        value = value if found is NotImplemented else found
     if isinstance(value, CompositeTensor):
         if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):  # type: ignore[attr-defined]
             raise ValueError(f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for {value!r}")

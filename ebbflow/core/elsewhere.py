@@ -27,6 +27,11 @@ array_kinds: set[type] = set()
 bodies: list[Callable[[Any, Any], Any]] = []
 """Who runs a whole body, given its values, if any of them lies elsewhere; None is the answer if none does."""
 
+body_runners: list[Callable[[Any, Any], Any]] = []
+"""Who says what runs a body that is called in the block of a device, where another process does; None is the answer if
+this one does.
+"""
+
 relayouts: list[Callable[[Any, str], Any]] = []
 """Who lays an array out as a text says."""
 

@@ -229,6 +229,8 @@ class Op:
             graph = context.current_graph()
             if graph is not None:
                 return graph.call(self, inputs, attrs, name)
+            if context.thread.devices and context.thread.devices[-1].task is not None:
+                return self._call_at(context.thread.devices[-1].task, inputs, attrs)
         if signature.takes_lists:
             return self._call_with_lists(inputs, attrs)
         kinds = tuple([x._dtype if x.__class__ is EagerTensor else x.__class__ for x in inputs])
@@ -244,6 +246,21 @@ class Op:
         if numbers:
             inputs = tuple(_with_numbers(inputs, numbers))
         return self._execute(inputs, [x._array for x in inputs], settled, outputs)
+
+    def _call_at(self, task: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+        """Call at another task; what works on resources goes where they are."""
+        tensors, settled = self.settle(inputs, attrs)
+        flat = [t for group in tensors for t in (group if group.__class__ is list else (group,))]
+        arrays = [[t._array for t in g] if g.__class__ is list else g._array for g in tensors]
+        types = self.flat_output_types(settled)
+        kinds = {t._dtype for t in flat} | set(types)
+        if dtypes.resource in kinds or dtypes.variant in kinds or self.signature.functions:
+            return self._execute(flat, arrays, settled, None)
+        results = task.run(self, arrays, settled)
+        given = [results] if self.signature.gives_one else results
+        outputs = tuple(EagerTensor(as_array(r, t.np), t) for r, t in zip(given, types, strict=True))
+        record(self, flat, outputs, settled)
+        return outputs[0] if self.signature.gives_one else self.pack_outputs(outputs, settled)
 
     def _call_with_lists(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
         """Call an op that takes lists; the settled attrs of an earlier call serve where all is tensors.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.composite import BatchableTypeSpec, TypeSpec, _spec_or_none
-from ebbflow.core.convert import convert_to_tensor
+from ebbflow.core.convert import convert, convert_to_tensor
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
@@ -46,6 +46,28 @@ class TensorSpec(BatchableTypeSpec):
             raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
         own = getattr(getattr(tensor, "_op", None), "name", None)
         return cls(tensor.shape, tensor.dtype, name or own)
+
+    def flatten(self) -> list[Any]:
+        return [self]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        return [value]
+
+    def from_tensors(self, tensors: Iterator[Any]) -> Any:
+        return next(tensors)
+
+    def cast(self, value: Any, cast_context: Any = None) -> Any:
+        """Return a value as a tensor of this type; raise TypeError where it is none."""
+        if isinstance(value, TensorSpec) and not getattr(cast_context, "allow_specs", False):
+            raise TypeError(f"Can not cast {value!r} to {self!r}")
+        if not isinstance(value, (Tensor, TensorSpec)):
+            try:
+                value = convert(value, self._dtype)
+            except ValueError as error:
+                raise TypeError(str(error)) from None
+        if value.dtype.base_dtype is not self._dtype or not self._shape.is_compatible_with(value.shape):
+            raise TypeError(f"Can not cast {type(self)(value.shape, value.dtype.base_dtype)!r} to {self!r}")
+        return value
 
     @property
     def shape(self) -> TensorShape:

@@ -50,6 +50,27 @@ class TensorBase:
             cls._tape_handle = property(lambda self: self.handle)  # type: ignore[attr-defined]
 
 
+class _NumpyOnly:
+    """An attribute of NumPy's arrays that tensors get when a program asks for all of them."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __get__(self, tensor: Any, kind: type | None = None) -> Any:
+        raise AttributeError(no_such_attribute(kind, self._name))
+
+
+NUMPY_ONLY = frozenset(("T", "astype", "clip", "data", "ravel", "reshape", "size", "tolist", "transpose"))
+
+
+def no_such_attribute(kind: type | None, name: str) -> str:
+    """Return what to say of an attribute that tensors do not have, but NumPy's arrays do."""
+    return (
+        f"{getattr(kind, '__name__', 'Tensor')} object has no attribute '{name}'. If you are looking for numpy-related "
+        "methods, please run the following: tf.experimental.numpy.experimental_enable_numpy_behavior()"
+    )
+
+
 class Tensor(TensorBase):
     """A multi-dimensional array of one dtype: with a value (eager), or the promise of one (in a graph)."""
 
@@ -237,6 +258,10 @@ class Reference:
         return f"<Reference wrapping {self._target!r}>"
 
 
+for _name in NUMPY_ONLY:
+    setattr(Tensor, _name, _NumpyOnly(_name))
+
+
 def compares_by_value(tensor: Tensor) -> bool:
     """Return whether `==` on this tensor compares elements (TF 2) and not identity (TF 1, plain graphs)."""
     if not context.switches.tensor_equality:
@@ -244,7 +269,7 @@ def compares_by_value(tensor: Tensor) -> bool:
     if tensor.__class__ is EagerTensor:
         return True
     graph = getattr(tensor, "graph", None)
-    return context.switches.eager_by_default and graph is not None and graph.building_function
+    return graph is not None and graph.building_function and context.eager_outside_functions()
 
 
 class EagerTensor(Tensor):
@@ -255,7 +280,11 @@ class EagerTensor(Tensor):
 
     def __init__(self, array: Array, dtype: DType | None = None, device: str | None = None):
         if dtype.__class__ is not DType:  # TensorFlow's own takes any value, and a dtype's number or none
-            array, dtype = _as_array[0](array, dtype)
+            try:
+                wanted = None if dtype is None else dtypes.as_dtype(dtype)
+            except TypeError as error:
+                raise TypeError(f"Invalid dtype argument value: {error}") from None
+            array, dtype = _as_array[0](array, wanted)
         self._array = array
         self._dtype = dtype
         if context.recorders and context.thread.devices:
@@ -370,6 +399,9 @@ class EagerTensor(Tensor):
         return self._array.__dlpack_device__()
 
     def __buffer__(self, flags: int) -> memoryview:
+        """Give the elements to look at (Python 3.12 and later ask for them)."""
+        if self._dtype.np.hasobject:
+            raise BufferError(f"Cannot convert a Tensor of dtype {self._dtype.name} to a buffer")
         return memoryview(self._array).toreadonly()  # type: ignore[arg-type]
 
     def __len__(self) -> int:
@@ -407,6 +439,8 @@ class EagerTensor(Tensor):
         return round(value) if digits is None else round(value, digits)
 
     def __format__(self, spec: str) -> str:
+        if not spec and self._dtype in (dtypes.resource, dtypes.variant):
+            return _held_text(self)
         return format(self._array if self._array.ndim else self._array[()], spec)
 
     def _one_element(self, kind: str) -> np.ndarray:
@@ -432,14 +466,26 @@ class EagerTensor(Tensor):
         return f"tf.Tensor({_text(self, str)}, shape={self._array.shape}, dtype={self._dtype.name})"
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor: shape={self._array.shape}, dtype={self._dtype.name}, numpy={_text(self, repr)}>"
+        kind = "value" if self._dtype in (dtypes.resource, dtypes.variant) else "numpy"
+        return f"<tf.Tensor: shape={self._array.shape}, dtype={self._dtype.name}, {kind}={_text(self, repr)}>"
+
+
+def _held_text(tensor: EagerTensor) -> str:
+    """Return what a handle stands for, as text, or what a variant holds."""
+    if tensor._array.ndim:
+        return "<unprintable>"
+    held = tensor._array[()]
+    if tensor._dtype is dtypes.variant:
+        return f"<{type(held).__name__}>"
+    kind = getattr(held, "HANDLE_TYPE", type(held).__name__)
+    return f'<ResourceHandle(name="", device="{tensor.device}", container="localhost", type="{kind}")>'
 
 
 def _text(tensor: EagerTensor, form: Any) -> str:
     """Return the value as text: several lines begin on a line of their own, a scalar looks like a Python number."""
     array = tensor._array
     if tensor._dtype is dtypes.resource or tensor._dtype is dtypes.variant:
-        return "<unprintable>"
+        return _held_text(tensor)
     if array.ndim:
         text = form(array)
         return "\n" + text if "\n" in text else text

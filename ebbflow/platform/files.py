@@ -75,12 +75,13 @@ class GFile:
     'hello'
     """
 
-    def __init__(self, name: Path, mode: str = "r") -> None:
+    def __init__(self, name: Path, mode: str = "r", encoding: str | None = "utf-8") -> None:
         plain = mode.replace("b", "").replace("U", "")
         if plain not in ("r", "w", "a", "r+", "w+", "a+"):
             given = "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'"
             raise errors.InvalidArgumentError(None, None, f"{given}: {mode!r}")
         self._name, self._mode, self._plain, self._binary = name, mode, plain, "b" in mode
+        self._encoding = encoding or "utf-8"
         self._reader: Any = None
         self._writer: Any = None
         self._was_open = False
@@ -106,7 +107,7 @@ class GFile:
         return found
 
     def _text(self, value: bytes) -> Any:
-        return value if self._binary else value.decode("utf-8")
+        return value if self._binary else value.decode(self._encoding)
 
     def read(self, n: int = -1) -> Any:
         """Return the next `n` bytes, or all that are left, as `str` unless the mode says binary."""
@@ -130,7 +131,7 @@ class GFile:
         """Write text or bytes at the end of what was written."""
         file = self._open(writing=True)
         with told(self._name):
-            file.write(file_content.encode("utf-8") if isinstance(file_content, str) else file_content)
+            file.write(file_content.encode(self._encoding) if isinstance(file_content, str) else file_content)
 
     def size(self) -> int:
         """Return how many bytes the file has."""
@@ -139,6 +140,8 @@ class GFile:
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Go to a byte of the file, counted from its start, from here (whence=1) or from its end (whence=2)."""
+        if offset is not None and position is not None:
+            raise TypeError("seek(): offset and position are the same thing, and one of them is enough")
         where = position if offset is None else offset
         if where is None:
             raise TypeError("seek(): offset argument required")

@@ -50,6 +50,7 @@ class VariableAggregation(enum.Enum):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3  # what early TensorFlow called it
 
 
 _creators: dict[str, Callable[..., Any]] = {}
@@ -85,6 +86,7 @@ class Variable(TensorBase, Trackable, metaclass=Making):
 
     __array_priority__ = 100
     _stable_fetch = True
+    _distribute_strategy: Any = None  # of one that has a value for each replica: the strategy that made it
     SaveSliceInfo = SaveSliceInfo
 
     _name: str
@@ -263,6 +265,11 @@ class Variable(TensorBase, Trackable, metaclass=Making):
         return VariableV1(variable_def=variable_def, import_scope=import_scope, use_resource=variable_def.is_resource)
 
     # --- in a checkpoint ----------------------------------------------------------------------------------------------
+
+    @property
+    def _saved_dtype(self) -> dtypes.DType:
+        """What a checkpoint keeps the value as."""
+        return self.dtype.base_dtype
 
     def _serialize_to_tensors(self) -> dict[str, Any]:
         return {VARIABLE_VALUE_KEY: self.read_value()}
@@ -445,8 +452,7 @@ def _through_value(method: str) -> Callable[..., Any]:
         value = self.value()
         return getattr(value.__class__, method)(value, *args)
 
-    operator.__name__ = method
-    return operator
+    return functools.update_wrapper(operator, getattr(Tensor, method), updated=())
 
 
 OPERATORS = (  # noqa: SIM905

@@ -16,7 +16,7 @@ from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import as_shape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import AnyTensor, Nested, TensorLike
+from ebbflow.core.typing import AnyTensor, DTypeLike, Nested, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.random.generator_ops import (
     STATE_SIZE,
@@ -36,9 +36,11 @@ from ebbflow.ops.random.stateless_ops import (
     StatelessRandomUniformV2,
     StatelessTruncatedNormalV2,
 )
+from ebbflow.platform.config import is_op_determinism_enabled
 from ebbflow.state.variables import Variable
 from ebbflow.trackable.auto import AutoTrackable
 
+STATE_TYPE = dtypes.int64
 _SIZES = {PHILOX: STATE_SIZE, AUTO_SELECT: STATE_SIZE, THREEFRY: 2}
 
 
@@ -67,11 +69,30 @@ def _state_size(alg: Any) -> int:
     return _SIZES[number]
 
 
+def counter_size(alg: AnyTensor) -> int:
+    """Return how many numbers of a state are its counter; the rest is the key."""
+    return _state_size(alg) - 1
+
+
+def uint_to_int(n: int) -> int:
+    """Return the signed number that has the same 64 bits.
+
+    >>> uint_to_int(2**64 - 1)
+    -1
+    """
+    return n - 2**64 if n >= 2**63 else n
+
+
+def non_deterministic_ints(shape: AnyTensor, dtype: DTypeLike = dtypes.int64) -> Tensor:
+    """Return integers that nobody can foretell, of which every bit is random."""
+    return NonDeterministicInts(_shape_tensor(shape), dtype=as_dtype(dtype))
+
+
 def _state_tensor(value: Any) -> Any:
     """Return integers as int64, large ones by their bits."""
 
     def signed(n: Any) -> Any:
-        return n - 2**64 if isinstance(n, int) and n >= 2**63 else n
+        return uint_to_int(n) if isinstance(n, int) else n
 
     value = nest.map_structure(signed, value) if isinstance(value, (list, tuple)) else signed(value)
     value = convert(value, None, dtypes.int64)
@@ -111,6 +132,11 @@ class Generator(AutoTrackable):
     @classmethod
     def from_non_deterministic_state(cls, alg: TensorLike | None = None) -> Generator:
         """Return a generator whose numbers nobody can foretell."""
+        if is_op_determinism_enabled():
+            raise RuntimeError(
+                '"from_non_deterministic_state" cannot be called when determinism is enabled. '
+                "Generator.from_seed makes a generator of a seed"
+            )
         alg = PHILOX if alg is None else algorithm_number(alg)
         return cls(state=NonDeterministicInts([_state_size(alg)], dtype=dtypes.int64), alg=alg)
 
@@ -226,14 +252,20 @@ class Generator(AutoTrackable):
                 self._state_var.handle, alg, _shape_tensor(shape), counts, probs, dtype=dtype, name=scope or None
             )
 
+    def _standard_normal(self, shape, dtype):
+        return self._draw(StatelessRandomNormalV2, _shape_tensor(shape), as_dtype(dtype))
+
+    def _make_int64_keys(self, shape=()):
+        return self.uniform_full_int(shape, dtypes.int64)
+
     def make_seeds(self, count=1):
         """Return `count` pairs of seeds for ops without state, as the columns of a matrix."""
-        keys = self.uniform_full_int([count], dtypes.int64)
+        keys = self._make_int64_keys([count])
         return raw.Pack([keys, raw.ZerosLike(keys)], name="stack")
 
     def split(self, count=1):
         """Return `count` new generators made from this one."""
-        keys = raw.Unpack(self.uniform_full_int([count], dtypes.int64), num=count)
+        keys = raw.Unpack(self._make_int64_keys([count]), num=count)
         zeros = np.zeros(_state_size(self._alg) - 1, np.int64)
         return [Generator(state=raw.ConcatV2([zeros, raw.Reshape(key, [1])], 0), alg=self._alg) for key in keys]
 
@@ -253,11 +285,16 @@ _global: list[Generator] = []
 def get_global_generator() -> Generator:
     """Return the program's own generator, made the first time it is asked for."""
     if not _global:
+        if is_op_determinism_enabled():
+            raise RuntimeError(
+                '"get_global_generator" cannot be called if determinism is enabled, unless "set_global_generator" has '
+                'already been called. Please call "set_global_generator" first.'
+            )
         with context.eager_scope() if context.switches.eager_by_default else name_scope(None):
             _global.append(Generator.from_non_deterministic_state())
     return _global[0]
 
 
-def set_global_generator(generator: Generator) -> None:
-    """Make `generator` the program's own."""
-    _global[:] = [generator]
+def set_global_generator(generator: Generator | None) -> None:
+    """Make `generator` the program's own; for None, one is made the next time it is asked for."""
+    _global[:] = [] if generator is None else [generator]

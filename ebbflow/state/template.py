@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ebbflow.core import context
+from ebbflow.functions.function import function
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.platform import logging
 from ebbflow.state.variable_scope import EagerVariableStore, VariableScope, scope_store, variable_scope
@@ -34,11 +35,27 @@ def make_template(
     **kwargs: Any,
 ) -> Template:
     """Return `func_` as a function that makes its variables (`get_variable`) in its first call and shares them."""
+    return make_template_internal(name_, func_, create_scope_now_, unique_name_, custom_getter_, False, **kwargs)
+
+
+def make_template_internal(
+    name_: str,
+    func_: Callable[..., Any],
+    create_scope_now_: bool = False,
+    unique_name_: str | None = None,
+    custom_getter_: Callable[..., Any] | None = None,
+    create_graph_function_: bool = False,
+    **kwargs: Any,
+) -> Template:
+    """Return `func_` as such a function; run eagerly, it is a graph after its first call if asked for."""
     if kwargs:
         func_ = functools.partial(func_, **kwargs)
     if context.executing_eagerly() and unique_name_ is not None:
         raise ValueError("unique_name_ cannot be used when eager execution is enabled.")
-    return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
+    template = Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
+    if create_graph_function_ and context.executing_eagerly():
+        template._in_graph = function(template._again, autograph=False)
+    return template
 
 
 class Template(Trackable):
@@ -60,6 +77,7 @@ class Template(Trackable):
         self._custom_getter = custom_getter
         self._scope: VariableScope | None = None
         self._called = False
+        self._in_graph: Callable[..., Any] | None = None  # what runs instead once there are variables
         self._store = EagerVariableStore() if context.executing_eagerly() else None
         if create_scope_now:
             with variable_scope(
@@ -82,9 +100,17 @@ class Template(Trackable):
             finally:
                 _open.stack.pop()
 
+    def _again(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function where its variables are: in the scope and with the store that they were made with."""
+        with contextlib.ExitStack() as stack:
+            if self._store is not None:
+                stack.enter_context(self._store.as_default())
+            stack.enter_context(variable_scope(self._scope, reuse=True))
+            return self._func(*args, **kwargs)
+
     def _call(self, args: Any, kwargs: Any) -> Any:
         before = self._known()
-        result = self._func(*args, **kwargs)
+        result = (self._in_graph if self._in_graph and self._called else self._func)(*args, **kwargs)
         if self._called:
             old = {id(v) for known in before for v in known}
             trainable, all_made = ([v for v in known if id(v) not in old] for known in self._known())
@@ -112,7 +138,10 @@ class Template(Trackable):
             if id(variable) not in theirs:
                 self._track_trackable(variable, variable._shared_name.removeprefix(start), overwrite=True)
         if len(_open.stack) > 1 and not _open.stack[-2]._called:
-            _open.stack[-2]._track_trackable(self, self._name, overwrite=True)
+            outer, own = _open.stack[-2]._scope, self._scope
+            inside = outer is not None and own is not None and own.name.startswith(f"{outer.name}/")
+            name = own.name[len(outer.name) + 1 :] if inside else self._name  # type: ignore[union-attr]
+            _open.stack[-2]._track_trackable(self, name, overwrite=True)
 
     def _known(self) -> tuple[list[Any], list[Any]]:
         """Return the variables that there are: those that are trained, and all."""

@@ -18,6 +18,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.typing import DTypeLike, InitializerLike, ShapeLike, TensorLike
 from ebbflow.graph.collections import GraphKeys, get_collection
+from ebbflow.graph.graph import Graph
 from ebbflow.graph.scopes import get_name_scope
 from ebbflow.platform import logging
 from ebbflow.state.base import VariableAggregation, VariableSynchronization
@@ -441,12 +442,10 @@ def _current(store: ScopeStore, scope: VariableScope) -> Iterator[None]:
         store.current_scope = outer
 
 
-def _graph_of(values: Any) -> Any:
-    for value in values or ():
-        graph = getattr(value, "graph", None)
-        if graph is not None:
-            return graph
-    return None
+def _graph_of(values: Any) -> Graph | None:
+    """Return the graph that values are of; what others call so (Mesh TensorFlow does) is none of ours."""
+    graphs = (getattr(value, "graph", None) for value in values or ())
+    return next((graph for graph in graphs if isinstance(graph, Graph)), None)
 
 
 def variable_op_scope(

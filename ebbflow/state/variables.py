@@ -125,6 +125,8 @@ _thread = _Thread()
 def _kind_of(kind: Callable[..., Any], given: dict[str, Any]) -> Any:
     if _thread.instead is not None:
         kind = _thread.instead
+    elif context.thread.devices and context.thread.devices[-1].task is not None and context.executing_eagerly():
+        kind = context.thread.devices[-1].task.new_variable
     return kind(**{key: given[key] for key in _TAKEN if key in given})
 
 

@@ -20,6 +20,7 @@ from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Effect, Message, PathLike, TensorLike
 from ebbflow.functions.concrete import on_trace
+from ebbflow.functions.func_graph import inside_function
 from ebbflow.graph.collections import add_to_collection, get_collection
 from ebbflow.graph.scopes import control_dependencies, get_name_scope, init_scope
 from ebbflow.layers.smart_cond import smart_cond
@@ -376,7 +377,8 @@ _traced: list[Any] = []
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | None = None) -> None:
     """Remember the graphs of functions traced from now on, for `trace_export`."""
     if not context.executing_eagerly():
-        logging.warning("Cannot enable trace inside a tf.function.")
+        inside = inside_function()
+        logging.warn("Cannot enable trace inside a tf.function." if inside else "Must enable trace in eager mode.")
         return
     if profiler:
         logging.warning("tf.summary.trace_on: no profile is taken; RunMetadata of a session has the times of its nodes")
@@ -394,7 +396,10 @@ def trace_off() -> None:
 def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str | None = None) -> None:
     """Write the graphs collected since `trace_on` to the default writer, and stop collecting."""
     if not context.executing_eagerly():
-        logging.warning("Cannot export trace inside a tf.function.")
+        inside = inside_function()
+        logging.warn(
+            "Cannot export trace inside a tf.function." if inside else "Can only export trace while executing eagerly."
+        )
         return
     if _traced.append not in on_trace:
         raise ValueError("Must enable trace before export through tf.summary.trace_on.")

@@ -104,6 +104,9 @@ class AutoGraphTestCase(TestCase):
     def assertEqual(self, *args: Any) -> None:
         self._deferred.append((super().assertEqual, list(args)))
 
+    def assertAllEqual(self, *args: Any) -> None:
+        self._deferred.append((super().assertAllEqual, list(args)))
+
     def assertLess(self, *args: Any) -> None:
         self._deferred.append((super().assertLess, list(args)))
 

@@ -43,7 +43,7 @@ def run_in_graph_and_eager_modes(
         @functools.wraps(test)
         def both(self: Any, *args: Any, **kwargs: Any) -> None:
             with Graph().as_default() as graph:
-                with self.session(graph=graph, config=config, use_gpu=use_gpu):
+                with self.cached_session(graph=graph, config=config, use_gpu=use_gpu):
                     test(self, *args, **kwargs)
                 if reset_test:
                     self.tearDown()

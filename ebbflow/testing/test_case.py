@@ -29,13 +29,14 @@ from ebbflow.core.device import canonical_name
 from ebbflow.core.shape import as_shape
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor, SparseTensorValue
-from ebbflow.core.tensor import is_tensor
+from ebbflow.core.tensor import EagerTensor, is_tensor
 from ebbflow.core.typing import AnyTensor, DTypeLike, Message, Nested, TensorLike
 from ebbflow.graph.graph import get_default_graph, reset_default_graph
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.ops.random.seeds import set_random_seed
 from ebbflow.platform.app import run as run_app
+from ebbflow.runtime.fetches import IndexedSlicesValue
 from ebbflow.runtime.session import Session, get_default_session
 from ebbflow.testing.rounded_messages import rounded
 
@@ -135,7 +136,7 @@ class TestCase(unittest.TestCase):
         if callable(tensor) and not is_tensor(tensor) and not hasattr(tensor, "numpy"):
             return self.evaluate(tensor())
         if isinstance(tensor, IndexedSlices):
-            return type(tensor)(*(self._value_now(part) for part in (tensor.values, tensor.indices)))
+            return IndexedSlicesValue(*map(self._value_now, (tensor.values, tensor.indices, tensor.dense_shape)))
         if isinstance(tensor, SparseTensor):
             parts = (tensor.indices, tensor.values, tensor.dense_shape)
             return SparseTensorValue(*(self._value_now(part) for part in parts))
@@ -200,7 +201,9 @@ class TestCase(unittest.TestCase):
     # -- comparing values
 
     def _array(self, value: Any) -> np.ndarray:
-        if is_tensor(value) or hasattr(value, "read_value"):
+        if isinstance(value, EagerTensor):
+            value = value.numpy()
+        elif is_tensor(value) or hasattr(value, "read_value"):
             value = self.evaluate(value)
         if isinstance(value, IndexedSlices):
             raise TypeError("compare the values and indices of IndexedSlices one by one")
@@ -235,7 +238,8 @@ class TestCase(unittest.TestCase):
         where = f"\n{path}" if path else ""
         if _has_rows(a) or _has_rows(b):
             a, b = self._plain_rows(a), self._plain_rows(b)
-        a, b = _as_mapping(a), _as_mapping(b)
+        if hasattr(a, "_asdict") and hasattr(b, "_asdict"):  # a named tuple may be compared with a plain one, too
+            a, b = a._asdict(), b._asdict()
         if isinstance(a, Mapping) or isinstance(b, Mapping):
             if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
                 raise ValueError(f"Can't compare dict to non-dict, a{path} vs b{path}. {msg or ''}")
@@ -537,10 +541,6 @@ class _Caught:
 
 def _remove(directory: str) -> None:
     shutil.rmtree(directory, ignore_errors=True)
-
-
-def _as_mapping(value: Any) -> Any:
-    return value._asdict() if hasattr(value, "_asdict") else value
 
 
 def _has_rows(value: Any) -> bool:

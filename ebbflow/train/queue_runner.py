@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ebbflow import messages
 from ebbflow.core import context, errors, stopping
 from ebbflow.core.typing import Effect, Message, Nested, SessionLike
-from ebbflow.data.queue_blocks import blocks_of
+from ebbflow.data.queue_blocks import blocks_of, queue_of
 from ebbflow.graph import collections
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.proto_functions import register_proto_function
@@ -158,17 +158,31 @@ class QueueRunner:
                     self._end(sess)
                     return
         except Exception as error:
+            self._say_why(sess, error)
             if coord is not None:
                 coord.request_stop(error)
             else:
                 logging.error("Exception in QueueRunner: %s", error)
                 with self._lock:
                     self._exceptions_raised.append(error)
+                ended = True
+                self._end(sess)  # or whoever takes from the queue would wait for ever
                 raise
         finally:
             if not ended:
                 with self._lock:
                     self._runs_per_session[sess] -= 1
+
+    def _say_why(self, sess: Any, error: Exception) -> None:
+        """Have whoever finds the queue closed and empty told what ended the thread that filled it."""
+        try:
+            queue = queue_of(sess, self._queue.queue_ref)
+        except Exception as failed:  # the session may be closed by now
+            logging.vlog(1, "Ignored exception: %s", failed)
+            return
+        if queue is not None:
+            said = str(getattr(error, "message", error)).partition("\n")[0]
+            queue.reason = f"; a thread that filled it ended with {type(error).__name__}: {said}"
 
     def _end(self, sess: Any) -> None:
         """Note that a thread is at its end; the last one closes the queue."""

@@ -14,6 +14,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.typing import DTypeLike, ShapeLike
+from ebbflow.distribute.beside import beside
 from ebbflow.graph.scopes import colocate_with
 from ebbflow.ops.arrays.creation import zeros
 from ebbflow.ops.declare import raw
@@ -55,6 +56,9 @@ def _slot_scope(primary: Any, name: str, together: bool) -> Iterator[None]:
     with variable_scope(None, f"{base}/{name}"):
         if together and getattr(primary, "_in_graph", True):
             with colocate_with(primary.op):
+                yield
+        elif together:
+            with beside(primary):  # it may be kept by another task
                 yield
         else:
             yield

@@ -5,7 +5,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.core.spec import BoundedTensorSpec
-from ebbflow.savedmodel.structures import decode_proto, encode_structure
+from ebbflow.io.structures import decode_proto, encode_structure
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.eager.functions import gradients_function
 
 
 def grad(f, *xs, **options):
@@ -342,3 +343,23 @@ def test_device_blocks_must_be_left_in_order():
     outer.__enter__()
     with tf.device(None), pytest.raises(RuntimeError, match="without proper scope nesting"):
         outer.__exit__(None, None, None)
+
+
+def test_a_tape_that_gives_one_gradient_gives_no_parallel_jacobian_in_a_graph():
+    def jacobian(persistent):
+        with tf.GradientTape(persistent=persistent) as tape:
+            x = tf.constant([[3.0]])
+            tape.watch(x)
+            y = tf.tile(x * x, [1, 4])
+        return tape.batch_jacobian(y, x, parallel_iterations=8)
+
+    assert tf.function(jacobian)(True).shape == (1, 4, 1)
+    with pytest.raises(RuntimeError, match=r"persistent=True.*parallel_iterations"):
+        tf.function(jacobian)(False)
+
+
+def test_a_list_of_numbers_is_one_argument_to_differentiate_by():
+
+    (gradient,) = gradients_function(lambda x: tf.reduce_sum(x * x))([1.0, 2.0])
+    assert gradient.numpy().tolist() == [2.0, 4.0]
+    assert gradients_function(lambda x: tf.stop_gradient(tf.argmax(x)))([0.0]) == [None]

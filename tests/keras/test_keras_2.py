@@ -205,3 +205,15 @@ def test_lookups_are_filled_again_each_time_they_are_loaded(tmp_path):
         "2",
     )
     assert told.split("\n")[:4] == ["[[2, 0]]"] * 4
+
+
+def test_modules_that_keras_has_moved_are_found_where_they_were(tmp_path):
+    told = run(
+        """
+        from tensorflow.python.keras.layers import Conv2D, Dense, core
+        from tensorflow.python.keras.saving import hdf5_format, model_config
+        print(core.Dense is Dense, callable(hdf5_format.save_model_to_hdf5), callable(model_config.model_from_json))
+        """,
+        tmp_path,
+    )
+    assert told.split() == ["True"] * 3

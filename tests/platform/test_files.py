@@ -1,6 +1,7 @@
 """`tf.gfile`, `tf.io.gfile` and `file_io`: local files, with `tf.errors` for failures."""
 
 import os
+import pathlib
 
 import pytest
 
@@ -193,3 +194,12 @@ def test_reading_and_writing_have_places_of_their_own(tmp_path):
         file.write(" five")
         assert file.read() == "three four five"
     assert GFile(path).read() == "three four five"
+
+
+def test_text_is_encoded_as_asked(tmp_path):
+    path = str(tmp_path / "text")
+    with files.GFile(path, "w", encoding="cp932") as file:
+        file.write("今日")
+    assert pathlib.Path(path).read_text("cp932") == files.GFile(path, encoding="cp932").read() == "今日"
+    with pytest.raises(TypeError, match="one of them is enough"):
+        files.GFile(path).seek(offset=0, position=0)

@@ -47,6 +47,14 @@ def test_default_names_are_made_unique_where_they_stand(graph):
     assert scoped("given", "ignored") == ("given", "given/")
 
 
+def test_values_of_other_systems_graphs_name_none(graph):
+    class Theirs:
+        graph = object()
+
+    with v1.variable_scope(None, "layer", values=[Theirs(), tf.constant(1.0)]) as scope:
+        assert scope.name == "layer" and v1.get_variable("w", []).graph is graph
+
+
 def test_a_scope_entered_again(graph):
     with v1.variable_scope("a") as a, v1.variable_scope(None, "b") as b:
         pass

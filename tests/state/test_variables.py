@@ -544,3 +544,20 @@ def test_a_number_is_assigned_in_the_graph_of_the_variable():
         assigned = v.assign(2.0)
     with tf.compat.v1.Session(graph=graph) as session:
         assert session.run(assigned) == 2.0
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_device_function_is_asked_once_for_a_variable(use_resource):
+    """What sets a variable is where the variable is: a function that counts must not count it too."""
+    asked = []
+
+    def count(node):
+        asked.append(node.name)
+        return f"/device:CPU:{len(asked) - 1}"
+
+    v1 = tf.compat.v1
+    with tf.Graph().as_default() as graph:
+        with graph.device(count):
+            variables = [v1.get_variable(name, [], use_resource=use_resource) for name in "ab"]
+        assert [name for name in asked if name.endswith("Assign")] == []
+        assert all(v.initializer.device == v.device for v in variables)

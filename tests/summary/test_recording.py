@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.platform import logging
 from tests.golden.programs import replay
 
 
@@ -203,3 +204,15 @@ def test_a_step_set_in_a_function_is_the_variable_outside():
         assert [int(advance()), int(advance()), int(step)] == [1, 2, 2]
     finally:
         tf.summary.experimental.set_step(None)
+
+
+def test_traces_are_for_eager_code(monkeypatch):
+    said = []
+    monkeypatch.setattr(logging, "warn", said.append)
+    for do in (tf.summary.trace_on, lambda: tf.summary.trace_export("nothing", step=0)):
+        tf.function(do)()
+        with tf.Graph().as_default():
+            do()
+    assert [text.split(" trace ")[1] for text in said] == [
+        "inside a tf.function.", "in eager mode.", "inside a tf.function.", "while executing eagerly.",
+    ]  # fmt: skip

@@ -1,5 +1,6 @@
 """`tf.test.TestCase`: assertions that hold where they should and fail where they should, in both modes."""
 
+import collections
 import contextlib
 import os
 import unittest
@@ -319,3 +320,14 @@ def test_types_compare_with_their_names(case):
     case.assertAllEqual(np.array(["a", b"b"], object), ["a", "b"])
     with pytest.raises(AssertionError, match="not equal"):
         case.assertAllEqual(tf.constant(1.0).dtype, "uint8")
+
+
+def test_a_named_tuple_is_compared_with_a_plain_one():
+    pair = collections.namedtuple("pair", ["c", "h"])
+    case = tf.test.TestCase()
+    case.assertAllClose((pair(1.0, 2.0), pair([3.0], [4.0])), ((1.0, 2.0), ([3.0], [4.0])))
+    case.assertAllClose(pair(1.0, [2.0, 3.0]), pair(1.0, [2.0, 3.0]))
+    with pytest.raises(AssertionError, match="not close"):
+        case.assertAllClose((pair(1.0, 2.0),), ((1.0, 2.5),))
+    with pytest.raises(ValueError, match="Can't compare dict to non-dict"):
+        case.assertAllClose({"c": 1.0}, [1.0])

@@ -56,7 +56,7 @@ def test_an_error_in_a_thread_reaches_join_and_those_who_take(session):
     tf1.train.add_queue_runner(tf1.train.QueueRunner(queue, [queue.enqueue([tf1.py_func(fail, [], tf.float32)])]))
     coord, take = tf1.train.Coordinator(), queue.dequeue()
     threads = tf1.train.start_queue_runners(session, coord)
-    with pytest.raises(tf.errors.OutOfRangeError):
+    with pytest.raises(tf.errors.OutOfRangeError, match="ended with InvalidArgumentError: ValueError: broken input"):
         session.run(take)
     with pytest.raises(tf.errors.InvalidArgumentError, match="broken input"):
         coord.join(threads, stop_grace_period_secs=10)
@@ -77,6 +77,8 @@ def test_without_a_coordinator_errors_are_kept(session):
     thread.start()
     thread.join(10)
     assert [type(e) for e in runner.exceptions_raised] == [tf.errors.FailedPreconditionError]
+    with pytest.raises(tf.errors.OutOfRangeError, match="ended with FailedPreconditionError"):  # and nobody waits
+        session.run(queue.dequeue())
 
 
 def test_as_a_message(session):

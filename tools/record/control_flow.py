@@ -47,7 +47,8 @@ def main():
             found["refused"][name]["eager"] = refusal(lambda f=function, i=inputs: f(tf, *map(tf.constant, i)))
     (GOLDEN / f"tf-{VERSION}.json").write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
     if OLD:
-        (GOLDEN / "references.json").write_text(json.dumps(loaded("references").answers(tf), indent=1) + "\n")
+        for name in ("references", "pruned"):
+            (GOLDEN / f"{name}.json").write_text(json.dumps(loaded(name).answers(tf), indent=1) + "\n")
 
 
 def play(function, inputs):

@@ -9,13 +9,32 @@ MIRRORS = {
     "contrib.graph_editor.subgraph": "contrib.graph_editor",
     "contrib.graph_editor.transform": "contrib.graph_editor",
     "contrib.graph_editor.util": "contrib.graph_editor",
+    "contrib.cluster_resolver": "distribute.cluster_resolver",
     "contrib.rnn": "nn.rnn_cell",
     "contrib.rnn.python.ops.core_rnn_cell": "nn.rnn_cell",
     "contrib.lookup.lookup_ops": "contrib.lookup",
+    "contrib.slim": "contrib.layers",
     "contrib.summary.summary": "contrib.summary",
 }
 
 PATHS = {
+    "contrib.compiler.jit": "experimental_jit_scope=xla.experimental.jit_scope",
+    "contrib.compiler.xla": "compile=xla.experimental.compile",
+    "contrib.distribute": """
+        CrossDeviceOps=distribute.CrossDeviceOps OneDeviceStrategy=distribute.OneDeviceStrategy
+        ReplicaContext=distribute.ReplicaContext TPUStrategy=distribute.experimental.TPUStrategy
+        get_distribution_strategy=distribute.get_strategy get_loss_reduction=distribute.get_loss_reduction
+        get_replica_context=distribute.get_replica_context get_strategy=distribute.get_strategy
+        has_distribution_strategy=distribute.has_strategy has_strategy=distribute.has_strategy
+        in_cross_replica_context=distribute.in_cross_replica_context
+        initialize_tpu_system=tpu.experimental.initialize_tpu_system
+    """,
+    "contrib.optimizer_v2": """
+        AdadeltaOptimizer=train.AdadeltaOptimizer AdagradOptimizer=train.AdagradOptimizer
+        AdamOptimizer=train.AdamOptimizer GradientDescentOptimizer=train.GradientDescentOptimizer
+        MomentumOptimizer=train.MomentumOptimizer OptimizerV2=train.Optimizer RMSPropOptimizer=train.RMSPropOptimizer
+    """,
+    "contrib.proto": "decode_proto=io.decode_proto encode_proto=io.encode_proto",
     "contrib.autograph": """
         do_not_convert=autograph.experimental.do_not_convert set_loop_options=autograph.experimental.set_loop_options
         set_verbosity=autograph.set_verbosity to_code=autograph.to_code to_graph=autograph.to_graph
@@ -37,6 +56,7 @@ PATHS = {
         get_next_as_optional=data.experimental.get_next_as_optional
         get_single_element=data.experimental.get_single_element group_by_reducer=data.experimental.group_by_reducer
         group_by_window=data.experimental.group_by_window ignore_errors=data.experimental.ignore_errors
+        make_saveable_from_iterator=data.experimental.make_saveable_from_iterator
         map_and_batch=data.experimental.map_and_batch parallel_interleave=data.experimental.parallel_interleave
         prefetch_to_device=data.experimental.prefetch_to_device rejection_resample=data.experimental.rejection_resample
         sample_from_datasets=data.experimental.sample_from_datasets scan=data.experimental.scan
@@ -89,6 +109,11 @@ contrib.eager.Iterator
 flipped_sigmoid_cross_entropy as contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits
 flipped_softmax_cross_entropy as contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits
 flipped_sparse_softmax_cross_entropy as contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits
+[api.early_summaries]
+contrib.deprecated.: audio_summary histogram_summary image_summary scalar_summary
+[summary.ops]
+merge as contrib.deprecated.merge_summary
+merge_all as contrib.deprecated.merge_all_summaries
 [graph.scopes]
 contrib.framework.get_name_scope
 [layers.seq2seq.legacy]
@@ -162,6 +187,9 @@ contrib.rnn.python.ops.rnn_cell.: IndRNNCell IndyGRUCell IndyLSTMCell Intersecti
 contrib.rnn.python.ops.rnn_cell.: Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
 [layers.rnn.grid]
 contrib.rnn.python.ops.rnn_cell.: BidirectionalGridLSTMCell GridLSTMCell TimeFreqLSTMCell
+[layers.rnn.grid_cells]
+contrib.grid_rnn.: Grid1BasicLSTMCell Grid1BasicRNNCell Grid1LSTMCell Grid2BasicLSTMCell Grid2BasicRNNCell Grid2GRUCell
+contrib.grid_rnn.: Grid2LSTMCell Grid3LSTMCell GridRNNCell
 [layers.rnn.attention]
 contrib.rnn.python.ops.rnn_cell.AttentionCellWrapper
 [layers.rnn.wrappers]
@@ -320,6 +348,18 @@ contrib.graph_editor.: make_placeholder_from_dtype_and_shape make_placeholder_fr
 contrib.graph_editor.: remove_control_inputs replace_t_with_placeholder_handler reroute_ts swap_ts
 contrib.graph_editor.: transform_op_if_inside_handler
 make_placeholder_from_dtype_and_shape as contrib.graph_editor.ph
+[tf1.graph_edits]
+contrib.graph_editor.: ControlOutputs bypass check_cios connect detach detach_control_inputs detach_control_outputs
+contrib.graph_editor.: detach_inputs detach_outputs get_ops_ios get_within_boundary_ops reroute_inputs reroute_ios
+contrib.graph_editor.: reroute_outputs select_ops_and_ts swap_inputs swap_ios swap_outputs
+contrib.graph_editor.util.: ListView check_graphs concatenate_unique flatten_tree get_unique_graph is_iterable
+contrib.graph_editor.util.: scope_basename scope_dirname scope_finalize
+input_tensors as contrib.graph_editor.select._get_input_ts
+output_tensors as contrib.graph_editor.select._get_output_ts
+[tf1.nccl]
+contrib.nccl.: all_max all_min all_prod all_sum broadcast reduce_sum
+[tf1.tensorrt]
+contrib.tensorrt.: calib_graph_to_infer_graph create_inference_graph
 [tf1.memory_stats]
 contrib.memory_stats.: BytesInUse BytesLimit MaxBytesInUse
 [tf1.eager_metrics]

@@ -46,6 +46,8 @@ make_batched_features_dataset_v1 as data.experimental.make_batched_features_data
 SqlDatasetV1 as data.experimental.SqlDataset
 [data.csv_files]
 CsvDatasetV1 as data.experimental.CsvDataset
+[data.random_datasets]
+RandomDatasetV1 as data.experimental.RandomDataset
 [data.dataset_v1]
 DatasetV1 as data.Dataset
 ragged_tensor_structure as data.experimental.RaggedTensorStructure
@@ -55,7 +57,6 @@ tensor_structure as data.experimental.TensorStructure
 [data.experimental_functions]
 choose_from_datasets_v1 as data.experimental.choose_from_datasets
 counter_v1 as data.experimental.Counter
-random_dataset_v1 as data.experimental.RandomDataset
 sample_from_datasets_v1 as data.experimental.sample_from_datasets
 [data.iterator_v1]
 data.: Iterator get_output_classes get_output_shapes get_output_types
@@ -73,12 +74,13 @@ data.experimental.make_batched_features_dataset
 SqlDatasetV2 as data.experimental.SqlDataset
 [data.csv_files]
 CsvDatasetV2 as data.experimental.CsvDataset
+[data.random_datasets]
+RandomDatasetV2 as data.experimental.RandomDataset
 [data.dataset]
 DatasetV2 as data.Dataset
 [data.experimental_functions]
 data.experimental.: choose_from_datasets sample_from_datasets
 counter as data.experimental.Counter
-random_dataset as data.experimental.RandomDataset
 [data.iterator]
 IteratorBase as data.Iterator
 [data.readers]
@@ -94,4 +96,6 @@ RecordInputV1 as contrib.framework.RecordInput
 contrib.data.read_batch_features
 [data.experimental_functions]
 contrib.data.sliding_window_batch
+[data.lmdb_datasets]
+LMDBDatasetV1 as contrib.data.LMDBDataset
 """

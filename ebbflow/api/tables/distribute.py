@@ -1,8 +1,6 @@
 """The names of `tf.distribute`: strategies, the replica that speaks, values of each replica."""
 
 BOTH = """
-[cluster.connection]
-config.: experimental_connect_to_cluster experimental_connect_to_host
 [distribute.tpu]
 tpu.experimental.: initialize_tpu_system shutdown_tpu_system
 [cluster.resolvers]
@@ -28,6 +26,8 @@ distribute.: InputContext InputReplicationMode
 distribute.OneDeviceStrategy
 [distribute.mirrored]
 distribute.MirroredStrategy
+[distribute.places]
+config.: experimental_connect_to_cluster experimental_connect_to_host
 [distribute.reduce_op]
 distribute.ReduceOp
 [distribute.replica]
@@ -50,6 +50,10 @@ distribute.experimental.coordinator.ClusterCoordinator
 ParameterServerStrategyV2 as distribute.ParameterServerStrategy distribute.experimental.ParameterServerStrategy
 [distribute.preemption]
 distribute.experimental.: PreemptionCheckpointHandler TerminationConfig
+[distribute.preemption_watcher]
+distribute.experimental.PreemptionWatcher
+[distribute.rpc]
+distribute.experimental.rpc.: Client Server
 [distribute.sharded_variable]
 __internal__.distribute.ShardedVariable
 [distribute.work]
@@ -65,7 +69,11 @@ distribute.: DistributedDataset DistributedIterator InputOptions
 experimental.dtensor.: DTensorCheckpoint DTensorDataset
 experimental.dtensor.: DVariable barrier call_with_layout check_layout copy_to_mesh default_mesh
 experimental.dtensor.: device_name fetch_layout get_default_mesh initialize_accelerator_system is_dtensor pack relayout
+experimental.dtensor.initialize_multi_client
 experimental.dtensor.: relayout_like run_on shutdown_accelerator_system unpack
+[distribute.dtensor_saving]
+experimental.dtensor.: enable_save_as_bf16 full_job_name heartbeat_enabled job_name jobs name_based_restore
+experimental.dtensor.: name_based_save sharded_save
 [distribute.tpu]
 distribute.TPUStrategy
 ExperimentalTPUStrategy as distribute.experimental.TPUStrategy
@@ -120,4 +128,14 @@ python.distribute.distribute_lib.: RunOptions Strategy StrategyV1 ValueContext
 Extended as python.distribute.distribute_lib.StrategyExtendedV2
 [distribute.values]
 python.distribute.values.: DistributedValues Mirrored PerReplica PerReplicaSpec
+"""
+
+CONTRIB = """
+[distribute.early]
+contrib.distribute.: AllReduceCrossDeviceOps CollectiveAllReduceStrategy DistributeConfig MirroredStrategy
+contrib.distribute.: get_cross_replica_context require_replica_context
+[distribute.strategy]
+Strategy as contrib.distribute.DistributionStrategy
+[cluster.resolvers]
+UnionResolver as contrib.cluster_resolver.UnionClusterResolver
 """

@@ -129,6 +129,8 @@ python.tpu.training_loop.: repeat while_loop
 python.tpu.ops.tpu_ops.cross_replica_sum
 python.tpu.tpu_embedding.: AdagradParameters AdamParameters FtrlParameters MomentumParameters
 python.tpu.tpu_embedding.: ProximalAdagradParameters RMSPropParameters StochasticGradientDescentParameters
+[distribute.tpu]
+python.tpu.topology.Topology
 """
 
 MODULES = """
@@ -147,15 +149,60 @@ python.autograph.pyct.qual_names python.autograph.pyct.templates
 CONTRIB = """
 [doors.keras_package]
 keras_v1 as contrib.keras
+[doors.contrib_estimator.kept]
+contrib.estimator.: BaselineEstimator DNNEstimator DNNLinearCombinedEstimator InMemoryEvaluatorHook LinearEstimator
+contrib.estimator.: SavedModelEstimator add_metrics build_raw_supervised_input_receiver_fn call_logit_fn
+contrib.estimator.: build_supervised_input_receiver_fn_from_input_fn dnn_logit_fn_builder linear_logit_fn_builder
+contrib.estimator.: make_early_stopping_hook make_stop_at_checkpoint_step_hook read_eval_metrics stop_if_higher_hook
+contrib.estimator.: stop_if_lower_hook stop_if_no_decrease_hook stop_if_no_increase_hook
+contrib.estimator.python.estimator.early_stopping.: make_early_stopping_hook read_eval_metrics stop_if_higher_hook
+contrib.estimator.python.estimator.early_stopping.: stop_if_lower_hook stop_if_no_decrease_hook
+contrib.estimator.python.estimator.early_stopping.stop_if_no_increase_hook
+contrib.estimator.python.estimator.hooks.: InMemoryEvaluatorHook make_stop_at_checkpoint_step_hook
+contrib.estimator.python.estimator.extenders.add_metrics
+contrib.estimator.python.estimator.logit_fns.: call_logit_fn dnn_logit_fn_builder linear_logit_fn_builder
+contrib.estimator.python.estimator.saved_model_estimator.SavedModelEstimator
+[doors.contrib_estimator.heads]
+contrib.estimator.: binary_classification_head logistic_regression_head multi_class_head poisson_regression_head
+contrib.estimator.regression_head
+contrib.estimator.python.estimator.head.: binary_classification_head logistic_regression_head multi_class_head
+contrib.estimator.python.estimator.head.: poisson_regression_head regression_head
+[doors.contrib_estimator.multi_label]
+contrib.estimator.multi_label_head contrib.estimator.python.estimator.head.multi_label_head
+[doors.contrib_estimator.multi_head]
+contrib.estimator.multi_head contrib.estimator.python.estimator.multi_head.multi_head
+[doors.contrib_estimator.extenders]
+contrib.estimator.: clip_gradients_by_norm export_all_saved_models export_saved_model_for_mode forward_features
+contrib.estimator.python.estimator.extenders.: clip_gradients_by_norm forward_features
+contrib.estimator.python.estimator.export.: export_all_saved_models export_saved_model_for_mode
+[doors.contrib_estimator.rnn]
+contrib.estimator.: RNNClassifier RNNEstimator
+contrib.estimator.python.estimator.rnn.: RNNClassifier RNNEstimator
+[doors.contrib_estimator.replicas]
+contrib.estimator.: TowerOptimizer replicate_model_fn
+contrib.estimator.python.estimator.replicate_model_fn.: TowerOptimizer replicate_model_fn
+[doors.contrib_estimator.boosted_trees]
+contrib.estimator.: boosted_trees_classifier_train_in_memory boosted_trees_regressor_train_in_memory
+contrib.estimator.python.estimator.boosted_trees.boosted_trees_classifier_train_in_memory
+contrib.estimator.python.estimator.boosted_trees.boosted_trees_regressor_train_in_memory
 [doors.learn.canned]
 contrib.learn.: DNNClassifier DNNLinearCombinedClassifier DNNLinearCombinedRegressor DNNRegressor LinearClassifier
 contrib.learn.: LinearRegressor PredictionKey ProblemType
+[doors.learn.heads]
+contrib.learn.: Head binary_svm_head multi_class_head multi_head multi_label_head no_op_train_fn poisson_regression_head
+contrib.learn.regression_head
+contrib.learn.python.learn.estimators.head.: Head binary_svm_head multi_class_head multi_head multi_label_head
+contrib.learn.python.learn.estimators.head.: no_op_train_fn poisson_regression_head regression_head
+[doors.learn.with_head]
+contrib.learn.: DNNEstimator DNNLinearCombinedEstimator LinearEstimator LogisticRegressor
+contrib.learn.python.learn.estimators.dnn.DNNEstimator contrib.learn.python.learn.estimators.linear.LinearEstimator
+contrib.learn.python.learn.estimators.logistic_regressor.LogisticRegressor
 [doors.learn.clusters]
 contrib.learn.KMeansClustering contrib.learn.python.learn.estimators.kmeans.KMeansClustering
 PackageKMeans as contrib.factorization.KMeansClustering
 PackageKMeans as contrib.factorization.python.ops.kmeans.KMeansClustering
 [doors.learn.estimator]
-contrib.learn.: BaseEstimator Estimator ModeKeys ModelFnOps SKCompat
+contrib.learn.: BaseEstimator Estimator ModeKeys ModelFnOps NotFittedError SKCompat
 contrib.learn.python.learn.estimators.model_fn.: ModeKeys ModelFnOps
 contrib.learn.python.learn.estimators.estimator.: BaseEstimator Estimator SKCompat
 [doors.learn.experiment]
@@ -169,6 +216,16 @@ contrib.learn.: infer_real_valued_columns_from_input infer_real_valued_columns_f
 [doors.learn.run_config]
 contrib.learn.: RunConfig TaskType
 contrib.learn.python.learn.estimators.run_config.: Environment RunConfig TaskType
+[doors.learn.serving]
+contrib.learn.: InputFnOps build_parsing_serving_input_fn
+contrib.learn.utils.: InputFnOps build_default_serving_input_fn build_parsing_serving_input_fn
+contrib.learn.utils.input_fn_utils.: InputFnOps build_default_serving_input_fn build_parsing_serving_input_fn
+contrib.learn.python.learn.utils.input_fn_utils.: InputFnOps build_default_serving_input_fn
+contrib.learn.python.learn.utils.input_fn_utils.build_parsing_serving_input_fn
+[doors.learn.data_files]
+contrib.learn.datasets.: load_dataset load_iris
+contrib.learn.datasets.base.: Dataset Datasets load_csv_with_header load_csv_without_header load_iris maybe_download
+contrib.learn.datasets.base.shrink_csv
 [doors.learn.metric_spec]
 contrib.learn.MetricSpec contrib.learn.python.learn.metric_spec.MetricSpec
 [tf1.data_feeder]
@@ -178,6 +235,9 @@ contrib.learn.python.learn.learn_io.: HAS_DASK HAS_PANDAS setup_train_data_feede
 [doors.learn.monitors]
 contrib.learn.monitors.: BaseMonitor EveryN NanLoss PrintTensor RunHookAdapterForMonitors StepCounter StopAtStep
 contrib.learn.monitors.: ValidationMonitor replace_monitors_with_hooks
+contrib.learn.monitors.: CaptureVariable CheckpointSaver GraphDump LoggingTrainable SummarySaver get_default_monitors
+contrib.learn.python.learn.monitors.: CaptureVariable CheckpointSaver GraphDump LoggingTrainable SummarySaver
+contrib.learn.python.learn.monitors.get_default_monitors
 contrib.learn.python.learn.monitors.: BaseMonitor EveryN NanLoss PrintTensor RunHookAdapterForMonitors
 contrib.learn.python.learn.monitors.: StepCounter StopAtStep ValidationMonitor replace_monitors_with_hooks
 [monitored.hooks]

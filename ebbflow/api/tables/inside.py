@@ -1,11 +1,17 @@
 """Names that only TensorFlow's inside had, at the paths where programs found them: rows as in the other tables."""
 
 ROWS = """
+[state.random_generator]
+python.ops.stateful_random_ops.: STATE_TYPE non_deterministic_ints
+STATE_SIZE as python.ops.stateful_random_ops.PHILOX_STATE_SIZE
+counter_size as python.ops.stateful_random_ops._get_counter_size
+uint_to_int as python.ops.stateful_random_ops._uint_to_int
 [api.inner_helpers]
 to_numpy as python.ops.gradient_checker_v2._to_numpy
 python.util.compat.collections_abc
 python.util.numpy_compat.: np_array np_asarray np_where
 convert_n_to_tensor as python.framework.ops.convert_n_to_tensor
+python.framework.ops.is_dense_tensor_like
 get_name_scope as python.framework.ops.get_name_scope
 NotOkStatusException as python.eager.core._NotOkStatusException
 status_to_exception as python.eager.core._status_to_exception
@@ -26,6 +32,8 @@ python.ops.ragged.ragged_conversion_ops.: from_sparse from_tensor to_sparse to_t
 get_positive_axis as python.ops.array_ops.get_positive_axis python.ops.ragged.ragged_util.get_positive_axis
 [api.public_functions]
 dispatched_functions as python.util.dispatch.apis_with_type_based_dispatch
+[core.tensor]
+TensorBase as python.types.core.Tensor
 [functions.trace_types]
 python.types.core.TensorLike
 [core.composite_gradient]
@@ -69,8 +77,13 @@ python.ops.linalg.linear_operator_util.: broadcast_matrix_batch_dims matrix_solv
 DEFAULT_GRAPH_SEED as python.framework.random_seed.DEFAULT_GRAPH_SEED
 [api.live]
 python.ops.control_flow_util.ENABLE_CONTROL_FLOW_V2
+python.autograph.utils.ag_logging.echo_log_to_stdout
+python.platform.tf_logging.: warn warning
+python.autograph.operators.control_flow.: INEFFICIENT_UNROLL_MIN_ITERATIONS INEFFICIENT_UNROLL_MIN_OPS
+python.autograph.operators.control_flow.PYTHON_MAX_ITERATIONS
 [api.inner_helpers]
 enable_control_flow_v2 as python.ops.control_flow_util.EnableControlFlowV2
+body_of as python.ops.while_v2._get_graph
 [ops.ragged.functions]
 stack as python.ops.ragged.ragged_concat_ops.stack
 [ops.strings.splitting]
@@ -169,11 +182,27 @@ python.eager.record.should_record_backprop
 [graph.statistics]
 python.framework.ops.: OpStats RegisterStatistics get_stats_for_node_def
 [functions.autograph.operators]
-python.autograph.operators.control_flow.: PYTHON_MAX_ITERATIONS for_stmt if_stmt while_stmt
+python.autograph.operators.control_flow.: for_stmt if_stmt while_stmt
 python.autograph.operators.logical.: and_ eq not_ not_eq or_
 python.autograph.operators.variables.Undefined
 [testing.autograph_case]
 python.autograph.utils.testing.AutoGraphTestCase
+[functions.autograph.python_functions]
+all as python.autograph.operators.py_builtins.all_
+any as python.autograph.operators.py_builtins.any_
+enumerate as python.autograph.operators.py_builtins.enumerate_
+filter as python.autograph.operators.py_builtins.filter_
+float as python.autograph.operators.py_builtins.float_
+int as python.autograph.operators.py_builtins.int_
+len as python.autograph.operators.py_builtins.len_
+map as python.autograph.operators.py_builtins.map_
+max as python.autograph.operators.py_builtins.max_
+min as python.autograph.operators.py_builtins.min_
+print as python.autograph.operators.py_builtins.print_
+range as python.autograph.operators.py_builtins.range_
+sorted as python.autograph.operators.py_builtins.sorted_
+sum as python.autograph.operators.py_builtins.sum_
+zip as python.autograph.operators.py_builtins.zip_
 [functions.autograph.status]
 python.autograph.core.ag_ctx.: ControlStatusCtx Status control_status_ctx
 [functions.convert_to_constants]
@@ -194,7 +223,7 @@ set_shapes_for_outputs as python.framework.ops.set_shapes_for_outputs
 python.framework.graph_util.graph_defs_equal __internal__.graph_util.graph_defs_equal
 python.framework.graph_util.set_cpu0 python.framework.graph_util_impl.set_cpu0
 [graph.graph]
-python.framework.ops.uid
+python.framework.ops.: has_default_graph uid
 [graph.proto_functions]
 python.framework.ops.: get_collection_proto_type get_from_proto_function get_to_proto_function register_proto_function
 [core.device]
@@ -208,6 +237,15 @@ python.eager.polymorphic_function.concrete_function.ConcreteFunction
 python.eager.function.: defun defun_with_attributes
 [functions.func_graph]
 python.framework.func_graph.FuncGraph
+add_exit_callback as python.framework.ops.add_exit_callback_to_default_func_graph
+[core.nest_protocol]
+python.util.nest_util.CustomNestProtocol
+[state.template]
+python.ops.template.make_template_internal
+[functions.trace_type_api]
+core.function.trace_type.: InternalCastContext InternalTracingContext from_value
+[functions.cancellation]
+python.eager.cancellation.CancellationManager
 [functions.function]
 python.eager.def_function.: Function function
 python.eager.polymorphic_function.polymorphic_function.: Function function
@@ -332,6 +370,7 @@ examples.tutorials.mnist.input_data.: DataSet Datasets SOURCE_URL dense_to_one_h
 examples.tutorials.mnist.input_data.: load_mnist read_data_sets
 [core.nest]
 python.util.nest.: STRUCTURES_HAVE_MISMATCHING_LENGTHS STRUCTURES_HAVE_MISMATCHING_TYPES
+python.util.nest.: INPUT_TREE_SMALLER_THAN_SHALLOW_TREE SHALLOW_TREE_HAS_INVALID_KEYS
 python.util.nest.: assert_same_structure assert_shallow_structure flatten flatten_dict_items flatten_up_to
 python.util.nest.: flatten_with_joined_string_paths flatten_with_tuple_paths flatten_with_tuple_paths_up_to
 python.util.nest.: get_traverse_shallow_structure is_nested is_nested_or_composite is_sequence
@@ -361,6 +400,7 @@ python.ops.summary_op_util.: clean_tag summary_scope
 python.ops.summary_ops_v2.: SummaryWriter has_default_writer record_if run_metadata run_metadata_graphs write
 create_file_writer as python.ops.summary_ops_v2.create_file_writer_v2
 _state as python.ops.summary_ops_v2._summary_state
+flush as python.ops.summary_ops_v2.legacy_raw_flush
 [testing.test_case]
 TestCase as python.framework.test_util.TensorFlowTestCase
 [engines.devices]
@@ -405,7 +445,8 @@ python.ops.session_ops.TensorHandle
 python.ops.init_ops.: ConvolutionDeltaOrthogonal ConvolutionOrthogonal ConvolutionOrthogonal1D ConvolutionOrthogonal2D
 python.ops.init_ops.ConvolutionOrthogonal3D
 [ops.numpy.behaviour]
-python.ops.numpy_ops.np_math_ops.enable_numpy_methods_on_tensor python.framework.ops.set_dtype_conversion_mode
+python.ops.numpy_ops.np_math_ops.enable_numpy_methods_on_tensor
+python.framework.ops.: enable_numpy_style_slicing set_dtype_conversion_mode
 [api.gen_ops]
 gen_ops as python.framework.test_ops
 gen_ops as python.ops.gen_array_ops python.ops.gen_bitwise_ops python.ops.gen_control_flow_ops

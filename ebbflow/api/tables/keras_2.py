@@ -57,7 +57,7 @@ __internal__.saved_model.load.: VersionedTypeRegistration get_setter register_re
 __internal__.load_context
 [savedmodel.reading]
 __internal__.saved_model.parse_saved_model
-[savedmodel.structures]
+[io.structures]
 __internal__.saved_model.decode_proto
 [state.resource]
 __internal__.ops.is_resource_variable

@@ -47,6 +47,11 @@ UNIONS = {
 """Inner paths that show what their neighbours do; where two have a name, the first one's."""
 
 PYTHON = {
+    "python.ops.ragged.ragged_math_ops": """
+        segment_max=math.unsorted_segment_max segment_mean=math.unsorted_segment_mean
+        segment_min=math.unsorted_segment_min segment_prod=math.unsorted_segment_prod
+        segment_sqrt_n=math.unsorted_segment_sqrt_n segment_sum=math.unsorted_segment_sum
+    """,
     "python.framework.ops": "colocate_with",
     "python.framework.versions": """
         COMPILER_VERSION=version.COMPILER_VERSION GIT_VERSION=version.GIT_VERSION VERSION=version.VERSION
@@ -69,7 +74,7 @@ PYTHON = {
     "python.ops.math_ops": """
         reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum
     """,
-    "python.ops.sparse_ops": "sparse_placeholder",
+    "python.ops.sparse_ops": "bincount=math.bincount@2 sparse_placeholder",
     "python.ops.state_ops": "Variable is_variable_initialized",
     "python.ops.variable_scope": "AUTO_REUSE",
 }

@@ -154,7 +154,7 @@ python.saved_model.save.save
 python.saved_model.signature_serialization.: canonicalize_signatures find_function_to_export
 [savedmodel.objects]
 SignatureMap as python.saved_model.signature_serialization._SignatureMap
-[savedmodel.structures]
+[io.structures]
 StructureCoder as python.saved_model.nested_structure_coder.StructureCoder
 NotEncodableError as python.saved_model.nested_structure_coder.NotEncodableError
 python.saved_model.nested_structure_coder.: can_encode decode_proto encode_structure register_codec

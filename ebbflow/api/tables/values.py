@@ -14,7 +14,7 @@ experimental.: ExtensionType ExtensionTypeSpec
 as_dict as experimental.extension_type.as_dict
 [ops.extension.batching]
 experimental.: BatchableExtensionType ExtensionTypeBatchEncoder
-[savedmodel.structures]
+[io.structures]
 encode_structure as __internal__.saved_model.encode_structure
 [core.containers]
 nest.is_nested

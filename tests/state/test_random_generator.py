@@ -1,0 +1,38 @@
+"""`tf.random.Generator`: the program's own one, and what determinism forbids."""
+
+import pytest
+
+import ebbflow as tf
+from ebbflow.platform import config
+from ebbflow.state import random_generator
+
+
+@pytest.fixture
+def own_generator():
+    yield
+    config.disable_op_determinism()
+    tf.random.set_global_generator(None)
+
+
+def test_the_programs_generator_is_made_anew(own_generator):
+    tf.random.set_global_generator(tf.random.Generator.from_seed(1))
+    assert tf.random.get_global_generator().state.numpy().tolist() == [1, 0, 0]
+    tf.random.set_global_generator(None)
+    assert tf.random.get_global_generator().state.numpy().tolist() != [1, 0, 0]
+
+
+def test_determinism_wants_a_seed(own_generator):
+    tf.random.set_global_generator(None)
+    tf.config.experimental.enable_op_determinism()
+    with pytest.raises(RuntimeError, match='"get_global_generator" cannot be called if determinism is enabled'):
+        tf.random.get_global_generator()
+    with pytest.raises(RuntimeError, match='"from_non_deterministic_state" cannot be called when determinism'):
+        tf.random.Generator.from_non_deterministic_state()
+    tf.random.set_global_generator(tf.random.Generator.from_seed(50))
+    assert tf.random.get_global_generator().normal([2]).shape == (2,)
+
+
+def test_integers_that_nobody_can_foretell():
+    first, second = (random_generator.non_deterministic_ints([2, 3]) for _ in range(2))
+    assert first.dtype == tf.int64 and first.shape == (2, 3)
+    assert not (first == second).numpy().all()

@@ -1,0 +1,34 @@
+"""Functions that make their variables once: in other such functions, and as graphs."""
+
+from __future__ import annotations
+
+import ebbflow as tf
+from ebbflow.state.template import make_template_internal
+
+v1 = tf.compat.v1
+
+
+def test_templates_in_a_template_are_kept_by_the_names_of_their_scopes():
+    def leaf():
+        return v1.get_variable("dummy", [1], initializer=tf.zeros_initializer())
+
+    def nested():
+        return v1.make_template("nested", leaf)(), v1.make_template("nested", leaf)()
+
+    with tf.Graph().as_default():
+        outer = v1.make_template("s1", nested)
+        assert [v.name for v in outer()] == ["s1/nested/dummy:0", "s1/nested_1/dummy:0"]
+        assert list(outer._trackable_children()) == ["nested", "nested_1"]
+
+
+def test_a_template_may_run_as_a_graph_after_its_first_call():
+    called = []
+
+    def double(x):
+        called.append(tf.executing_eagerly())
+        return x * v1.get_variable("w", [], initializer=tf.constant_initializer(2.0))
+
+    template = make_template_internal("t", double, create_graph_function_=True)
+    assert [float(template(tf.constant(i))) for i in (1.0, 2.0, 3.0)] == [2.0, 4.0, 6.0]
+    assert called == [True, False]
+    assert len(template.variables) == 1
