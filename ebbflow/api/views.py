@@ -36,6 +36,7 @@ OFTEN_IMPORTED = ("framework", "ops", "util", "platform", "eager", "training", "
 RECORDED = pathlib.Path(__file__).with_name("tables") / "inner_paths.txt"
 
 OTHER_PACKAGES = (
+    "doors.column_layers:",
     "doors.contrib_estimator.",
     "doors.estimator_package:",
     "doors.keras_package:",

@@ -37,11 +37,32 @@ ROOMS = ("core", "convolutional", "normalization", "recurrent", "wrappers", "emb
 SAVING = ("hdf5_format", "model_config", "save", "saved_model", "saving_utils")
 """Modules of `keras.saving` until TensorFlow 2.11."""
 
+MIXED = ("autocast_variable", "loss_scale_optimizer", "policy", "test_util")
+"""Modules of `keras.mixed_precision.experimental` until TensorFlow 2.4."""
+
+OPTIMIZERS = ("adadelta", "adagrad", "adam", "adamax", "ftrl", "gradient_descent", "nadam", "optimizer_v2", "rmsprop")
+"""Modules of `keras.optimizer_v2` until TensorFlow 2.8."""
+
 MOVED = {
     **{f"layers.{room}": "layers" for room in ROOMS},
     "backend.tensorflow_backend": "backend",
     "engine.topology": "engine.base_layer",
     "engine.network": "engine.functional",
+    "engine.training_generator": "engine.training_generator_v1",
+    "keras_parameterized": "testing_infra.test_combinations",
+    "testing_utils": "testing_infra.test_utils",
+    "model_subclassing_test_util": "tests.model_subclassing_test_util",
+    "layers.dense_attention": "layers",
+    "layers.recurrent_v2": "layers",
+    "layers.rnn_cell_wrapper_v2": "layers.rnn.cell_wrappers",
+    "mixed_precision.experimental": "mixed_precision",
+    **{f"mixed_precision.experimental.{name}": f"mixed_precision.{name}" for name in MIXED},
+    "optimizer_v2": "optimizers.legacy",
+    **{f"optimizer_v2.{name}": f"optimizers.legacy.{name}" for name in OPTIMIZERS},
+    "optimizer_v2.learning_rate_schedule": "optimizers.schedules.learning_rate_schedule",
+    "premade": "premade_models",
+    "premade.linear": "premade_models.linear",
+    "premade.wide_deep": "premade_models.wide_deep",
     "objectives": "losses",
     **{f"saving.{name}": f"saving.legacy.{name}" for name in SAVING},
     "legacy.layers": "layers",
@@ -129,24 +150,24 @@ def _show_old_optimizers(keras: ModuleType) -> None:
 def inside(path: str) -> Any:
     """Return what Keras 2 has at a path of `tensorflow.python.keras`, or of `keras` in its years; None for nothing."""
     root = keras_2(2)
-    path = MOVED.get(path, path)
+    asked, path = path, MOVED.get(path, path)
     if not path:
         return root
     places = [root.__name__, f"{KERAS_2}.src"] if path == "layers" else [f"{KERAS_2}.src", root.__name__]
     for place in places:
         module = module_or_none(f"{place}.{path}")
         if module is not None:
-            return _with_moved(module, path)
+            return _with_moved(module, {asked, path})
     space, _, name = path.rpartition(".")
     return next((vars(m)[name] for place in places if name in vars(m := _module(place, space))), None)
 
 
-def _with_moved(module: ModuleType, path: str) -> ModuleType:
+def _with_moved(module: ModuleType, paths: set[str]) -> ModuleType:
     """Return a module that shows what was in it once: `from keras.saving import model_config` asks the module."""
     for old, new in MOVED.items():
         space, _, name = old.rpartition(".")
-        if space == path and not hasattr(module, name):
-            setattr(module, name, module if new == path else inside(new))
+        if space in paths and not hasattr(module, name):
+            setattr(module, name, module if new in paths else inside(new))
     return module
 
 

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from tests.golden.contrib import census, families
+from tests.golden.contrib import census, families, rare_families
 
 ASK = """
 import importlib.util, json, sys
@@ -37,12 +37,15 @@ def answers(cases):
     return json.loads(child.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize("cases", [families, census])
+FILES = (families, census, rare_families)
+
+
+@pytest.mark.parametrize("cases", FILES)
 def test_every_case_is_recorded(cases):
     assert list(recorded(cases)) == list(cases.CASES)
 
 
-@pytest.mark.parametrize(("cases", "name"), [(cases, name) for cases in (families, census) for name in cases.CASES])
+@pytest.mark.parametrize(("cases", "name"), [(cases, name) for cases in FILES for name in cases.CASES])
 def test_recorded(cases, name):
     assert len(answers(cases)[name]) == len(recorded(cases)[name])
     for ours, theirs in zip(answers(cases)[name], recorded(cases)[name], strict=True):

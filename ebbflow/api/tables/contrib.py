@@ -417,4 +417,31 @@ contrib.crf.viterbi_decode
 contrib.crf.python.ops.crf.: CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell CrfForwardRnnCell crf_binary_score
 contrib.crf.python.ops.crf.: crf_decode crf_log_likelihood crf_log_norm crf_multitag_sequence_score
 contrib.crf.python.ops.crf.: crf_sequence_score crf_unary_score viterbi_decode
+[tf1.labeled.axes]
+contrib.labeled_tensor.: Axes Axis as_axis
+Error as contrib.labeled_tensor.python.ops._typecheck.Error
+concat_axes as contrib.labeled_tensor.python.ops.core.concat_axes
+[tf1.labeled.tensors]
+contrib.labeled_tensor.: AxisOrderError LabeledTensor align axis_order_scope check_axis_order convert_to_labeled_tensor
+contrib.labeled_tensor.: define_binary_op define_unary_op expand_dims identity impose_axis_order transpose abs acos add
+contrib.labeled_tensor.: asin atan ceil cos digamma div equal erf erfc exp floor greater greater_equal igamma igammac
+contrib.labeled_tensor.: less less_equal lgamma log logical_and logical_not logical_or logical_xor maximum minimum mod
+contrib.labeled_tensor.: mul neg not_equal polygamma pow reciprocal round rsqrt sigmoid sign sin sqrt square
+contrib.labeled_tensor.: squared_difference sub tan tanh zeta
+slice_function as contrib.labeled_tensor.slice contrib.labeled_tensor.python.ops.core.slice_function
+get_axis_order as contrib.labeled_tensor.python.ops.core.get_axis_order
+find_consistent_ordering as contrib.labeled_tensor.python.ops.core._find_consistent_ordering
+abs as contrib.labeled_tensor.python.ops.core.abs_function
+pow as contrib.labeled_tensor.python.ops.core.pow_function
+round as contrib.labeled_tensor.python.ops.core.round_function
+[tf1.labeled.operations]
+contrib.labeled_tensor.: batch boolean_mask cast concat constant define_reduce_op foldl map_fn matmul ones_like pack pad
+contrib.labeled_tensor.: random_crop reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min
+contrib.labeled_tensor.: reduce_prod reduce_sum rename_axis reshape select shuffle_batch squeeze tile unpack
+contrib.labeled_tensor.: verify_tensor_all_finite where zeros_like
+[tf1.labeled.examples]
+contrib.labeled_tensor.: FixedLenFeature parse_example parse_single_example placeholder
+contrib.labeled_tensor.nn.: crelu elu l2_loss log_softmax relu relu6 sigmoid_cross_entropy_with_logits softmax
+contrib.labeled_tensor.nn.: softmax_cross_entropy_with_logits softplus sparse_softmax_cross_entropy_with_logits
+contrib.labeled_tensor.ReshapeCoder
 """

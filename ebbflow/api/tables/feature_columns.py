@@ -116,6 +116,9 @@ normalized as {0}._normalize_feature_columns
 LayerState as {0}._StateManagerImpl
 [feature_column.sequence]
 {0}.SequenceCategoricalColumn
+[doors.column_layers]
+{0}.LinearModel
+LinearModelLayer as {0}._LinearModelLayer
 [feature_column.first_generation]
 make_parse_example_spec as {0}.make_parse_example_spec_v2
 transformed_v2 as {0}._transform_features_v2
@@ -136,6 +139,11 @@ INSIDE = (
     + _SEQUENCE.format("python.feature_column.sequence_feature_column")
     + _SEQUENCE.format("python.feature_column.feature_column_lib")
     + """
+[doors.column_layers]
+python.feature_column.feature_column_lib.: DenseFeatures SequenceFeatures
+python.feature_column.dense_features.DenseFeatures
+DenseFeaturesV2 as python.feature_column.dense_features_v2.DenseFeatures
+python.feature_column.sequence_feature_column.SequenceFeatures
 [feature_column.first_generation]
 python.feature_column.feature_column_lib.: InputLayer input_layer linear_model
 make_parse_example_spec_v1 as python.feature_column.feature_column_lib.make_parse_example_spec

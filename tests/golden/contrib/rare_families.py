@@ -1,0 +1,106 @@
+"""Cases of families of `tf.contrib` that few programs use; the form is that of `families`."""
+
+import numpy as np
+
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+def answers(tf, names=None):
+    found = {}
+    for name in names or CASES:
+        with tf.Graph().as_default():
+            tf.set_random_seed(7)
+            found[name] = [np.asarray(value).tolist() for value in CASES[name](tf)]
+    return found
+
+
+def run(tf, *fetches):
+    """Return values after initialising."""
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
+        return session.run(list(fetches))
+
+
+def refusal(function, *args, **kwargs):
+    """Return the class and the first words of the error of a call."""
+    try:
+        function(*args, **kwargs)
+    except Exception as error:
+        return "%s: %s" % (type(error).__name__, " ".join(str(error).split()[:4]))
+    return "no error"
+
+
+# --- labelled tensors -------------------------------------------------------------------------------------------------
+
+
+def labelled(tf):
+    lt = tf.contrib.labeled_tensor
+    values = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    return lt, lt.LabeledTensor(tf.constant(values), [("x", ["a", "b"]), "y", ("z", range(4))])
+
+
+@case
+def labelled_parts_and_orders(tf):
+    lt, t = labelled(tf)
+    made = [
+        lt.select(t, {"x": "b"}),
+        lt.select(t, {"x": ["b", "a"]}),
+        lt.select(t, {"z": slice(1, 2)}),
+        t[:, 1, 2:],
+        lt.transpose(t, ["z", "x", "y"]),
+        lt.reshape(t, ["x", "y"], ["w"]),
+        lt.reduce_sum(t, ["y", ("x", "all")]),
+        lt.pad(t, {"y": (1, 0)}),
+        lt.tile(t, {"y": 2}),
+        lt.concat([t, t[:, :1, :]], "y"),
+        lt.pack([t[0, :, :], t[1, :, :]], "new", axis_position=1),
+        lt.rename_axis(t, "y", "why"),
+        lt.squeeze(t[:1, :, :]),
+        lt.boolean_mask(lt.transpose(t, ["y", "x", "z"]), lt.LabeledTensor(tf.constant([True, False, True]), ["y"])),
+    ]
+    return run(tf, *[m.tensor for m in made]) + [repr(m.axes) for m in made] + [m.name.split(":")[0] for m in made]
+
+
+@case
+def labelled_arithmetic(tf):
+    lt, t = labelled(tf)
+    columns = lt.LabeledTensor(tf.constant([10.0, 20.0, 30.0]), ["y"])
+    matrix = lt.LabeledTensor(tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), ["y", "k"])
+    made = [
+        t + columns,
+        2.0 - t,
+        -t,
+        lt.matmul(t[0, :, :], matrix),
+        lt.matmul(columns, matrix),
+        lt.foldl(lambda total, row: total + row, columns, 1.0),
+        lt.map_fn(lambda row: lt.reduce_max(row, "z"), t),
+        lt.where(t > 3.0, t, lt.zeros_like(t)),
+    ]
+    with lt.axis_order_scope(["z", "y", "x"]):
+        made.append(lt.impose_axis_order(t))
+    return run(tf, *[m.tensor for m in made]) + [repr(m.axes) for m in made]
+
+
+@case
+def labelled_refusals(tf):
+    lt, t = labelled(tf)
+    other = lt.LabeledTensor(tf.zeros([4, 3]), [("z", range(4)), "y"])
+    return [
+        refusal(lt.Axis, "x", [1, 1]),
+        refusal(lt.Axes, [("x", 1), ("x", 2)]),
+        refusal(lt.LabeledTensor, tf.zeros([2]), lt.Axes([("x", 2), ("y", 3)])),
+        refusal(lt.select, t, {"y": 1}),
+        refusal(lt.select, t, {"x": ["a"], "z": 1}),
+        refusal(lt.align, t, other),
+        refusal(lt.reshape, t, ["x", "z"], ["w"]),
+        refusal(lt.tile, t, {"x": 2}),
+        refusal(lt.matmul, t, t),
+        refusal(lt.check_axis_order, t),
+        refusal(lt.convert_to_labeled_tensor, tf.zeros([2])),
+        refusal(lt.squeeze, t, ["x"]),
+    ]
