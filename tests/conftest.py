@@ -1,5 +1,5 @@
 """What all tests share: helper modules are found as `tests.…`, behind whatever is installed; each test starts in
-TF 2's manners.
+TF 2's manners and without a seed.
 """
 
 import pathlib
@@ -10,6 +10,7 @@ import pytest
 import ebbflow as tf
 from ebbflow.core import context
 from ebbflow.engines import devices
+from ebbflow.ops.random import seeds
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -24,7 +25,7 @@ def pytest_make_collect_report():
 
 @pytest.fixture(autouse=True)
 def manners_of_tf2():
-    """Undo a change of era that a test, or an import, leaves behind: it is process-wide."""
+    """Undo a change of era, or a seed, that a test or an import leaves behind: they are process-wide."""
     _come_back()
     yield
     _come_back()
@@ -43,3 +44,5 @@ def two_cpus():
 def _come_back():
     if context.switches.tf1 or not context.switches.v2_behavior:
         context.enter_v2()
+    if context.executing_eagerly() and seeds.global_seed() is not None:
+        tf.random.set_seed(None)

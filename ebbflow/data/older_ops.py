@@ -101,12 +101,26 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any
 
 
 @ParallelInterleaveDatasetV3.kernel
+def _(
+    xp: Any, input_dataset: Any, other_arguments: Any, cycle: Any, block: Any, calls: Any, *, f: Any,
+    deterministic: Any, run: Any,
+) -> Any:  # fmt: skip
+    given = (input_dataset, other_arguments, cycle, block, _LEFT_TO_US, _LEFT_TO_US, calls)
+    return mapping.ParallelInterleaveDatasetV4.kernel_fn(xp, *given, f=f, deterministic=deterministic, run=run)
+
+
 @ParallelInterleaveDatasetV2.kernel
 def _(
-    xp: Any, input_dataset: Any, other_arguments: Any, cycle: Any, block: Any, calls: Any, *, f: Any, run: Any
-) -> Any:
+    xp: Any, input_dataset: Any, other_arguments: Any, cycle: Any, block: Any, calls: Any, *, f: Any, sloppy: Any,
+    run: Any,
+) -> Any:  # fmt: skip
     given = (input_dataset, other_arguments, cycle, block, _LEFT_TO_US, _LEFT_TO_US, calls)
-    return mapping.ParallelInterleaveDatasetV4.kernel_fn(xp, *given, f=f, run=run)
+    return mapping.ParallelInterleaveDatasetV4.kernel_fn(xp, *given, f=f, deterministic=_order(sloppy), run=run)
+
+
+def _order(sloppy: Any) -> str:
+    """Return the later ops' word for whether elements keep their order."""
+    return "false" if sloppy else "default"
 
 
 @ParallelInterleaveDataset.kernel
@@ -115,7 +129,7 @@ def _(
     *, f: Any, run: Any,
 ) -> Any:  # fmt: skip
     given = (input_dataset, other_arguments, cycle, block, output, inputs, cycle)
-    return mapping.ParallelInterleaveDatasetV4.kernel_fn(xp, *given, f=f, run=run)
+    return mapping.ParallelInterleaveDatasetV4.kernel_fn(xp, *given, f=f, deterministic=_order(sloppy), run=run)
 
 
 # --- iterators --------------------------------------------------------------------------------------------------------

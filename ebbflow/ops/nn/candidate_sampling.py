@@ -165,7 +165,8 @@ def _expected(probability: float, count: int, tries: int) -> float:
     p = np.float32(probability)
     if tries == count:
         return float(p * np.float32(count))
-    return float(-np.expm1(np.float32(tries) * np.log1p(-p)))
+    power = np.float32(tries) * np.float32(math.log1p(-p))  # NumPy's own differ from machine to machine
+    return float(np.float32(-math.expm1(power)))
 
 
 # --- ops --------------------------------------------------------------------------------------------------------------
