@@ -56,7 +56,12 @@ def copied(array: np.ndarray, dtype: Any = None) -> np.ndarray:
     """Return a copy of an array, rows last and without gaps; a large one is where engines take it as it is."""
     dtype = array.dtype if dtype is None else dtype
     if array.size * dtype.itemsize < LARGE or dtype.hasobject:
-        return np.array(array, dtype, order="C")
+        copy = np.array(array, dtype, order="C")
+        if copy.dtype is dtype:
+            return copy
+        copy = np.empty(array.shape, dtype)  # what files gave may have an equal dtype: code knows only the very one
+        np.copyto(copy, array)
+        return copy
     copy = empty(array.shape, dtype)
     np.copyto(copy, array, casting="unsafe")
     return copy

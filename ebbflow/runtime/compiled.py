@@ -19,6 +19,7 @@ from ebbflow.compiler.options import checking
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.control.script import IN_PYTHON
+from ebbflow.platform import config
 from ebbflow.runtime.executor import Executor
 
 if TYPE_CHECKING:
@@ -109,9 +110,10 @@ class Runner:
         with self._lock:
             if key in self._programs:
                 return self._programs[key]
-            if self.jit is not True and not checking() and self._all_in_python:
+            at_once = self.jit is True or checking() or config.wishes.deterministic
+            if not at_once and self._all_in_python:
                 return None
-            if self.jit is True or checking() or (key in self._met and len(self._programs) < MAX_SHAPES):
+            if at_once or (key in self._met and len(self._programs) < MAX_SHAPES):
                 if len(self._programs) >= MAX_SHAPES:
                     del self._programs[next(iter(self._programs))]
                 self._programs[key] = self.compile([a.shape for a in fed], fed)

@@ -75,3 +75,11 @@ def test_large_tensors_are_aligned_copies(dtype):
     np.testing.assert_array_equal(tensor, array)
     array[:] = 0
     assert tensor.numpy()[5] == 11
+
+
+@pytest.mark.parametrize("make", [tf.constant, tf.Variable], ids=["constant", "variable"])
+def test_dtypes_that_are_only_equal_become_the_very_ones(make):
+    """Arrays from pickles and HDF5 files have dtypes of their own; machine code looks at the object."""
+    own = np.ones([2, 3], np.dtype(np.float32).newbyteorder("<"))
+    assert own.dtype is not np.dtype(np.float32)
+    assert make(own).numpy().dtype is np.dtype(np.float32)

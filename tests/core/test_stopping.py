@@ -95,7 +95,9 @@ def test_closing_cancels_what_runs(graph, blocked, words):
 def test_a_loop_in_machine_code_heeds_its_session(graph, close, monkeypatch):
     monkeypatch.setenv("EBBFLOW_CHECK", "1")  # code from the first run on
     until = v1.placeholder(tf.int32, [])
-    fetch = tf.function(lambda: v1.while_loop(lambda i: tf.not_equal(i, until), lambda i: (i + 1) % 1000, [tf.constant(0)]))()
+    fetch = tf.function(
+        lambda: v1.while_loop(lambda i: tf.not_equal(i, until), lambda i: (i + 1) % 1000, [tf.constant(0)])
+    )()
     sess = v1.Session()
     assert sess.run(fetch, {until: 7}) == 7
     thread = close_soon(sess) if close else None

@@ -5,9 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import ebbflow as tf
+from ebbflow.platform import config
+
 LOADED = """
 import sys
 import ebbflow as tf
+from ebbflow.platform import config
 
 numbers = tf.data.Dataset.range(9)
 {program}
@@ -30,3 +34,11 @@ def test_a_compiler_loads_no_more_than_it_needs():
     assert loaded(
         "f = tf.function(lambda x: x * 2 + 1); [f(x) for x in (1., 2., 3.)]; [f(tf.ones([3])) for _ in '123']"
     ) == ("['ebbflow.compiler.program']")
+
+
+def test_asked_for_determinism_the_first_run_is_compiled_too(monkeypatch):
+    monkeypatch.setattr(config.wishes, "deterministic", True)
+    power = tf.function(lambda x, y: x**y * 0.5 + x)
+    base, exponents = tf.constant([0.9, 0.999]), tf.range(40.0, 140.0)[:, None]
+    first = power(base, exponents).numpy()
+    assert all((power(base, exponents).numpy() == first).all() for _ in range(3))
