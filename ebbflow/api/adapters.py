@@ -108,6 +108,7 @@ def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
     """Return the value of a tensor as an array if it is known before anything runs, else None."""
     if not is_tensor_now(tensor):
         return tensor
+    tensor = getattr(tensor, "tensor", tensor) if getattr(type(tensor), "is_weak", False) else tensor
     if not isinstance(tensor, Tensor) or _is_chosen(tensor):
         return None
     if partial and not isinstance(tensor, EagerTensor):

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from ebbflow.core.interception import offer
 from ebbflow.core.registry import registry
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.ops.raw_ops import SPELLINGS, raw_ops
@@ -52,6 +53,7 @@ def _function(name: str) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = op.text
+    offer("op", call)
     return vars(gen_ops).setdefault(name, call)
 
 

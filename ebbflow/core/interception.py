@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections.abc import Callable
 from typing import Any, Protocol
 
 
@@ -19,7 +20,23 @@ class Interceptor(Protocol):
 
 
 _MARK = "\0interceptor"  # stands in the source where the code gets the interceptor itself
-_before: dict[types.FunctionType, tuple[types.CodeType, Any]] = {}  # the code, and the signature if one was set
+_before: dict[types.FunctionType, list[tuple[types.CodeType, Any]]] = {}  # code, signature if one was set; last on top
+_offered: list[tuple[str, Any]] = []
+_takers: list[Callable[[str, Any], None]] = []
+
+
+def offer(kind: str, function: Any) -> None:
+    """Offer a function to those of lower rooms that intercept functions of a kind, now or when they begin to."""
+    _offered.append((kind, function))
+    for take in _takers:
+        take(kind, function)
+
+
+def take_offers(take: Callable[[str, Any], None]) -> None:
+    """Call `take(kind, function)` for every function that was offered or will be."""
+    _takers.append(take)
+    for kind, function in list(_offered):
+        take(kind, function)
 
 
 def _code(interceptor: Interceptor, replaced: types.CodeType) -> types.CodeType:
@@ -46,7 +63,7 @@ def intercept(function: types.FunctionType, interceptor: Interceptor) -> types.F
         code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
     copy.__kwdefaults__ = function.__kwdefaults__
-    _before[function] = code, function.__dict__.get("__signature__")
+    _before.setdefault(function, []).append((code, function.__dict__.get("__signature__")))
     function.__dict__["__signature__"] = inspect.signature(function)
     function.__code__ = _code(interceptor, code)
     return copy
@@ -54,7 +71,7 @@ def intercept(function: types.FunctionType, interceptor: Interceptor) -> types.F
 
 def release(function: types.FunctionType) -> None:
     """Let a function be what it was."""
-    function.__code__, signature = _before.pop(function)
+    function.__code__, signature = _before[function].pop()
     del function.__dict__["__signature__"]
     if signature is not None:
         function.__dict__["__signature__"] = signature

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes
+from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.tensor import Tensor
@@ -38,6 +39,7 @@ def compute_gradient(
         raise ValueError(
             f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}"
         )
+    x = [convert(value) if isinstance(value, CompositeTensor) else value for value in x]
     if any(isinstance(value, Tensor) and not hasattr(value, "numpy") for value in x):
         return _in_graph(f, x, delta or DELTA)
     with context.eager_scope():

@@ -447,6 +447,20 @@ python.ops.init_ops.ConvolutionOrthogonal3D
 [ops.numpy.behaviour]
 python.ops.numpy_ops.np_math_ops.enable_numpy_methods_on_tensor
 python.framework.ops.: enable_numpy_style_slicing set_dtype_conversion_mode
+[ops.weak.promotion]
+python.framework.ops.: PromoMode get_dtype_conversion_mode is_auto_dtype_conversion_enabled
+python.framework.ops.: is_numpy_style_type_promotion promo_mode_enum_to_string
+python.framework.flexible_dtypes.: PromoMode result_type
+HALF as python.framework.flexible_dtypes._BINARY_DTYPE_RES_HALF
+FULL as python.framework.flexible_dtypes._BINARY_DTYPE_RES_FULL
+[ops.weak.tensor]
+weak_or_plain as python.framework.weak_tensor.convert_to_weak_tensor_or_tensor
+python.framework.weak_tensor.WeakTensorGradient
+python.types.core.: Symbol Value
+[ops.weak.operators]
+python.framework.weak_tensor.: EagerWeakTensor GraphWeakTensor WeakTensor
+[ops.weak.functions]
+unary_functions as python.ops.weak_tensor_ops._TF_UNARY_APIS
 [api.gen_ops]
 gen_ops as python.framework.test_ops
 gen_ops as python.ops.gen_array_ops python.ops.gen_bitwise_ops python.ops.gen_control_flow_ops

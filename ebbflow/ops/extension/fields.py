@@ -190,7 +190,7 @@ def _convert_tensor(value: Any, path: tuple[str, ...], context: _ConversionConte
     if isinstance(value, Tensor) or context is _ConversionContext.DEFAULT:  # a default belongs to no graph
         return value
     try:
-        if isinstance(value, (TypeSpec, CompositeTensor)):
+        if isinstance(value, TypeSpec) or (isinstance(value, CompositeTensor) and not isinstance(value, TensorBase)):
             raise TypeError("not a single tensor")
         return convert_to_tensor(value)
     except (ValueError, TypeError) as error:

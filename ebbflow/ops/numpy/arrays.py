@@ -36,7 +36,9 @@ Dims = Any
 
 
 def _dims(shape: Any) -> Any:
-    return [int(shape)] if isinstance(shape, (int, np.integer)) else shape
+    if isinstance(shape, (int, np.integer)):
+        return [int(shape)]
+    return raw.Reshape(shape, [-1]) if isinstance(shape, Tensor) and shape.shape.rank == 0 else shape
 
 
 def _type(dtype: Any, like: Any = None) -> Any:

@@ -15,6 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.typing import DTypeLike
 from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.weak.promotion import is_auto_dtype_conversion_enabled
 
 ArrayLike: TypeAlias = Any
 """Whatever NumPy makes an array of: numbers, lists, arrays, tensors."""
@@ -31,7 +32,7 @@ _KINDS = (bool, int, float, complex)
 
 def default_float() -> DType:
     """Return what floats are where nothing else says."""
-    return dtypes.float32 if settings.float32 else dtypes.float64
+    return dtypes.float32 if settings.float32 or is_auto_dtype_conversion_enabled() else dtypes.float64
 
 
 def weak_kind(x: Any) -> type | None:
@@ -92,7 +93,8 @@ def tensor(x: Any, dtype: Any = None) -> Any:
     if hasattr(x, "dtype") and not isinstance(x, (np.ndarray, np.generic)):
         own = convert(x)
     elif weak_kind(x) is not None:
-        own = convert(np.asarray(x, result_type(x).as_numpy_dtype))
+        array = x if is_auto_dtype_conversion_enabled() else np.asarray(x, result_type(x).as_numpy_dtype)
+        own = convert(array)
     elif isinstance(x, (list, tuple)):
         met = result_type(*x)
         own = convert([tensor(item, met) for item in x])

@@ -24,15 +24,19 @@ from ebbflow.ops.numpy.elementwise import isclose, truth_of
 from ebbflow.ops.numpy.promotion import ArrayLike, inexact, tensor, together
 from ebbflow.ops.reduce import reductions, scan
 from ebbflow.ops.sizes import invalid
+from ebbflow.ops.weak.promotion import is_auto_dtype_conversion_enabled
 
 _NARROW = {dtypes.bool: dtypes.int64, dtypes.int8: dtypes.int64, dtypes.int16: dtypes.int64, dtypes.int32: dtypes.int64,
            dtypes.uint8: dtypes.uint64, dtypes.uint16: dtypes.uint64, dtypes.uint32: dtypes.uint64}  # fmt: skip
+_HALF_AS_NARROW = {dtypes.bool: dtypes.int32, dtypes.int8: dtypes.int32, dtypes.int16: dtypes.int32,
+                   dtypes.uint8: dtypes.uint32, dtypes.uint16: dtypes.uint32}  # fmt: skip
 
 
 def _wide(a: Any, dtype: Any) -> Any:
     """Return `a` in the dtype asked for, else whole numbers in 64 bits: sums have room that way."""
     x = tensor(a)
-    wanted = _type(dtype) or _NARROW.get(x.dtype.base_dtype, x.dtype)
+    room = _HALF_AS_NARROW if is_auto_dtype_conversion_enabled() else _NARROW
+    wanted = _type(dtype) or room.get(x.dtype.base_dtype, x.dtype)
     return x if x.dtype == wanted else cast(x, wanted)
 
 

@@ -1,0 +1,1 @@
+"""Weak tensors: values whose dtype gives way, and the modes in which dtypes are promoted."""
