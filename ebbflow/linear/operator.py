@@ -387,7 +387,8 @@ def _adjoint(x: Any) -> Any:
 
 def _same_batch(matrix: Any, rhs: Any) -> tuple[Any, Any]:
     """Return a matrix and a right side with one batch shape."""
-    if matrix.shape.rank == rhs.shape.rank and matrix.shape[:-2].as_list() == rhs.shape[:-2].as_list():
+    known = None not in (matrix.shape.rank, rhs.shape.rank)
+    if known and matrix.shape[:-2].as_list() == rhs.shape[:-2].as_list():
         return matrix, rhs
     batch = raw.BroadcastArgs(raw.Shape(matrix)[:-2], raw.Shape(rhs)[:-2])
     wide = [raw.BroadcastTo(x, raw.ConcatV2([batch, raw.Shape(x)[-2:]], 0)) for x in (matrix, rhs)]

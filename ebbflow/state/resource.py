@@ -18,7 +18,6 @@ import numpy as np
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert, instant
 from ebbflow.core.elsewhere import RunElsewhere
-from ebbflow.core.interception import offer
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape, dims_str, is_compatible
 from ebbflow.core.tensor import EagerTensor, Tensor
@@ -497,9 +496,6 @@ for _method in (
     ResourceVariable._strided_slice_assign,
 ):
     setattr(UnreadVariable, _method.__name__, _waiting_first(_method))
-
-for _method in (ResourceVariable.assign, ResourceVariable.assign_add, ResourceVariable.assign_sub):
-    offer("assignment", _method)
 
 
 def _copy(name: str, value: Any, trainable: bool, constraint: Any, dims: Any) -> ResourceVariable:

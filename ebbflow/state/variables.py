@@ -14,6 +14,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context
+from ebbflow.core.interception import offer
 from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.proto_functions import register_proto_function
 from ebbflow.state.base import (
@@ -189,3 +190,6 @@ for _collection in (
     register_proto_function(
         _collection, proto_type=lambda: messages.VariableDef, to_proto=_written, from_proto=Variable.from_proto
     )
+
+for _method in (ResourceVariable.assign, ResourceVariable.assign_add, ResourceVariable.assign_sub):
+    offer("assignment", _method)

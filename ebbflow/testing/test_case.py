@@ -216,6 +216,11 @@ class TestCase(unittest.TestCase):
 
     _GetNdArray = _array
 
+    def evaluate_if_both_tensors(self, a: AnyTensor, b: AnyTensor) -> Nested:
+        """Return two values, of one run where both are tensors of a graph: they may hang on the same random numbers."""
+        both = all(is_tensor(value) and not isinstance(value, EagerTensor) for value in (a, b))
+        return self.evaluate((a, b)) if both else (a, b)
+
     def assertAllClose(
         self, a: TensorLike, b: TensorLike, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
@@ -236,6 +241,7 @@ class TestCase(unittest.TestCase):
 
     def _all_close(self, a: Any, b: Any, rtol: float, atol: float, msg: str | None, path: str) -> None:
         where = f"\n{path}" if path else ""
+        a, b = self.evaluate_if_both_tensors(a, b)
         if _has_rows(a) or _has_rows(b):
             a, b = self._plain_rows(a), self._plain_rows(b)
         if hasattr(a, "_asdict") and hasattr(b, "_asdict"):  # a named tuple may be compared with a plain one, too
@@ -312,7 +318,7 @@ class TestCase(unittest.TestCase):
         """Fail unless two arrays have the same shape and the same values, NaN equal to NaN."""
         if _has_rows(a) or _has_rows(b):
             return self.assertRaggedEqual(a, b, msg)
-        a, b = self._array(a), self._array(b)
+        a, b = map(self._array, self.evaluate_if_both_tensors(a, b))
         if a.size == b.size == 0 and a.ndim <= 1 and b.ndim <= 1:
             return
         self._same_shape(a, b, msg)

@@ -130,6 +130,9 @@ def test_blocks_are_taken_and_given_one_by_one():
         unknown = tf.compat.v1.placeholder_with_default(np.stack([first, first]), None)
         blocks = L.LinearOperatorBlockDiag([L.LinearOperatorFullMatrix(unknown), L.LinearOperatorFullMatrix(second)])
         assert session.run(blocks.to_dense()).shape == (2, 3, 5)
+        three = tf.compat.v1.placeholder_with_default(np.tile([[1.0], [4.0], [1.0]], 5), None)
+        rows = L.LinearOperatorTridiag(three)
+        assert session.run(rows.solve(rows.matmul(np.eye(5)))) == pytest.approx(np.eye(5))
 
 
 def test_a_saved_model_takes_operators(tmp_path):

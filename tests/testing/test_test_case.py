@@ -112,6 +112,13 @@ def test_tensors_of_graphs_are_run(case):
             assert again is session
 
 
+def test_two_tensors_of_a_graph_are_of_one_run(case):
+    with Graph().as_default(), tf.compat.v1.Session():
+        x = tf.random.stateless_uniform([3], seed=[1, 2]) + tf.compat.v1.random_uniform([3])
+        case.assertAllClose(x * 2, x + x)
+        case.assertAllEqual(x, tf.identity(x))
+
+
 def test_errors_of_ops_are_recognised(case):
     with case.assertRaisesOpError("not in"):
         tf.gather([0, 1, 2], 7)

@@ -447,6 +447,10 @@ python.ops.init_ops.ConvolutionOrthogonal3D
 [ops.numpy.behaviour]
 python.ops.numpy_ops.np_math_ops.enable_numpy_methods_on_tensor
 python.framework.ops.: enable_numpy_style_slicing set_dtype_conversion_mode
+[ops.numpy.promotion]
+python.ops.numpy_ops.np_dtypes.: canonicalize_dtype default_float_type is_allow_float64 is_prefer_float32
+python.ops.numpy_ops.np_dtypes.: set_allow_float64 set_prefer_float32
+tensor as python.ops.numpy_ops.np_arrays.convert_to_tensor
 [ops.weak.promotion]
 python.framework.ops.: PromoMode get_dtype_conversion_mode is_auto_dtype_conversion_enabled
 python.framework.ops.: is_numpy_style_type_promotion promo_mode_enum_to_string

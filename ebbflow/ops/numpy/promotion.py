@@ -23,6 +23,7 @@ ArrayLike: TypeAlias = Any
 
 class _Settings:
     float32 = False
+    float64 = True
 
 
 settings = _Settings()
@@ -32,7 +33,39 @@ _KINDS = (bool, int, float, complex)
 
 def default_float() -> DType:
     """Return what floats are where nothing else says."""
-    return dtypes.float32 if settings.float32 or is_auto_dtype_conversion_enabled() else dtypes.float64
+    narrow = settings.float32 or not settings.float64 or is_auto_dtype_conversion_enabled()
+    return dtypes.float32 if narrow else dtypes.float64
+
+
+def is_prefer_float32() -> bool:
+    """Return whether Python's floats become float32 where nothing else decides."""
+    return settings.float32
+
+
+def set_prefer_float32(b: bool) -> None:
+    """Have Python's floats become float32, or float64, where nothing else decides."""
+    settings.float32 = b
+
+
+def is_allow_float64() -> bool:
+    """Return whether results may be of 64 bits."""
+    return settings.float64
+
+
+def set_allow_float64(b: bool) -> None:
+    """Let floats be of 64 bits, or never."""
+    settings.float64 = b
+
+
+def canonicalize_dtype(dtype: Any) -> Any:
+    """Return the dtype that NumPy's one becomes where 64 bits are not allowed."""
+    narrow = {"float64": "float32", "complex128": "complex64"}.get(np.dtype(dtype).name)
+    return dtype if settings.float64 or narrow is None else np.dtype(narrow)
+
+
+def default_float_type() -> type:
+    """Return what floats are where nothing else says, as NumPy's type."""
+    return default_float().as_numpy_dtype
 
 
 def weak_kind(x: Any) -> type | None:
@@ -75,7 +108,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
         _dtype_of(x) if kind is None else _WEAK[kind] for x, kind in zip(arrays_and_dtypes, kinds, strict=True)
     ]
     met = dtypes.as_dtype(np.result_type(*parts))
-    if all(kinds) and settings.float32:
+    if (all(kinds) and settings.float32) or not settings.float64:
         return {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}.get(met, met)
     return met
 
