@@ -54,18 +54,18 @@ PYTHON = {
     """,
     "python.framework.ops": "colocate_with",
     "python.ops.numpy_ops.np_dtypes": """
-        bool_=experimental.numpy.bool_@2 complex128=experimental.numpy.complex128@2
-        complex64=experimental.numpy.complex64@2 complex_=experimental.numpy.complex_@2
-        float16=experimental.numpy.float16@2 float32=experimental.numpy.float32@2 float64=experimental.numpy.float64@2
-        float_=experimental.numpy.float_@2 iinfo=experimental.numpy.iinfo@2 inexact=experimental.numpy.inexact@2
-        int16=experimental.numpy.int16@2 int32=experimental.numpy.int32@2 int64=experimental.numpy.int64@2
-        int8=experimental.numpy.int8@2 int_=experimental.numpy.int_@2 issubdtype=experimental.numpy.issubdtype@2
-        object_=experimental.numpy.object_@2 string_=experimental.numpy.string_@2 uint16=experimental.numpy.uint16@2
-        uint32=experimental.numpy.uint32@2 uint64=experimental.numpy.uint64@2 uint8=experimental.numpy.uint8@2
-        unicode_=experimental.numpy.unicode_@2
+        bool_=experimental.numpy.bool_ complex128=experimental.numpy.complex128
+        complex64=experimental.numpy.complex64 complex_=experimental.numpy.complex_
+        float16=experimental.numpy.float16 float32=experimental.numpy.float32 float64=experimental.numpy.float64
+        float_=experimental.numpy.float_ iinfo=experimental.numpy.iinfo inexact=experimental.numpy.inexact
+        int16=experimental.numpy.int16 int32=experimental.numpy.int32 int64=experimental.numpy.int64
+        int8=experimental.numpy.int8 int_=experimental.numpy.int_ issubdtype=experimental.numpy.issubdtype
+        object_=experimental.numpy.object_ string_=experimental.numpy.string_ uint16=experimental.numpy.uint16
+        uint32=experimental.numpy.uint32 uint64=experimental.numpy.uint64 uint8=experimental.numpy.uint8
+        unicode_=experimental.numpy.unicode_
     """,
-    "python.compiler.xla.xla": "compile=xla.experimental.compile@2",
-    "python.compiler.xla.jit": "experimental_jit_scope=xla.experimental.jit_scope@1",
+    "python.compiler.xla.xla": "compile=xla.experimental.compile",
+    "python.compiler.xla.jit": "experimental_jit_scope=xla.experimental.jit_scope",
     "python.framework.versions": """
         COMPILER_VERSION=version.COMPILER_VERSION GIT_VERSION=version.GIT_VERSION VERSION=version.VERSION
         __version__=version.VERSION GRAPH_DEF_VERSION=version.GRAPH_DEF_VERSION

@@ -1,7 +1,7 @@
 """NumPy's indices beside TensorFlow's: arrays of places or bools, among slices, integers, dots and new axes.
 
 What is picked by arrays comes where they stand, if they stand together, and first of all if something is between them.
-Knows tensors of known rank only: it must tell which axis an array is for.
+It must tell which axis an array is for: where the rank is unknown, the axes that no part of an index names go as one.
 """
 
 from __future__ import annotations
@@ -30,13 +30,38 @@ def _is_array(item: Any) -> bool:
 
 def item(x: Any, key: Any, plain: Callable[..., Any]) -> Any:
     """Return what an index picks of a tensor; `plain` picks where there are no arrays in it."""
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = tuple(map(_long, key if isinstance(key, tuple) else (key,)))
     if not any(map(_is_array, parts)):
-        return plain(x, key)
+        return plain(x, parts if isinstance(key, tuple) else parts[0])
+    places = [part for given in parts for part in _places(given)]
+    if len(places) == 1 and isinstance(places[0], Tensor):
+        return raw.GatherV2(x, _from_start(places[0], cast(shape_of(x), dtypes.int64)[0]), 0)
     rank = x.shape.rank
     if rank is None:
-        raise ValueError(f"a tensor of unknown rank cannot be indexed by arrays, {key!r}: give it a shape")
-    return _picked(x, _spread([part for given in parts for part in _places(given)], rank), plain)
+        return _picked_of_any_rank(x, places, plain)
+    return _picked(x, _spread(places, rank), plain)[0]
+
+
+def _long(part: Any) -> Any:
+    """Return part of an index with whole numbers of few bits as int64, which slices take."""
+    if isinstance(part, slice):
+        return slice(_long(part.start), _long(part.stop), _long(part.step))
+    short = isinstance(part, Tensor) and part.dtype.is_integer and part.dtype.size < 4
+    return cast(part, dtypes.int64) if short else part
+
+
+def _picked_of_any_rank(x: Any, parts: list[Any], plain: Callable[..., Any]) -> Any:
+    """Return what is picked of a tensor of unknown rank: the axes that the index does not name go as one."""
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
+    front = sum(part is not None for part in parts[:at])
+    back = sum(part is not None for part in parts[at + 1 :])
+    sizes = shape_of(x)
+    end = raw.Size(sizes) - back
+    joined = raw.Reshape(x, raw.ConcatV2([sizes[:front], [-1], sizes[end:]], 0))
+    found, place_of = _picked(joined, [*parts[:at], slice(None), *parts[at + 1 :]], plain)
+    place = place_of(at)
+    new = shape_of(found)
+    return raw.Reshape(found, raw.ConcatV2([new[:place], sizes[front:end], new[place + 1 :]], 0))
 
 
 def _places(part: Any) -> list[Any]:
@@ -65,7 +90,8 @@ def _spread(parts: list[Any], rank: int) -> list[Any]:
     return [*parts[:at], *[slice(None)] * (rank - taken), *parts[at + 1 :]]
 
 
-def _picked(x: Any, parts: list[Any], plain: Callable[..., Any]) -> Any:
+def _picked(x: Any, parts: list[Any], plain: Callable[..., Any]) -> tuple[Any, Callable[[int], int]]:
+    """Return what an index with a part for each axis picks, and what says where an axis without array went."""
     simple = tuple(part if part is None or isinstance(part, slice) else slice(None) for part in parts)
     x = plain(x, simple)
     axes = [i for i, part in enumerate(parts) if part is not None and not isinstance(part, slice)]
@@ -78,7 +104,8 @@ def _picked(x: Any, parts: list[Any], plain: Callable[..., Any]) -> Any:
     count = places.shape.rank - 1
     before = axes[0] if axes == list(range(axes[0], axes[-1] + 1)) else 0
     order = [*range(count, count + before), *range(count), *range(count + before, count + len(rest))]
-    return found if order == sorted(order) else raw.Transpose(found, order)
+    found = found if order == sorted(order) else raw.Transpose(found, order)
+    return found, lambda axis: rest.index(axis) + (count if rest.index(axis) >= before else 0)
 
 
 def _from_start(part: Any, size: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.numpy import elementwise, reductions
 from ebbflow.ops.numpy.advanced_indexing import item
+from ebbflow.ops.numpy.indexed_updates import UPDATES
 from ebbflow.ops.numpy.methods import METHODS
 from ebbflow.ops.numpy.promotion import settings
 from ebbflow.ops.weak import functions, operators
@@ -27,6 +28,7 @@ _OPERATORS = {
 _COMPARISONS = {
     "lt": elementwise.less, "le": elementwise.less_equal, "gt": elementwise.greater, "ge": elementwise.greater_equal,
 }  # fmt: skip
+_EQUALITY = {"eq": elementwise.equal, "ne": elementwise.not_equal}
 _on: set[str] = set()
 _plain: dict[tuple[type, str], Any] = {}  # the operators that each kind of tensor had
 
@@ -59,6 +61,8 @@ def enable_numpy_methods_on_tensor() -> None:
     for name, method in METHODS.items():
         setattr(Tensor, name, method)
     EagerTensor.tolist = lambda self: self.numpy().tolist()  # type: ignore[attr-defined]
+    for name, update in UPDATES.items():
+        setattr(Tensor, f"_with_index_{name}", update)
 
 
 def set_dtype_conversion_mode(dtype_conversion_mode: str) -> None:
@@ -71,6 +75,7 @@ def set_dtype_conversion_mode(dtype_conversion_mode: str) -> None:
         _put_operators(operators.ARITHMETIC, {"eq": operators.equal}, operators.promotes)
     elif mode is PromoMode.LEGACY:
         _put_operators(_OPERATORS, _COMPARISONS)
+        _put_operators({}, _EQUALITY, operators.promotes)
 
 
 def _put_operators(

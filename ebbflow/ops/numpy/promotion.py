@@ -113,11 +113,10 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     return met
 
 
-def promote_types(type1: DTypeLike, type2: DTypeLike) -> DType:
-    """Return the smallest dtype to which both can go without loss."""
-    return dtypes.as_dtype(
-        np.promote_types(dtypes.as_dtype(type1).as_numpy_dtype, dtypes.as_dtype(type2).as_numpy_dtype)
-    )
+def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype:
+    """Return the smallest dtype to which both can go without loss, as NumPy's."""
+    met = np.promote_types(dtypes.as_dtype(type1).as_numpy_dtype, dtypes.as_dtype(type2).as_numpy_dtype)
+    return canonicalize_dtype(met)
 
 
 def tensor(x: Any, dtype: Any = None) -> Any:

@@ -5,6 +5,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.ops.numpy.advanced_indexing import item
+from ebbflow.ops.numpy.indexed_updates import UPDATES
 
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
 KEYS = {
@@ -33,8 +34,29 @@ def test_what_numpy_picks(name):
     key = KEYS[name]
     pick = lambda x: item(x, key, lambda x, key: x[key])
     np.testing.assert_array_equal(pick(tf.constant(X)), X[key])
-    traced = tf.function(pick, input_signature=[tf.TensorSpec([None, 4, None], tf.float32)])
-    np.testing.assert_array_equal(traced(X), X[key])
+    for shape in ([None, 4, None], None):
+        traced = tf.function(pick, input_signature=[tf.TensorSpec(shape, tf.float32)])
+        np.testing.assert_array_equal(traced(X), X[key])
+
+
+def test_places_of_unknown_shape_and_few_bits():
+    pick = lambda x, key: item(x, key, lambda x, key: x[key])
+    traced = tf.function(pick, input_signature=[tf.TensorSpec(None, tf.float32), tf.TensorSpec(None, tf.int32)])
+    np.testing.assert_array_equal(traced(X, [[0, -1]]), X[[[0, -1]]])
+    np.testing.assert_array_equal(pick(tf.constant(X), tf.constant(1, tf.uint8)), X[1])
+    np.testing.assert_array_equal(pick(tf.constant(X), slice(tf.constant(1, tf.int8), None)), X[1:])
+
+
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize("kind", ["update", "add", "max"])
+def test_updates_by_indices(name, kind):
+    key = KEYS[name]
+    wanted = X.copy()
+    if kind == "add":
+        np.add.at(wanted, key, 20)  # twice at places that come twice
+    else:
+        wanted[key] = 20 if kind == "update" else np.maximum(X[key], 20)
+    np.testing.assert_array_equal(UPDATES[kind](tf.constant(X), key, 20), wanted)
 
 
 def test_gradients_go_to_what_was_picked():
@@ -50,5 +72,3 @@ def test_gradients_go_to_what_was_picked():
 def test_refusals():
     with pytest.raises(IndexError, match="3 axes, 4 were indexed"):
         item(tf.constant(X), ([0], 0, 0, 0), None)
-    with tf.Graph().as_default(), pytest.raises(ValueError, match="unknown rank"):
-        item(tf.compat.v1.placeholder(tf.float32), [0], None)

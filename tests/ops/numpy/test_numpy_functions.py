@@ -108,6 +108,8 @@ assert float(a.mean()) == 2 and int(a.max()) == 3 and a.clip(2, 3).numpy().tolis
 assert (tf.constant([1.0]) + tf.constant([1])).dtype == tf.float64
 assert tf.function(lambda x: (x * 2.5).reshape(-1))(a).numpy().tolist() == [2.5, 5.0, 7.5]
 assert (a == 2).numpy().tolist() == [False, True, False] and (a % 2).numpy().tolist() == [1, 0, 1] and (-a)[0] == -1
+assert (a / 2).numpy().tolist() == [0.5, 1.0, 1.5] and (a == tf.constant([1.0, 2.0, 4.0])).numpy().tolist()[2] is False
+assert tf.Tensor._with_index_add(a, [0, 0], 5).numpy().tolist() == [11, 2, 3]
 print("good")
 """
 
