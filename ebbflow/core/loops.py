@@ -49,7 +49,9 @@ Single: TypeAlias = Any
 f32: Any = np.float32
 f64: Any = float
 u64: Any = np.uint64
-sqrt, floor, rint, exp, log1p = math.sqrt, math.floor, np.rint, math.exp, math.log1p
+sqrt, floor, rint, ceil = math.sqrt, math.floor, np.rint, math.ceil
+exp, log, log1p, sin, cos, pow, lgamma = math.exp, math.log, math.log1p, math.sin, math.cos, math.pow, math.lgamma
+"""These are the C library's, of 64 bits."""
 v_atan2, v_cos, v_erfc, v_exp, v_expm1 = np.arctan2, np.cos, math.erfc, np.exp, np.expm1
 v_log, v_log1p, v_pow, v_sin, v_tanh = np.log, np.log1p, np.power, np.sin, np.tanh
 """Functions of floats of either size that do not keep a loop from becoming vector instructions."""

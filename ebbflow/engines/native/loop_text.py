@@ -3,10 +3,10 @@
 Understood are: numbers (`int` is 64 bits and wraps round, `u64` the same without a sign, `f32`, `f64`, truths), arrays
 of the annotated dtypes (whole numbers below 64 bits become `int` when read), texts, `if`, `while`, `for … in range(…)`,
 `break`, `continue`, `return`, assignments, arithmetic and comparisons of one kind of number, `and`, `or`, `not`,
-conditional expressions, `min`, `max`, `abs`, `sqrt`, `floor`, `rint`, `exp`, `log1p`, the engine's own (`v_tanh`),
-`len` of a text, the casts `int`, `f32`, `f64`, `u64`, constants of the module, and calls of other annotated functions
-beside it. Constants take the kind of what they meet; other kinds must be cast. `//` and `%` are for whole numbers that
-are not negative. A variable has one kind.
+conditional expressions, `min`, `max`, `abs`, `sqrt`, `floor`, `ceil`, `rint`, some of the C library's (`FROM_C`), the
+engine's own (`v_tanh`), `len` of a text, the casts `int`, `f32`, `f64`, `u64`, constants of the module, and calls of
+other annotated functions beside it. Constants take the kind of what they meet; other kinds must be cast. `//` and `%`
+are for whole numbers that are not negative. A variable has one kind.
 
 What else is written raises a TypeError with its line, when the code is made: tests make the code of every loop.
 """
@@ -55,6 +55,9 @@ def text(loop: loops.Loop) -> str:
     return "\n".join([*declared, *module.own.values(), *module.functions])
 
 
+FROM_C = {"exp": 1, "log": 1, "log1p": 1, "sin": 1, "cos": 1, "lgamma": 1, "pow": 2}
+"""Functions of the C library that loops may call, each with the number of its arguments."""
+
 DECLARED = [
     "declare ptr @PyBytes_FromStringAndSize(ptr, i64)",
     "declare void @Py_DecRef(ptr)",
@@ -65,10 +68,11 @@ DECLARED = [
     "declare double @llvm.fabs.f64(double)",
     "declare float @llvm.floor.f32(float)",
     "declare double @llvm.floor.f64(double)",
+    "declare float @llvm.ceil.f32(float)",
+    "declare double @llvm.ceil.f64(double)",
     "declare float @llvm.rint.f32(float)",
     "declare double @llvm.rint.f64(double)",
-    "declare double @exp(double)",
-    "declare double @log1p(double)",
+    *(f"declare double @{name}({', '.join(['double'] * count)})" for name, count in FROM_C.items()),
     "@bytes = external global i8",
 ]
 """What loops may call: those of these that an engine's own functions declare, too, are declared by them."""
@@ -461,11 +465,12 @@ class _Function:
             return self.cast(name, node.args[0])
         if name in ("min", "max"):
             return self.extreme(name, *self.pair(node.args[0], node.args[1], kind))
-        if name in ("exp", "log1p"):
-            return "f64", self(f"call double @{name}(double {self.value(node.args[0], 'f64')[1]})")
+        if name in FROM_C:
+            taken = ", ".join(f"double {self.value(a, 'f64')[1]}" for a in node.args)
+            return "f64", self(f"call double @{name}({taken})")
         if name.startswith("v_"):
             return self.own_function(name[2:], node.args, kind)
-        if name in ("abs", "sqrt", "floor", "rint"):
+        if name in ("abs", "sqrt", "floor", "ceil", "rint"):
             found, value = self.value(node.args[0], kind)
             which = {"abs": "fabs"}.get(name, name)
             return found, self(f"call {LLVM[found]} @llvm.{which}.{found}({LLVM[found]} {value})")

@@ -17,6 +17,7 @@ import numpy as np
 
 from ebbflow.core import memory
 from ebbflow.ops.parts import in_shares
+from ebbflow.ops.random import sampler_loops
 from ebbflow.ops.random.normal_loops import (
     COSINE_TERMS,
     LOG_ORIGIN,
@@ -222,9 +223,21 @@ def truncated_normal(source: Source, count: int, dtype: Any) -> np.ndarray:
     dtype = np.dtype(dtype)
     per = per_block(dtype)
     out = np.empty((-(-count // per), per), np.float64 if per == 2 else np.float32)
+    code = sampler_loops.truncated_normals.worth(8 * count) if per == 4 else None
+    if code is not None:
+        _truncate_by_code(code, source, out)
+        return out.reshape(-1)[:count].astype(dtype, copy=False)
     for start in range(0, len(out), SLAB):
         _fill_truncated(source, start, out[start : start + SLAB])
     return out.reshape(-1)[:count].astype(dtype, copy=False)
+
+
+def _truncate_by_code(code: Callable[..., Any], source: Source, out: np.ndarray) -> None:
+    def work(begin: int, end: int) -> None:
+        seat, four = np.empty(sampler_loops.SEATS, np.uint64), np.empty(4, np.float32)
+        code(*source.numbers(), begin, end, BLOCKS_PER_NUMBER, _RECIPROCALS, _LOGARITHMS, seat, four, out)
+
+    in_shares(work, len(out), CHUNK)
 
 
 def _fill_truncated(source: Source, first: int, out: np.ndarray) -> None:

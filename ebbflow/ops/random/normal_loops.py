@@ -28,27 +28,32 @@ LN2, UNIT, TURN, QUARTERS, QUARTER = math.log(2), 2.0**-23, 2 * math.pi * 2.0**-
 FRACTION = 0x7FFFFF
 
 
+def normal_pair(first: int, second: int, reciprocals: F64, logarithms: F64, out: F32, i: int) -> None:
+    """Make the pair number `i` of two words."""
+    u = max(f32(first & FRACTION) * f32(UNIT), f32(SMALLEST))
+    bits = bits_of(u)
+    from_origin = bits - LOG_ORIGIN
+    k = from_origin >> 23
+    nearest = (from_origin >> 19) & 15
+    r = f64(of_bits(bits - (k << 23))) * reciprocals[nearest] - 1.0
+    square = r * r
+    tail = ((L2 * r + L1) + L3 * square) * square
+    radius = sqrt(f32(-2.0) * f32(tail + (r + (logarithms[nearest] + f64(k) * LN2))))
+    x = f64(f32(f64(second & FRACTION) * TURN))
+    quarters = rint(x * QUARTERS)
+    x = x - quarters * QUARTER
+    x2 = x * x
+    x4 = x2 * x2
+    sine = f32((S3 * x2 + S2) * x4 * x + (x + x * x2 * S1))
+    cosine = f32((C4 * x2 + C3) * (x4 * x2) + ((1.0 + C1 * x2) + x4 * C2))
+    quarter = int(quarters)
+    odd = quarter & 1
+    out[2 * i] = (cosine if odd == 1 else sine) * (-radius if (quarter & 2) == 2 else radius)
+    out[2 * i + 1] = (sine if odd == 1 else cosine) * (-radius if ((quarter + 1) & 2) == 2 else radius)
+
+
 @loop
 def pairs_of_normals(words: U32, out: F32, reciprocals: F64, logarithms: F64, n: int) -> None:
     """Make two normal numbers of each two words."""
     for i in range(n):
-        u = max(f32(words[2 * i] & FRACTION) * f32(UNIT), f32(SMALLEST))
-        bits = bits_of(u)
-        from_origin = bits - LOG_ORIGIN
-        k = from_origin >> 23
-        nearest = (from_origin >> 19) & 15
-        r = f64(of_bits(bits - (k << 23))) * reciprocals[nearest] - 1.0
-        square = r * r
-        tail = ((L2 * r + L1) + L3 * square) * square
-        radius = sqrt(f32(-2.0) * f32(tail + (r + (logarithms[nearest] + f64(k) * LN2))))
-        x = f64(f32(f64(words[2 * i + 1] & FRACTION) * TURN))
-        quarters = rint(x * QUARTERS)
-        x = x - quarters * QUARTER
-        x2 = x * x
-        x4 = x2 * x2
-        sine = f32((S3 * x2 + S2) * x4 * x + (x + x * x2 * S1))
-        cosine = f32((C4 * x2 + C3) * (x4 * x2) + ((1.0 + C1 * x2) + x4 * C2))
-        quarter = int(quarters)
-        odd = quarter & 1
-        out[2 * i] = (cosine if odd == 1 else sine) * (-radius if (quarter & 2) == 2 else radius)
-        out[2 * i + 1] = (sine if odd == 1 else cosine) * (-radius if ((quarter + 1) & 2) == 2 else radius)
+        normal_pair(words[2 * i], words[2 * i + 1], reciprocals, logarithms, out, i)

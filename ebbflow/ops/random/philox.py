@@ -64,6 +64,10 @@ class Source(NamedTuple):
             return _many(self.key, places, np.where(carried, np.uint64((high + 1) & _M64), np.uint64(high)))
         return _many(self.key, places, high)
 
+    def numbers(self) -> tuple[int, int, int]:
+        """Return the key, and the lower and the upper half of the counter."""
+        return self.key, self.counter & _M64, self.counter >> 64
+
     def chunks(self, count: int) -> Iterator[tuple[int, np.ndarray]]:
         """Yield the first `count` blocks in pieces that fit the cache, each with the number of its first block."""
         for start in range(0, count, CHUNK):

@@ -8,13 +8,17 @@ TensorFlow on a CPU, and so are the answers. Knows words and arrays, no ops.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import errors
+from ebbflow.core.loops import Loop
+from ebbflow.ops.parts import in_shares
+from ebbflow.ops.random import sampler_loops
 from ebbflow.ops.random.distributions import (
     BLOCKS_PER_NUMBER,
     SLAB,
@@ -53,10 +57,25 @@ class Draws:
         return held[rows, left[rows]]
 
 
+@dataclasses.dataclass(frozen=True)
+class Sampler:
+    """How numbers of one kind are drawn: many at once by arrays, or one by one by code, for parameters it serves."""
+
+    arrays: Callable[..., np.ndarray]
+    loop: Loop
+    serves: Callable[..., bool]
+
+
+SHARE = 1 << 10
+"""Numbers that a thread draws at a time by machine code."""
+WEIGHT = 1 << 6
+"""As many elements of simple work is drawing one number by arrays: so much sooner is it worth having code."""
+
+
 def sampled(
     source: Source,
     count: int,
-    sampler: Callable[..., np.ndarray],
+    sampler: Sampler,
     *parameters: np.ndarray,
     blocks: Any = BLOCKS_PER_NUMBER,
 ) -> np.ndarray:
@@ -65,19 +84,36 @@ def sampled(
     `blocks` is how far apart the numbers' places in the stream are.
     """
     total = count * parameters[0].size
+    code = sampler.loop.worth(total * WEIGHT) if sampler.serves(*parameters) else None
     out = np.empty(total)
+    if code is not None:
+        _draw(code, source, count, blocks, parameters, out)
+        return out.reshape(-1, count)
     for start in range(0, total, SLAB):
         numbers = np.arange(start, min(start + SLAB, total))
         entry = numbers // count
         apart = blocks if isinstance(blocks, int) else blocks[entry]
-        out[numbers] = sampler(Draws(source, numbers * apart), *(p[entry] for p in parameters))
-    return out.reshape(parameters[0].size, count)
+        out[numbers] = sampler.arrays(Draws(source, numbers * apart), *(p[entry] for p in parameters))
+    return out.reshape(-1, count)
+
+
+def _draw(
+    code: Callable[..., Any], source: Source, count: int, blocks: Any, parameters: Sequence[np.ndarray], out: np.ndarray
+) -> None:
+    apart = np.ascontiguousarray(np.broadcast_to(blocks, parameters[0].shape), np.int64)
+    given = [np.ascontiguousarray(p, np.float64) for p in parameters]
+
+    def work(begin: int, end: int) -> None:
+        seat, held = np.empty(sampler_loops.SEATS, np.uint64), np.empty(sampler_loops.HELD)
+        code(*source.numbers(), begin, end, count, apart, *given, seat, held, out)
+
+    in_shares(work, out.size, SHARE)
 
 
 # --- gamma ------------------------------------------------------------------------------------------------------------
 
 
-def gamma(draws: Draws, alpha: np.ndarray) -> np.ndarray:
+def _gamma(draws: Draws, alpha: np.ndarray) -> np.ndarray:
     """Return gamma numbers of shape `alpha` and scale 1 (Marsaglia and Tsang; exponential ones where alpha is 1)."""
     out = np.empty(len(alpha))
     exponential = np.flatnonzero(alpha == 1)
@@ -102,6 +138,9 @@ def gamma(draws: Draws, alpha: np.ndarray) -> np.ndarray:
     return out
 
 
+gamma = Sampler(_gamma, sampler_loops.gamma, lambda alpha: bool((alpha > 0).all() and np.isfinite(alpha).all()))
+
+
 def _power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     return each(math.pow, base, exponent) if (exponent >= 0).all() else np.power(base, exponent)
 
@@ -109,16 +148,20 @@ def _power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
 # --- Poisson ----------------------------------------------------------------------------------------------------------
 
 
-def poisson(highest: float) -> Callable[[Draws, np.ndarray], np.ndarray]:
-    """Return the sampler of Poisson numbers up to `highest`: its parameter is their rate."""
+def _poisson(draws: Draws, rate: np.ndarray, highest: np.ndarray) -> np.ndarray:
+    """Return Poisson numbers of these rates, each up to its highest."""
+    out = np.where(np.isposinf(rate), np.inf, np.nan)
+    _poisson_by_product(draws, rate, np.flatnonzero(rate < 10), out)
+    _poisson_by_rejection(draws, rate, np.flatnonzero((rate >= 10) & (rate < np.inf)), highest, out)
+    return out
 
-    def sampler(draws: Draws, rate: np.ndarray) -> np.ndarray:
-        out = np.where(np.isposinf(rate), np.inf, np.nan)
-        _poisson_by_product(draws, rate, np.flatnonzero(rate < 10), out)
-        _poisson_by_rejection(draws, rate, np.flatnonzero((rate >= 10) & (rate < np.inf)), highest, out)
-        return out
 
-    return sampler
+poisson = Sampler(_poisson, sampler_loops.poisson, lambda rate, highest: bool(np.isfinite(rate).all()))
+
+
+def poissons(source: Source, count: int, rate: np.ndarray, highest: float) -> np.ndarray:
+    """Return `count` Poisson numbers of each rate, a row a rate, none above `highest`."""
+    return sampled(source, count, poisson, rate, np.full(rate.shape, highest, np.float64))
 
 
 def _poisson_by_product(draws: Draws, rate: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
@@ -132,7 +175,9 @@ def _poisson_by_product(draws: Draws, rate: np.ndarray, rows: np.ndarray, out: n
         out[rows] += 1
 
 
-def _poisson_by_rejection(draws: Draws, rate: np.ndarray, rows: np.ndarray, highest: float, out: np.ndarray) -> None:
+def _poisson_by_rejection(
+    draws: Draws, rate: np.ndarray, rows: np.ndarray, highest: np.ndarray, out: np.ndarray
+) -> None:
     """Transform a uniform number into nearly the right one and accept it by a second (Hörmann)."""
     log_rate = np.log(rate)
     b = 0.931 + 2.53 * np.sqrt(rate)
@@ -144,12 +189,12 @@ def _poisson_by_rejection(draws: Draws, rate: np.ndarray, rows: np.ndarray, high
         distance = 0.5 - np.abs(u)
         k = np.floor((2 * a[rows] / distance + b[rows]) * u + rate[rows] + 0.43)
         good = (distance >= 0.07) & (v <= 0.9277 - 3.6224 / (b[rows] - 2))
-        unsure = np.flatnonzero(~good & ~(k < 0) & ~((distance < 0.013) & (v > distance)) & (k <= highest))
+        unsure = np.flatnonzero(~good & ~(k < 0) & ~((distance < 0.013) & (v > distance)) & (k <= highest[rows]))
         row, count = rows[unsure], k[unsure]
         s = np.log(v[unsure] * inverse_alpha[row] / (a[row] / (distance[unsure] * distance[unsure]) + b[row]))
         t = -rate[row] + count * log_rate[row] - each(math.lgamma, count + 1)
         good[unsure] = s <= t
-        good &= k <= highest
+        good &= k <= highest[rows]
         out[rows[good]] = k[good]
         rows = rows[~good]
 
@@ -157,12 +202,15 @@ def _poisson_by_rejection(draws: Draws, rate: np.ndarray, rows: np.ndarray, high
 # --- binomial ---------------------------------------------------------------------------------------------------------
 
 
-def binomial(draws: Draws, count: np.ndarray, chance: np.ndarray, often: np.ndarray) -> np.ndarray:
+def _binomial(draws: Draws, count: np.ndarray, chance: np.ndarray, often: np.ndarray) -> np.ndarray:
     """Return how often what has this chance (at most a half) happens in `count` tries; `often`: ten times or more."""
     out = np.zeros(len(count))
     _binomial_by_gaps(draws, count, chance, np.flatnonzero((often == 0) & (count > 0) & (chance > 0)), out)
     _binomial_by_rejection(draws, count, chance, np.flatnonzero((often != 0) & (count > 0) & (chance > 0)), out)
     return out
+
+
+binomial = Sampler(_binomial, sampler_loops.binomial, lambda count, *others: bool(np.isfinite(count).all()))
 
 
 def _binomial_by_gaps(draws: Draws, count: np.ndarray, chance: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
@@ -335,6 +383,10 @@ def categories(logits: np.ndarray, u: np.ndarray) -> np.ndarray:
 
     A log-chance that is no finite number never wins; where none is finite, the answer is the number of categories.
     """
+    if logits.dtype == np.float32 and logits.flags.c_contiguous and u.flags.c_contiguous:
+        code = sampler_loops.categories.worth(logits.size + u.size)
+        if code is not None:
+            return _categories_by_code(code, logits, u)
     finite = np.isfinite(logits)
     wide = logits.astype(np.float64)
     top = np.max(np.where(finite, wide, -np.inf), axis=1, keepdims=True)
@@ -349,6 +401,17 @@ def categories(logits: np.ndarray, u: np.ndarray) -> np.ndarray:
     for start in range(0, len(u), rows):
         some = slice(start, start + rows)
         np.sum(ends[some, None, :] <= wanted[some, :, None], axis=2, out=out[some])
+    return out
+
+
+def _categories_by_code(code: Callable[..., Any], logits: np.ndarray, u: np.ndarray) -> np.ndarray:
+    (rows, classes), samples = logits.shape, u.shape[1]
+    out = np.empty(u.shape, np.int64)
+
+    def work(begin: int, end: int) -> None:
+        code(logits, u, begin, end, classes, samples, np.empty(classes), out)
+
+    in_shares(work, rows, max(1, SHARE * 32 // (classes + samples)))
     return out
 
 

@@ -283,7 +283,7 @@ def _poisson(shape: np.ndarray, rate: np.ndarray, dtype: DType, stream: Any) -> 
     if stream is None:
         return across(np.minimum(entropy.poisson(count, rates), highest(dtype)), dims, dtype)
     source = stream.reserve(math.prod(dims) * BLOCKS_PER_NUMBER)
-    return across(samplers.sampled(source, count, samplers.poisson(highest(dtype)), rates), dims, dtype)
+    return across(samplers.poissons(source, count, rates, highest(dtype)), dims, dtype)
 
 
 def highest(dtype: DType) -> float:

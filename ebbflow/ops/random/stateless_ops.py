@@ -273,7 +273,7 @@ def _(xp, shape, seed, lam, *, dtype):
     if not math.prod(dims):
         return np.empty(dims, dtype.np)
     (rates,), count = _each(dims, [usable_rates(lam, dtype).reshape(lam.shape)])
-    return across(samplers.sampled(source, count, samplers.poisson(highest(dtype)), rates), dims, dtype)
+    return across(samplers.poissons(source, count, rates, highest(dtype)), dims, dtype)
 
 
 StatelessRandomBinomial = op(
