@@ -141,6 +141,16 @@ def is_missing(text: Text) -> bool:
     return text is None
 
 
+def is_text(text: Text) -> bool:
+    """Say whether an object is bytes, and nothing that only behaves like them."""
+    return type(text) is bytes
+
+
+def kept(text: Text) -> Text:
+    """Return a text that is there already, as one more that somebody holds: to be stored or returned, not dropped."""
+    return text
+
+
 def all_texts(texts: Texts, n: int) -> bool:
     """Say whether the objects of an array are bytes, and nothing that only behaves like them."""
     return all(type(text) is bytes for text in texts[:n])

@@ -60,6 +60,7 @@ FROM_C = {"exp": 1, "log": 1, "log1p": 1, "sin": 1, "cos": 1, "lgamma": 1, "pow"
 
 DECLARED = [
     "declare ptr @PyBytes_FromStringAndSize(ptr, i64)",
+    "declare void @Py_IncRef(ptr)",
     "declare void @Py_DecRef(ptr)",
     "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
     "declare float @llvm.sqrt.f32(float)",
@@ -460,7 +461,7 @@ class _Function:
     # --- calls --------------------------------------------------------------------------------------------------------
 
     def call(self, node: ast.Call, kind: str | None) -> Value:
-        name = ast.unparse(node.func)
+        name = ast.unparse(node.func).rpartition(".")[2]
         if name in ("int", "f32", "f64", "u64"):
             return self.cast(name, node.args[0])
         if name in ("min", "max"):
@@ -539,6 +540,10 @@ class _Function:
     def call_is_missing(self, of: Value) -> Value:
         return "bool", self(f"icmp eq ptr {of[1]}, null")
 
+    def call_kept(self, text: Value) -> Value:
+        self.do(f"call void @Py_IncRef(ptr {text[1]})")
+        return text
+
     def call_all_texts(self, texts: Value, n: Value) -> Value:
         name = self.module.name_of(_all_texts)
         return "bool", self(f"call i1 @{name}(ptr {texts[1]}, i64 {n[1]})")
@@ -554,13 +559,9 @@ class _Function:
         return "None", ""
 
 
-def is_text(text: loops.Text) -> bool:
-    return type(text) is bytes
-
-
 def _all_texts(texts: loops.Texts, n: int) -> bool:
     i = 0
-    while i < n and is_text(texts[i]):
+    while i < n and loops.is_text(texts[i]):
         i += 1
     return i >= n
 

@@ -48,7 +48,7 @@ def _called(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _symbols() -> dict[str, int]:
     python = ctypes.pythonapi
-    names = ("PyBytes_FromStringAndSize", "Py_DecRef")
+    names = ("PyBytes_FromStringAndSize", "Py_IncRef", "Py_DecRef")
     addresses = {name: ctypes.cast(getattr(python, name), ctypes.c_void_p).value or 0 for name in names}
     return {**addresses, "bytes": id(bytes)}
 

@@ -5,7 +5,7 @@ They are written again because code goes from text to text, arrays from formula 
 
 from __future__ import annotations
 
-from ebbflow.core.loops import U64, Text, Texts, Word, all_texts, loop, u64
+from ebbflow.core.loops import U64, Text, Texts, Word, is_text, loop, u64
 from ebbflow.ops.strings.hashing import K0, K1, K2, MURMUR, MURMUR_SEED
 from ebbflow.ops.strings.text_loops import REFUSED
 
@@ -84,10 +84,10 @@ def fingerprint_to_64(text: Text, size: int) -> Word:
 @loop
 def fingerprints(texts: Texts, n: int, key: U64, out: U64) -> int:
     """Compute the fingerprint of each text."""
-    if not all_texts(texts, n):
-        return REFUSED
     for i in range(n):
         text = texts[i]
+        if not is_text(text):
+            return REFUSED
         size = len(text)
         if size > LONGEST:
             return REFUSED
@@ -103,10 +103,10 @@ def fingerprints(texts: Texts, n: int, key: U64, out: U64) -> int:
 @loop
 def murmurs(texts: Texts, n: int, key: U64, out: U64) -> int:
     """Compute the hash of TensorFlow's oldest string buckets of each text."""
-    if not all_texts(texts, n):
-        return REFUSED
     for i in range(n):
         text = texts[i]
+        if not is_text(text):
+            return REFUSED
         size = len(text)
         whole = size - size % 8
         h = MURMUR_SEED ^ u64(size) * MURMUR
@@ -144,12 +144,12 @@ def sip_absorb(v: U64, word: Word) -> None:
 @loop
 def siphashes(texts: Texts, n: int, key: U64, out: U64) -> int:
     """Compute SipHash-2-4 of each text; `key` holds two numbers, and room for four."""
-    if not all_texts(texts, n):
-        return REFUSED
     first = key[0]
     second = key[1]
     for i in range(n):
         text = texts[i]
+        if not is_text(text):
+            return REFUSED
         size = len(text)
         whole = size - size % 8
         key[0] = first ^ 0x736F6D6570736575

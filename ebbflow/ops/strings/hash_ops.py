@@ -13,7 +13,7 @@ from ebbflow.ops.declare import FLAT, same, show
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.strings.hash_loops import fingerprints, murmurs, siphashes
 from ebbflow.ops.strings.hashing import MASK, fingerprint64, hashes, murmur64, siphash
-from ebbflow.ops.strings.text_loops import code_for
+from ebbflow.ops.strings.text_loops import looked_at
 
 StringToHashBucket = op(
     "StringToHashBucket(string_tensor:string) -> (output:int64) | num_buckets: int >= 1", shape=same, gradient=FLAT
@@ -37,11 +37,8 @@ def _buckets(texts: np.ndarray, hash_of: Any, loop: Loop, count: int, key: tuple
 
 def _looped(texts: np.ndarray, loop: Loop, key: tuple[int, int]) -> np.ndarray | None:
     """Return the hash of each text by machine code; None where that is not there, or leaves a text to others."""
-    code = code_for(loop, texts)
-    if code is None:
-        return None
     found = np.empty(texts.size, np.uint64)
-    return found if code(texts, texts.size, np.array([*key, 0, 0], np.uint64), found) >= 0 else None
+    return found if looked_at(loop, texts, found, np.array([*key, 0, 0], np.uint64)) else None
 
 
 @StringToHashBucket.kernel

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ebbflow.core.loops import F64, I64, Text, Texts, all_texts, f64, is_missing, loop, new_text, text_loop
+from ebbflow.core.loops import F64, I64, Text, Texts, f64, is_missing, is_text, loop, new_text, text_loop
 from ebbflow.ops.strings.text_loops import REFUSED
 
 POWERS = 10.0 ** np.arange(23)
@@ -84,10 +84,10 @@ def fixed_texts(numbers: F64, n: int, out: Texts) -> int:
 @loop
 def decimals(texts: Texts, n: int, powers: F64, out: F64) -> int:
     """Read numbers of a few digits, with a sign or a point."""
-    if not all_texts(texts, n):
-        return REFUSED
     for i in range(n):
         text = texts[i]
+        if not is_text(text):
+            return REFUSED
         size = len(text)
         at = 1 if size > 0 and (text[0] == 45 or text[0] == 43) else 0
         mantissa = 0
@@ -114,10 +114,10 @@ def decimals(texts: Texts, n: int, powers: F64, out: F64) -> int:
 @loop
 def wholes(texts: Texts, n: int, out: I64) -> int:
     """Read whole numbers of at most 18 digits."""
-    if not all_texts(texts, n):
-        return REFUSED
     for i in range(n):
         text = texts[i]
+        if not is_text(text):
+            return REFUSED
         size = len(text)
         at = 1 if size > 0 and (text[0] == 45 or text[0] == 43) else 0
         if at == size or size - at > 18:

@@ -14,6 +14,8 @@ from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.strings.arrays import as_bytes, one_text, text_array
+from ebbflow.ops.strings.split_loops import counts_of_parts, joined_neighbours, split_texts
+from ebbflow.ops.strings.text_loops import code_for, looked_at, recent_texts
 
 StringSplit = op(
     "StringSplit(input:string, delimiter:string) -> (indices:int64, values:string, shape:int64)"
@@ -93,9 +95,26 @@ def _by_characters(delimiters: bytes, skip_empty: bool, text: bytes) -> list[byt
 @StringSplitV2.kernel
 def _(xp, input, sep, *, maxsplit):
     between = one_text(sep, "sep")
+    quick = _by_code(input, between, maxsplit) if between or maxsplit < 0 else None
+    if quick is not None:
+        return quick
     if between:
         return _as_sparse(input, lambda text: text.split(between, maxsplit))
     return _as_sparse(input, functools.partial(_words, maxsplit))
+
+
+def _by_code(input: np.ndarray, mark: bytes, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return what `_as_sparse` does of texts between marks, where there is machine code for it."""
+    marks = text_array([mark], (1,))
+    code = code_for(split_texts, input) if input.ndim == 1 else None
+    counts = np.empty(input.shape, np.int64)
+    if code is None or not looked_at(counts_of_parts, input, counts, marks, most):
+        return None
+    total = int(counts.sum())
+    indices, parts = np.empty((total, 2), np.int64), np.empty(total, object)
+    if code(input, input.size, marks, most, recent_texts(), indices, parts) < 0:
+        return None
+    return indices, parts, np.array([len(counts), counts.max(initial=0)], np.int64)
 
 
 def _words(most: int, text: bytes) -> list[bytes]:
@@ -169,4 +188,11 @@ def _checked_splits(data_splits: np.ndarray, size: int) -> list[int]:
 def _grams(row: list[bytes], width: int, pad: int, glue: bytes, left: bytes, right: bytes) -> list[bytes]:
     """Return the grams of one width of a row that is filled up by `pad` texts on either side."""
     filled = [left] * pad + row + [right] * pad
+    if len(filled) >= width:
+        texts = text_array(filled, (len(filled),))
+        code = code_for(joined_neighbours, texts)
+        out = np.empty(len(filled) - width + 1, object)
+        if code is not None and code(texts, texts.size, width, text_array([glue], (1,)), out) >= 0:
+            grams: list[bytes] = out.tolist()
+            return grams
     return [glue.join(filled[i : i + width]) for i in range(len(filled) - width + 1)]

@@ -22,12 +22,15 @@ from ebbflow.ops.sizes import invalid, room_for
 from ebbflow.ops.strings.arrays import as_bytes, each, text_array
 from ebbflow.ops.strings.number_loops import POWERS, decimals, wholes
 from ebbflow.ops.strings.text_loops import (
+    LETTERS,
     base64_decoded,
     base64_encoded,
     cased,
     code_for,
     lengths,
+    looked_at,
     parts,
+    recent_texts,
     stripped,
     walked,
 )
@@ -61,7 +64,7 @@ def _(xp, input, *, encoding):
 
 @StringStrip.kernel
 def _(xp, input):
-    return each(bytes.strip, input, stripped)
+    return each(bytes.strip, input, stripped, recent_texts())
 
 
 # --- length and parts -------------------------------------------------------------------------------------------------
@@ -73,11 +76,9 @@ _INSIDE = bytes(range(0x80, 0xC0))  # bytes inside a UTF-8 character
 
 @StringLength.kernel
 def _(xp, input, *, unit):
-    code = code_for(lengths, input)
-    if code is not None:
-        counts = np.empty(input.shape, np.int32)
-        if code(input, input.size, unit == "UTF8_CHAR", counts) >= 0:
-            return counts
+    counts = np.empty(input.shape, np.int32)
+    if looked_at(lengths, input, counts, unit == "UTF8_CHAR"):
+        return counts
     texts = input.reshape(-1).tolist()
     if unit == "UTF8_CHAR":
         texts = [text.translate(None, _INSIDE) for text in texts]
@@ -107,7 +108,7 @@ def _(xp, input, pos, len, *, unit):
         raise invalid(f"pos and len should have the same shape, got: {show(pos.shape)} vs. {show(len.shape)}")
     if unit == "BYTE" and (not pos.ndim or pos.shape == input.shape):
         flat = (np.ascontiguousarray(a, np.int64) for a in (pos, len))
-        result = walked(parts, input, *flat, int(pos.ndim > 0))
+        result = walked(parts, input, *flat, int(pos.ndim > 0), recent_texts())
         if result is not None:
             return result
     texts, starts, counts = np.broadcast_arrays(input, pos, len)
@@ -216,7 +217,7 @@ _ALPHABET = re.compile(rb"[A-Za-z0-9_-]*")
 @EncodeBase64.kernel
 def _(xp, input, *, pad):
     encode = base64.urlsafe_b64encode
-    return each(encode if pad else lambda text: encode(text).rstrip(b"="), input, base64_encoded, pad)
+    return each(encode if pad else lambda text: encode(text).rstrip(b"="), input, base64_encoded, pad, LETTERS)
 
 
 @DecodeBase64.kernel
