@@ -12,7 +12,9 @@ from ebbflow.core.op import op
 from ebbflow.ops.declare import FLAT, same
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.strings.arrays import as_bytes, each, one_text
+from ebbflow.ops.strings.automata import table
 from ebbflow.ops.strings.patterns import PatternError, compiled, decoded, encoded
+from ebbflow.ops.strings.text_loops import FEW, UNSURE, looked_at, matches
 
 RegexFullMatch = op("RegexFullMatch(input:string, pattern:string) -> (output:bool)", shape=same, gradient=FLAT)
 StaticRegexFullMatch = op(
@@ -39,9 +41,20 @@ def _pattern(text: bytes) -> re.Pattern[str]:
 
 
 def _matched(input: np.ndarray, pattern: bytes) -> np.ndarray:
-    match = _pattern(pattern).fullmatch
-    texts = input.reshape(-1).tolist()
-    return np.fromiter((match(decoded(t)) is not None for t in texts), bool, len(texts)).reshape(input.shape)
+    found = _pattern(pattern)
+    known = table(found) if input.size >= FEW else None
+    out = np.empty(input.shape, np.uint8)
+    if known is not None and looked_at(matches, input, out, *known):
+        unsure = np.flatnonzero(out == UNSURE)
+        flat, texts = out.reshape(-1), input.reshape(-1)
+        flat[unsure] = _one_by_one(found, texts[unsure].tolist())
+        return out.view(bool)
+    return _one_by_one(found, input.reshape(-1).tolist()).reshape(input.shape)
+
+
+def _one_by_one(pattern: re.Pattern[str], texts: list[bytes]) -> np.ndarray:
+    match = pattern.fullmatch
+    return np.fromiter((match(decoded(t)) is not None for t in texts), bool, len(texts))
 
 
 @RegexFullMatch.kernel

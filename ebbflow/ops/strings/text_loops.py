@@ -118,6 +118,30 @@ def lengths(texts: Texts, n: int, characters: bool, out: I32) -> int:
     return 0
 
 
+UNSURE = 2
+
+
+@loop
+def matches(texts: Texts, n: int, follows: I32, accepts: U8, out: U8) -> int:
+    """Say of each text whether an automaton (`automata`) accepts it, or is not made for its letters."""
+    for i in range(n):
+        text = texts[i]
+        if not is_text(text):
+            return REFUSED
+        state = 1
+        sure = True
+        for k in range(len(text)):
+            letter = text[k]
+            if letter >= 128:
+                sure = False
+                break
+            state = follows[state * 128 + letter]
+            if state == 0:
+                break
+        out[i] = accepts[state] if sure else UNSURE
+    return 0
+
+
 @text_loop
 def parts(texts: Texts, n: int, starts: I64, counts: I64, several: int, recent: Texts, out: Texts) -> int:
     """Cut a part out of each text; stop at one that its start is not in. `several` is 1 where each has its own."""
