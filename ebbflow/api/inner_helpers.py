@@ -207,6 +207,13 @@ def to_tensor(rt_input: Any, default_value: Any = None, name: str | None = None)
     return rt_input.to_tensor(default_value, name) if isinstance(rt_input, RaggedTensor) else rt_input
 
 
+def to_dense(rt_input: Any, default_value: Any = None, shape: Any = None) -> Any:
+    """Return a ragged tensor filled up to a shape; a dense one as it is."""
+    if isinstance(rt_input, RaggedTensor):
+        return rt_input.to_tensor(default_value, shape=shape)
+    return rt_input if shape is None else RaggedTensor.from_tensor(rt_input).to_tensor(default_value, shape=shape)
+
+
 def to_sparse(rt_input: Any, name: str | None = None) -> SparseTensor:
     """Return a ragged tensor as a sparse one."""
     return rt_input.to_sparse(name)

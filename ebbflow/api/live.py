@@ -10,7 +10,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ebbflow.functions.autograph import log, unrolled
+from ebbflow.functions.autograph import log as autograph_log
+from ebbflow.functions.autograph import unrolled
 from ebbflow.platform import logging
 from ebbflow.platform.eras import control_flow_v2_enabled, disable_control_flow_v2, enable_control_flow_v2
 
@@ -24,12 +25,13 @@ def _control_flow(on: Any) -> None:
 
 
 def _echo(on: Any) -> None:
-    log._to_stdout[0] = bool(on)
+    autograph_log._to_stdout[0] = bool(on)
 
 
 VALUES: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "ENABLE_CONTROL_FLOW_V2": (control_flow_v2_enabled, _control_flow),
-    "echo_log_to_stdout": (lambda: log._to_stdout[0], _echo),
+    "echo_log_to_stdout": (lambda: autograph_log._to_stdout[0], _echo),
+    "log": _of_module(logging, "log"),
     "warn": _of_module(logging, "warn"),
     "warning": _of_module(logging, "warning"),
     **{

@@ -102,7 +102,7 @@ def _not_in_table(module: ModuleType, root: str, key: str, path: str, name: str)
     if generated is not None and hasattr(resolve(generated), name):
         return getattr(resolve(generated), name)
     beside = views.module_beside(key, name) if path in views.recorded() and None not in space.values() else None
-    if beside is not None:
+    if beside is not None and beside != path:
         return importlib.import_module(f"{root}.{beside}")
     grown = None if name.startswith("__") else _on_a_branch(f"{path}.{name}", key)
     if grown is not None:

@@ -119,6 +119,9 @@ def convert(value: Any, dtype: DType | None = None, hint: DType | None = None, n
 
 def operand(value: Any, dtype: DType | None = None, hint: DType | None = None, name: str | None = None) -> Tensor:
     """Return `value` as a tensor, or as it is where it knows what ops make of it (a ragged tensor)."""
+    maker = getattr(type(value), "_as_operand", None)
+    if maker is not None:  # what was fetched of a ragged tensor is one again
+        return maker(value)
     return value if hasattr(type(value), "_op_form") else convert(value, dtype, hint, name)
 
 

@@ -65,7 +65,10 @@ class _Taking:
         elif wanted is not None:
             tensor = self._must(arg, value, wanted, label)
         else:
-            tensor = self.convert(value, None, self._hint(arg, value), label)
+            hint = self._hint(arg, value)
+            if isinstance(value, np.ndarray) and hint is not None and value.dtype != hint.np:
+                value = value.astype(hint.np)  # an array of a type that the op does not take becomes its default one
+            tensor = self.convert(value, None, hint, label)
         found = tensor.dtype.base_dtype
         if wanted is not None:
             if found is not wanted:
@@ -124,7 +127,7 @@ class _Taking:
         declared = self.signature.attrs[arg.type_attr]
         if found is not None:  # tensors in a list are cast where the op cannot take them as they are: sizes as floats
             refused = declared.has_default and declared.allowed is not None and found not in declared.allowed
-            return declared.default if refused and isinstance(value, (list, tuple)) else found
+            return declared.default if refused and isinstance(value, (list, tuple, np.ndarray)) else found
         if declared.kind != "type" or not declared.has_default or declared.allowed is None or hasattr(value, "dtype"):
             return None
         if context.switches.tf1:  # TensorFlow 1.15 took the default at once

@@ -9,11 +9,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from ebbflow.core.convert import convert
+from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.tensor import Tensor
-from ebbflow.core.typing import TensorLike
+from ebbflow.core.typing import Effect, TensorLike
+from ebbflow.graph.scopes import no_op
 from ebbflow.ops.arrays.broadcasting import broadcast_static_shape
+from ebbflow.ops.checks.asserts import assert_equal_v1 as assert_equal
+from ebbflow.ops.checks.asserts import assert_less_v1 as assert_less
 from ebbflow.ops.declare import raw
+from ebbflow.ops.elementwise.complex_numbers import imag
+from ebbflow.ops.elementwise.unary import abs as modulus
 from ebbflow.ops.linalg.solvers import solve
 
 
@@ -49,3 +55,57 @@ def matrix_solve_with_broadcast(
     """Return x with matrix·x = rhs, where one of them may lack batch axes that the other has."""
     matrix, rhs = broadcast_matrix_batch_dims([matrix, rhs])
     return solve(matrix, rhs, adjoint=adjoint)
+
+
+def matrix_triangular_solve_with_broadcast(
+    matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Tensor:
+    """Return X with A X = B for triangular A, batches broadcast."""
+    with name_scope(name, "MatrixTriangularSolve", [matrix, rhs]):
+        a, b = broadcast_matrix_batch_dims([matrix, convert(rhs, convert(matrix).dtype.base_dtype)])
+        return raw.MatrixTriangularSolve(a, b, lower=lower, adjoint=adjoint)
+
+
+def cholesky_solve_with_broadcast(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
+    """Return X with A X = B for A given by its Cholesky factor, batches broadcast."""
+    with name_scope(name, "CholeskySolveWithBroadcast", [chol, rhs]):
+        a, b = broadcast_matrix_batch_dims([chol, rhs])
+        half = raw.MatrixTriangularSolve(a, b, lower=True)
+        return raw.MatrixTriangularSolve(a, half, lower=True, adjoint=True)
+
+
+def assert_no_entries_with_modulus_zero(
+    x: TensorLike, message: str | None = None, name: str = "assert_no_entries_with_modulus_zero"
+) -> Effect:
+    """Return an assertion that no element is zero."""
+    with name_scope(name, None, [x]):
+        size = modulus(convert(x))
+        return assert_less(convert(0, size.dtype), size, message=message)
+
+
+def assert_zero_imag_part(x: TensorLike, message: str | None = None, name: str = "assert_zero_imag_part") -> Effect:
+    """Return an assertion that no element has an imaginary part."""
+    with name_scope(name, None, [x]):
+        tensor = convert(x)
+        if not tensor.dtype.is_complex:
+            return no_op()
+        part = imag(tensor)
+        return assert_equal(convert(0, part.dtype), part, message=message)
+
+
+def assert_compatible_matrix_dimensions(operator: Any, x: TensorLike) -> Effect:
+    """Return an assertion that an operator can be multiplied by a matrix."""
+    return assert_equal(
+        raw.Shape(convert(x))[-2], operator.domain_dimension_tensor(),
+        message="Dimensions are not compatible.  shape[-2] of argument to be the same as this operator",
+    )  # fmt: skip
+
+
+def use_operator_or_provided_hint_unless_contradicting(
+    operator: Any, hint_attr_name: str, provided_hint_value: bool | None, message: str
+) -> bool | None:
+    """Return what an operator or the caller promises; ValueError where one promises the opposite of the other."""
+    promises = {getattr(operator, hint_attr_name), provided_hint_value} - {None}
+    if len(promises) > 1:
+        raise ValueError(message)
+    return promises.pop() if promises else None

@@ -71,7 +71,8 @@ class LinearOperator(Module, CompositeTensor):
         self._is_positive_definite = is_positive_definite
         self._is_square_hint = True if is_non_singular or is_self_adjoint or is_positive_definite else is_square
         self._parameters = parameters or {}
-        super().__init__(name=name or type(self).__name__)
+        super().__init__(name=type(self).__name__)
+        self._name = name or type(self).__name__  # which may be any text: sums are called "Add/a__b/"
 
     # --- what is promised ---------------------------------------------------------------------------------------------
 

@@ -205,8 +205,10 @@ def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Calla
     return decorate
 
 
-def assert_no_new_pyobjects_executing_eagerly(warmup_iters: int = 2) -> Callable[..., Any]:
+def assert_no_new_pyobjects_executing_eagerly(warmup_iters: int | Callable[..., Any] = 2) -> Callable[..., Any]:
     """Decorate a test that must leave no Python objects behind, run eagerly some times and then twice more."""
+    if callable(warmup_iters):  # TensorFlow 1.15: the decorator itself
+        return assert_no_new_pyobjects_executing_eagerly()(warmup_iters)
 
     def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(test)

@@ -78,7 +78,7 @@ DEFAULT_GRAPH_SEED as python.framework.random_seed.DEFAULT_GRAPH_SEED
 [api.live]
 python.ops.control_flow_util.ENABLE_CONTROL_FLOW_V2
 python.autograph.utils.ag_logging.echo_log_to_stdout
-python.platform.tf_logging.: warn warning
+python.platform.tf_logging.: log warn warning
 python.autograph.operators.control_flow.: INEFFICIENT_UNROLL_MIN_ITERATIONS INEFFICIENT_UNROLL_MIN_OPS
 python.autograph.operators.control_flow.PYTHON_MAX_ITERATIONS
 [api.inner_helpers]
@@ -494,4 +494,70 @@ BoundedTensorSpec as python.framework.tensor.BoundedTensorSpec python.framework.
 [api.adapters]
 python.framework.tensor_util.constant_value_as_shape
 shape_equals as python.framework.tensor_util.ShapeEquals
+[api.inner_shapes]
+bfloat16_numpy_type as python.pywrap_tensorflow.TF_bfloat16_type
+python.framework.common_shapes.: broadcast_shape is_broadcast_compatible scalar_shape unknown_shape
+python.framework.device.: canonical_name check_valid
+python.framework.tensor_util.shape_tensor
+python.ops.math_ops.reduced_shape
+python.ops.random_grad.add_leading_unit_dimensions
+python.ops.array_ops.: rank_internal size_internal
+python.ops.state_ops.variable_op
+python.ops.inplace_ops.empty_like
+to_complex as python.ops.linalg.linear_operator_circulant._to_complex
+to_complex as python.ops.linalg.linear_operator_toeplitz._to_complex
+[api.inner_sparse]
+add_sparse_to_tensors_map as python.ops.sparse_ops._add_sparse_to_tensors_map
+add_many_sparse_to_tensors_map as python.ops.sparse_ops._add_many_sparse_to_tensors_map
+take_many_sparse_from_tensors_map as python.ops.sparse_ops._take_many_sparse_from_tensors_map
+[ops.sparse.cross]
+DEFAULT_KEY as python.ops.sparse_ops._DEFAULT_HASH_KEY
+[linear.addition]
+python.ops.linalg.linear_operator_addition.add_operators
+Hints as python.ops.linalg.linear_operator_addition._Hints
+Adder as python.ops.linalg.linear_operator_addition._Adder
+AddAndReturnScaledIdentity as python.ops.linalg.linear_operator_addition._AddAndReturnScaledIdentity
+AddAndReturnDiag as python.ops.linalg.linear_operator_addition._AddAndReturnDiag
+AddAndReturnTriL as python.ops.linalg.linear_operator_addition._AddAndReturnTriL
+AddAndReturnMatrix as python.ops.linalg.linear_operator_addition._AddAndReturnMatrix
+[linear.batches]
+python.ops.linalg.linear_operator_util.: assert_compatible_matrix_dimensions assert_no_entries_with_modulus_zero
+python.ops.linalg.linear_operator_util.: assert_zero_imag_part cholesky_solve_with_broadcast
+python.ops.linalg.linear_operator_util.: matrix_triangular_solve_with_broadcast
+python.ops.linalg.linear_operator_util.use_operator_or_provided_hint_unless_contradicting
+[platform.decorator_notes]
+python.util.decorator_utils.: add_notice_to_docstring get_qualified_name validate_callable
+normalize_docstring as python.util.decorator_utils._normalize_docstring
+[platform.group_lock]
+python.util.lock_util.GroupLock
+[summary.plugin_assets]
+python.summary.plugin_asset.: PluginAsset get_all_plugin_assets get_plugin_asset
+[summary.log_events]
+python.training.tensorboard_logging.: DEBUG ERROR FATAL INFO WARN debug error fatal get_verbosity info log set_verbosity
+python.training.tensorboard_logging.: set_summary_writer warn
+clear_summary_writer as python.training.tensorboard_logging._clear_summary_writer
+[ops.nn.sampled_losses]
+sampled_logits as python.ops.nn_impl._compute_sampled_logits
+[state.initializers]
+fans as python.ops.init_ops._compute_fans python.ops.init_ops_v2._compute_fans
+[tf1.graph_views]
+python.ops.op_selector.: get_backward_walk_ops get_consuming_ops get_generating_ops make_list_of_op make_list_of_t
+[tf1.graph_edits]
+python.ops.op_selector.: check_graphs get_unique_graph is_iterable
+[core.dtypes]
+python.framework.dtypes.: qint32_ref qint8_ref quint8_ref
+[eager.inner_helpers]
+tensor_shape_slice as python.pywrap_tensorflow.TFE_Py_TensorShapeSlice
+aggregate_indexed_slices as python.eager.backprop.aggregate_indexed_slices_gradients
+[distributions.functions]
+python.ops.distributions.special_math.: log_cdf_laplace log_ndtr ndtr ndtri
+[core.nest]
+STRUCTURES_HAVE_MISMATCHING_LENGTHS as python.util.nest._STRUCTURES_HAVE_MISMATCHING_LENGTHS
+STRUCTURES_HAVE_MISMATCHING_TYPES as python.util.nest._STRUCTURES_HAVE_MISMATCHING_TYPES
+SHALLOW_TREE_HAS_INVALID_KEYS as python.util.nest._SHALLOW_TREE_HAS_INVALID_KEYS
+IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ as python.util.nest._IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ
+[api.inner_helpers]
+to_dense as python.ops.ragged.ragged_conversion_ops.ragged_to_dense
+[api.inner_ragged]
+python.ops.ragged.ragged_tensor.RaggedTensorType
 """

@@ -52,6 +52,10 @@ PYTHON = {
         segment_min=math.unsorted_segment_min segment_prod=math.unsorted_segment_prod
         segment_sqrt_n=math.unsorted_segment_sqrt_n segment_sum=math.unsorted_segment_sum
     """,
+    "python.ops.ragged.ragged_array_ops": "expand_dims=expand_dims@2 rank size tile",
+    "python.ops.ragged.ragged_batch_gather_ops": "batch_gather",
+    "python.ops.ragged.ragged_string_ops": "reduce_join=strings.reduce_join@2",
+    "python.ops.ragged.ragged_where_op": "where",
     "python.framework.ops": "colocate_with",
     "python.ops.numpy_ops.np_dtypes": """
         bool_=experimental.numpy.bool_ complex128=experimental.numpy.complex128

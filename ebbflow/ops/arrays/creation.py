@@ -526,7 +526,7 @@ def ones_like_v1(
 ) -> Tensor:
     """Return ones of the tensor's shape; `optimize` lets a known shape become a Const."""
     graph = building()
-    if graph is None:
+    if graph is None or hasattr(tensor, "with_flat_values"):
         return ones_like(tensor, dtype)
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert(tensor, None, None, "tensor")

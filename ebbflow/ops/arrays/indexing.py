@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
@@ -471,8 +471,13 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | Non
 def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
     """Return, for each batch, the entries of `params` that the last axis of `indices` names."""
     with name_scope(name, "BatchGather", [params, indices]):
-        indices = convert(indices, None, None, "indices")
-        params = convert(params, None, None, "params")
+        indices = operand(indices, None, None, "indices")
+        params = operand(params, None, None, "params")
+        if not (isinstance(indices, Tensor) and isinstance(params, Tensor)):  # one of them is ragged
+            rank = indices.shape.rank
+            if rank is None:
+                raise ValueError("batch_gather does not allow indices with unknown shape.")
+            return GatherV2(params, indices, rank - 1, batch_dims=rank - 1)
         if indices._dims is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
         rank = len(indices._dims)

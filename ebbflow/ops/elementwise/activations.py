@@ -200,7 +200,7 @@ def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     np.float32(-1000.0)
     """
     with name_scope(name, "LogSigmoid", [x]) as scope:
-        x = convert(x, name="x")
+        x = operand(x, name="x")
         return raw.Neg(softplus(-x), name=scope or None)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.dtypes import DType, as_dtype
 from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.op import op, record
@@ -171,7 +171,7 @@ def saturate_cast_tf1(value: TensorLike, dtype: DTypeLike, name: str | None = No
     """`saturate_cast` as TensorFlow 1 puts it into a graph: a Maximum and a Minimum before the Cast."""
     target = as_dtype(dtype).base_dtype
     with name_scope(name, "saturate_cast", [value]) as scope:
-        value = convert(value, name="value")
+        value = operand(value, name="value")
         source = value.dtype.base_dtype
         if source.min < target.min:
             value = raw.Maximum(value, convert(inner_limit(source, target, "min"), source, name="min"))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
@@ -128,8 +128,8 @@ def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tens
     >>> complex([1.0, 2.0], [0.5, -1.0]).numpy().tolist()
     [(1+0.5j), (2-1j)]
     """
-    real = convert(real, name="real")
-    imag = convert(imag, name="imag")
+    real = operand(real, name="real")
+    imag = operand(imag, name="imag")
     with name_scope(name, "Complex", [real, imag]) as scope:
         if real.dtype.base_dtype is not imag.dtype.base_dtype or real.dtype.base_dtype not in _COMPLEX_OF:
             raise TypeError(
@@ -146,7 +146,7 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
     [1.0]
     """
     with name_scope(name, "Real", [input]) as scope:
-        input = convert(input, name="input")
+        input = operand(input, name="input")
         if input.dtype.is_complex:
             return raw.Real(input, Tout=input.dtype.real_dtype.base_dtype, name=scope or None)
         if input.dtype.is_numeric:
@@ -161,7 +161,7 @@ def imag(input: TensorLike, name: str | None = None) -> Tensor:
     [2.0]
     """
     with name_scope(name, "Imag", [input]) as scope:
-        input = convert(input, name="input")
+        input = operand(input, name="input")
         if input.dtype.is_complex:
             return raw.Imag(input, Tout=input.dtype.real_dtype.base_dtype, name=scope or None)
         return zeros_like(input)
@@ -174,7 +174,7 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
     [0.7854, 3.1416]
     """
     with name_scope(name, "Angle", [input]) as scope:
-        input = convert(input, name="input")
+        input = operand(input, name="input")
         if input.dtype.is_complex:
             return raw.Angle(input, Tout=input.dtype.real_dtype.base_dtype, name=scope or None)
         return raw.Select(input < 0, math.pi * ones_like_v1(input), zeros_like_v1(input))

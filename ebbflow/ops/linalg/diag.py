@@ -18,6 +18,7 @@ from ebbflow.ops.arrays.creation import building, ones, plain_dims, zeros
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.declare import raw
 from ebbflow.ops.linalg.diag_ops import (
+    OLD_ALIGN,
     Diag,
     DiagPart,
     MatrixBandPart,
@@ -48,7 +49,7 @@ def diag(
     if context.switches.tf1 and (k, num_rows, num_cols, padding_value) == (0, -1, -1, 0):
         return MatrixDiag(diagonal, name=name or "diag")
     diagonal, padding = _with_padding(diagonal, padding_value)
-    return MatrixDiagV3(diagonal, k, num_rows, num_cols, padding, align=align, name=name or "diag")
+    return MatrixDiagV3(diagonal, k, num_rows, num_cols, padding, align=_align_of(align), name=name or "diag")
 
 
 def diag_part(
@@ -66,7 +67,12 @@ def diag_part(
     if context.switches.tf1 and (k, padding_value) == (0, 0):
         return MatrixDiagPart(input, name=name or "diag_part")
     matrix, padding = _with_padding(input, padding_value)
-    return MatrixDiagPartV3(matrix, k, padding, align=align, name=name or "diag_part")
+    return MatrixDiagPartV3(matrix, k, padding, align=_align_of(align), name=name or "diag_part")
+
+
+def _align_of(align: str) -> str:
+    """Return how diagonals shorter than the longest are pushed: TensorFlow 1.15 had no word for it, and pushed left."""
+    return OLD_ALIGN if context.switches.tf1 and align == "RIGHT_LEFT" else align
 
 
 def _with_padding(value: Any, padding: Any) -> tuple[Any, Any]:
@@ -87,7 +93,7 @@ def set_diag(
     """
     if context.switches.tf1 and k.__class__ is int and not k:
         return MatrixSetDiag(input, diagonal, name=name or "set_diag")
-    return MatrixSetDiagV3(input, diagonal, k, align=align, name=name or "set_diag")
+    return MatrixSetDiagV3(input, diagonal, k, align=_align_of(align), name=name or "set_diag")
 
 
 def band_part(input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None) -> Tensor:

@@ -35,6 +35,10 @@ OF_ELEMENTS = frozenset(
         "AddN",
         "AsString",
         "Bitcast",
+        "CheckNumerics",
+        "DecodeBase64",
+        "DecodeCompressed",
+        "EncodeBase64",
         "Identity",
         "OnesLike",
         "RegexFullMatch",
@@ -52,6 +56,7 @@ OF_ELEMENTS = frozenset(
         "StringToNumber",
         "StringUpper",
         "Substr",
+        "UnicodeScript",
         "ZerosLike",
     ]
 )
@@ -179,3 +184,4 @@ def _form_of_values(op: Any, inputs: Any, attrs: Any) -> Any:
 
 
 RaggedTensorValue._op_form = staticmethod(_form_of_values)  # type: ignore[attr-defined]
+RaggedTensorValue._as_operand = ragged_or_tensor  # type: ignore[attr-defined]

@@ -290,10 +290,13 @@ def _without(value: Any, axis: int) -> Any:
 
 
 def tile(value: RaggedTensor, multiples: Any) -> Any:
-    """Return a value repeated along each axis; how often must be known."""
-    times = convert(multiples).constant_value()
+    """Return a value repeated along each axis."""
+    often = convert(multiples)
+    times = often.constant_value()
     if times is None:
-        raise ValueError("tf.tile of a ragged tensor needs multiples that are known when the graph is built")
+        for axis in reversed(range(value.shape.rank)):
+            value = _repeated(value, axis, often[axis])
+        return value
     for axis in reversed(range(len(times))):
         if times[axis] != 1:
             value = concat([value] * int(times[axis]), axis) if times[axis] else value[(slice(None),) * axis + _NONE]
@@ -301,6 +304,26 @@ def tile(value: RaggedTensor, multiples: Any) -> Any:
 
 
 _NONE = (slice(0, 0),)
+
+
+def _repeated(value: Any, axis: int, times: Any) -> Any:
+    """Return a value repeated along one axis as often as a tensor says when it runs."""
+    if not isinstance(value, RaggedTensor):
+        ones = np.ones(value.shape.rank, np.int32)
+        return raw.Tile(value, raw.TensorScatterUpdate(ones, [[axis]], [raw.Cast(times, DstT=dtypes.int32)]))
+    if axis > 1:
+        return value.with_values(_repeated(value.values, axis - 1, times))
+    splits = value.row_splits
+    times = raw.Reshape(raw.Cast(times, DstT=splits.dtype), [1])
+    if axis == 0:
+        return gather(value, raw.Tile(raw.Range(splits[0], value.nrows(), splits[0] + 1), times))
+    rows = raw.Shape(splits, out_type=splits.dtype) - 1
+    ends = [
+        raw.Reshape(raw.Tile(end[:, None], raw.ConcatV2([[1], times], 0)), [-1]) for end in (splits[:-1], splits[1:])
+    ]
+    order = raw.RaggedRange(*ends, splits[0] + 1, Tsplits=splits.dtype)[1]
+    lengths = (splits[1:] - splits[:-1]) * raw.Tile(times, rows)
+    return RaggedTensor.from_row_lengths(gather(value.values, order), lengths, validate=False)
 
 
 def reverse(value: RaggedTensor, axes: Any) -> Any:

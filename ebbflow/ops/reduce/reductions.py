@@ -361,7 +361,9 @@ def _reducer(op: Op, name: str, doc: str) -> Callable[..., Any]:
 def _reduce(op: Op, x: Any, axis: Any, keepdims: Any, name: Any) -> Any:
     if isinstance(x, IndexedSlices):
         x = dense(x)
-    elif isinstance(x, CompositeTensor):  # a ragged tensor knows how
+    elif hasattr(type(x), "_as_operand"):
+        x = operand(x)
+    if isinstance(x, CompositeTensor):  # a ragged tensor knows how
         return x._reduce(op, axis, keepdims)  # type: ignore[attr-defined]
     if axis.__class__ is list and not axis and not context.executing_eagerly() and not context.switches.tf1:
         with name_scope(name, op.name, [x]) as scope:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.core import context
 from ebbflow.ops.linalg import diag as diagonals
 from ebbflow.ops.linalg import diag_ops
 from tests.ops.arrays.test_joining import case
@@ -103,3 +104,12 @@ def test_eye_in_a_graph_of_unknown_size():
             a, b = session.run([square, oblong], {n: size})
             np.testing.assert_array_equal(a, np.eye(size))
             np.testing.assert_array_equal(b, np.eye(2, size))
+
+
+def test_bands_of_tf_1_are_packed_to_the_left(monkeypatch):
+    matrix = tf.constant([[1, 2, 3], [4, 5, 6]])
+    assert tf.linalg.diag_part(matrix, k=(-1, 1)).numpy().tolist() == [[2, 6], [1, 5], [4, 0]]
+    assert tf.linalg.diag_part(matrix, k=(1, 2)).numpy().tolist() == [[0, 3], [2, 6]]
+    monkeypatch.setattr(context.switches, "tf1", True)
+    assert tf.linalg.diag_part(matrix, k=(1, 2)).numpy().tolist() == [[3, 0], [2, 6]]
+    assert tf.linalg.diag([[3, 0], [2, 6]], k=(1, 2), num_rows=2).numpy().tolist() == [[0, 2, 3], [0, 0, 6]]

@@ -178,3 +178,22 @@ def test_bad_keys():
             _ = rows[key]
     with pytest.raises(IndexError, match="Too many indices"):
         _ = rows[..., 0, 0, 0]
+
+
+def test_a_fetched_ragged_tensor_is_one_again():
+    fetched = tf.compat.v1.ragged.constant_value([[1, 2], [3]])
+    assert tf.reduce_sum(fetched, axis=1).numpy().tolist() == [3, 3]
+    assert tf.compat.v1.batch_gather(fetched, tf.ragged.constant([[1, 0], [0]])).to_list() == [[2, 1], [3]]
+    words = tf.ragged.constant([["a"], ["b", "c"]])
+    assert tf.io.decode_base64(tf.io.encode_base64(words)).to_list() == words.to_list()
+
+
+def test_tile_by_numbers_of_the_run():
+    rows = tf.ragged.constant([[[1, 2], [3]], [[4]]])
+
+    @tf.function
+    def tiled(times):
+        return tf.tile(rows, times)
+
+    for times in ([2, 1, 1], [1, 2, 1], [1, 1, 2], [2, 3, 2], [1, 0, 1]):
+        assert tiled(tf.constant(times)).to_list() == tf.tile(rows, times).to_list()
