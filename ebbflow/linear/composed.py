@@ -121,7 +121,9 @@ class _OfSeveral(LinearOperator):
         if len(kinds) > 1:
             raise TypeError(f"Expected all operators to have the same dtype. Found: {sorted(k.name for k in kinds)}")
         self._operators = list(operators)
-        if hints.get("is_non_singular") is None and all(op.is_non_singular for op in operators):
+        if all(op.is_non_singular for op in operators):
+            if hints.get("is_non_singular") is False:
+                raise ValueError("is_non_singular is False, and it is True for each of the operators.")
             hints["is_non_singular"] = True
         hints["name"] = hints.get("name") or joiner.join(op.name for op in operators)
         super().__init__(operators[0].dtype, **hints)
@@ -256,6 +258,18 @@ class _OfBlocks(_OfSeveral):
         rows, columns = self._sides(self._diagonal_blocks())
         return self._shape_of(raw.Sum(rows, [0]), raw.Sum(columns, [0]))
 
+    def _block_range_dimensions(self) -> list[Any]:
+        return [op.range_dimension for op in self._diagonal_blocks()]
+
+    def _block_domain_dimensions(self) -> list[Any]:
+        return [op.domain_dimension for op in self._diagonal_blocks()]
+
+    def _block_range_dimension_tensors(self) -> list[Any]:
+        return [op.range_dimension_tensor() for op in self._diagonal_blocks()]
+
+    def _block_domain_dimension_tensors(self) -> list[Any]:
+        return [op.domain_dimension_tensor() for op in self._diagonal_blocks()]
+
     def _is_by_blocks(self, x: Any) -> bool:
         blocks = isinstance(x, (list, tuple)) and len(x) == len(self._diagonal_blocks())
         return blocks and all(hasattr(part, "shape") for part in x)
@@ -312,7 +326,13 @@ class LinearOperatorBlockDiag(_OfBlocks):
     ):
         if any(op.is_square is False for op in operators):
             is_square = None  # what the shape says then
-        super().__init__(operators, "_ds_", _hints(locals()))
+        hints = _hints(locals())
+        for hint in ("is_self_adjoint", "is_positive_definite"):
+            if operators and all(getattr(op, hint) for op in operators):
+                if hints[hint] is False:
+                    raise ValueError(f"{hint} is False, and it is True for each of the operators.")
+                hints[hint] = True
+        super().__init__(operators, "_ds_", hints)
 
     def _diagonal_blocks(self) -> list[LinearOperator]:
         return self._operators

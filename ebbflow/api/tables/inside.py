@@ -73,6 +73,11 @@ element_shape_of as python.ops.list_ops._build_element_shape
 python.ops.gradient_checker_v2.max_error
 [linear.batches]
 python.ops.linalg.linear_operator_util.: broadcast_matrix_batch_dims matrix_solve_with_broadcast
+[linear.arguments]
+python.ops.linalg.linear_operator_util.: arg_is_blockwise assert_compatible_matrix_dimensions
+python.ops.linalg.linear_operator_util.: assert_no_entries_with_modulus_zero assert_zero_imag_part is_aat_form
+python.ops.linalg.linear_operator_util.: is_adjoint_pair split_arg_into_blocks
+python.ops.linalg.linear_operator_util.: use_operator_or_provided_hint_unless_contradicting
 [ops.random.seeds]
 DEFAULT_GRAPH_SEED as python.framework.random_seed.DEFAULT_GRAPH_SEED
 [api.live]
