@@ -18,7 +18,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.dataset_v1 import DatasetV1
-from ebbflow.data.file_ops import chunks, compression_of, names_of, text_of
+from ebbflow.data.file_ops import blocks_of_lines, compression_of, names_of, text_of
 from ebbflow.data.pipe import Element, dataset_op, made
 from ebbflow.data.readers import number_of
 from ebbflow.ops.sizes import invalid
@@ -37,19 +37,20 @@ PARSERS = {dtypes.int32: int, dtypes.int64: int, dtypes.float32: float, dtypes.f
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)")
 
 
+def _last_end(chunk: bytes) -> int:
+    """Return where the last line ends; behind a last "\\r" its other half may come with the next chunk."""
+    return max(chunk.rfind(b"\n"), chunk.rfind(b"\r", 0, -1)) + 1
+
+
 def _lines(name: str, compression: str) -> Iterator[str]:
     """Yield the lines of a file with their ends, a character for each byte."""
-    rest = ""
-    for chunk in chunks(name, compression):
-        text, at = rest + chunk.decode("latin-1"), 0
+    for block in blocks_of_lines(name, compression, _last_end):
+        text, at = block.decode("latin-1"), 0
         for line in _LINE.finditer(text):
-            if line.end() == len(text) and text[-1] == "\r":  # its other half may come with the next chunk
-                break
             yield line.group()
             at = line.end()
-        rest = text[at:]
-    if rest:
-        yield rest
+        if at < len(text):
+            yield text[at:]
 
 
 def _records(lines: Iterator[str], delimiter: str, quoted: bool) -> Iterator[list[str] | errors.OpError]:

@@ -183,7 +183,11 @@ class Making:
         with name_scope("list_files"):
             patterns = convert(file_pattern, dtypes.string, name="file_pattern")
             names = file_ops.matching_files(patterns)
-            said = [convert("No files matched pattern: "), patterns]
+            said = [
+                raw.StringJoin(
+                    ["No files matched pattern: ", raw.ReduceJoin(raw.Reshape(patterns, [-1]), [0], separator=", ")]
+                )
+            ]
             with control_dependencies([Assert(raw.Greater(raw.Size(names), 0), said, name="assert_not_empty")]):
                 names = raw.Identity(names)
             count = raw.Maximum(raw.Size(names, out_type=dtypes.int64), np.int64(1))

@@ -127,7 +127,7 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> DatasetV2:
     if not isinstance(elements, list) or not elements:
         raise ValueError("`elements` must be a non-empty list.")
     rows = [structure.flatten(element) for element in elements]
-    columns = [convert([np.asarray(row[i]) for row in rows]) for i in range(len(rows[0]))]
+    columns = [convert([row[i] for row in rows]) for i in range(len(rows[0]))]
     return DatasetV2.from_tensor_slices(structure.pack_as(elements[0], columns), name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.data.columns import Block, Listed
 from ebbflow.data.pipe import Element, dataset_op, made
-from ebbflow.io.records import RecordReader, TFRecordOptions, file_errors, open_file
+from ebbflow.io.records import Inflated, RecordReader, TFRecordOptions, file_errors, open_file
 from ebbflow.ops.declare import FLAT
-from ebbflow.ops.sizes import invalid
+from ebbflow.ops.sizes import invalid, room_for
 from ebbflow.platform import files
 
 _FILES = '(filenames:string, compression_type:string, buffer_size:int64{}) -> (handle:variant) | metadata: string = "" '
@@ -34,6 +34,9 @@ MatchingFilesDataset = dataset_op("MatchingFilesDataset(patterns:string) -> (han
 
 CHUNK = 1 << 18
 """Bytes read at once."""
+
+LONGEST = 1 << 31
+"""Bytes a line may have: compressed ones grow a thousandfold."""
 
 
 def text_of(value: Any) -> np.ndarray:
@@ -131,35 +134,57 @@ def _opened(name: str) -> Iterator[Any]:
 
 
 def chunks(name: str, compression: str) -> Iterator[bytes]:
-    """Yield the bytes of a file, decompressed."""
-    inflate = zlib.decompressobj(zlib.MAX_WBITS + 32) if compression else None
+    """Yield the bytes of a file, decompressed, a bounded number at a time."""
     with _opened(name) as file:
-        while data := file.read(CHUNK):
-            while inflate is not None and data:
-                try:
-                    yield inflate.decompress(data)
-                except zlib.error as error:
-                    raise errors.DataLossError(None, None, f"{name}; {error}") from None
-                data = inflate.unused_data
-                if inflate.eof:  # several may follow each other
-                    inflate = zlib.decompressobj(zlib.MAX_WBITS + 32)
-            if inflate is None:
+        source = Inflated(file, zlib.MAX_WBITS + 32) if compression else file
+        try:
+            while data := source.read(CHUNK):
                 yield data
+        except zlib.error as error:
+            raise errors.DataLossError(None, None, f"{name}; {error}") from None
+
+
+def blocks_of_lines(name: str, compression: str, last_end: Callable[[bytes], int]) -> Iterator[bytes]:
+    """Yield the bytes of a file in blocks of whole lines; `last_end` says where the last line of some bytes ends."""
+    held, size = [], 0  # of a line that has begun
+    for chunk in chunks(name, compression):
+        at = last_end(chunk)
+        if at:
+            yield b"".join([*held, chunk[:at]])
+            held, size = [], 0
+        held.append(chunk[at:])
+        size += len(chunk) - at
+        if size > LONGEST:
+            raise errors.ResourceExhaustedError(None, None, f"{name} has a line of more than {LONGEST} bytes")
+    if size:
+        yield b"".join(held)
 
 
 def lines(name: str, compression: str) -> Iterator[bytes]:
     """Yield the lines of a file, without what ends them."""
-    return (line for block in _blocks_of_lines(name, compression) for line in block)
+    return (line for block in _lines_of_blocks(name, compression) for line in block)
 
 
-def _blocks_of_lines(name: str, compression: str) -> Iterator[list[bytes]]:
-    rest = b""
-    for chunk in chunks(name, compression):
-        whole = (rest + chunk).split(b"\n")
-        rest = whole.pop()
-        yield [line.removesuffix(b"\r") for line in whole]
-    if rest:
-        yield [rest.removesuffix(b"\r")]
+def _lines_of_blocks(name: str, compression: str) -> Iterator[list[bytes]]:
+    for block in blocks_of_lines(name, compression, lambda chunk: chunk.rfind(b"\n") + 1):
+        yield [line.removesuffix(b"\r") for line in block.removesuffix(b"\n").split(b"\n")]
+
+
+def pieces(source: Iterator[bytes], head: int, size: int, foot: int, step: int) -> Generator[bytes, None, int]:
+    """Yield `size` bytes each `step` behind a header and in front of a footer; return how many bytes are left over."""
+    room_for((size,), 1)
+    held, count = [], -head  # bytes that were read and not left behind; below 0, bytes to leave out
+    for chunk in source:
+        held.append(chunk if count >= 0 else chunk[-count:])
+        count += len(chunk)
+        if count < size + foot:
+            continue
+        data, at = b"".join(held), 0
+        while count - at >= size + foot:
+            yield data[at : at + size]
+            at += step
+        held, count = [data[at:]], count - at
+    return count - foot
 
 
 @TextLineDataset.kernel
@@ -170,7 +195,7 @@ def _(xp: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Any:
         return ((text_of(line),) for name in names for line in lines(name, compression))
 
     def blocks() -> Iterator[Block]:
-        return ((texts_of(block),) for name in names for block in _blocks_of_lines(name, compression))
+        return ((texts_of(block),) for name in names for block in _lines_of_blocks(name, compression))
 
     return made(start, columns=lambda: Listed(blocks()))
 
@@ -182,17 +207,26 @@ def _pieces(filenames: Any, header: Any, length: Any, footer: Any, compression: 
     if head < 0 or foot < 0:
         raise invalid(f"header_bytes and footer_bytes must be >= 0, got {head} and {foot}.")
 
+    def check(name: str, body: int) -> None:
+        if body % size or body < 0:
+            raise invalid(
+                f'Excluding the header ({head} bytes) and footer ({foot} bytes), input file "{name}" has body length '
+                f"{body} bytes, which is not an exact multiple of the record length ({size} bytes)."
+            )
+
     def start() -> Iterator[Element]:
         for name in names:
-            held = b"".join(chunks(name, compression))
-            body = len(held) - head - foot
-            if body % size or body < 0:
-                raise invalid(
-                    f"Excess bytes of {body % size} (file_size = {len(held)}, header_bytes = {head}, record_bytes = "
-                    f"{size}, footer_bytes = {foot}) in file {name}"
-                )
-            for at in range(head, head + body, size):
-                yield (text_of(held[at : at + size]),)
+            if not compression:
+                check(name, files.stat(name).length - head - foot)
+            count = 0
+            found = pieces(chunks(name, compression), head, size, foot, size)
+            try:
+                while True:
+                    piece = next(found)
+                    count += 1
+                    yield (text_of(piece),)
+            except StopIteration as end:
+                check(name, count * size + end.value)
 
     return made(start)
 

@@ -18,7 +18,7 @@ import numpy as np
 from ebbflow import messages
 from ebbflow.core import errors, stopping
 from ebbflow.core.op import Known, Op, op
-from ebbflow.data.file_ops import chunks, lines, text_of
+from ebbflow.data.file_ops import chunks, lines, pieces, text_of
 from ebbflow.io.records import FRAME, RecordReader, TFRecordOptions
 from ebbflow.ops.declare import FLAT, scalar
 from ebbflow.ops.queues.queue import Queue
@@ -192,10 +192,9 @@ def _pieces(header: int, size: int, footer: int, hop: int, encoding: str) -> Cal
         raise invalid(f"encoding must be '', 'ZLIB' or 'GZIP', got {encoding!r}")
 
     def start(work: bytes) -> Records:
-        data = b"".join(chunks(os.fsdecode(work), encoding))
-        step, end = hop or size, len(data) - footer
-        for number, at in enumerate(range(header, end - size + 1, step)):
-            yield b"%b:%d" % (work, number), data[at : at + size]
+        found = pieces(chunks(os.fsdecode(work), encoding), header, size, footer, hop or size)
+        for number, piece in enumerate(found):
+            yield b"%b:%d" % (work, number), piece
 
     return start
 

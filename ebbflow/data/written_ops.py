@@ -161,7 +161,7 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any
 @LegacyParallelInterleaveDatasetV2.kernel
 def _(
     xp: Any, input_dataset: Any, other_arguments: Any, cycle: Any, block: Any, output: Any, inputs: Any,
-    *, f: Any, run: Any,
+    *, f: Any, deterministic: Any, run: Any,
 ) -> Any:  # fmt: skip
     given = (input_dataset, other_arguments, cycle, block, output, inputs, np.asarray(cycle))
-    return mapping.ParallelInterleaveDatasetV4.kernel_fn(xp, *given, f=f, run=run)
+    return mapping.ParallelInterleaveDatasetV4.kernel_fn(xp, *given, f=f, deterministic=deterministic, run=run)

@@ -197,7 +197,7 @@ class RecordReader:
         """Open the file anew and go on where reading stopped: what was appended meanwhile is found."""
         self.close()
         file = open_file(self.path, "rb")
-        self._source = file if self._bits is None else _Inflated(file, self._bits)
+        self._source = file if self._bits is None else Inflated(file, self._bits)
         if self._bits is None:
             with file_errors(self.path):
                 file.seek(self.offset)
@@ -330,7 +330,7 @@ class RecordReader:
         return errors.DataLossError(None, None, f"{text} in {self.path}")
 
 
-class _Inflated:
+class Inflated:
     """A compressed file read as its plain bytes; several compressed streams may follow each other."""
 
     def __init__(self, file: IO[bytes], bits: int) -> None:

@@ -12,7 +12,7 @@ import fnmatch
 import functools
 import os
 import shutil
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from ebbflow.core import errors
 
@@ -175,7 +175,27 @@ class RemoteFiles:
 
     def glob(self, pattern: str) -> list[str]:
         """Return the paths that fit a pattern."""
-        return sorted(self.system.unstrip_protocol(path) for path in self.system.glob(pattern))
+        found = sorted(self.system.unstrip_protocol(path) for path in self.system.glob(pattern))
+        rooted = f"{self.scheme}:///"
+        if pattern.startswith(rooted):
+            return found
+        return [f"{self.scheme}://{path[len(rooted) :]}" if path.startswith(rooted) else path for path in found]
+
+
+def _ram() -> Any:
+    """Return TensorFlow's files in memory, apart from those of fsspec's `memory://`."""
+    from fsspec.implementations.memory import MemoryFileSystem  # only for paths with this scheme
+
+    class Ram(MemoryFileSystem):
+        protocol = ("ram",)
+        store: ClassVar[dict[str, Any]] = {}
+        pseudo_dirs: ClassVar[list[str]] = [""]
+
+        @classmethod
+        def _strip_protocol(cls, path: Any) -> Any:
+            return MemoryFileSystem._strip_protocol(str(path).removeprefix("ram:/"))
+
+    return Ram()
 
 
 @functools.cache
@@ -183,7 +203,7 @@ def _remote_system(scheme: str) -> RemoteFiles | None:
     try:
         import fsspec  # only for paths with a scheme
 
-        return RemoteFiles(fsspec.filesystem(scheme), scheme)
+        return RemoteFiles(_ram() if scheme == "ram" else fsspec.filesystem(scheme), scheme)
     except (ImportError, ValueError):
         return None
 

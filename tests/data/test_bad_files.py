@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import io
 import struct
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from PIL import Image
 
 import ebbflow as tf
+from ebbflow.data import file_ops
 
 Dataset = tf.data.Dataset
 
@@ -111,6 +115,36 @@ def gif_of(side, frames):
 def test_pictures_that_would_fill_the_memory_are_refused(read, data):
     with pytest.raises((tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError)):
         read(data)
+
+
+@pytest.fixture
+def bomb(tmp_path):
+    path = tmp_path / "zeros.gz"
+    path.write_bytes(gzip.compress(bytes(1 << 26), 1))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("read", "says"),
+    [
+        (lambda name: tf.data.TextLineDataset(name, "GZIP"), "line of more than"),
+        (lambda name: tf.data.experimental.CsvDataset(name, [tf.string], compression_type="GZIP"), "line of more than"),
+        (lambda name: tf.data.TFRecordDataset(name, "GZIP"), "corrupted record at 0"),
+        (lambda name: tf.data.FixedLengthRecordDataset(name, 1 << 50, compression_type="GZIP"), "OOM"),
+        (lambda name: tf.data.FixedLengthRecordDataset(name, 1000, compression_type="GZIP").skip(9), None),
+    ],
+    ids=["lines", "table", "records", "a long piece", "pieces"],
+)
+def test_compressed_files_are_read_a_little_at_a_time(read, says, bomb, monkeypatch):
+    monkeypatch.setattr(file_ops, "LONGEST", 1 << 21)
+    tracemalloc.start()
+    try:
+        refused = (tf.errors.ResourceExhaustedError, tf.errors.DataLossError)
+        with pytest.raises(refused, match=says) if says else contextlib.nullcontext():
+            assert next(iter(read(bomb))) == bytes(1000)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 23
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_sound_that_says_it_is_long():

@@ -86,6 +86,7 @@ def test_specs_of_datasets():
     assert spec.most_specific_common_supertype([tf.data.DatasetSpec(tf.TensorSpec([]))]) is None
     assert tf.data.DatasetSpec.from_value(Dataset.range(3)) == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))
     assert tf.data.experimental.get_structure(Dataset.range(3)) == tf.TensorSpec([], tf.int64)
+    assert tf.data.experimental.from_list([{"a": 1}, {"a": 2}]).element_spec == {"a": tf.TensorSpec([], tf.int32)}
 
 
 # --- iterating --------------------------------------------------------------------------------------------------------
@@ -350,7 +351,7 @@ WORDS = [
     (lambda: Dataset.range(3).reduce(0, lambda s, x: x), "Expected .*int32.*got .*int64"),
     (lambda: list(tf.data.TextLineDataset("/nothing/here.txt")), "/nothing/here.txt"),
     (lambda: Dataset.range(3).filter(lambda x: x), r"must return a `tf.bool` scalar tensor.*int64"),
-    (lambda: Dataset.list_files("/nothing/*.here"), "No files matched pattern"),
+    (lambda: Dataset.list_files("/nothing/*.here"), "No files matched pattern: /nothing/\\*.here"),
     (lambda: Dataset.range(3).map(3), "`map` must be a function"),
 ]
 

@@ -5,6 +5,7 @@ import pathlib
 
 import pytest
 
+import ebbflow as tf
 from ebbflow.core import errors
 from ebbflow.platform import files, first_files
 from ebbflow.platform.files import GFile
@@ -203,3 +204,13 @@ def test_text_is_encoded_as_asked(tmp_path):
     assert pathlib.Path(path).read_text("cp932") == files.GFile(path, encoding="cp932").read() == "今日"
     with pytest.raises(TypeError, match="one of them is enough"):
         files.GFile(path).seek(offset=0, position=0)
+
+
+@pytest.mark.parametrize("root", ["memory://", "ram://"])
+def test_files_in_memory(root):
+    tf.io.write_file(f"{root}folder/a.txt", "one")
+    assert tf.io.read_file(f"{root}folder/a.txt") == b"one"
+    assert tf.io.gfile.glob(f"{root}folder/*.txt") == [f"{root}folder/a.txt"]
+    assert tf.io.gfile.listdir(f"{root}folder") == ["a.txt"]
+    tf.io.gfile.rmtree(f"{root}folder")
+    assert not tf.io.gfile.exists(f"{root}folder/a.txt")

@@ -67,8 +67,9 @@ def _(contents, *, channels, expand_animations):
     return None if expand_animations else (None, None, channels or None)
 
 
-for _op in (DecodeJpeg, DecodePng, DecodeBmp, DecodeWebP):
+for _op in (DecodeJpeg, DecodePng, DecodeBmp):
     _op.shape(_picture)
+DecodeWebP.shape(lambda contents, *, channels: (None, *_picture(contents, channels=channels)))
 
 
 def _bytes(contents: np.ndarray) -> bytes:
@@ -184,7 +185,10 @@ def _(xp, contents, *, channels, dtype, expand_animations):
         frames = codecs.decode_gif(data)
         array = frames if expand_animations else frames[0]
     elif kind == "webp":
-        array = codecs.decode_webp(data, channels)
+        if channels == 1 or dtype is not dtypes.uint8:
+            raise invalid(f"WebP only supports 3 or 4 channels of uint8, got channels = {channels} of {dtype.name}")
+        frames = codecs.decode_webp(data, channels)
+        array = frames if expand_animations else frames[0]
     elif kind == "bmp":
         _check(channels, (0, 3, 4), "BMP")
         array = codecs.decode_bmp(data, channels)

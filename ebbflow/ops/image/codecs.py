@@ -294,8 +294,14 @@ def decode_bmp(data: bytes, channels: int = 0) -> np.ndarray:
 
 
 def decode_webp(data: bytes, channels: int = 0) -> np.ndarray:
-    """Return the pixels of a WebP file."""
+    """Return the pixels of a WebP file, frame by frame."""
     with opened(data, "webp") as image:
-        room_for((image.height, image.width, 4), 1)
-        wanted = MODES[channels] if channels else ("RGBA" if image.mode == "RGBA" else "RGB")
-        return _pixels(image.convert(wanted))
+        count, own = getattr(image, "n_frames", 1), 4 if image.mode == "RGBA" else 3
+        if channels not in (0, own):
+            raise invalid(f"Number of channels requested does not match input: {channels} for a file of {own}")
+        room_for((count, image.height, image.width, own), 1)
+        frames = np.empty((count, image.height, image.width, own), np.uint8)
+        for i in range(count):
+            image.seek(i)
+            frames[i] = _pixels(image.convert(MODES[own]))
+        return frames

@@ -68,7 +68,7 @@ def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
 def decode_webp(
     contents: TensorLike, channels: int = 0, dtype: DTypeLike = dtypes.uint8, name: str | None = None
 ) -> Tensor:
-    """Return the pixels of a WebP file."""
+    """Return the pixels of a WebP file, with an axis for frames in front."""
     return raw.DecodeWebP(contents, channels=channels, dtype=dtype, name=name)
 
 
@@ -79,7 +79,7 @@ def decode_image(
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
-    """Return the pixels of a JPEG, PNG, GIF, BMP or WebP file; GIFs have an axis for frames in front."""
+    """Return the pixels of a JPEG, PNG, GIF, BMP or WebP file; GIF and WebP have an axis for frames in front."""
     with name_scope(name, "decode_image"):
         channels = 0 if channels is None else channels
         if channels not in (0, 1, 3, 4):
