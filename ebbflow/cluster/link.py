@@ -9,6 +9,7 @@ all who count on it. Knows frames and steps; how the stream itself is made is `t
 from __future__ import annotations
 
 import collections
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.cluster import wire
-from ebbflow.cluster.steps import Steps
+from ebbflow.cluster.steps import Step, Steps
 from ebbflow.cluster.threads import threads
 from ebbflow.core import errors
 
@@ -108,6 +109,14 @@ class Link:
 
     def ask(self, method: str, content: Any, tensors: dict[str, np.ndarray], seconds: float | None) -> Any:
         """Have the task at the other end do something, and return its answer."""
+        with self.asked(method, content, tensors, seconds, method) as (_, answer):
+            return answer
+
+    @contextlib.contextmanager
+    def asked(
+        self, method: str, content: Any, tensors: dict[str, np.ndarray], seconds: float | None, what: str
+    ) -> Iterator[tuple[Step, Any]]:
+        """Have the other end do something; give the answer, and the step that has the tensors which came with it."""
         step = self._steps.begin()
         answer: list[Any] = []
 
@@ -122,11 +131,11 @@ class Link:
             for key, value in tensors.items():
                 self.post(step.number, key, value)
             self.say(wire.said(wire.CALL, step.number, [method, content]))
-            step.wait_seconds(lambda: bool(answer), seconds, method)
+            step.wait_seconds(lambda: bool(answer), seconds, what)
+            yield step, answer[0]
         finally:
             self.forget(step.number)
             self._steps.end(step)
-        return answer[0]
 
     def expect(self, number: int, take: Callable[[Any, bool], None]) -> None:
         """Have `take(what is said, whether it is an error)` called when the other end is done with a step or call."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
 
+from ebbflow import messages
 from ebbflow.cluster import transport, wire
 from ebbflow.cluster.link import Link
 from ebbflow.cluster.steps import Step, Steps
@@ -26,6 +27,7 @@ from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Nested
 from ebbflow.functions.concrete import ConcreteFunction
+from ebbflow.io.structures import can_encode, decode_proto, encode_structure
 
 TRY_SECONDS = 0.05
 """How long a client waits before it looks again for a server that is not there yet."""
@@ -194,28 +196,11 @@ class Client:
         """Return what a server answers, and the arrays that it sends."""
         end = time.monotonic() + timeout_in_ms / 1000 if timeout_in_ms else None
         link = self._connected(end)
-        step = self._steps.begin()
-        answer: list[Any] = []
-
-        def take(said: Any, failed: bool) -> None:
-            if failed:
-                step.abort(wire.error_from(said))
-            answer.append(said)
-            step.wake()
-
-        try:
-            link.expect(step.number, take)
-            link.post(step.number, "count", np.array(len(arrays)))
-            for i, array in enumerate(arrays):
-                link.post(step.number, f"arg/{i}", array)
-            link.say(wire.said(wire.CALL, step.number, [kind, method]))
-            left = None if end is None else max(end - time.monotonic(), 0.0)
-            step.wait_seconds(lambda: bool(answer), left, f"{method or kind} at {self._address}")
-            count = answer[0] if kind == "call" else 0
-            return answer[0], [step.take(f"result/{i}") for i in range(count)]
-        finally:
-            link.forget(step.number)
-            self._steps.end(step)
+        tensors = {"count": np.array(len(arrays)), **{f"arg/{i}": array for i, array in enumerate(arrays)}}
+        left = None if end is None else max(end - time.monotonic(), 0.0)
+        with link.asked(kind, method, tensors, left, f"{method or kind} at {self._address}") as (step, answer):
+            count = answer if kind == "call" else 0
+            return answer, [step.take(f"result/{i}") for i in range(count)]
 
     def _connected(self, end: float | None) -> Link:
         """Return the link to the server, waiting for one as long as there is time."""
@@ -280,33 +265,15 @@ def _specs(structure: Any) -> Any:
     return nest.map_structure(lambda t: t if isinstance(t, TensorSpec) else TensorSpec(t.shape, t.dtype), structure)
 
 
-def _written(structure: Any) -> Any:
-    """Return a structure of specs as JSON has it."""
-    if isinstance(structure, TensorSpec):
-        return {"dtype": structure.dtype.name, "shape": structure.shape.as_list() if structure.shape.rank is not None
-                else None}  # fmt: skip
-    if isinstance(structure, Mapping):
-        return {"dict": {str(key): _written(value) for key, value in structure.items()}}
-    if isinstance(structure, (list, tuple)):
-        return {type(structure).__name__ if type(structure) is list else "tuple": [_written(s) for s in structure]}
-    if structure is None:
-        return {"nothing": None}
-    raise errors.UnimplementedError(
-        None, None, f"a function that takes or gives {structure!r} cannot be called by name: use tensors in lists, "
-        "tuples and dictionaries",
-    )  # fmt: skip
+def _written(structure: Any) -> str:
+    """Return a structure of specs as text."""
+    if not can_encode(structure):
+        raise errors.UnimplementedError(
+            None, None, f"a function that takes or gives {structure!r} cannot be called by name: use tensors in lists, "
+            "tuples and dictionaries",
+        )  # fmt: skip
+    return encode_structure(structure).SerializeToString().hex()
 
 
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "nothing": lambda inside: None,
-    "dict": lambda inside: {key: _read(value) for key, value in inside.items()},
-    "list": lambda inside: [_read(value) for value in inside],
-    "tuple": lambda inside: tuple(_read(value) for value in inside),
-}
-
-
-def _read(written: Any) -> Any:
-    if "dtype" in written:
-        return TensorSpec(written["shape"], dtypes.as_dtype(written["dtype"]))
-    ((kind, inside),) = written.items()
-    return _READERS[kind](inside)
+def _read(written: str) -> Any:
+    return decode_proto(messages.StructuredValue.FromString(bytes.fromhex(written)))

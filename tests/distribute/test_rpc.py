@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import gc
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from ebbflow.cluster.ports import free_ports
 
 rpc = tf.distribute.experimental.rpc
 INT = tf.TensorSpec([], tf.int32)
+Ends = collections.namedtuple("Ends", "first last")
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +30,7 @@ def address():
     methods = {
         "multiply": tf.function(lambda a, b: a * b, input_signature=[INT, INT]),
         "nested": tf.function(lambda v: {"test": (v, [v, v + 1]), "one": (v,)}, input_signature=[INT]),
+        "ends": tf.function(lambda v: Ends(v - 1, last=v + 1), input_signature=[INT]),
         "of_dict": tf.function(lambda d: d["a"] - d["b"], input_signature=[{"a": INT, "b": INT}]),
         "text": tf.function(lambda s: tf.strings.upper(s), input_signature=[tf.TensorSpec([None], tf.string)]),
         "count": count,
@@ -65,6 +68,8 @@ def test_structures_go_both_ways(address):
     with pytest.raises((TypeError, ValueError)):
         client.of_dict([5, 3])
     assert client.text_blocking(tf.constant(["a", "bc"])).numpy().tolist() == [b"A", b"BC"]
+    ends = client.ends_blocking(5)
+    assert (int(ends.first), int(ends.last)) == (4, 6)
 
 
 def test_a_function_of_variables_changes_them(address):
