@@ -36,6 +36,9 @@ def _put(function: Any, name: str, thing: Any) -> None:
 class Program:
     """A function from fed arrays to fetched ones."""
 
+    in_words: Callable[[Failed], Exception] | None = None
+    """What to make of a failure, for who calls this one and no other around it."""
+
     def __init__(self, flow: Flow, bind: Callable[[Node], Callable[..., Any]], exact: bool = False):
         self._source: Source = Writer(flow, bind, exact).write()
         self.flow = flow
@@ -146,6 +149,10 @@ class Program:
             raise self._failure(error) from None
 
     def _failure(self, error: Exception) -> Exception:
+        failed = self._located(error)
+        return failed if self.in_words is None or not isinstance(failed, Failed) else self.in_words(failed)
+
+    def _located(self, error: Exception) -> Exception:
         if isinstance(error, Failed):  # of a Program inside: it knows the node
             return error
         trace = error.__traceback__

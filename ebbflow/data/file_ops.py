@@ -146,7 +146,8 @@ def chunks(name: str, compression: str) -> Iterator[bytes]:
 
 def blocks_of_lines(name: str, compression: str, last_end: Callable[[bytes], int]) -> Iterator[bytes]:
     """Yield the bytes of a file in blocks of whole lines; `last_end` says where the last line of some bytes ends."""
-    held, size = [], 0  # of a line that has begun
+    held: list[bytes] = []  # of a line that has begun
+    size = 0
     for chunk in chunks(name, compression):
         at = last_end(chunk)
         if at:

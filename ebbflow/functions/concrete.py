@@ -81,12 +81,18 @@ class ConcreteFunction(Trackable):
         return self.call_flat(tensors)
 
     def run_now(self, tensors: Sequence[EagerTensor]) -> Nested:
-        """Return the structured result where nobody listens and no graph is built. Costs 1 µs over the body."""
+        """Return the structured result where nobody listens and no graph is built."""
         try:
             values = [x._array for x in tensors]
         except AttributeError:  # a tensor without a value: the long way says so
             return self.call_flat(tensors)
-        results = self._graph.run(eager_run, values + self.values)  # type: ignore[operator]
+        return self.run_values(values)
+
+    def run_values(self, values: list[Any]) -> Nested:
+        """`run_now` with the arrays of the tensors, in a list that is this function's from now on."""
+        if self.values:
+            values += self.values
+        results = self._graph.run(eager_run, values)
         dtype = self.single
         if dtype is None:
             return self.pack(wrap(self._dtypes, results))

@@ -9,6 +9,7 @@ how functions are traced or differentiated.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -243,18 +244,26 @@ class FuncGraph(Graph):
             effects = self.effects
             if effects is None:
                 effects = [node for node in self._nodes if side_effects.must_run(node)]
-            run = None
+            run = runner = None
             if session is eager_run and elsewhere.body_runners:
                 run = elsewhere.body_runners[0](self, device)
             if run is None:
                 wanted = [*self.outputs, *effects]
-                run = runner_for(session, wanted, self.inputs, self.jit_compile, self.name, device).values
-            found = (run, self.base._mutations, len(self.outputs))
+                runner = runner_for(session, wanted, self.inputs, self.jit_compile, self.name, device)
+                run = runner.values
+            found = (run, self.base._mutations, len(self.outputs), runner)
         if session is eager_run:
             self._runners[device] = found
+            if runner is not None:
+                runner.when_settled = functools.partial(self._settle, device, found)
         else:
             session.bodies[self] = found
         return found
+
+    def _settle(self, device: Any, found: tuple[Any, ...], run: Any) -> None:
+        """Call something else than what was found, which does the same."""
+        if self._runners.get(device) is found:
+            self._runners[device] = (run, *found[1:])
 
     @property
     def stateful(self) -> bool:
@@ -293,7 +302,8 @@ class FuncGraph(Graph):
         found = self._runners.get(None)
         if found is None or found[1] != self.base._mutations or found[2] != len(self.outputs):
             found = self._make_runner(eager_run)
-        return f"# {self.name}\n{found[0].__self__.explain()}"
+        runner = found[3]
+        return f"# {self.name}\n{'# runs at a task' if runner is None else runner.explain()}"
 
     def __repr__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"

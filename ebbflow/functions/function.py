@@ -60,8 +60,7 @@ class Function(Trackable):
     ):
         functools.update_wrapper(self, python_function)
         self._python_function = python_function
-        self._name = name or getattr(python_function, "__name__", None) or "function"
-        self.__name__ = self._name
+        self.__name__ = self._name = name or getattr(python_function, "__name__", None) or "function"
         self._signature = FunctionSignature(python_function, input_signature)
         self._autograph = autograph
         if autograph and _made_by_exec(python_function):
@@ -121,20 +120,23 @@ class Function(Trackable):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Nested:
         if not kwargs and not context.graph_scopes and not wishes.functions_run_eagerly:
-            # The usual call: eager tensors by position, met before. (1.1 µs over the body's own run.)
+            # The usual call: eager tensors by position, met before. (1 µs over the body's own run.)
             kinds: list[Any] = []
+            values = []
             for x in args:
                 if x.__class__ is not EagerTensor:
                     break
+                value = x._array
+                values.append(value)
                 kinds.append(x._dtype)
-                kinds.append(x._array.shape)
+                kinds.append(value.shape)
             else:
                 found = self._quick.get(tuple(kinds))
                 if found is not None:
                     try:
                         if context.recorders and _thread.recorders:
                             return found.call_flat(args)
-                        return found.run_now(args)
+                        return found.run_values(values)
                     except Exception as error:
                         raise source.trimmed(error) from error.__cause__
         return self._call(args, kwargs)
@@ -433,10 +435,7 @@ class Function(Trackable):
 
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
         """Refuse: what runs is shown by `source()`."""
-        raise NotImplementedError(
-            "there is no HLO to show for a function that runs on the host: f.get_concrete_function(...).source() shows "
-            "what runs, and jax.jit(...).lower(...) the HLO of a jax function"
-        )
+        raise NotImplementedError("there is no HLO of a function that runs on the host: f.source() shows what runs")
 
     def __repr__(self) -> str:
         return f"<tf.function {self._name} with {len(self._entries)} traces>"

@@ -49,6 +49,7 @@ class Runner:
         self.jit_device: Any = None  # where XLA runs what it compiles whole, if not on the host
         self.session = session
         self.fetches = list(fetches)
+        self.when_settled: Callable[[Callable[..., Any]], None] | None = None  # is told what to call instead of this
         self.feeds = list(feeds)
         self._met: set[Any] = set()
         self._programs: dict[Any, Program | None] = {}
@@ -95,10 +96,19 @@ class Runner:
         program = self._programs.get(None if self._static else tuple([a.shape for a in fed]))
         if program is None or program.handles:
             return self.run(fed)[0]
+        if self.when_settled is not None and self._static:
+            self._settle(program)
         try:
             return program.run(fed)
         except Failed as failed:
             raise _programs().explained(failed) from None
+
+    def _settle(self, program: Any) -> None:
+        """Have all further calls go straight to a Program that serves any of them."""
+        if hasattr(program, "in_words"):
+            program.in_words = _programs().explained
+            self.when_settled(program.run)  # type: ignore[misc]
+        self.when_settled = None
 
     def _key(self, fed: Sequence[Any]) -> Any:
         """Return what Programs are told apart by: the shapes that are fed, where they can differ."""

@@ -108,6 +108,8 @@ class Partitioned:
     of what they receive.
     """
 
+    when_settled: Any = None  # no call of it can go anywhere else
+
     def __init__(self, session: Any, nodes: Sequence[Operation], where: dict[Operation, Device], whole: Runner):
         self._session, self._nodes, self._where, self._whole = session, nodes, where, whole
         self.parts = partition(nodes, where, whole.fetches, whole.feeds)

@@ -571,8 +571,20 @@ def test_source_shows_what_runs():
     assert "tanh(x, Tanh)" in text
     assert "test_function.py" in text
     assert f.source() == text
+    for _ in range(4):  # calls of one shape have come to go straight to their Program
+        f(constant(1.0))
+    assert "tanh(x, Tanh)" in f.source()
     with pytest.raises(NotImplementedError, match="source"):
         f.experimental_get_compiler_ir(constant(1.0))
+
+
+def test_a_settled_call_tells_which_node_failed():
+    f = traced(lambda x, i: tf.gather(x, i) * 2.0)
+    for _ in range(4):
+        f(tf.constant([1.0, 2.0]), tf.constant(1))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices = 7 is not in \[0, 2\)") as caught:
+        f(tf.constant([1.0, 2.0]), tf.constant(7))
+    assert caught.value.op.type == "GatherV2"
 
 
 def test_pretty_printed_concrete_signatures():

@@ -39,7 +39,7 @@ DecodeImage = op(
 )
 
 
-def _picture(contents: Known, *, channels: int) -> Dims:
+def _picture(contents: Known, *, channels: int) -> tuple[int | None, ...]:
     ranked(contents, 0)
     if channels < 0:
         raise errors.StaticShapeError(f"channels must be non-negative, got {channels}")
