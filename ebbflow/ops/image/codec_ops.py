@@ -8,7 +8,6 @@ import numpy as np
 
 from ebbflow.core import dtypes, errors
 from ebbflow.core.op import Known, op
-from ebbflow.core.shape import Dims
 from ebbflow.ops.declare import FLAT, show
 from ebbflow.ops.image import codecs
 from ebbflow.ops.shape_rules import ranked
