@@ -38,6 +38,7 @@ RECORDED = pathlib.Path(__file__).with_name("tables") / "inner_paths.txt"
 OTHER_PACKAGES = (
     "doors.column_layers:",
     "doors.contrib_estimator.",
+    "doors.decoder_layers:",
     "doors.estimator_package:",
     "doors.keras_package:",
     "doors.learn.",

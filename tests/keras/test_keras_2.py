@@ -224,3 +224,27 @@ def test_modules_that_keras_has_moved_are_found_where_they_were(tmp_path):
         tmp_path,
     )
     assert told.split("\n")[:4] == ["True True True", "ExponentialDecay", "(1, 2)", "(1, 3)"]
+
+
+def test_a_decoder_that_is_a_layer(tmp_path):
+    told = run(
+        """
+        import numpy as np
+        import tensorflow as tf
+        seq = tf.contrib.seq2seq
+        cell = tf.nn.rnn_cell.BasicRNNCell(2)
+        decoder = seq.BasicDecoderV2(cell, seq.TrainingSampler(), output_layer=tf.keras.layers.Dense(3))
+        inputs = tf.constant(np.ones((2, 4, 5), np.float32))
+        out, state, lengths = decoder(inputs, initial_state=cell.zero_state(2, tf.float32), sequence_length=[4, 2])
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            found, last = sess.run([out, lengths])
+        print(found.rnn_output.shape, found.sample_id.shape, last.tolist())
+        try:
+            seq.TrainingSampler().initialize(inputs)
+        except ValueError as error:
+            print(error)
+        """,
+        tmp_path,
+    )
+    assert told.split("\n")[:2] == ["(2, 4, 3) (2, 4) [4, 2]", "sequence_length is required for TrainingSampler"]

@@ -9,11 +9,18 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
-from ebbflow.tf1 import external_optimizer, optimizers
+from ebbflow.tf1 import external_optimizer, optimizers, optimizers_by_step
 from tests.golden.contrib import optimizers as cases
 
 RECORDED = json.loads(pathlib.Path(cases.__file__).with_suffix(".json").read_text())
 v1 = tf.compat.v1
+
+
+class Opt:
+    """The optimizers of all files, as `tf.contrib.opt` shows them."""
+
+    def __getattr__(self, name):
+        return getattr(optimizers, name, None) or getattr(optimizers_by_step, name)
 
 
 class First:
@@ -26,7 +33,7 @@ class First:
 @pytest.mark.parametrize("name", RECORDED)
 def test_trajectory(name):
     plain = name.removesuffix(" resource")
-    ours = cases.trajectory(First(), optimizers, plain, plain != name)
+    ours = cases.trajectory(First(), Opt(), plain, plain != name)
     for mine, theirs in zip(ours, RECORDED[name], strict=True):
         for a, b in zip(mine, theirs, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
@@ -108,3 +115,18 @@ def test_a_swapping_saver_of_some_variables():
             optimizer.swapping_saver(var_list=[x])
         with pytest.raises(ValueError, match="Variable to swap x is not"):
             optimizer.swapping_saver(var_list=[average])
+
+
+def test_stale_gradients_are_dropped():
+    with tf.Graph().as_default(), v1.Session() as session:
+        step = v1.train.get_or_create_global_step()
+        x = v1.get_variable("x", initializer=1.0)
+        optimizer = optimizers_by_step.DropStaleGradientOptimizer(v1.train.GradientDescentOptimizer(0.5), 1)
+        pairs = optimizer.compute_gradients(x * x)
+        optimizer._local_step = v1.placeholder_with_default(tf.constant(0, tf.int64), [])
+        train = optimizer.apply_gradients(pairs, global_step=step)
+        session.run(v1.global_variables_initializer())
+        assert [session.run(train) for _ in range(3)] == [0.0, 0.0, 1.0]
+        assert session.run([x, step]) == [0.0, 2]
+        with pytest.raises(ValueError, match="global_step"):
+            optimizer.apply_gradients(pairs)

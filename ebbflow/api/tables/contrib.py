@@ -34,6 +34,13 @@ PATHS = {
         AdamOptimizer=train.AdamOptimizer GradientDescentOptimizer=train.GradientDescentOptimizer
         MomentumOptimizer=train.MomentumOptimizer OptimizerV2=train.Optimizer RMSPropOptimizer=train.RMSPropOptimizer
     """,
+    "contrib.optimizer_v2.adadelta": "AdadeltaOptimizer=train.AdadeltaOptimizer",
+    "contrib.optimizer_v2.adagrad": "AdagradOptimizer=train.AdagradOptimizer",
+    "contrib.optimizer_v2.adam": "AdamOptimizer=train.AdamOptimizer",
+    "contrib.optimizer_v2.gradient_descent": "GradientDescentOptimizer=train.GradientDescentOptimizer",
+    "contrib.optimizer_v2.momentum": "MomentumOptimizer=train.MomentumOptimizer",
+    "contrib.optimizer_v2.optimizer_v2": "OptimizerV2=train.Optimizer",
+    "contrib.optimizer_v2.rmsprop": "RMSPropOptimizer=train.RMSPropOptimizer",
     "contrib.proto": "decode_proto=io.decode_proto encode_proto=io.encode_proto",
     "contrib.autograph": """
         do_not_convert=autograph.experimental.do_not_convert set_loop_options=autograph.experimental.set_loop_options
@@ -444,4 +451,34 @@ contrib.labeled_tensor.: FixedLenFeature parse_example parse_single_example plac
 contrib.labeled_tensor.nn.: crelu elu l2_loss log_softmax relu relu6 sigmoid_cross_entropy_with_logits softmax
 contrib.labeled_tensor.nn.: softmax_cross_entropy_with_logits softplus sparse_softmax_cross_entropy_with_logits
 contrib.labeled_tensor.ReshapeCoder
+[tf1.optimizers_by_step]
+contrib.opt.: AdamGSOptimizer DropStaleGradientOptimizer LazyAdamGSOptimizer
+contrib.opt.python.training.sign_decay.: get_cosine_decay_fn get_linear_decay_fn get_restart_decay_fn
+[tf1.kernel_methods]
+contrib.kernel_methods.: RandomFourierFeatureMapper sparse_multiclass_hinge_loss
+contrib.kernel_methods.python.losses.sparse_multiclass_hinge_loss
+contrib.kernel_methods.python.mappers.random_fourier_features.RandomFourierFeatureMapper
+contrib.kernel_methods.python.mappers.dense_kernel_mapper.: DenseKernelMapper InvalidShapeError
+[tf1.solvers]
+contrib.solvers.python.ops.linear_equations.conjugate_gradient
+contrib.solvers.python.ops.least_squares.cgls
+contrib.solvers.python.ops.lanczos.: bidiag_matmul lanczos_bidiag
+contrib.solvers.python.ops.util.: create_operator dot identity_operator l2norm l2norm_squared l2normalize
+[layers.seq2seq.samplers]
+contrib.seq2seq.: CustomSampler GreedyEmbeddingSampler InferenceSampler SampleEmbeddingSampler Sampler TrainingSampler
+contrib.seq2seq.: ScheduledEmbeddingTrainingSampler ScheduledOutputTrainingSampler
+contrib.seq2seq.python.ops.sampler.: CustomSampler GreedyEmbeddingSampler InferenceSampler SampleEmbeddingSampler
+contrib.seq2seq.python.ops.sampler.: Sampler ScheduledEmbeddingTrainingSampler ScheduledOutputTrainingSampler
+contrib.seq2seq.python.ops.sampler.TrainingSampler
+[layers.seq2seq.helpers]
+contrib.seq2seq.python.ops.sampler.: bernoulli_sample categorical_sample
+contrib.seq2seq.python.ops.helper.bernoulli_sample
+[doors.decoder_layers]
+contrib.seq2seq.: BaseDecoder BasicDecoderV2
+contrib.seq2seq.python.ops.decoder.BaseDecoder
+contrib.seq2seq.python.ops.basic_decoder.BasicDecoderV2
+[distributions.shapes]
+DistributionShape as contrib.distributions.python.ops.shape._DistributionShape
+[ops.sparse.cross]
+DEFAULT_KEY as contrib.layers.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
 """

@@ -134,7 +134,7 @@ python.tpu.topology.Topology
 """
 
 MODULES = """
-core.protobuf.tpu.compilation_result_pb2
+core.protobuf.tpu.compilation_result_pb2 contrib.solvers
 python.distribute.cluster_resolver.tpu_cluster_resolver
 python.tpu.device_assignment python.tpu.functional python.tpu.preempted_hook python.tpu.session_support
 python.tpu.tpu_embedding_gradient python.tpu.tpu_feed

@@ -320,6 +320,20 @@ def categorical_sample(
     return cast(reshape(transpose(drawn), shape_of(logits)[:-1]), dtype)
 
 
+def bernoulli_sample(
+    probs: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+    sample_shape: ShapeLike = (),
+    seed: int | None = None,
+) -> Any:
+    """Return whether events of these probabilities happened, `sample_shape` times."""
+    chance = raw.Sigmoid(logits) if probs is None else convert(probs, name="probs")
+    times = reshape(convert(sample_shape, dtypes.int32), [-1])
+    shape = concat([times, shape_of(chance)], 0)
+    return cast(random_uniform(shape, seed=seed, dtype=chance.dtype) < chance, dtype)
+
+
 class GreedyEmbeddingHelper(_ChoosesNumbers):
     """Feeds back the likeliest symbol, embedded, until it is the end."""
 

@@ -5,6 +5,8 @@ import numpy as np
 OPTIMIZERS = {
     "LazyAdam": lambda opt, tf: opt.LazyAdamOptimizer(0.1),
     "LazyAdam betas": lambda opt, tf: opt.LazyAdamOptimizer(0.05, 0.8, 0.9, 1e-3),
+    "AdamGS": lambda opt, tf: opt.AdamGSOptimizer(tf.train.get_or_create_global_step(), 0.1),
+    "LazyAdamGS": lambda opt, tf: opt.LazyAdamGSOptimizer(tf.train.get_or_create_global_step(), 0.1),
     "AdaMax": lambda opt, tf: opt.AdaMaxOptimizer(0.1),
     "Nadam": lambda opt, tf: opt.NadamOptimizer(0.1),
     "AdamW": lambda opt, tf: opt.AdamWOptimizer(0.01, 0.1),
@@ -37,7 +39,8 @@ def trajectory(tf, opt, name, resource):
         loss = tf.reduce_sum(tf.square(tf.matmul(rows, weights) - 1.0))
         if name in DECAYING:
             loss = tf.reduce_sum(weights * [[0.5, -1.0], [2.0, 0.1]]) + tf.reduce_sum(rows * [0.3, -0.7])
-        step = OPTIMIZERS[name](opt, tf).minimize(loss)
+        optimizer = OPTIMIZERS[name](opt, tf)
+        step = optimizer.minimize(loss, global_step=tf.train.get_global_step() if name.endswith("GS") else None)
         session.run(tf.global_variables_initializer())
         values = []
         for _ in range(4):

@@ -1,5 +1,7 @@
 """Cases of families of `tf.contrib` that few programs use; the form is that of `families`."""
 
+import importlib
+
 import numpy as np
 
 CASES = {}
@@ -24,6 +26,11 @@ def run(tf, *fetches):
     with tf.Session() as session:
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
         return session.run(list(fetches))
+
+
+def inner(tf, path):
+    """Return an inner module of `tf.contrib`."""
+    return importlib.import_module(tf.contrib.opt.__name__[: -len("opt")] + path)
 
 
 def refusal(function, *args, **kwargs):
@@ -104,3 +111,69 @@ def labelled_refusals(tf):
         refusal(lt.convert_to_labeled_tensor, tf.zeros([2])),
         refusal(lt.squeeze, t, ["x"]),
     ]
+
+
+# --- solvers, kernels, steps ------------------------------------------------------------------------------------------
+
+
+@case
+def solvers(tf):
+    names = ("util", "linear_equations", "least_squares", "lanczos")
+    util, equations, squares, lanczos = [inner(tf, "solvers.python.ops." + name) for name in names]
+    square = tf.constant([[4.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 2.0]])
+    rhs = tf.constant([1.0, 2.0, -1.0])
+    plain = equations.conjugate_gradient(util.create_operator(square), rhs, tol=1e-7)
+    ready = equations.conjugate_gradient(
+        util.create_operator(square), rhs, preconditioner=util.identity_operator(square), x=tf.ones([3]), max_iter=2
+    )
+    tall = util.create_operator(tf.concat([square, [[1.0, 1.0, 1.0]]], 0))
+    least = squares.cgls(tall, tf.constant([1.0, 2.0, -1.0, 0.5]))
+    found = lanczos.lanczos_bidiag(tall, 2, starting_vector=tf.constant([1.0, 0.0, 2.0, 1.0]))
+    matrix = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    products = [
+        lanczos.bidiag_matmul(matrix, [1.0, 2.0], [0.5, -1.0]),
+        lanczos.bidiag_matmul(matrix, [1.0, 2.0, 3.0], [0.5, -1.0, 2.0], adjoint_b=True),
+    ]
+    return run(tf, plain.i, plain.x, ready.x, ready.gamma, least.x, found.alpha, found.beta, *products)
+
+
+@case
+def kernels_of_random_features(tf):
+    methods = tf.contrib.kernel_methods
+    mapper = methods.RandomFourierFeatureMapper(3, 5, 2.0, seed=4, name="m")
+    labels, logits = tf.constant([0, 2]), tf.constant([[1.2, -1.4, -1.0], [1.4, 1.8, 4.0]])
+    loss = methods.sparse_multiclass_hinge_loss
+    return [
+        *run(tf, mapper.map(tf.constant([[0.1, -0.2, 0.3]])), loss(labels, logits), loss(labels, -logits, [1.0, 3.0])),
+        refusal(mapper.map, tf.zeros([2, 4])),
+        refusal(loss, tf.constant([0.5]), logits),
+        refusal(loss, labels, tf.zeros([3])),
+    ]
+
+
+@case
+def decays_of_signs(tf):
+    decay = inner(tf, "opt.python.training.sign_decay")
+    functions = [
+        decay.get_linear_decay_fn(8),
+        decay.get_cosine_decay_fn(8),
+        decay.get_cosine_decay_fn(8, num_periods=2, zero_after=1.5),
+        decay.get_restart_decay_fn(8, num_periods=3),
+        decay.get_restart_decay_fn(8, num_periods=3, zero_after=2),
+    ]
+    return run(tf, *[f(tf.constant(step)) for f in functions for step in (0, 1, 4, 7, 20)])
+
+
+@case
+def axes_of_samples_batches_and_events(tf):
+    kind = inner(tf, "distributions.python.ops.shape")._DistributionShape
+    x = tf.constant(np.arange(24, dtype=np.float32).reshape(2, 3, 4))
+    fed = tf.placeholder_with_default(x, None)
+    found = []
+    for batch, event in ((1, 1), (0, 1), (1, 0), (0, 0), (2, 1)):
+        for value in (x, fed):
+            shape = kind(batch, event)
+            matrices, samples = shape.make_batch_of_event_sample_matrices(value)
+            back = shape.undo_make_batch_of_event_sample_matrices(matrices, samples)
+            found += [*shape.get_dims(value), *shape.get_shape(value), matrices, tf.reduce_sum(tf.abs(back - value))]
+    return [*run(tf, *found), refusal(kind, 1), refusal(kind, -1, 0), refusal(kind(2, 2).get_sample_ndims, x)]
