@@ -280,7 +280,7 @@ def view(key: str) -> View:
         if door != "compat.v1":
             spaces[""]["python"] = None
             for path in empty_modules():
-                if not is_inner(path):
+                if not is_inner(path) and (door == "v1" or not path.startswith("contrib.")):
                     _add_space(spaces, path)
     return View(key, DOORS[door], names, spaces)
 
