@@ -51,6 +51,7 @@ f64: Any = float
 u64: Any = np.uint64
 sqrt, floor, rint, ceil = math.sqrt, math.floor, np.rint, math.ceil
 exp, log, log1p, sin, cos, pow, lgamma = math.exp, math.log, math.log1p, math.sin, math.cos, math.pow, math.lgamma
+fmod = math.fmod
 """These are the C library's, of 64 bits."""
 v_atan2, v_cos, v_erfc, v_exp, v_expm1 = np.arctan2, np.cos, math.erfc, np.exp, np.expm1
 v_log, v_log1p, v_pow, v_sin, v_tanh = np.log, np.log1p, np.power, np.sin, np.tanh

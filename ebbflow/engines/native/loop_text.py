@@ -55,7 +55,7 @@ def text(loop: loops.Loop) -> str:
     return "\n".join([*declared, *module.own.values(), *module.functions])
 
 
-FROM_C = {"exp": 1, "log": 1, "log1p": 1, "sin": 1, "cos": 1, "lgamma": 1, "pow": 2}
+FROM_C = {"exp": 1, "log": 1, "log1p": 1, "sin": 1, "cos": 1, "lgamma": 1, "pow": 2, "fmod": 2}
 """Functions of the C library that loops may call, each with the number of its arguments."""
 
 DECLARED = [

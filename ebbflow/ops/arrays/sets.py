@@ -163,10 +163,16 @@ def _(x, y):
     return [(None,), (None,)]
 
 
+_MANY = 1 << 9
+
+
 @ListDiff.kernel
 def _(xp, x, y, *, out_idx):
     if x.ndim != 1 or y.ndim != 1:
         raise ValueError("x and y should be vectors")
+    if x.dtype.kind in "iu" and x.size + y.size >= _MANY:
+        found = np.flatnonzero(~np.isin(x, y)).astype(out_idx.np, copy=False)
+        return x[found], found
     known = set(y.tolist())
     kept = np.array([i for i, item in enumerate(x.tolist()) if item not in known], out_idx.np)
     return x[kept], kept

@@ -14,7 +14,7 @@ import numpy as np
 
 from ebbflow.core import dtypes, memory
 from ebbflow.core.dtypes import DType
-from ebbflow.core.loops import F32, I32, U8, Loop, Single, elements, f32, loop, sqrt, waiting_loop
+from ebbflow.core.loops import F32, I32, U8, Loop, Single, elements, f32, f64, fmod, loop, sqrt, waiting_loop
 from ebbflow.core.loops import v_atan2 as v_atan2
 from ebbflow.core.loops import v_cos as v_cos
 from ebbflow.core.loops import v_exp as v_exp
@@ -130,12 +130,21 @@ def power(x: Single, y: Single) -> Single:
     return v_pow(x, y)
 
 
+def floor_mod(x: Single, y: Single) -> Single:
+    if x >= f32(0.0) and x < y:
+        return x + f32(0.0)
+    rest = f32(fmod(f64(x), f64(y)))
+    if rest == f32(0.0):
+        return f32(0.0) if y > f32(0.0) else f32(-0.0)
+    return rest + y if (rest < f32(0.0)) != (y < f32(0.0)) else rest
+
+
 WAITING = (tanh, exp, sigmoid, xlogy, xlog1py, atan2, power)
 
 TABLE: dict[str, Callable[..., Any]] = {
     "Relu": relu, "Relu6": relu6, "Softsign": softsign, "Sign": sign, "Sqrt": root, "Rsqrt": rsqrt,
     "Reciprocal": reciprocal, "Inv": reciprocal, "DivNoNan": divide_no_nan, "MulNoNan": multiply_no_nan,
-    "Xdivy": xdivy, "Xlogy": xlogy, "Xlog1py": xlog1py, "Atan2": atan2, "Pow": power,
+    "Xdivy": xdivy, "Xlogy": xlogy, "Xlog1py": xlog1py, "Atan2": atan2, "Pow": power, "FloorMod": floor_mod,
     "Tanh": tanh, "Exp": exp, "Sigmoid": sigmoid,
     "AddV2": add, "Add": add, "Sub": subtract, "Mul": multiply, "RealDiv": divide, "Div": divide,
 }  # fmt: skip

@@ -20,11 +20,16 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import UNDEFINED, raw, show
 from ebbflow.ops.nn.candidate_sampling import Words
+from ebbflow.ops.nn.pool_loops import region_maxima
+from ebbflow.ops.parts import in_shares
 from ebbflow.ops.random import unseeded
 from ebbflow.ops.random.philox import Stream
 from ebbflow.ops.random.seeds import get_seed
 from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid, room_for
+
+MANY, SHARE = 1 << 12, 1 << 14
+"""Numbers from which on code is worth asking for, and which a thread makes at a time."""
 
 _TYPES = "T: type in [float,double,int32,int64]"
 _OUT = "(output:T, row_pooling_sequence:int64, col_pooling_sequence:int64)"
@@ -122,12 +127,40 @@ def _pooling(reduce: Any) -> Any:
             _sequence(value.shape[axis], count, stream, pseudo_random)
             for axis, count in zip((1, 2), counts, strict=True)
         )
+        if reduce is _max:
+            quick = _by_code(value, rows, columns, overlapping)
+            if quick is not None:
+                return quick, rows, columns
         across = [reduce(value[:, a:b], 1) for a, b in _bounds(rows, value.shape[1], overlapping)]
         tall = np.stack(across, 1)
         result = np.stack([reduce(tall[:, :, a:b], 2) for a, b in _bounds(columns, value.shape[2], overlapping)], 2)
         return (_mean(value, result, rows, columns, overlapping) if reduce is np.sum else result), rows, columns
 
     return kernel
+
+
+def _by_code(value: Any, rows: np.ndarray, columns: np.ndarray, overlapping: bool) -> np.ndarray | None:
+    """Return the largest of each region by machine code, None where there is none for it."""
+    batch, height, width, channels = value.shape
+    code = None
+    if value.dtype == np.float32 and value.flags.c_contiguous and value.size:
+        code = region_maxima.worth(value.size, MANY)
+    if code is None:
+        return None
+    bounds = (
+        rows[:-1],
+        np.minimum(rows[1:] + overlapping, height),
+        columns[:-1],
+        np.minimum(columns[1:] + overlapping, width),
+    )
+    tall, wide = len(rows) - 1, len(columns) - 1
+    out = np.empty((batch, tall, wide, channels), np.float32)
+
+    def work(begin: int, end: int) -> None:
+        code(value, height, width, channels, *bounds, tall, wide, out, begin, end)
+
+    in_shares(work, batch * tall, max(1, SHARE // max(wide * channels, 1)))
+    return out
 
 
 def _mean(value: Any, sums: Any, rows: Any, columns: Any, overlapping: bool) -> Any:

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ebbflow.ops.nn.pool_loops import first_maxima
 from ebbflow.ops.nn.windows import Grid, taps, with_edges, without_edges
+from ebbflow.ops.parts import in_shares
 
 
 def lowest(dtype: np.dtype) -> Any:
@@ -52,6 +54,26 @@ def _first_inside(g: Grid) -> np.ndarray:
         shape = [count if i == axis else 1 for i in range(len(g.out))]
         result = result * window + first.reshape(shape).astype(np.int32)
     return result
+
+
+def first_places(x: np.ndarray, grid: Grid, batch_step: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return every window's largest element and its place by machine code, None where there is none for it."""
+    code = None
+    if x.dtype == np.float32 and x.flags.c_contiguous and x.size:
+        code = first_maxima.worth(x.size, 1 << 12)
+    if code is None:
+        return None
+    (tall, wide), (down, right), ((top, _), (left, _)) = grid.windows, grid.strides, grid.pads
+    rows, columns = grid.out
+    out = (x.shape[0], rows, columns, x.shape[3])
+    best, index = np.empty(out, np.float32), np.empty(out, np.int64)
+    sizes = (*x.shape[1:], tall, wide, down, right, top, left, rows, columns, batch_step)
+
+    def work(begin: int, end: int) -> None:
+        code(x, *sizes, best, index, begin, end)
+
+    in_shares(work, x.shape[0] * rows, max(1, (1 << 14) // max(columns * x.shape[3], 1)))
+    return best, index
 
 
 def give_to_largest(x: np.ndarray, dy: np.ndarray, g: Grid) -> np.ndarray:

@@ -14,7 +14,16 @@ import numpy as np
 from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.ops.declare import raw, show
-from ebbflow.ops.nn.pool_arrays import first_largest, give_to_largest, largest, lowest, means, spread_means, take_from
+from ebbflow.ops.nn.pool_arrays import (
+    first_largest,
+    first_places,
+    give_to_largest,
+    largest,
+    lowest,
+    means,
+    spread_means,
+    take_from,
+)
 from ebbflow.ops.nn.windows import (
     channel_axis,
     dims_in,
@@ -371,8 +380,11 @@ def _(xp, input, *, ksize, strides, padding, include_batch_in_index, Targmax):
     p = _Pool(input.shape, ksize, strides, padding, (), "NHWC")
     if p.deep:
         raise _unimplemented("Non-spatial pooling is not yet supported with argmax.")
-    best, which = first_largest(p.open(input), p.grid)
     batch, height, width, channels = input.shape
+    quick = first_places(input, p.grid, height * width * channels if include_batch_in_index else 0)
+    if quick is not None:
+        return quick[0], quick[1].astype(Targmax.np, copy=False)
+    best, which = first_largest(p.open(input), p.grid)
     (_, across), (down, right), ((top, _), (left, _)) = p.grid.windows, p.grid.strides, p.grid.pads
     row, column = np.divmod(which.astype(np.int64), across)
     row += (np.arange(p.grid.out[0]) * down - top)[:, None, None]

@@ -22,6 +22,7 @@ from ebbflow.ops.arrays.creation import ones
 from ebbflow.ops.arrays.shaping import rank, shape
 from ebbflow.ops.declare import dense, raw, show
 from ebbflow.ops.reduce.reductions import is_narrow
+from ebbflow.ops.reduce.segment_loops import folded_segments
 from ebbflow.ops.sizes import invalid, is_static, room_for
 from ebbflow.ops.state.repeated_indices import fold_into
 
@@ -81,26 +82,35 @@ def _sorted_fold(ufunc: Any, start: Callable[[Any], Any], empty: float) -> Calla
     def fold(data: Any, ids: Any, count: int) -> Any:
         if is_narrow(data.dtype):
             return fold(data.astype(np.float32), ids, count).astype(data.dtype)
+        if data.size:
+            room_for((count, *data.shape[1:]), data.dtype.itemsize)
+            quick = folded_segments(ufunc, data, ids, count, start(data.dtype))
+            if quick is not None:
+                rows, full = quick
+                return rows if full else _with_empty(rows, ids, count, start(data.dtype), empty)
         if not data.size or (ufunc in _BEYOND and data.dtype.kind not in "iu" and np.isnan(data).any()):
             return _slow_fold(data, ids, count)
         firsts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
         folded = ufunc.reduceat(data, firsts, axis=0, dtype=data.dtype)
         if len(firsts) == count:
             return folded
-        room_for((count, *data.shape[1:]), data.dtype.itemsize)
         rows = np.full((count, *data.shape[1:]), empty, data.dtype)
         rows[ids[firsts]] = folded
         return rows
 
     def _slow_fold(data: Any, ids: Any, count: int) -> Any:
-        rows = fold_rows(data, ids, count, ufunc, start(data.dtype))
-        if start(data.dtype) != empty and count:
-            missing = np.ones(count, bool)
-            missing[ids] = False
-            rows[missing] = empty
-        return rows
+        return _with_empty(fold_rows(data, ids, count, ufunc, start(data.dtype)), ids, count, start(data.dtype), empty)
 
     return fold
+
+
+def _with_empty(rows: Any, ids: Any, count: int, start: Any, empty: float) -> Any:
+    """Return rows of which those that no id names are `empty`, not what a fold starts with."""
+    if start != empty and count:
+        missing = np.ones(count, bool)
+        missing[ids] = False
+        rows[missing] = empty
+    return rows
 
 
 def finite_lowest(dtype: Any) -> Any:

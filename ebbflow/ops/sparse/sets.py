@@ -90,21 +90,18 @@ def _joined(a: _Sets, b: _Sets, operation: str, dtype: Any) -> tuple[Any, Any, A
         raise invalid(f"Invalid set_operation {operation}: it is one of {', '.join(JOINS)}")
     if len(a.lead) != len(b.lead) or a.lead != b.lead:
         raise invalid(f"Mismatched group shapes {list(a.lead)} vs {list(b.lead)}: sets are joined group by group")
-    places: list[tuple[int, ...]] = []
     values: list[Any] = []
-    longest = 0
-    for group in sorted({*a.groups, *b.groups}):
+    groups = sorted({*a.groups, *b.groups})
+    counts = np.zeros(len(groups), np.int64)
+    for i, group in enumerate(groups):
         members = sorted(join(a.groups.get(group, set()), b.groups.get(group, set())))
-        where = tuple(int(n) for n in np.unravel_index(group, a.lead))
-        places.extend((*where, i) for i in range(len(members)))
         values.extend(members)
-        longest = max(longest, len(members))
-    rank = len(a.lead) + 1
-    return (
-        np.array(places, np.int64).reshape(-1, rank),
-        np.array(values, dtype),
-        np.array([*a.lead, longest], np.int64),
-    )
+        counts[i] = len(members)
+    places = np.empty((len(values), len(a.lead) + 1), np.int64)
+    for axis, where in enumerate(np.unravel_index(np.array(groups, np.int64), a.lead)):
+        places[:, axis] = np.repeat(where, counts)
+    places[:, -1] = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return places, np.array(values, dtype), np.array([*a.lead, counts.max(initial=0)], np.int64)
 
 
 # --- ops --------------------------------------------------------------------------------------------------------------

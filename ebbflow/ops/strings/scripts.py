@@ -24,6 +24,13 @@ def script_table() -> tuple[np.ndarray, np.ndarray]:
     return np.array([int(start, 16) for start, _ in rows]), np.array([int(script) for _, script in rows], np.int32)
 
 
+@functools.cache
+def scripts_of_all() -> np.ndarray:
+    """Return the number of every code point's script: a table of four megabytes, for those who have many."""
+    starts, scripts = script_table()
+    return np.repeat(scripts, np.diff(starts, append=0x110000))
+
+
 def script_ranges(number: int) -> list[tuple[int, int]]:
     """Return the ranges of code points (both ends included) of a script."""
     starts, scripts = script_table()

@@ -19,7 +19,7 @@ from ebbflow.ops.declare import FLAT, same, show
 from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.strings.arrays import each, text_array
-from ebbflow.ops.strings.scripts import script_table
+from ebbflow.ops.strings.scripts import script_table, scripts_of_all
 
 CODECS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 _ERRORS = 'errors: string in ["strict","replace","ignore"] = "replace"; replacement_char: int = 65533'
@@ -228,8 +228,13 @@ def _(xp, input, *, input_encoding, output_encoding, errors, replacement_char, r
 UnicodeScript = op("UnicodeScript(input:int32) -> (output:int32)", shape=same, gradient=FLAT)
 
 
+_MANY_CHARACTERS = 1 << 12
+
+
 @UnicodeScript.kernel
 def _(xp, input):
+    if input.size >= _MANY_CHARACTERS and input.min() >= 0 and input.max() <= 0x10FFFF:
+        return scripts_of_all()[input]
     starts, scripts = script_table()
     inside = (input >= 0) & (input <= 0x10FFFF)
     found = scripts[np.searchsorted(starts, np.where(inside, input, 0), "right") - 1]
