@@ -13,6 +13,7 @@ from ebbflow.core.shape import Dims
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike, TensorLike
 from ebbflow.ops.declare import FLAT, raw, show
+from ebbflow.ops.nn.row_loops import largest_places, rank_of
 from ebbflow.ops.reduce.reductions import ORDERED, highest, lowest, one_of
 
 ArgMax = op(
@@ -50,8 +51,16 @@ def _without_one(input: Known, dimension: Known) -> Dims:
     return input.dims[:axis] + input.dims[axis + 1 :]
 
 
+_NAN_LAST = rank_of(lowest(np.dtype(np.float32)), 0)
+"""A NaN counts as the lowest number."""
+
+
 @ArgMax.kernel
 def _(xp, input, dimension, *, output_type):
+    if xp is np and int(dimension) in (-1, input.ndim - 1):
+        quick = largest_places(input, _NAN_LAST)
+        if quick is not None:
+            return quick[0].astype(output_type.np, copy=False)
     return xp.argmax(_without_nan(xp, input, lowest), axis=int(dimension)).astype(output_type.np)
 
 

@@ -5,7 +5,7 @@ Boxes are rows [y1, x1, y2, x2, area] with the corners in order, as `suppression
 
 from __future__ import annotations
 
-from ebbflow.core.loops import F32, F64, I64, Single, exp, f32, f64, loop
+from ebbflow.core.loops import F32, F64, I64, Single, f32, f64, loop, v_exp
 
 
 def overlap_of(boxes: F32, i: int, j: int) -> Single:
@@ -18,6 +18,17 @@ def overlap_of(boxes: F32, i: int, j: int) -> Single:
         return f32(0.0)
     shared = max(height, 0.0) * max(width, 0.0)
     return shared / (boxes[b + 4] + boxes[a + 4] - shared)
+
+
+@loop
+def ordered_corners(boxes: F32, n: int, rows: F32) -> None:
+    """Make rows of boxes whose corners come in any order."""
+    for i in range(n):
+        for k in range(2):
+            a, b = boxes[4 * i + k], boxes[4 * i + 2 + k]
+            rows[5 * i + k] = a if a < b or a != a else b
+            rows[5 * i + 2 + k] = a if a > b or a != a else b
+        rows[5 * i + 4] = (rows[5 * i + 2] - rows[5 * i]) * (rows[5 * i + 3] - rows[5 * i + 1])
 
 
 @loop
@@ -42,7 +53,10 @@ def chosen_boxes(boxes: F32, n: int, most: int, overlap: Single, chosen: I64) ->
 def softly_chosen_boxes(
     boxes: F32, now: F64, n: int, most: int, least: float, scale: float, lowest: float, chosen: I64, kept: F64
 ) -> int:
-    """Choose the best box by its score now; what overlaps it falls. Return the number of those chosen."""
+    """Choose the best box by its score now; what overlaps it falls. Return the number of those chosen.
+
+    Here `boxes` come column by column, and all are compared without a branch.
+    """
     count = 0
     while count < most and count < n:
         best = 0
@@ -55,11 +69,17 @@ def softly_chosen_boxes(
         chosen[count] = best
         kept[count] = score
         count += 1
+        top, left, bottom, right = boxes[best], boxes[n + best], boxes[2 * n + best], boxes[3 * n + best]
+        area = boxes[4 * n + best]
         for i in range(n):
-            share = f64(overlap_of(boxes, best, i))
-            if share != 0.0:
-                now[i] = now[i] * exp(share * share * scale)
-                if now[i] != now[i]:
-                    now[i] = lowest
+            height = min(bottom, boxes[2 * n + i]) - max(top, boxes[i])
+            width = min(right, boxes[3 * n + i]) - max(left, boxes[n + i])
+            shared = max(height, f32(0.0)) * max(width, f32(0.0))
+            other = boxes[4 * n + i]
+            share = shared / (other + area - shared)
+            share = share if other > f32(0.0) else f32(0.0)
+            share = share if area > f32(0.0) else f32(0.0)
+            value = now[i] * v_exp(f64(share) * f64(share) * scale)
+            now[i] = value if value == value else lowest
         now[best] = lowest
     return count

@@ -14,9 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ebbflow.ops.image.tap_loops import resampled_rows
+from ebbflow.ops.parts import in_shares
 from ebbflow.platform import threads
 
 F = np.float32
+SHARE = 1 << 15
+"""Old numbers that a thread goes over at a time."""
 TABLE = 1024  # steps of the table that cubic weights are looked up in
 
 
@@ -191,10 +195,12 @@ def resampled(xp: Any, images: Any, down: Taps, across: Taps) -> Any:
     """Return images [batch, height, width, channels] with both axes made anew, an image (in the cache) at a time."""
     if xp is not np:
         return gathered(xp, gathered(xp, images.astype(np.float32), down, 1), across, 2)
-    first, second = matrix(down), matrix(across)
     batch, height, width, channels = images.shape
     new, wide = len(down.places), len(across.places)
     result = np.empty((batch, new, wide, channels), np.float32)
+    if images.size >= ENOUGH and result.size and _resampled_by_code(images, down, across, result):
+        return result
+    first, second = matrix(down), matrix(across)
 
     def one(i: int) -> None:
         rows = first @ np.ascontiguousarray(images[i], np.float32).reshape(height, width * channels)
@@ -204,6 +210,27 @@ def resampled(xp: Any, images: Any, down: Taps, across: Taps) -> Any:
 
     each_image(one, batch, result.size)
     return result
+
+
+def _resampled_by_code(images: np.ndarray, down: Taps, across: Taps, out: np.ndarray) -> bool:
+    """Make images anew by machine code; return whether that was done."""
+    code = resampled_rows.code()
+    if code is None:
+        return False
+    given = np.ascontiguousarray(images, np.float32)
+    axes = [
+        (np.ascontiguousarray(t.places, np.int64), np.ascontiguousarray(t.weights, np.float32), t.places.shape[1])
+        for t in (down, across)
+    ]
+    _, height, width, channels = images.shape
+    new, wide = out.shape[1:3]
+
+    def work(begin: int, end: int) -> None:
+        row = np.empty(width * channels, np.float32)
+        code(given, height, width, channels, *axes[0], new, *axes[1], wide, row, out, begin, end)
+
+    in_shares(work, len(out) * new, max(1, SHARE // (width * channels)))
+    return True
 
 
 def between(xp: Any, x: Any, taps: Taps, axis: int) -> Any:

@@ -14,8 +14,7 @@ import heapq
 
 import numpy as np
 
-from ebbflow.ops.nn.row_loops import FEW as MANY
-from ebbflow.ops.nn.row_loops import largest_of_rows
+from ebbflow.ops.nn.row_loops import largest_places
 
 NEVER = -np.inf
 
@@ -193,14 +192,11 @@ def _survivors(
 def likeliest(inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the likeliest class of each step of each row, [rows, steps], and its number."""
     steps, rows, classes = inputs.shape
-    code = None
-    if inputs.dtype == np.float32 and inputs.flags.c_contiguous and inputs.size:
-        code = largest_of_rows.worth(inputs.size, MANY)
-    if code is None:
+    quick = largest_places(inputs)
+    if quick is None:
         best, top = inputs.argmax(-1), inputs.max(-1) if classes else np.zeros((steps, rows), inputs.dtype)
     else:
-        best, top = np.empty((steps, rows), np.int64), np.empty((steps, rows), np.float32)
-        code(inputs, steps * rows, classes, best, top)
+        best, top = quick
     return np.ascontiguousarray(best.T), np.ascontiguousarray(top.T)
 
 

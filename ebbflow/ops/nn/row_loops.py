@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ebbflow.core.loops import F32, I32, I64, Single, f32, loop
+from ebbflow.core.loops import F32, I32, I64, Single, bits_of, f32, loop
+from ebbflow.ops.parts import in_shares
 
 WIDEST = 64
 """Numbers of the longest row that counts as short."""
+SHARE = 1 << 16
+"""Numbers that a thread looks at at a time."""
 FEW = 1 << 12
 """Numbers from which on code is worth asking for."""
 
@@ -75,18 +78,49 @@ def divided(x: F32, rows: int, width: int, by: F32, out: F32) -> None:
             out[at + k] = x[at + k] / by[i]
 
 
+LAST = 0x7FFFFFFF
+NAN_FIRST = LAST
+"""The rank of a NaN that comes before all numbers."""
+
+
+def rank_of(x: Single, missing: int) -> int:
+    """Return a whole number that is the larger the larger a number is; both zeros have one."""
+    bits = bits_of(x + f32(0.0))
+    return missing if x != x else bits ^ ((bits >> 63) & LAST)
+
+
 @loop
-def largest_of_rows(x: F32, rows: int, width: int, places: I64, values: F32) -> None:
-    """Find the largest number of each row and where it stands: the first of several, a NaN before all others."""
+def largest_of_rows(x: F32, rows: int, width: int, missing: int, places: I64, values: F32) -> None:
+    """Find the largest number of each row and where it stands, the first of several; `missing` is the rank of a NaN.
+
+    Rank and place are one whole number, of which the largest is found without a branch.
+    """
     for i in range(rows):
-        value, place = x[i * width], 0
+        best = rank_of(x[i * width], missing) << 32 | LAST
         for k in range(1, width):
-            other = x[i * width + k]
-            if other > value or (other != other and value == value):
-                value = other
-                place = k
-        values[i] = value
+            best = max(best, rank_of(x[i * width + k], missing) << 32 | (LAST - k))
+        place = LAST - (best & LAST)
+        values[i] = x[i * width + place]
         places[i] = place
+
+
+def largest_places(x: np.ndarray, missing: int = NAN_FIRST) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return where the largest number of each row stands, and that number; None where there is no code for it."""
+    if x.dtype != np.float32 or not x.flags.c_contiguous or not x.size or x.shape[-1] > LAST:
+        return None
+    code = largest_of_rows.worth(x.size, FEW)
+    if code is None:
+        return None
+    places, values = np.empty(x.shape[:-1], np.int64), np.empty(x.shape[:-1], np.float32)
+    width = x.shape[-1]
+    flat = x.reshape(-1), places.reshape(-1), values.reshape(-1)
+
+    def work(begin: int, end: int) -> None:
+        rows = slice(begin, end)
+        code(flat[0][begin * width : end * width], end - begin, width, missing, flat[1][rows], flat[2][rows])
+
+    in_shares(work, places.size, max(1, SHARE // width))
+    return places, values
 
 
 @loop

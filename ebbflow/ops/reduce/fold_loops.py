@@ -138,8 +138,8 @@ COLUMNS: dict[Any, Loop] = {
 def folded(reduce: Any, x: np.ndarray, axis: Any, keep: bool) -> np.ndarray | None:
     """Return many short rows folded along one axis, None where NumPy is to do it."""
     if axis.__class__ is tuple:
-        axis = axis[0] if len(axis) == 1 else None if len(axis) == x.ndim else axis
-    if axis is None and reduce is np.multiply.reduce and x.dtype == np.float32 and x.flags.c_contiguous:
+        axis = None if len(axis) == x.ndim else axis[0] if len(axis) == 1 else axis
+    if axis is None and reduce == np.multiply.reduce and x.dtype == np.float32 and x.flags.c_contiguous:
         code = product_of_all.code()
         return None if code is None else np.full([1] * x.ndim if keep else [], code(x, x.size), np.float32)
     if (

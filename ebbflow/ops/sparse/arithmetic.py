@@ -79,10 +79,15 @@ def _(xp, a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
 def _spread_product(places: Any, values: Any, dense: Any, out: int, inner: int, rows: int) -> np.ndarray:
     narrow = dense.dtype.itemsize == 2 and dense.dtype.kind not in "iu"
     product = np.zeros((rows, dense.shape[1]), np.float32 if narrow else dense.dtype)
-    code = added_rows.code() if len(places) >= MANY and product.dtype == values.dtype == np.float32 else None
-    if code is not None and not narrow and places.dtype == np.int64 and places.flags.c_contiguous:
+    code = None
+    if product.dtype == values.dtype == np.float32:
+        code = added_rows.worth(len(places) * dense.shape[1], MANY)
+    if code is not None and not narrow and places.dtype == np.int64:
         values, dense = np.ascontiguousarray(values), np.ascontiguousarray(dense)
-        code(places, len(places), out, inner, values, dense, dense.shape[1], product)
+        step = 2
+        if not places.flags.c_contiguous and places.T.flags.c_contiguous:  # as `where` makes them: column by column
+            places, step, out, inner = places.T, 1, out * len(places), inner * len(places)
+        code(np.ascontiguousarray(places), len(values), step, out, inner, values, dense, dense.shape[1], product)
         return product
     terms = values[:, None] * dense[places[:, inner]]
     if len(terms):

@@ -61,9 +61,11 @@ def merged(a: I64, n: int, b: I64, m: int, rank: int, places: I64, at_a: I64, at
 
 
 @loop
-def added_rows(places: I64, n: int, out: int, inner: int, values: F32, dense: F32, width: int, product: F32) -> None:
-    """Add to rows of a product those of a matrix, each times its value."""
+def added_rows(
+    places: I64, n: int, step: int, out: int, inner: int, values: F32, dense: F32, width: int, product: F32
+) -> None:
+    """Add to rows of a product those of a matrix, each times its value; place `i` begins at `i * step`."""
     for i in range(n):
-        to, at, value = places[2 * i + out] * width, places[2 * i + inner] * width, values[i]
+        to, at, value = places[i * step + out] * width, places[i * step + inner] * width, values[i]
         for k in range(width):
             product[to + k] += value * dense[at + k]
