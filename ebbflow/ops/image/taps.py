@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ebbflow.ops.image.tap_loops import resampled_rows
+from ebbflow.ops.image.tap_loops import resampled_across, resampled_down
 from ebbflow.ops.parts import in_shares
 from ebbflow.platform import threads
 
 F = np.float32
-SHARE = 1 << 15
-"""Old numbers that a thread goes over at a time."""
+SHARE = 1 << 16
+"""Numbers that a thread makes at a time."""
 TABLE = 1024  # steps of the table that cubic weights are looked up in
 
 
@@ -213,24 +213,30 @@ def resampled(xp: Any, images: Any, down: Taps, across: Taps) -> Any:
 
 
 def _resampled_by_code(images: np.ndarray, down: Taps, across: Taps, out: np.ndarray) -> bool:
-    """Make images anew by machine code; return whether that was done."""
-    code = resampled_rows.code()
-    if code is None:
+    """Make images anew by machine code, along the axis first that leaves less to do; return whether that was done."""
+    codes = resampled_down.code(), resampled_across.code()
+    if None in codes:
         return False
-    given = np.ascontiguousarray(images, np.float32)
-    axes = [
-        (np.ascontiguousarray(t.places, np.int64), np.ascontiguousarray(t.weights, np.float32), t.places.shape[1])
-        for t in (down, across)
-    ]
-    _, height, width, channels = images.shape
+    x = np.ascontiguousarray(images, np.float32)
+    batch, height, width, channels = images.shape
     new, wide = out.shape[1:3]
-
-    def work(begin: int, end: int) -> None:
-        row = np.empty(width * channels, np.float32)
-        code(given, height, width, channels, *axes[0], new, *axes[1], wide, row, out, begin, end)
-
-    in_shares(work, len(out) * new, max(1, SHARE // (width * channels)))
+    if height <= new:
+        x = _along(codes[1], x, (width, channels), across, (batch, height, wide, channels))
+        _along(codes[0], x, (wide * channels, height), down, out.shape, out)
+    else:
+        x = _along(codes[0], x, (width * channels, height), down, (batch, new, width, channels))
+        _along(codes[1], x, (width, channels), across, out.shape, out)
     return True
+
+
+def _along(code: Any, x: np.ndarray, sizes: tuple[int, int], taps: Taps, shape: Any, out: Any = None) -> np.ndarray:
+    """Return images of a shape, with one axis made of its old places by their weights."""
+    result: np.ndarray = np.empty(shape, np.float32) if out is None else out
+    places, weights = np.ascontiguousarray(taps.places, np.int64), np.ascontiguousarray(taps.weights, np.float32)
+    given = *sizes, places, weights, places.shape[1], len(places)
+    rows = shape[0] * shape[1]
+    in_shares(lambda begin, end: code(x, *given, result, begin, end), rows, max(1, SHARE * rows // result.size))
+    return result
 
 
 def between(xp: Any, x: Any, taps: Taps, axis: int) -> Any:

@@ -79,3 +79,22 @@ def test_greedy_decoding(merge, monkeypatch):
             if label != 4 and not (merge and t and label == best[t - 1]):
                 wanted.append(label)
         assert labels[b] == wanted
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 1), (3, 10), (2, 3, 70)])
+def test_places_of_the_largest(shape, monkeypatch):
+    x = np.random.default_rng(0).integers(-2, 3, shape).astype(np.float32) * np.float32(-1)
+    x[-1, ..., 0], x[0, ..., -1] = np.nan, -np.inf
+    x[x == 1] = -0.0  # no zero is larger than the other
+    monkeypatch.setattr(row_loops.largest_of_rows, "spent", -(1 << 60))
+    expected = [tf.argmax(x, -1).numpy(), tf.argmax(x, len(shape) - 1, tf.int32).numpy()]
+    monkeypatch.setattr(row_loops.largest_of_rows, "spent", PAYS)
+    row_loops.largest_of_rows.code()
+    late_code.settle()
+    found = [tf.argmax(x, -1).numpy(), tf.argmax(x, len(shape) - 1, tf.int32).numpy()]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    places, values = row_loops.largest_places(x)
+    np.testing.assert_array_equal(places, x.argmax(-1))
+    np.testing.assert_array_equal(values, x.max(-1))
