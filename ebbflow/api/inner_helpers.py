@@ -50,6 +50,39 @@ def to_numpy(value: Any) -> Any:
     return value.numpy() if hasattr(value, "numpy") else np.asarray(value)
 
 
+def execute(
+    op_name: str | bytes,
+    num_outputs: int,
+    inputs: Sequence[Any],
+    attrs: Sequence[Any] | None = None,
+    ctx: Any = None,
+    name: str | None = None,
+) -> list[Any]:
+    """Return the outputs of an op called by its name; attrs are a row of names and values."""
+    word = op_name.decode() if isinstance(op_name, bytes) else op_name
+    try:
+        declared = getattr(raw, word)
+    except AttributeError:
+        raise errors.NotFoundError(None, None, f"Op type not registered '{word}' in this process") from None
+    row = list(attrs or ())
+    given = dict(zip(row[::2], row[1::2], strict=True))
+    for key, value in given.items():
+        attr = declared.signature.attrs.get(key)
+        if attr is not None and attr.kind == "type" and isinstance(value, int):
+            given[key] = dtypes.as_dtype(value)
+    takes_one_list = declared.signature.takes_lists and len(declared.signature.inputs) == 1
+    try:
+        found = declared(*([list(inputs)] if takes_one_list else inputs), name=name, **given)
+    except TypeError as error:
+        raise errors.InvalidArgumentError(None, None, str(error)) from None
+    outputs = list(found) if isinstance(found, (list, tuple)) else [] if found is None else [found]
+    if not isinstance(num_outputs, int):
+        raise TypeError(f"expected int for number of outputs; got {num_outputs!r}")
+    if num_outputs < len(outputs):
+        raise errors.InvalidArgumentError(None, None, f"Expecting {num_outputs} outputs, but got {len(outputs)}")
+    return outputs
+
+
 def body_of(node: Any, attr_name: str, attr_graph_name: str = "") -> Any:
     """Return the body that an attr of a node names: `while_v2._get_graph`."""
     return node._attrs[attr_name]

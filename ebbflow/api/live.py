@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from ebbflow.eager import the_context
 from ebbflow.functions.autograph import log as autograph_log
 from ebbflow.functions.autograph import unrolled
 from ebbflow.platform import logging
@@ -28,9 +29,15 @@ def _echo(on: Any) -> None:
     autograph_log._to_stdout[0] = bool(on)
 
 
+def _set_context(value: Any) -> None:
+    if value is None:  # a program that wants its devices configured anew
+        the_context._reset_context()
+
+
 VALUES: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "ENABLE_CONTROL_FLOW_V2": (control_flow_v2_enabled, _control_flow),
     "echo_log_to_stdout": (lambda: autograph_log._to_stdout[0], _echo),
+    "_context": (the_context.the_context, _set_context),
     "log": _of_module(logging, "log"),
     "warn": _of_module(logging, "warn"),
     "warning": _of_module(logging, "warning"),

@@ -134,12 +134,15 @@ def fill_triangular(x: TensorLike, upper: bool = False, name: str | None = None)
     """
     with name_scope(name, "fill_triangular"):
         x = convert(x, name="x")
-        length = dimension_value(x.shape[-1])
+        length = None if x.shape.rank is None else dimension_value(x.shape[-1])
+        n: Any
         if length is None:
-            raise ValueError("fill_triangular: the last axis of x must be known; got an unknown length")
-        n = round((math.sqrt(8 * length + 1) - 1) / 2)
-        if n * (n + 1) // 2 != length:
-            raise ValueError(f"Input right-most shape ({length}) does not correspond to a triangular matrix.")
+            doubled = raw.Cast(2 * shape(x)[-1], DstT=dtypes.float32)
+            n = raw.Cast(raw.Sqrt(0.25 + doubled), DstT=dtypes.int32)
+        else:
+            n = round((math.sqrt(8 * length + 1) - 1) / 2)
+            if n * (n + 1) // 2 != length:
+                raise ValueError(f"Input right-most shape ({length}) does not correspond to a triangular matrix.")
         parts = [x, raw.ReverseV2(x[..., n:], [-1])] if upper else [x[..., n:], raw.ReverseV2(x, [-1])]
         joined = concat(parts, -1)
         square = reshape(joined, concat([shape(x)[:-1], [n, n]], 0))
@@ -154,9 +157,9 @@ def fill_triangular_inverse(x: TensorLike, upper: bool = False, name: str | None
     """
     with name_scope(name, "fill_triangular_inverse"):
         x = convert(x, name="x")
-        n = dimension_value(x.shape[-1])
+        n = None if x.shape.rank is None else dimension_value(x.shape[-1])
         if n is None:
-            raise ValueError("fill_triangular_inverse: the size of the matrices must be known; got an unknown one")
+            return _taken_from_triangles(x, shape(x)[-1], upper)
         length = n * (n + 1) // 2
         numbers = np.arange(1, length + 1)
         joined = [numbers, numbers[n:][::-1]] if upper else [numbers[n:], numbers[::-1]]
@@ -164,6 +167,14 @@ def fill_triangular_inverse(x: TensorLike, upper: bool = False, name: str | None
         square = np.triu(square) if upper else np.tril(square)
         places = np.argsort(square.ravel(), kind="stable")[n * n - length :].astype(np.int32)
         return gather(reshape(x, concat([shape(x)[:-2], [n * n]], 0)), places, axis=-1)
+
+
+def _taken_from_triangles(x: Any, n: Any, upper: bool) -> Any:
+    """Return the numbers of triangular matrices whose size is known in the run only: where each number would go."""
+    whole, length = n * n, n * (n + 1) // 2
+    filled = reshape(fill_triangular(raw.Range(1, length + 1, 1), upper), [-1])
+    places = raw.TopKV2(raw.Neg(filled), whole)[1][whole - length :]
+    return gather(reshape(x, concat([shape(x)[:-2], raw.ExpandDims(whole, 0)], 0)), places, axis=-1)
 
 
 def matrix_diag_transform(

@@ -11,9 +11,10 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
+from ebbflow.distributions.argument_checks import pick_vector, rotate_transpose
 from ebbflow.graph.scopes import with_dependencies
 from ebbflow.ops.arrays.joining import concat
-from ebbflow.ops.arrays.shaping import reshape, squeeze, transpose
+from ebbflow.ops.arrays.shaping import reshape, squeeze
 from ebbflow.ops.checks.asserts import assert_non_negative_v1
 from ebbflow.ops.checks.shape_asserts import assert_rank_v1
 from ebbflow.ops.declare import raw
@@ -133,9 +134,9 @@ class DistributionShape:
         with self._scope(name, [x]):
             tensor = convert(x, name="x")
             samples, batch, event = self.get_shape(tensor)
-            event = _or_one(self._event_ndims_is_0, event)
-            batch = _or_one(self._batch_ndims_is_0, batch) if expand_batch_dim else batch
-            return _turned(reshape(tensor, concat([[-1], batch, event], 0)), -1), samples
+            event = pick_vector(self._event_ndims_is_0, [1], event)
+            batch = pick_vector(self._batch_ndims_is_0, [1], batch) if expand_batch_dim else batch
+            return rotate_transpose(reshape(tensor, concat([[-1], batch, event], 0)), -1), samples
 
     def undo_make_batch_of_event_sample_matrices(
         self,
@@ -146,7 +147,7 @@ class DistributionShape:
     ) -> Tensor:
         """Return the tensor as it was before its samples became one axis."""
         with self._scope(name, [x, sample_shape]):
-            tensor = _turned(convert(x, name="x"), 1)
+            tensor = rotate_transpose(convert(x, name="x"), 1)
             samples = convert(sample_shape, dtypes.int32, name="sample_shape")
             if self._batch_ndims_static is not None and self._event_ndims_static is not None:
                 odd = [-1] * self._event_ndims_is_0 + [1] * (self._batch_ndims_is_0 and expand_batch_dim)
@@ -160,20 +161,3 @@ class DistributionShape:
                     start = raw.SelectV2(self._batch_ndims_is_0, 2, start)
                 event = sizes[start : start + self._event_ndims]
             return reshape(tensor, concat([samples, batch, event], 0))
-
-
-def _or_one(empty: Any, shape: Any) -> Any:
-    """Return a shape, or [1] in place of an empty one."""
-    if isinstance(empty, bool):
-        return convert([1], dtypes.int32) if empty else shape
-    # what is empty has no axes: one of length 1 more, and all but the first unless it is needed
-    return concat([shape, [1]], 0)[: raw.Maximum(raw.Size(shape), 1)]
-
-
-def _turned(x: Any, shift: int) -> Any:
-    """Return a tensor with its axes turned round by one."""
-    if x.shape.rank is not None:
-        order = list(range(x.shape.rank))
-        return transpose(x, order[-shift:] + order[:-shift])
-    axes = raw.Range(0, raw.Rank(x), 1)
-    return transpose(x, concat([axes[-1:], axes[:-1]] if shift > 0 else [axes[1:], axes[:1]], 0))

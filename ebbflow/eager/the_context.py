@@ -50,6 +50,14 @@ class Context:
     def ensure_initialized(self) -> None:
         """Make ready: there is nothing to."""
 
+    def get_optimizer_experimental_options(self) -> dict[str, Any]:
+        """Return the options of the graph optimizer that were set."""
+        return config.get_optimizer_experimental_options()
+
+    def set_optimizer_experimental_options(self, options: dict[str, Any]) -> None:
+        """Set options of the graph optimizer."""
+        config.set_optimizer_experimental_options(options)
+
     def clear_kernel_cache(self) -> None:
         """Forget which kernel serves which op: there is nothing to forget."""
 

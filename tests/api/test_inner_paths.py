@@ -223,3 +223,28 @@ def test_weights_that_do_not_spread():
         for wrong in ([1.0, 2.0, 3.0], [[1.0, 2.0, 3.0]]):
             with pytest.raises(tf.errors.InvalidArgumentError, match="weights can not be broadcast to values"):
                 session.run(check, {given: wrong, values: [[1.0, 2.0]]})
+
+
+def test_ops_called_by_their_names():
+    execute = importlib.import_module("ebbflow.python.eager.execute").execute
+    (total,) = execute(b"Add", 1, [tf.constant(1), tf.constant(2)], ("T", tf.int32.as_datatype_enum))
+    assert int(total) == 3
+    assert [part.numpy().tolist() for part in execute("Split", 2, [0, [1, 2]], ("num_split", 2))] == [[1], [2]]
+    with pytest.raises(tf.errors.NotFoundError, match="'NoSuchOp'"):
+        execute("NoSuchOp", 1, [])
+
+
+def test_the_context_is_there_after_it_was_dropped():
+    module = importlib.import_module("ebbflow.python.eager.context")
+    module._context = None
+    assert module._context is module.context()
+
+
+def test_calls_by_name_that_are_wrong():
+    execute = importlib.import_module("ebbflow.python.eager.execute").execute
+    assert int(execute("AddN", 1, [1, 2, 3])[0]) == 6
+    for attrs, outputs in ((("num_split", "two"), 2), (("num_split", 2), 1)):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            execute("Split", outputs, [0, [1, 2]], attrs)
+    with pytest.raises(TypeError, match="number of outputs"):
+        execute("Neg", "one", [1])

@@ -84,6 +84,7 @@ DEFAULT_GRAPH_SEED as python.framework.random_seed.DEFAULT_GRAPH_SEED
 python.ops.control_flow_util.ENABLE_CONTROL_FLOW_V2
 python.autograph.utils.ag_logging.echo_log_to_stdout
 python.platform.tf_logging.: log warn warning
+python.eager.context._context
 python.autograph.operators.control_flow.: INEFFICIENT_UNROLL_MIN_ITERATIONS INEFFICIENT_UNROLL_MIN_OPS
 python.autograph.operators.control_flow.PYTHON_MAX_ITERATIONS
 [api.inner_helpers]
@@ -556,6 +557,12 @@ tensor_shape_slice as python.pywrap_tensorflow.TFE_Py_TensorShapeSlice
 aggregate_indexed_slices as python.eager.backprop.aggregate_indexed_slices_gradients
 [distributions.functions]
 python.ops.distributions.special_math.: log_cdf_laplace log_ndtr ndtr ndtri
+python.ops.distributions.util.gen_new_seed
+[distributions.argument_checks]
+python.ops.distributions.util.: assert_integer_form embed_check_categorical_event_shape get_logits_and_probs
+python.ops.distributions.util.: embed_check_integer_casting_closed log_combinations maybe_get_static_value pick_vector
+python.ops.distributions.util.: prefer_static_rank prefer_static_shape prefer_static_value rotate_transpose
+python.ops.distributions.util.same_dynamic_shape
 [core.nest]
 STRUCTURES_HAVE_MISMATCHING_LENGTHS as python.util.nest._STRUCTURES_HAVE_MISMATCHING_LENGTHS
 STRUCTURES_HAVE_MISMATCHING_TYPES as python.util.nest._STRUCTURES_HAVE_MISMATCHING_TYPES
@@ -563,6 +570,7 @@ SHALLOW_TREE_HAS_INVALID_KEYS as python.util.nest._SHALLOW_TREE_HAS_INVALID_KEYS
 IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ as python.util.nest._IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ
 [api.inner_helpers]
 to_dense as python.ops.ragged.ragged_conversion_ops.ragged_to_dense
+execute as python.eager.execute.execute
 [api.inner_ragged]
 python.ops.ragged.ragged_tensor.RaggedTensorType
 """

@@ -98,12 +98,22 @@ def _other_norm(size_of: Any, order: Any, axis: Any, is_matrix: bool) -> Any:
 
 def _largest_singular_value(x: Any, axis: Any) -> Any:
     if x._dims is None:
-        raise ValueError("the 2-norm of a matrix needs a tensor of known rank")
+        return _largest_of_unknown_rank(x, axis)
     rank = len(x._dims)
     axes = [int(a) % rank for a in axis]
     order = [i for i in range(rank) if i not in axes] + axes
     values = reduce_max(svd(transpose(x, order), compute_uv=False), axis=-1, keepdims=True)
     return transpose(expand_dims(values, -1), np.argsort(order).tolist())
+
+
+def _largest_of_unknown_rank(x: Any, axis: Any) -> Any:
+    """Return the largest singular values where the number of axes is known in the run only: these axes go last."""
+    rank = raw.Rank(x)
+    axes = raw.FloorMod(convert([int(a) for a in axis], dtypes.int32) + rank, rank)
+    others = raw.ListDiff(raw.Range(0, rank, 1), axes)[0]
+    order = raw.ConcatV2([others, axes], 0)
+    values = reduce_max(svd(raw.Transpose(x, order), compute_uv=False), axis=-1, keepdims=True)
+    return raw.Transpose(expand_dims(values, -1), raw.InvertPermutation(order))
 
 
 def normalize(
