@@ -185,9 +185,22 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
     return made(lambda: _some(source.start(), first), size, source, columns=columns)
 
 
+SHARD_HINT = -1
+"""Shards of which only whoever shares the dataset among workers knows how many there are."""
+
+
+def _undivided() -> Iterator[Element]:
+    raise errors.FailedPreconditionError(
+        None, None, "`tf.data.Dataset.shard(SHARD_HINT, ...)` can only be used where workers share the dataset: with "
+        "tf.data service and `tf.data.experimental.service.ShardingPolicy.HINT`",
+    )  # fmt: skip
+
+
 @ShardDataset.kernel
 def _(xp: Any, input_dataset: Any, num_shards: Any, index: Any, *, require_non_empty: Any) -> Any:
     source, shards, mine = pipe_of(input_dataset), int(num_shards), int(index)
+    if shards == SHARD_HINT:
+        return made(_undivided, source.size, source)
     if shards < 1:
         raise invalid(f"Number of shards must be greater than zero (currently num_shards = {shards}).")
     if not 0 <= mine < shards:

@@ -351,6 +351,7 @@ WORDS = [
     (lambda: Dataset.range(3).reduce(0, lambda s, x: x), "Expected .*int32.*got .*int64"),
     (lambda: list(tf.data.TextLineDataset("/nothing/here.txt")), "/nothing/here.txt"),
     (lambda: Dataset.range(3).filter(lambda x: x), r"must return a `tf.bool` scalar tensor.*int64"),
+    (lambda: list(Dataset.range(3).shard(-1, -1)), "where workers share"),
     (lambda: Dataset.list_files("/nothing/*.here"), "No files matched pattern: /nothing/\\*.here"),
     (lambda: Dataset.range(3).map(3), "`map` must be a function"),
 ]

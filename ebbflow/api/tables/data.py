@@ -19,6 +19,10 @@ data.experimental.: load pad_to_cardinality parse_example_dataset save snapshot
 map_and_batch as data.experimental.map_and_batch_with_legacy_function
 [data.random_access]
 data.experimental.at
+[data.service.distributing]
+data.experimental.service.: CrossTrainerCache ShardingPolicy distribute from_dataset_id register_dataset
+[data.service.servers]
+data.experimental.service.: DispatchServer DispatcherConfig WorkerConfig WorkerServer
 [data.table_datasets]
 data.experimental.: DatasetInitializer index_table_from_dataset table_from_dataset
 [checkpoint.iterators]

@@ -1,0 +1,1 @@
+"""`tf.data.experimental.service`: datasets that other processes run, and give to whoever asks."""

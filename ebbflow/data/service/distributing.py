@@ -1,0 +1,198 @@
+"""`distribute`, `register_dataset`, `from_dataset_id`: datasets that a data service runs.
+
+A dataset travels as the ops that make it again, its elements' type beside it. Knows datasets and how they are read.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import secrets
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ebbflow import messages
+from ebbflow.core import context, dtypes, errors
+from ebbflow.core.convert import convert
+from ebbflow.core.tensor import Tensor, wrap
+from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.data.calls import Element
+from ebbflow.data.dataset import DatasetV2
+from ebbflow.data.options import ExternalStatePolicy
+from ebbflow.data.pipe import INFINITE, UNKNOWN, Pipe, pipe_of
+from ebbflow.data.service.calls import CONNECT_SECONDS, Peer, text_array
+from ebbflow.data.service.reading import Reader, rounds
+from ebbflow.io import structures
+from ebbflow.ops.state.storage import boxed
+
+COMPRESSIONS = ("AUTO", None, "SNAPPY")
+TARGETS = ("AUTO", "ANY", "LOCAL")
+
+
+class ShardingPolicy(enum.IntEnum):
+    """How workers share a dataset."""
+
+    OFF = 0
+    DYNAMIC = 1
+    FILE = 2
+    DATA = 3
+    FILE_OR_DATA = 4
+    HINT = 5
+
+
+class CrossTrainerCache:
+    """Trainers that share what workers have made: each is known by an id."""
+
+    def __init__(self, trainer_id: str):
+        if not trainer_id:
+            raise ValueError("tf.data service cross-trainer cache requires a non-empty trainer ID.")
+        self.trainer_id = trainer_id
+
+
+_MODES = {"parallel_epochs": ShardingPolicy.OFF, "distributed_epoch": ShardingPolicy.DYNAMIC}
+
+
+def _policy(mode: Any) -> ShardingPolicy:
+    found = mode if isinstance(mode, ShardingPolicy) else _MODES.get(mode) if isinstance(mode, str) else None
+    if found is None:
+        raise ValueError(
+            "tf.data service processing mode should be a `tf.data.experimental.service.ShardingPolicy`, "
+            f'`"parallel_epochs"`, or `"distributed_epoch"`. Got {mode!r}.'
+        )
+    return found
+
+
+def _address(service: Any) -> str:
+    if isinstance(service, bytes):
+        service = service.decode()
+    if not isinstance(service, str):
+        raise ValueError(f"`service` must be a string, but `service` was of type {type(service)}. service={service}")
+    if not service:
+        raise ValueError("`service` must not be empty")
+    protocol, found, address = service.rpartition("://")
+    if found and protocol != "grpc":
+        raise errors.InvalidArgumentError(None, None, f"a data service speaks grpc, got service = {service!r}")
+    return address
+
+
+def _check(job_name: Any, compression: Any, target_workers: Any, consumer_index: Any, num_consumers: Any) -> None:
+    if job_name is not None:
+        if not isinstance(job_name, (str, bytes)):
+            raise ValueError(
+                f"`job_name` must be a string, but `job_name` was of type {type(job_name)}. job_name={job_name}"
+            )
+        if not job_name:
+            raise ValueError("`job_name` must not be empty")
+    if compression not in COMPRESSIONS:
+        raise ValueError(f"Invalid `compression` argument: {compression}. Must be one of {[*COMPRESSIONS]}.")
+    if target_workers not in TARGETS:
+        raise ValueError(f"Invalid `target_workers` argument: {target_workers}. Must be one of {[*TARGETS]}.")
+    if (consumer_index is None) != (num_consumers is None):
+        raise ValueError(
+            "Must either set both `consumer_index` and `num_consumers`, or neither. "
+            f"consumer_index={consumer_index}, num_consumers={num_consumers}"
+        )
+    if num_consumers is not None and job_name is None:
+        raise ValueError(f"`job_name` must be set when setting `num_consumers`. num_consumers={num_consumers}")
+
+
+def register_dataset(
+    service: str, dataset: DatasetV2, compression: str | None = "AUTO", dataset_id: str | None = None
+) -> Tensor:
+    """Have a service know a dataset; return the id by which `from_dataset_id` finds it."""
+    _check(None, compression, "AUTO", None, None)
+    peer = Peer(_address(service))
+    policy = dataset.options().experimental_external_state_policy or ExternalStatePolicy.WARN
+    graph = dataset._as_serialized_graph(external_state_policy=policy)
+    spec = structures.encode_structure(dataset.element_spec).SerializeToString()
+    given = text_array(bytes(graph.numpy()), spec)
+    fingerprint = str(int(dataset.fingerprint()))
+    try:
+        told, _ = peer.ask_patiently(CONNECT_SECONDS, "register", [given], fingerprint=fingerprint, wanted=dataset_id)
+    finally:
+        peer.close()
+    return convert(told, dtypes.string)
+
+
+def _spec_at(service: str, name: str) -> Nested:
+    peer = Peer(_address(service))
+    try:
+        _, arrays = peer.ask_patiently(CONNECT_SECONDS, "dataset", name=name)
+    finally:
+        peer.close()
+    written = messages.message("tensorflow.StructuredValue")
+    return structures.decode_proto(written.FromString(arrays[0][1]))
+
+
+def from_dataset_id(
+    processing_mode: ShardingPolicy | str,
+    service: str,
+    dataset_id: TensorLike,
+    element_spec: Nested = None,
+    job_name: str | None = None,
+    consumer_index: int | None = None,
+    num_consumers: int | None = None,
+    max_outstanding_requests: int | None = None,
+    data_transfer_protocol: str | None = None,
+    cross_trainer_cache: CrossTrainerCache | None = None,
+    target_workers: str = "AUTO",
+) -> DatasetV2:
+    """Return the dataset that a service knows by an id, as its workers give it."""
+    mode = _policy(processing_mode)
+    _check(job_name, "AUTO", target_workers, consumer_index, num_consumers)
+    name = dataset_id if isinstance(dataset_id, str) else bytes(convert(dataset_id, dtypes.string).numpy()).decode()
+    spec = _spec_at(service, name) if element_spec is None else element_spec
+    peer, job = Peer(_address(service)), _text(job_name) or f"anonymous-{secrets.token_hex(8)}"
+    repetitions = itertools.count()
+    trainer = "" if cross_trainer_cache is None else cross_trainer_cache.trainer_id
+    outstanding = max_outstanding_requests if max_outstanding_requests and max_outstanding_requests > 0 else 8
+
+    def start() -> Iterator[Element]:
+        iteration, _ = peer.ask_patiently(
+            CONNECT_SECONDS, "iterate", dataset=name, mode=mode.name, job=job,
+            repetition=0 if trainer else next(repetitions), consumers=num_consumers or 0,
+        )  # fmt: skip
+        if consumer_index is not None:
+            return rounds(peer, iteration, int(consumer_index))
+        return Reader(peer, iteration, outstanding, **({"trainer": trainer} if trainer else {}))
+
+    pipe = Pipe(start, UNKNOWN)
+    pipe.name = "DataServiceDatasetV4"
+    return DatasetV2(wrap(boxed(pipe), dtypes.variant), spec, "_DataServiceDatasetV2")
+
+
+def _text(name: Any) -> str:
+    return name.decode() if isinstance(name, bytes) else name or ""
+
+
+def distribute(
+    processing_mode: ShardingPolicy | str,
+    service: str,
+    job_name: str | None = None,
+    consumer_index: int | None = None,
+    num_consumers: int | None = None,
+    max_outstanding_requests: int | None = None,
+    data_transfer_protocol: str | None = None,
+    compression: str | None = "AUTO",
+    cross_trainer_cache: CrossTrainerCache | None = None,
+    target_workers: str = "AUTO",
+) -> Callable[[DatasetV2], DatasetV2]:
+    """Return a transformation: everything before it is run by the workers of a service."""
+    mode = _policy(processing_mode)
+    _check(job_name, compression, target_workers, consumer_index, num_consumers)
+
+    def apply(dataset: DatasetV2) -> DatasetV2:
+        if not context.executing_eagerly():
+            raise RuntimeError("`tf.data.experimental.service.distribute` is only supported in eager mode.")
+        endless = pipe_of(dataset._variant_tensor._array).size == INFINITE
+        if cross_trainer_cache is not None and not endless:
+            raise errors.InvalidArgumentError(
+                None, None, "Cross-trainer caching requires the input dataset to be infinite: `repeat` it"
+            )
+        found = register_dataset(service, dataset, compression)
+        return from_dataset_id(
+            mode, service, found, dataset.element_spec, job_name, consumer_index, num_consumers,
+            max_outstanding_requests, data_transfer_protocol, cross_trainer_cache, target_workers,
+        )  # fmt: skip
+
+    return apply

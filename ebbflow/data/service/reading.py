@@ -1,0 +1,133 @@
+"""Reading from a data service: elements of all its workers, as they come, or round by round.
+
+One thread asks each worker, and puts what it gets where the iterator takes it. Threads know only that place; when the
+iterator is dropped they end at their next element. Workers that come later are asked too; one that is lost is left out,
+if there are others. Knows calls; knows nothing of structures.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ebbflow.core import errors
+from ebbflow.data.calls import Element
+from ebbflow.data.running import Bunched
+from ebbflow.data.service.calls import Peer, unpacked
+
+LOOK_SECONDS = 0.5
+"""How often a reader looks for workers that have come since."""
+
+PATIENCE = 0.05
+"""Seconds between two looks at whether somebody still waits."""
+
+
+class Meeting:
+    """Where threads leave what they were given."""
+
+    def __init__(self, room: int):
+        self.items: queue.Queue[tuple[str, Any, Any]] = queue.Queue(room)
+        self.closed = False
+
+    def put(self, kind: str, address: str, value: Any = None) -> bool:
+        """Leave something; return whether anybody still wants more."""
+        while not self.closed:
+            try:
+                self.items.put((kind, address, value), timeout=PATIENCE)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+
+def _keep_asking(address: str, meeting: Meeting, ask: Callable[[Peer], list[Element]]) -> None:
+    peer = Peer(address)
+    try:
+        while True:
+            try:
+                found = ask(peer)
+            except errors.UnavailableError as error:
+                meeting.put("lost", address, error)
+                return
+            except Exception as error:  # of the dataset: what comes after it may be fine
+                if not meeting.put("error", address, error):
+                    return
+                continue
+            if not meeting.put("values" if found else "end", address, found) or not found:
+                return
+    finally:
+        peer.close()
+
+
+class Reader(Bunched):
+    """The elements of an iteration, from all workers."""
+
+    def __init__(self, dispatcher: Peer, iteration: int, room: int, **said: Any):
+        super().__init__()
+        self._dispatcher, self._meeting = dispatcher, Meeting(room)
+        self._ask = lambda peer: unpacked(*peer.ask("element", iteration=iteration, **said))
+        self._asked: dict[str, bool] = {}  # by address: whether it has more to give
+        self._lost: Exception | None = None
+        self._came_to_an_end = False  # one worker, at least
+        self._looked = 0.0
+
+    def _look(self) -> None:
+        """Ask those workers that are not asked yet."""
+        self._looked = time.monotonic()
+        for address in self._dispatcher.ask("workers")[0]:
+            if address not in self._asked:
+                self._asked[address] = True
+                given = (address, self._meeting, self._ask)
+                threading.Thread(target=_keep_asking, args=given, name="ebbflow-data-service", daemon=True).start()
+
+    def _more(self) -> list[Element]:
+        while True:
+            if time.monotonic() - self._looked > LOOK_SECONDS or not any(self._asked.values()):
+                self._look()
+            if self._asked and not any(self._asked.values()):
+                return self._at_the_end()
+            try:
+                kind, address, value = self._meeting.items.get(timeout=PATIENCE)
+            except queue.Empty:
+                continue
+            if kind == "values":
+                return value
+            if kind == "error":
+                raise value
+            self._asked[address] = False
+            self._came_to_an_end |= kind == "end"
+            self._lost = value or self._lost
+
+    def _at_the_end(self) -> list[Element]:
+        """Nobody has more: say so, unless all that was read comes from workers that were lost."""
+        lost, self._lost = self._lost, None
+        if lost is not None and not self._came_to_an_end:
+            raise lost
+        return []
+
+    def __del__(self) -> None:
+        self._meeting.closed = True
+
+
+def rounds(dispatcher: Peer, iteration: int, consumer: int) -> Iterator[Element]:
+    """Yield a consumer's element of each round; workers take turns."""
+    addresses: list[str] = []
+    while not addresses:
+        addresses = sorted(dispatcher.ask("workers")[0])
+        if not addresses:
+            time.sleep(PATIENCE)
+    peers, number = [Peer(address) for address in addresses], 0
+    try:
+        while True:
+            turn, place = divmod(number, len(peers))
+            found = unpacked(*peers[place].ask("element", iteration=iteration, round=turn, consumer=consumer))
+            if not found:
+                return
+            yield found[0]
+            number += 1
+    finally:
+        for peer in peers:
+            peer.close()

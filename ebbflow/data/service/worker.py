@@ -1,0 +1,202 @@
+"""A worker of a data service: runs datasets, and gives their elements to whoever asks.
+
+A task is one dataset as one iteration runs it here. Clients that share a job take from the same task, each element
+once; consumers that are coordinated each get their own element of every round; trainers that share a cache each get all
+that is in it. The dispatcher knows the worker by the link it keeps open. Knows pipes; nothing of users.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from typing import Any
+
+from ebbflow import messages
+from ebbflow.core import errors
+from ebbflow.data.pipe import Element, Pipe, Position
+from ebbflow.data.service.calls import Answer, Peer, Service, packed
+from ebbflow.data.service.sharing import share
+from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
+from ebbflow.graph.graph import Graph
+from ebbflow.platform import logging
+from ebbflow.runtime.session import Session
+
+BUNCH_SECONDS = 2e-3
+"""How long a worker goes on to make elements before it gives those it has."""
+
+MOST = 64
+"""Elements given at once."""
+
+AHEAD = 8
+"""Rounds that one consumer may be ahead of the others."""
+
+CACHED = 1024
+"""Elements that trainers share a cache of."""
+
+TASKS = 64
+"""Tasks that have ended, and are remembered as such."""
+
+
+class Task:
+    """A dataset that is run here."""
+
+    def __init__(self, pipe: Pipe, consumers: int):
+        self._position, self._consumers = Position(), max(1, consumers)
+        self._position.begin(pipe)
+        self._change = threading.Condition()
+        self._failed: Exception | None = None
+        self.ended = False
+        self._seen = 0  # elements taken, for those who count them
+        self._kept: dict[int, Element | None] = {}  # of coordinated consumers, by number
+        self._rounds: dict[int, int] = {}  # by consumer: the round that it asked for last
+        self._cached: deque[Element] = deque()
+        self._read: dict[str, int] = {}  # by trainer: how many elements it has had
+
+    def _next(self) -> Element | None:
+        element = None if self.ended else self._position.take()
+        self.ended = element is None
+        self._seen += 1
+        return element
+
+    def bunch(self) -> list[Element]:
+        """Return the next elements, those that come quickly; none behind the last."""
+        with self._change:
+            if self._failed is not None:
+                failed, self._failed = self._failed, None
+                raise failed
+            found: list[Element] = []
+            end = time.monotonic() + BUNCH_SECONDS
+            while len(found) < MOST:
+                try:
+                    element = self._next()
+                except Exception as error:
+                    if not found:
+                        raise
+                    self._failed = error
+                    return found
+                if element is None:
+                    return found
+                found.append(element)
+                if time.monotonic() > end:
+                    return found
+            return found
+
+    def of_round(self, number: int, consumer: int) -> list[Element]:
+        """Return what a consumer gets in a round."""
+        with self._change:
+            self._rounds[consumer] = number
+            self._change.notify_all()
+            everyone = lambda: len(self._rounds) == self._consumers and number - min(self._rounds.values()) <= AHEAD
+            self._change.wait_for(lambda: number < AHEAD or everyone())
+            wanted = number * self._consumers + consumer
+            while self._seen <= wanted:
+                at = self._seen
+                self._kept[at] = self._next()
+            element = self._kept.pop(wanted)
+            return [] if element is None else [element]
+
+    def for_trainer(self, trainer: str) -> list[Element]:
+        """Return the element that a trainer has not had yet, from what all of them share."""
+        with self._change:
+            first = self._seen - len(self._cached)
+            at = max(self._read.get(trainer, 0), first)
+            if at == self._seen:
+                element = self._next()
+                if element is None:
+                    raise errors.InvalidArgumentError(
+                        None,
+                        None,
+                        "Cross-trainer caching requires the input dataset to be infinite, this one has ended",
+                    )
+                self._cached.append(element)
+                if len(self._cached) > CACHED:
+                    self._cached.popleft()
+            self._read[trainer] = at + 1
+            return [self._cached[at - self._seen]]
+
+
+class Worker:
+    """What a worker keeps."""
+
+    def __init__(self, dispatcher: str):
+        self.address = ""
+        self._dispatcher = Peer(dispatcher)
+        self._tasks: dict[int, Task] = {}
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self.service = Service({"element": self._element})
+
+    @property
+    def task_count(self) -> int:
+        """How many datasets are run here."""
+        return sum(not task.ended for task in self._tasks.values())
+
+    def join(self, seconds: float) -> None:
+        """Have the dispatcher know this worker; wait for it so many seconds."""
+        self._dispatcher.ask_patiently(seconds, "join", address=self.address)
+        threading.Thread(target=self._stay, name="ebbflow-data-worker", daemon=True).start()
+
+    def _stay(self) -> None:
+        """Join again whenever the dispatcher was gone."""
+        link = self._dispatcher.link()
+        while not self._stopped.wait(0.2):
+            try:
+                if link.error is not None:
+                    link = self._dispatcher.link()
+                    self._dispatcher.ask("join", address=self.address)
+            except errors.OpError as error:
+                logging.debug("the dispatcher is not there: %s", error)
+
+    def stop(self) -> None:
+        """Serve no longer."""
+        self._stopped.set()
+        self._dispatcher.close()
+        self.service.stop()
+        self._tasks.clear()
+
+    def _element(
+        self, link: Any, arrays: Any, iteration: int, round: int = -1, consumer: int = -1, trainer: str = ""
+    ) -> Answer:
+        task = self._task(iteration)
+        if consumer >= 0:
+            found = task.of_round(round, consumer)
+        else:
+            found = task.for_trainer(trainer) if trainer else task.bunch()
+        return packed(found)
+
+    def _task(self, iteration: int) -> Task:
+        with self._lock:
+            task = self._tasks.get(iteration)
+            if task is None:
+                task = self._tasks[iteration] = self._made(iteration)
+                for number in [n for n, t in self._tasks.items() if t.ended][:-TASKS]:
+                    del self._tasks[number]
+            return task
+
+    def _made(self, iteration: int) -> Task:
+        told, arrays = self._dispatcher.ask("describe", iteration=iteration, address=self.address)
+        pipe = pipe_of_graph(arrays[0][0])
+
+        def deal(source: int, repetition: int, count: int) -> int:
+            first, _ = self._dispatcher.ask(
+                "deal", iteration=iteration, source=source, repetition=repetition, count=count
+            )
+            return first
+
+        share(pipe, told["mode"], told["place"], told["places"], deal)
+        return Task(pipe, told["consumers"])
+
+
+def pipe_of_graph(written: bytes) -> Pipe:
+    """Make the dataset that a GraphDef says."""
+    graph_def = messages.parse(messages.GraphDef, written, "the graph of a dataset", errors.DataLossError)
+    result = next(node.input[0] for node in graph_def.node if node.op == "_Retval")
+    kept = [node for node in graph_def.node if node.op != "_Retval"]
+    del graph_def.node[:]
+    graph_def.node.extend(kept)
+    graph = Graph()
+    with graph.as_default():
+        import_graph_def(graph_def, name="")
+        made: Pipe = Session(graph=graph).run(graph.get_tensor_by_name(f"{result}:0"))
+    return made

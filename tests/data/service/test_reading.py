@@ -1,0 +1,218 @@
+"""A data service over loopback: how its workers share datasets, and what happens when one of them is gone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import ebbflow as tf
+from ebbflow.cluster.ports import free_ports
+
+pytest.importorskip("grpc")
+service = tf.data.experimental.service
+Dataset = tf.data.Dataset
+
+
+def worker_of(dispatcher, **given):
+    address = dispatcher.target.removeprefix("grpc://")
+    return service.WorkerServer(service.WorkerConfig(address, dispatcher_timeout_ms=20000, **given))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Return a dispatcher whose two workers have fixed places."""
+    ports = free_ports(2)
+    addresses = [f"localhost:{port}" for port in ports]
+    dispatcher = service.DispatchServer(service.DispatcherConfig(worker_addresses=addresses))
+    workers = [worker_of(dispatcher, port=p, worker_address=a) for p, a in zip(ports, addresses, strict=True)]
+    assert dispatcher._num_workers() == 2
+    yield dispatcher
+    for server in (*workers, dispatcher):
+        server._stop()
+
+
+def numbers(dataset):
+    return sorted(int(x) for x in dataset)
+
+
+POLICIES = service.ShardingPolicy
+HINTED = Dataset.range(10).shard(tf.data.experimental.SHARD_HINT, tf.data.experimental.SHARD_HINT).map(lambda x: x + 1)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "mode", "wanted"),
+    [
+        (Dataset.range(5), "parallel_epochs", [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]),
+        (Dataset.range(20).map(lambda x: x * 2), "distributed_epoch", [*range(0, 40, 2)]),
+        (Dataset.range(700).filter(lambda x: x % 100 == 0), POLICIES.DYNAMIC, [*range(0, 700, 100)]),
+        (Dataset.range(4).repeat(2), POLICIES.DYNAMIC, [0, 0, 1, 1, 2, 2, 3, 3]),
+        (Dataset.range(9), POLICIES.DATA, [*range(9)]),
+        (Dataset.range(9), POLICIES.FILE_OR_DATA, [*range(9)]),
+        (HINTED, POLICIES.HINT, [*range(1, 11)]),
+    ],
+)
+def test_workers_share_a_dataset(cluster, dataset, mode, wanted):
+    read = dataset.apply(service.distribute(mode, cluster.target))
+    assert read.element_spec == dataset.element_spec
+    assert numbers(read) == wanted
+    assert numbers(read) == wanted  # an epoch of its own
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_each_worker_has_its_own_files(cluster, tmp_path, reads):
+    paths = [str(tmp_path / name) for name in "abc"]
+    for i, path in enumerate(paths):
+        with tf.io.TFRecordWriter(path) as writer:
+            writer.write(b"%d" % i)
+    names = Dataset.from_tensor_slices(paths).interleave(tf.data.TFRecordDataset)
+    dataset = tf.data.TFRecordDataset(paths) if reads else names
+    read = dataset.apply(service.distribute(POLICIES.FILE, cluster.target))
+    assert sorted(x.numpy() for x in read) == [b"0", b"1", b"2"]
+
+
+def test_structures_travel(cluster):
+    dataset = Dataset.from_tensor_slices({"a": np.arange(6.0), "b": list("abcdef")}).batch(3)
+    dataset = dataset.map(lambda x: (x, tf.RaggedTensor.from_row_lengths(x["a"], [1, 2])))
+    found = list(dataset.apply(service.distribute(POLICIES.DATA, cluster.target)))
+    assert sorted(x["b"].numpy().tolist() for x, _ in found) == [[b"a", b"b", b"c"], [b"d", b"e", b"f"]]
+    assert sorted(ragged.to_list() for _, ragged in found) == [[[0.0], [1.0, 2.0]], [[3.0], [4.0, 5.0]]]
+
+
+def test_clients_of_one_job_share_the_elements(cluster):
+    read = [Dataset.range(300).apply(service.distribute("distributed_epoch", cluster.target, job_name="shared"))
+            for _ in range(2)]  # fmt: skip
+    found = [[], []]
+    threads = [threading.Thread(target=lambda i=i: found[i].extend(numbers(read[i]))) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(found[0] + found[1]) == [*range(300)]
+
+
+def test_consumers_get_their_element_of_each_round(cluster):
+    read = [
+        Dataset.range(100).repeat().apply(
+            service.distribute("parallel_epochs", cluster.target, "rounds", consumer_index=i, num_consumers=2)
+        )
+        for i in range(2)
+    ]  # fmt: skip
+    pairs = list(zip(*[[int(x) for x in dataset.take(6)] for dataset in read], strict=True))
+    assert pairs == [(0, 1), (0, 1), (2, 3), (2, 3), (4, 5), (4, 5)]
+
+
+def test_trainers_share_a_cache(cluster):
+    def read(trainer):
+        cache = service.CrossTrainerCache(trainer)
+        given = service.distribute("parallel_epochs", cluster.target, "trained", cross_trainer_cache=cache)
+        return numbers(Dataset.range(50).repeat().apply(given).take(10))
+
+    first, second = read("one"), read("two")
+    assert set(first) | set(second) <= set(range(50))
+    finite = service.distribute("parallel_epochs", cluster.target, cross_trainer_cache=service.CrossTrainerCache("x"))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="infinite"):
+        Dataset.range(3).apply(finite)
+
+
+def test_datasets_are_found_by_their_id(cluster):
+    register, target = service.register_dataset, cluster.target
+    first = register(target, Dataset.range(7)).numpy()
+    assert register(target, Dataset.range(7)).numpy() == first != register(target, Dataset.range(8)).numpy()
+    assert register(target, Dataset.range(3), dataset_id="mine").numpy() == b"mine"
+    assert numbers(service.from_dataset_id("distributed_epoch", target, "mine")) == [0, 1, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="same structure"):
+        register(target, Dataset.from_tensors("text"), dataset_id="mine")
+    with pytest.raises(tf.errors.NotFoundError, match="Dataset id none not found"):
+        service.from_dataset_id("parallel_epochs", target, "none")
+
+
+def bad(x):
+    return tf.debugging.check_numerics(1 / tf.cast(x - 2, tf.float32), "bad value")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "mode", "error", "says"),
+    [
+        (Dataset.range(5).map(bad), "parallel_epochs", tf.errors.InvalidArgumentError, "element 2"),
+        (Dataset.range(5), POLICIES.FILE, tf.errors.NotFoundError, "shardable source"),
+        (Dataset.from_generator(lambda: [1], output_signature=tf.TensorSpec([], tf.int32)), "distributed_epoch",
+         tf.errors.UnimplementedError, "cannot be divided"),
+    ],
+)  # fmt: skip
+def test_errors_of_workers_reach_the_reader(cluster, dataset, mode, error, says):
+    with pytest.raises(error, match=says):
+        list(dataset.apply(service.distribute(mode, cluster.target)))
+
+
+def test_another_worker_comes_and_one_is_lost():
+    dispatcher = service.DispatchServer()
+    try:
+        first = worker_of(dispatcher)
+        read = iter(Dataset.range(10**9).apply(service.distribute("parallel_epochs", dispatcher.target)))
+        next(read)
+        second = worker_of(dispatcher)
+        while second._num_tasks() == 0:  # the reader finds it
+            next(read)
+        first._stop()
+        second._stop()
+        with pytest.raises(tf.errors.UnavailableError):
+            for _ in read:
+                pass
+        with pytest.raises(RuntimeError, match="after it has been stopped"):
+            first.start()
+    finally:
+        dispatcher._stop()
+
+
+def test_nobody_is_there():
+    (port,) = free_ports(1)
+    config = service.WorkerConfig(f"localhost:{port}", dispatcher_timeout_ms=100)
+    with pytest.raises(tf.errors.UnavailableError, match=f"localhost:{port}"):
+        service.WorkerServer(config)
+
+
+ELSEWHERE = """
+import sys
+import ebbflow as tf
+service = tf.data.experimental.service
+worker = service.WorkerServer(service.WorkerConfig(sys.argv[1]))
+print(worker._address, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_worker_in_another_process():
+    dispatcher = service.DispatchServer()
+    command = [sys.executable, "-c", ELSEWHERE, dispatcher.target.removeprefix("grpc://")]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline().startswith("localhost:")
+        rows = np.random.RandomState(0).rand(300, 8)
+        dataset = Dataset.from_tensor_slices(rows).map(lambda x: x * 2).batch(50)
+        found = list(dataset.apply(service.distribute("parallel_epochs", dispatcher.target)))
+        np.testing.assert_array_equal(np.concatenate(found), rows * 2)
+        process.stdin.close()
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        dispatcher._stop()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("nope", "grpc://x:1"), "processing mode should be"),
+        (("parallel_epochs", "grpc://x:1", ""), "`job_name` must not be empty"),
+        (("parallel_epochs", "grpc://x:1", 1), "`job_name` must be a string"),
+        (("parallel_epochs", "grpc://x:1", None, 1), "Must either set both"),
+        (("parallel_epochs", "grpc://x:1", None, 1, 2), "`job_name` must be set"),
+        (("parallel_epochs", "grpc://x:1", None, None, None, None, None, "LZ"), "Invalid `compression`"),
+    ],
+)
+def test_refusals(given, says):
+    with pytest.raises(ValueError, match=says):
+        service.distribute(*given)
