@@ -48,15 +48,19 @@ UNIONS = {
 
 PYTHON = {
     "python.ops.ragged.ragged_math_ops": """
+        ragged_cumsum=cumsum
         segment_max=math.unsorted_segment_max segment_mean=math.unsorted_segment_mean
         segment_min=math.unsorted_segment_min segment_prod=math.unsorted_segment_prod
         segment_sqrt_n=math.unsorted_segment_sqrt_n segment_sum=math.unsorted_segment_sum
     """,
-    "python.ops.ragged.ragged_array_ops": "expand_dims=expand_dims@2 rank size tile",
+    "python.ops.ragged.ragged_array_ops": """
+        bitcast expand_dims=expand_dims@2 ones ragged_one_hot=one_hot rank reverse size split tile zeros
+    """,
     "python.ops.ragged.ragged_batch_gather_ops": "batch_gather",
     "python.ops.ragged.ragged_string_ops": "reduce_join=strings.reduce_join@2",
-    "python.ops.ragged.ragged_where_op": "where",
+    "python.ops.ragged.ragged_where_op": "where where_v2=where@2",
     "python.framework.ops": "colocate_with",
+    "python.ops.distributions.special_math": "erfinv=math.erfinv ndtri=math.ndtri",
     "python.ops.numpy_ops.np_dtypes": """
         bool_=experimental.numpy.bool_ complex128=experimental.numpy.complex128
         complex64=experimental.numpy.complex64 complex_=experimental.numpy.complex_
@@ -71,6 +75,7 @@ PYTHON = {
     "python.compiler.xla.xla": "compile=xla.experimental.compile",
     "python.compiler.xla.jit": "experimental_jit_scope=xla.experimental.jit_scope",
     "python.framework.versions": """
+        __compiler_version__=version.COMPILER_VERSION __git_version__=version.GIT_VERSION
         COMPILER_VERSION=version.COMPILER_VERSION GIT_VERSION=version.GIT_VERSION VERSION=version.VERSION
         __version__=version.VERSION GRAPH_DEF_VERSION=version.GRAPH_DEF_VERSION
         GRAPH_DEF_VERSION_MIN_CONSUMER=version.GRAPH_DEF_VERSION_MIN_CONSUMER

@@ -26,6 +26,7 @@ from ebbflow.ops.ragged.elementwise import elementwise
 from ebbflow.ops.ragged.partition import as_splits
 from ebbflow.ops.ragged.spec import RaggedTensorSpec
 from ebbflow.ops.ragged.tensor import RaggedTensor
+from ebbflow.ops.ragged.text import formatted
 from ebbflow.ops.ragged.value import RaggedTensorValue
 
 __all__ = ["RaggedTensor", "RaggedTensorSpec", "as_splits"]
@@ -65,6 +66,7 @@ OF_ELEMENTS = frozenset(
 # By op: what it gives for (inputs, attrs) with a ragged tensor among the inputs.
 FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
     "ConcatV2": lambda x, attrs: ragged_rows.concat(x[0], _number(x[1])),
+    "Cumsum": lambda x, attrs: _cumsum(x[0], _number(x[1]), **attrs),
     "ExpandDims": lambda x, attrs: ragged_rows.expand_dims(x[0], _number(x[1])),
     "Gather": lambda x, attrs: ragged_rows.gather(x[0], x[1]),
     "GatherNd": lambda x, attrs: ragged_rows.gather_nd(*x),
@@ -76,6 +78,7 @@ FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
     "Size": lambda x, attrs: raw.Size(x[0].flat_values, **attrs),
     "Split": lambda x, attrs: ragged_rows.split(x[1], attrs["num_split"], _number(x[0])),
     "SplitV": lambda x, attrs: ragged_rows.split(x[0], x[1], _number(x[2])),
+    "StringFormat": lambda x, attrs: formatted(x, attrs),
     "Squeeze": lambda x, attrs: ragged_rows.squeeze(x[0], attrs.get("squeeze_dims", attrs.get("axis", ()))),
     "Tile": lambda x, attrs: ragged_rows.tile(*x),
     "Where": lambda x, attrs: _where(x[0]),
@@ -123,6 +126,24 @@ def _softmax(logits: RaggedTensor) -> Any:
     largest = raw.GatherV2(raw.UnsortedSegmentMax(logits.values, rows, count), rows, 0)
     grown = raw.Exp(logits.values - raw.StopGradient(largest))
     return logits.with_values(grown / raw.GatherV2(raw.UnsortedSegmentSum(grown, rows, count), rows, 0))
+
+
+def _cumsum(x: RaggedTensor, axis: int, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
+    """Return running sums along an axis inside the rows."""
+    axis = axis + x.shape.rank if axis < 0 else axis
+    if axis == 0:
+        raise ValueError("the running sums of a ragged tensor go along its rows: axis must not be 0")
+    if isinstance(x.values, RaggedTensor) and axis > 1:
+        return x.with_values(_cumsum(x.values, axis - 1, exclusive, reverse))
+    if axis > 1:
+        return x.with_values(raw.Cumsum(x.values, axis - 1, exclusive=exclusive, reverse=reverse))
+    if isinstance(x.values, RaggedTensor):
+        raise ValueError(f"the running sums along axis {axis} are of rows of different lengths")
+    before = raw.Cumsum(raw.ConcatV2([raw.ZerosLike(x.values[:1]), x.values], 0), 0)  # with a row in front, if any
+    edges = raw.GatherV2(x.row_limits() if reverse else x.row_starts(), x.value_rowids(), 0)
+    sums = before[:-1] if exclusive != reverse else before[1:]
+    at_edge = raw.GatherV2(before, edges, 0)
+    return x.with_values(at_edge - sums if reverse else sums - at_edge)
 
 
 # --- the class, completed ---------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def constant_value(
     [[1, 2], [3]]
     """
     splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
-    flat = np.asarray(values, dtype)  # type: ignore[arg-type]  # NumPy's own types, as TensorFlow has it
+    flat = np.asarray(values, dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype)  # type: ignore[arg-type]
     flat = flat.reshape((0, *rest)) if not flat.size else flat
     kind = dtypes.as_dtype(row_splits_dtype).np
     return RaggedTensorValue.of_parts([flat, *[np.asarray(s, kind) for s in splits]])

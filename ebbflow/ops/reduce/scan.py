@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import Known, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims
@@ -162,5 +162,5 @@ def cumulative_logsumexp(
 
 def _named(op, default, x, axis, exclusive, reverse, name):
     with name_scope(name, default, [x]) as scope:
-        x = convert(x, name="x")
+        x = operand(x, None, None, "x")
         return op(x, axis, exclusive=exclusive, reverse=reverse, name=scope or None)
