@@ -37,7 +37,7 @@ SHAPE = tf.TensorShape
         (lambda: inner.repeat_ranges([1, 2, 3], [0, 2, 3], 2).numpy().tolist(), [1, 2, 1, 2, 3, 3]),
         (lambda: inner.is_generic_tuple(tuple[int, str]), True),
         (lambda: inner.is_generic_tuple(tuple), False),
-        (lambda: inner.is_generic_mapping(typing.Mapping[int, str]), True),  # noqa: UP006
+        (lambda: inner.is_generic_mapping(typing.Mapping[int, str]), True),
         (lambda: inner.is_generic_union(typing.Union[int, str]), True),  # noqa: UP007
         (lambda: inner.NUMPY_TYPES[np.int8], tf.int8),
         (lambda: inner.TYPE_TO_STRING[101], "float32_ref"),

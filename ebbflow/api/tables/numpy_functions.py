@@ -37,3 +37,24 @@ V1 = """
 
 V2 = """
 """
+
+INSIDE = """
+[ops.numpy.promotion]
+python.ops.numpy_ops.np_dtypes.: canonicalize_dtype default_float_type is_allow_float64 is_prefer_float32
+python.ops.numpy_ops.np_dtypes.: set_allow_float64 set_prefer_float32
+tensor as python.ops.numpy_ops.np_arrays.convert_to_tensor
+[ops.weak.promotion]
+python.framework.ops.: PromoMode get_dtype_conversion_mode is_auto_dtype_conversion_enabled
+python.framework.ops.: is_numpy_style_type_promotion promo_mode_enum_to_string
+python.framework.flexible_dtypes.: PromoMode result_type
+HALF as python.framework.flexible_dtypes._BINARY_DTYPE_RES_HALF
+FULL as python.framework.flexible_dtypes._BINARY_DTYPE_RES_FULL
+[ops.weak.tensor]
+weak_or_plain as python.framework.weak_tensor.convert_to_weak_tensor_or_tensor
+python.framework.weak_tensor.WeakTensorGradient
+python.types.core.: Symbol Value
+[ops.weak.operators]
+python.framework.weak_tensor.: EagerWeakTensor GraphWeakTensor WeakTensor
+[ops.weak.functions]
+unary_functions as python.ops.weak_tensor_ops._TF_UNARY_APIS
+"""

@@ -98,3 +98,37 @@ DeviceSpecV2 as DeviceSpec
 [core.errors]
 errors.OperatorNotAllowedInGraphError
 """
+
+INSIDE = """
+[ops.ragged.text]
+python.ops.ragged.ragged_string_ops.ragged_tensor_to_string
+[api.inner_values]
+HASH_KEY as python.ops.sparse_ops._DEFAULT_HASH_KEY python.ops.ragged.ragged_array_ops._DEFAULT_CROSS_HASH_KEY
+python.data.experimental.ops.distribute.: SHARD_HINT batch_sizes_for_worker
+python.data.experimental.ops.snapshot.: COMPRESSION_GZIP COMPRESSION_NONE COMPRESSION_SNAPPY
+ENABLED as python.ops.shape_util._ENABLE_MAYBE_SET_STATIC_SHAPE
+TYPE_TO_STRING as python.framework.dtypes._TYPE_TO_STRING
+python.framework.dtypes.: _np_bfloat16 _np_float4_e2m1fn _np_float8_e4m3b11fnuz _np_float8_e4m3fn
+python.framework.dtypes.: _np_float8_e4m3fnuz _np_float8_e5m2 _np_float8_e5m2fnuz _np_int2 _np_int4 _np_qint16
+python.framework.dtypes.: _np_qint32 _np_qint8 _np_quint16 _np_quint8 _np_uint2 _np_uint4
+NUMPY_TYPES as python.framework.dtypes._NP_TO_TF
+never as python.pywrap_sanitizers.is_asan_enabled python.pywrap_sanitizers.is_msan_enabled
+never as python.pywrap_sanitizers.is_tsan_enabled python.pywrap_sanitizers.is_ubsan_enabled
+never as python.eager.context.is_tfrt_enabled
+python.framework.common_shapes.: broadcast_shape is_broadcast_compatible
+python.ops.math_ops.reduced_shape
+python.ops.shape_util.shape_tensor
+python.ops.array_ops.: rank_internal size_internal
+compute_fans as python.ops.init_ops._compute_fans python.ops.init_ops_v2._compute_fans
+python.layers.utils.: conv_input_length convert_data_format
+convert_variables_to_tensors as python.framework.composite_tensor.convert_variables_to_tensors
+convert_variables_to_tensors as python.util.variable_utils.convert_variables_to_tensors
+python.ops.ragged.ragged_util.repeat_ranges
+python.ops.ragged.ragged_array_ops.fill_empty_rows
+python.ops.ctc_ops.dense_labels_to_sparse
+python.framework.device.: canonical_name check_valid
+python.util.lock_util.GroupLock
+python.util.type_annotations.: get_generic_type_args is_forward_ref is_generic_mapping is_generic_tuple is_generic_union
+python.util.decorator_utils.: get_qualified_name validate_callable
+python.ops.control_flow_util.: IsLoopConstantEnter IsLoopEnter IsLoopExit IsMerge IsSwitch
+"""

@@ -30,7 +30,7 @@ def test_templates_and_refusals(capsys):
     assert tf.strings.format("{} and {}", (rows, tf.constant("x"))).numpy() == b'[[1], [2, 3]] and "x"'
     tf.print({"a": rows}, 5)
     assert capsys.readouterr().err == "{'a': [[1], [2, 3]]} 5\n"
-    with pytest.raises(ValueError, match="Expected summarize to be .*, got 0"):
+    with pytest.raises(ValueError, match=r"Expected summarize to be .*, got 0"):
         ragged_tensor_to_string(rows, 0)
 
 
