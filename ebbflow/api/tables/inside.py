@@ -75,6 +75,10 @@ element_shape_of as python.ops.list_ops._build_element_shape
 python.ops.gradient_checker_v2.max_error
 [linear.batches]
 python.ops.linalg.linear_operator_util.: broadcast_matrix_batch_dims matrix_solve_with_broadcast
+[linear.kernels]
+FORWARD as python.ops.linalg.linear_operator_circulant._FFT_OP
+as_complex as python.ops.linalg.linear_operator_circulant._to_complex python.ops.linalg.linear_operator_toeplitz._to_complex
+python.ops.linalg.linear_operator_circulant.exponential_power_convolution_kernel
 [linear.arguments]
 python.ops.linalg.linear_operator_util.: arg_is_blockwise assert_compatible_matrix_dimensions
 python.ops.linalg.linear_operator_util.: assert_no_entries_with_modulus_zero assert_zero_imag_part is_aat_form
