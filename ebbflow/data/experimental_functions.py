@@ -381,9 +381,9 @@ def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformat
 def save(
     dataset: Any, path: Any, compression: str | None = None, shard_func: Callable[..., Any] | None = None,
     checkpoint_args: Any = None,
-) -> None:  # fmt: skip
-    """Write all elements of a dataset to a directory."""
-    dataset.save(path, compression, shard_func, checkpoint_args)
+) -> Effect:  # fmt: skip
+    """Write all elements of a dataset to a directory; in a graph, return the op that does so."""
+    return dataset.save(path, compression, shard_func, checkpoint_args)
 
 
 def load(

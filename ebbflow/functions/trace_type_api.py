@@ -7,7 +7,43 @@ from __future__ import annotations
 
 from typing import Any
 
+from ebbflow import messages
+from ebbflow.core.dtypes import DType
+from ebbflow.core.shape import TensorShape
 from ebbflow.functions.signature import Given, type_of
+
+_serializable: dict[str, Any] = {}
+
+
+def register_serializable(cls: Any) -> None:
+    """Let values of a class be read back: it says its message (`experimental_type_proto`), and how to go both ways."""
+    _serializable[cls.experimental_type_proto().DESCRIPTOR.full_name] = cls
+
+
+def serialize(to_serialize: Any) -> Any:
+    """Return a type as a message that says which class it is of."""
+    if not hasattr(to_serialize, "experimental_as_proto"):
+        raise ValueError(f"Can not serialize {to_serialize!r}: it has no experimental_as_proto")
+    message = messages.Any()
+    message.Pack(to_serialize.experimental_as_proto())
+    return message
+
+
+def deserialize(proto: Any) -> Any:
+    """Return the type that a message of `serialize` says.
+
+    >>> deserialize(serialize(TensorShape([1, None])))
+    TensorShape([1, None])
+    """
+    if not _serializable:
+        for known in (DType, TensorShape):
+            register_serializable(known)
+    name = proto.type_url.rpartition("/")[2]
+    if name not in _serializable:
+        raise ValueError(f"Can not deserialize proto of unregistered type {name}")
+    inside = _serializable[name].experimental_type_proto()()
+    proto.Unpack(inside)
+    return _serializable[name].experimental_from_proto(inside)
 
 
 class InternalCastContext:

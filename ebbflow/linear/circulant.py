@@ -127,7 +127,8 @@ class _Circulant(LinearOperator):
 def _last_two_swapped(x: Any) -> Any:
     rank = x.shape.rank
     if rank is None:
-        raise ValueError("a circulant operator needs to know how many axes its argument has")
+        count = raw.Rank(x)
+        return raw.ConcatV2([raw.Range(0, count - 2, 1), raw.Pack([count - 1, count - 2])], 0)
     return [*range(rank - 2), rank - 1, rank - 2]
 
 

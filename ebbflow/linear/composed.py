@@ -11,6 +11,7 @@ import numpy as np
 
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
+from ebbflow.linear.arguments import is_aat_form
 from ebbflow.linear.kinds import LinearOperatorDiag, _hints
 from ebbflow.linear.operator import LinearOperator, _same_batch, enter_kind
 from ebbflow.ops.declare import raw
@@ -146,6 +147,16 @@ class _OfSeveral(LinearOperator):
         return raw.ConcatV2([batch, raw.Reshape(rows, [1]), raw.Reshape(columns, [1])], 0)
 
 
+def _hints_of_all(operators: Sequence[LinearOperator], hints: dict[str, Any]) -> dict[str, Any]:
+    """Return hints with what is true of something made of operators because it is true of each of them."""
+    for hint in ("is_self_adjoint", "is_positive_definite"):
+        if operators and all(getattr(op, hint) for op in operators):
+            if hints[hint] is False:
+                raise ValueError(f"{hint} is False, and it is True for each of the operators.")
+            hints[hint] = True
+    return hints
+
+
 class LinearOperatorComposition(_OfSeveral):
     """One operator after the other: the last one first."""
 
@@ -158,7 +169,13 @@ class LinearOperatorComposition(_OfSeveral):
         is_square=None,
         name=None,
     ):
-        super().__init__(operators, "_o_", _hints(locals()))
+        hints = _hints(locals())
+        if operators and is_aat_form(operators):
+            for hint in ("is_self_adjoint", *(["is_positive_definite"] if operators[0].is_non_singular else [])):
+                if hints[hint] is False:
+                    raise ValueError(f"{hint} is False, and the operators are of the form A·A*, of which it is True.")
+                hints[hint] = True
+        super().__init__(operators, "_o_", hints)
         for left, right in itertools.pairwise(operators):
             sizes = (left._column_count, right._row_count)
             if None not in sizes and sizes[0] != sizes[1]:
@@ -210,7 +227,7 @@ class LinearOperatorKronecker(_OfSeveral):
         is_square=None,
         name=None,
     ):
-        super().__init__(operators, "_x_", _hints(locals()))
+        super().__init__(operators, "_x_", _hints_of_all(operators, _hints(locals())))
 
     def _shape(self) -> TensorShape:
         rows, columns = ([getattr(op, side) for op in self._operators] for side in ("_row_count", "_column_count"))
@@ -326,13 +343,7 @@ class LinearOperatorBlockDiag(_OfBlocks):
     ):
         if any(op.is_square is False for op in operators):
             is_square = None  # what the shape says then
-        hints = _hints(locals())
-        for hint in ("is_self_adjoint", "is_positive_definite"):
-            if operators and all(getattr(op, hint) for op in operators):
-                if hints[hint] is False:
-                    raise ValueError(f"{hint} is False, and it is True for each of the operators.")
-                hints[hint] = True
-        super().__init__(operators, "_ds_", hints)
+        super().__init__(operators, "_ds_", _hints_of_all(operators, _hints(locals())))
 
     def _diagonal_blocks(self) -> list[LinearOperator]:
         return self._operators
@@ -520,6 +531,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _log_abs_determinant(self) -> Any:
         _, small = raw.LogMatrixDeterminant(self._capacitance())
+        small = raw.Cast(small, DstT=self.dtype)
         return small + self._middle().log_abs_determinant() + self._base.log_abs_determinant()
 
     def _determinant(self) -> Any:

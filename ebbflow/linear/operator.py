@@ -88,9 +88,9 @@ class LinearOperator(Module, CompositeTensor):
         """Whether it has as many rows as columns, as far as known."""
         rows, columns = self._row_count, self._column_count
         known = None if rows is None or columns is None else rows == columns
-        if known is False and self._is_square_hint:
-            raise ValueError(f"Conflicting hints: {self.name} is said to be square, and its shape is {self.shape}")
-        return self._is_square_hint if known is None else known
+        if known and self._is_square_hint is False:
+            raise ValueError(f"User set is_square hint to False, but the operator was square: {self.shape}")
+        return known if self._is_square_hint is None else self._is_square_hint
 
     # --- as a value made of tensors -----------------------------------------------------------------------------------
 
@@ -325,7 +325,8 @@ class LinearOperator(Module, CompositeTensor):
         """Return the logarithms of the absolute determinants."""
         self._need_square("Determinant")
         with name_scope(name):
-            return self._log_abs_determinant()
+            found = self._log_abs_determinant()
+            return found if found.dtype == self.dtype else raw.Cast(found, DstT=self.dtype)
 
     def _eigvals(self) -> Any:
         return eigvalsh(self.to_dense()) if self.is_self_adjoint else eigvals(self.to_dense())

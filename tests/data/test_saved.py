@@ -243,3 +243,9 @@ def test_a_function_saves_when_it_is_called(tmp_path):
 
     save()
     assert list(Dataset.load(str(tmp_path)).as_numpy_iterator()) == [0, 1, 2]
+
+
+def test_in_a_graph_the_experimental_save_is_an_op_too(tmp_path):
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        session.run(tf.data.experimental.save(tf.data.Dataset.range(3), str(tmp_path)))
+    assert [int(x) for x in tf.data.Dataset.load(str(tmp_path))] == [0, 1, 2]

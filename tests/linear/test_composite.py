@@ -133,6 +133,31 @@ def test_blocks_are_taken_and_given_one_by_one():
         three = tf.compat.v1.placeholder_with_default(np.tile([[1.0], [4.0], [1.0]], 5), None)
         rows = L.LinearOperatorTridiag(three)
         assert session.run(rows.solve(rows.matmul(np.eye(5)))) == pytest.approx(np.eye(5))
+        around = L.LinearOperatorCirculant(
+            tf.compat.v1.placeholder_with_default(np.array([3.0, 2.0, 2.0]), None), "float64"
+        )
+        columns = tf.compat.v1.placeholder_with_default(np.eye(3), None)
+        assert session.run(around.solve(around.matmul(columns))) == pytest.approx(np.eye(3))
+
+
+def test_hints_follow_from_the_parts():
+    d, f = (
+        L.LinearOperatorDiag([1.0, 2.0], is_positive_definite=True),
+        L.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 5.0]]),
+    )
+    assert L.LinearOperatorKronecker([d, d]).is_positive_definite and L.LinearOperatorKronecker([d, d]).is_self_adjoint
+    assert L.LinearOperatorKronecker([d, f]).is_positive_definite is None
+    squared = L.LinearOperatorComposition([f, f.adjoint()])
+    assert squared.is_self_adjoint and squared.is_positive_definite is None
+    with pytest.raises(ValueError, match="is_self_adjoint is False"):
+        L.LinearOperatorComposition([f, f.adjoint()], is_self_adjoint=False)
+    with pytest.raises(ValueError, match="is_square hint to False"):
+        _ = L.LinearOperatorFullMatrix(tf.eye(2), is_square=False).is_square
+    turned = L.LinearOperatorDiag(tf.complex([1.0, 2.0], 0.0))
+    update = L.LinearOperatorLowRankUpdate(turned, tf.complex(tf.ones([2, 1]), 0.0), tf.complex([2.0], 0.0))
+    assert turned.log_abs_determinant().dtype == tf.complex64
+    wanted = np.log(np.linalg.det(np.diag([1.0, 2.0]) + 2.0))
+    np.testing.assert_allclose(update.log_abs_determinant(), wanted, rtol=1e-5)
 
 
 def test_a_saved_model_takes_operators(tmp_path):

@@ -77,7 +77,8 @@ python.ops.gradient_checker_v2.max_error
 python.ops.linalg.linear_operator_util.: broadcast_matrix_batch_dims matrix_solve_with_broadcast
 [linear.kernels]
 FORWARD as python.ops.linalg.linear_operator_circulant._FFT_OP
-as_complex as python.ops.linalg.linear_operator_circulant._to_complex python.ops.linalg.linear_operator_toeplitz._to_complex
+as_complex as python.ops.linalg.linear_operator_circulant._to_complex
+as_complex as python.ops.linalg.linear_operator_toeplitz._to_complex
 python.ops.linalg.linear_operator_circulant.exponential_power_convolution_kernel
 [linear.arguments]
 python.ops.linalg.linear_operator_util.: arg_is_blockwise assert_compatible_matrix_dimensions
@@ -255,7 +256,8 @@ python.util.nest_util.CustomNestProtocol
 [state.template]
 python.ops.template.make_template_internal
 [functions.trace_type_api]
-core.function.trace_type.: InternalCastContext InternalTracingContext from_value
+core.function.trace_type.: InternalCastContext InternalTracingContext deserialize from_value register_serializable
+core.function.trace_type.serialize
 [functions.cancellation]
 python.eager.cancellation.CancellationManager
 [functions.function]

@@ -8,11 +8,13 @@ from typing import Any
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
-from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.sparse import SparseTensor, SparseTensorValue
 from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.rows import take
 from ebbflow.ops.ragged.tensor import RaggedTensor
+from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.ops.sparse.cross import DEFAULT_KEY, RaggedCross
 
 
@@ -36,6 +38,7 @@ def _crossed(inputs: Any, hashed: bool, buckets: int, key: Any, name: Any) -> An
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ValueError("`inputs` must be a list of at least one tensor")
     with name_scope(name, "RaggedCross"):
+        inputs = [_as_tensors(x) for x in inputs]
         order = "".join(
             "R" if isinstance(x, RaggedTensor) else "S" if isinstance(x, SparseTensor) else "D" for x in inputs
         )
@@ -51,6 +54,13 @@ def _crossed(inputs: Any, hashed: bool, buckets: int, key: Any, name: Any) -> An
             out_values_type=dtypes.int64 if hashed else dtypes.string, out_row_splits_type=kind,
         )  # fmt: skip
         return RaggedTensor.from_row_splits(values, splits, validate=False)
+
+
+def _as_tensors(x: Any) -> Any:
+    """Return what was fetched of a ragged or sparse tensor as one."""
+    if isinstance(x, SparseTensorValue):
+        return SparseTensor.from_value(x)
+    return ragged_or_tensor(x) if isinstance(x, RaggedTensorValue) else x
 
 
 def _wide(x: Any) -> Any:
