@@ -36,6 +36,7 @@ from ebbflow.ops.declare import (
 )
 from ebbflow.ops.elementwise import fitted_loops  # noqa: F401  (the large forms of some rows)
 from ebbflow.ops.elementwise.unary import exp, log, square
+from ebbflow.ops.elementwise.zeta_loops import quick_zeta
 from ebbflow.ops.parts import in_parts
 
 
@@ -170,7 +171,10 @@ IgammaGradA = binary("IgammaGradA", _igamma_grad_a, FLAT, FLAT, types="float,dou
 
 
 def _zeta(xp: Any, x: Any, q: Any) -> Any:
-    value = scipy_function(xp.__name__, "zeta")(x, q)
+    plain = scipy_function(xp.__name__, "zeta")
+    value = quick_zeta(x, q, plain) if xp is np else None
+    if value is None:
+        value = plain(x, q)
     pole = (q <= 0) & (q == xp.floor(q))  # approached from both sides: infinite for even x, undecided for odd
     return xp.where(pole, xp.where(xp.mod(x, 2) == 0, x.dtype.type(np.inf), x.dtype.type(np.nan)), value)
 
