@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import numpy as np
+
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
@@ -21,6 +23,7 @@ from ebbflow.ops.arrays.ranges import range as number_range
 from ebbflow.ops.arrays.shaping import rank, size
 from ebbflow.ops.declare import dense, raw, reduce_to, show
 from ebbflow.ops.elementwise.binary import maximum, minimum
+from ebbflow.ops.elementwise.element_loops import LARGE, clipped
 from ebbflow.ops.reduce.reductions import reduce_sum
 
 ClipByValue = op(
@@ -46,6 +49,10 @@ def _(t, clip_value_min, clip_value_max):
 def _(xp, t, clip_value_min, clip_value_max):
     if any(limit.ndim and limit.shape != t.shape for limit in (clip_value_min, clip_value_max)):
         raise ValueError("the limits differ in shape")
+    if xp is np and t.size >= LARGE:
+        result = clipped(t, clip_value_min, clip_value_max)
+        if result is not None:
+            return result
     return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
 
 

@@ -212,6 +212,25 @@ def chosen(condition: U8, x: I32, y: I32, out: I32, begin: int, end: int) -> Non
         out[i] = first if condition[i] != 0 else second
 
 
+@loop
+def between_limits(x: F32, low: Single, high: Single, out: F32, begin: int, end: int) -> None:
+    """Take the lesser of each number and one limit, then the greater of that and the other."""
+    for i in range(begin, end):
+        y = high if high < x[i] or high != high else x[i]
+        out[i] = low if low > y or low != low else y
+
+
+def clipped(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
+    """Return numbers within two limits; None where NumPy is to do it."""
+    single = x.dtype == np.float32 and x.size >= LARGE and x.flags.c_contiguous and not (low.ndim or high.ndim)
+    code = between_limits.code() if single else None
+    if code is None:
+        return None
+    limits, out = (float(low), float(high)), memory.empty(x.shape, x.dtype)
+    in_shares(lambda begin, end: code(x, *limits, out, begin, end), out.size, SHARE)
+    return out
+
+
 @waiting_loop
 def complex_exps(z: F32, out: F32, begin: int, end: int) -> None:
     """Raise e to complex numbers, which lie as pairs."""

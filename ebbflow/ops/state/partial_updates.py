@@ -50,6 +50,9 @@ def update_rows(rows: np.ndarray, kind: str, at: np.ndarray, updates: np.ndarray
     if isinstance(function, np.ufunc):
         fold_into(rows, at, updates, function)
         return
+    if kind == "Update":
+        rows[at] = updates  # of a row that is named twice NumPy keeps the last
+        return
     turns = rounds(at)
     for chosen in (slice(i, i + 1) for i in range(at.size)) if turns is None else turns:
         places = at[chosen]

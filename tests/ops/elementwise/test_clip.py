@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.engines.native import late_code
 from tests.ops.cases import MODES, Case, Refusal, args
 
 
@@ -86,3 +87,17 @@ class TestGlobalNorm:
 @pytest.mark.parametrize("norm", [-1.0, float("-inf"), 0.0])
 def test_a_norm_below_zero_is_none(norm):
     assert tf.clip_by_norm([1.0, 2.0, 3.0], norm).numpy().tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_many_numbers_are_clipped_as_few(dtype):
+    x = np.random.default_rng(0).normal(0, 5, (3, 70_001)).astype(dtype)
+    if dtype is not np.int32:
+        x[0, :4] = np.nan, np.inf, -np.inf, -0.0
+    for low, high in ((-2, 3), (3, -2), *(() if dtype is np.int32 else ((np.nan, 1), (0, np.nan), (-np.inf, 0)))):
+        call = lambda low=low, high=high: tf.clip_by_value(x, dtype(low), dtype(high)).numpy()
+        first = call()
+        late_code.settle()
+        np.testing.assert_array_equal(first, np.maximum(np.minimum(x, dtype(high)), dtype(low)))
+        np.testing.assert_array_equal(call(), first)
+    np.testing.assert_array_equal(tf.saturate_cast(x[1:], tf.uint8).numpy(), np.clip(x[1:], 0, 255).astype(np.uint8))
