@@ -481,4 +481,17 @@ contrib.seq2seq.python.ops.basic_decoder.BasicDecoderV2
 DistributionShape as contrib.distributions.python.ops.shape._DistributionShape
 [ops.sparse.cross]
 DEFAULT_KEY as contrib.layers.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
+[tf1.metric_learning]
+contrib.losses.metric_learning.: contrastive_loss lifted_struct_loss npairs_loss npairs_loss_multilabel
+contrib.losses.metric_learning.triplet_semihard_loss
+contrib.losses.python.metric_learning.: contrastive_loss lifted_struct_loss npairs_loss npairs_loss_multilabel
+contrib.losses.python.metric_learning.triplet_semihard_loss
+contrib.losses.python.metric_learning.metric_loss_ops.: contrastive_loss lifted_struct_loss npairs_loss
+contrib.losses.python.metric_learning.metric_loss_ops.: npairs_loss_multilabel triplet_semihard_loss
+[tf1.learn_roles]
+contrib.learn.: Evaluable Trainable
+contrib.learn.python.learn.evaluable.Evaluable
+contrib.learn.python.learn.trainable.Trainable
+[doors.learn.run_config]
+contrib.learn.python.learn.run_config.RunConfig
 """

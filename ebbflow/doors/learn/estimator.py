@@ -18,6 +18,7 @@ from ebbflow.doors import estimator_package
 from ebbflow.doors.learn.inputs import input_of
 from ebbflow.doors.learn.metric_spec import MetricSpec
 from ebbflow.doors.learn.monitors import hooks_of
+from ebbflow.tf1.learn_roles import Evaluable, Trainable
 
 core = estimator_package.shown(1)
 
@@ -225,6 +226,10 @@ def _together(rows: list[Any]) -> Any:
 
 ALONE = "predictions"
 """The key of a prediction that came without one: the package's Estimators keep dictionaries."""
+
+
+Evaluable.register(BaseEstimator)
+Trainable.register(BaseEstimator)
 
 
 class Estimator(BaseEstimator):

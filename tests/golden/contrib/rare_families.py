@@ -177,3 +177,22 @@ def axes_of_samples_batches_and_events(tf):
             back = shape.undo_make_batch_of_event_sample_matrices(matrices, samples)
             found += [*shape.get_dims(value), *shape.get_shape(value), matrices, tf.reduce_sum(tf.abs(back - value))]
     return [*run(tf, *found), refusal(kind, 1), refusal(kind, -1, 0), refusal(kind(2, 2).get_sample_ndims, x)]
+
+
+@case
+def losses_of_embeddings(tf):
+    losses = tf.contrib.losses.metric_learning
+    labels = tf.constant([0, 1, 0, 2, 1, 0])
+    draw = np.random.RandomState(3)
+    first, second = (tf.constant(draw.normal(size=(6, 4)).astype(np.float32)) for _ in range(2))
+    sparse = [tf.SparseTensor([[0, i % 3], [0, 3]], [1, 1], [1, 4]) for i in range(6)]
+    values = [
+        losses.contrastive_loss(tf.constant([1, 0, 1, 0, 0, 1]), first, second, margin=2.0),
+        losses.triplet_semihard_loss(labels, first),
+        losses.triplet_semihard_loss(labels, 3.0 * second, margin=0.5),
+        losses.npairs_loss(labels, first, second),
+        losses.npairs_loss_multilabel(sparse, first, second),
+        losses.lifted_struct_loss(labels, first),
+    ]
+    slopes = [g for value in values[:4] for g in tf.gradients(value, [first, second]) if g is not None]
+    return run(tf, *(values + slopes))
