@@ -33,8 +33,10 @@ class BaseDecoder(_Layer):  # type: ignore[misc, valid-type]
 
     def call(self, inputs: Nested, initial_state: Nested = None, **kwargs: Nested) -> tuple[Any, Any, Any]:
         """Return the outputs, the last state and the lengths of all rows."""
+        of_layers = ("training", "mask")  # what Keras gives every layer
+        others = {word: value for word, value in kwargs.items() if word not in of_layers}
         return decoder.dynamic_decode(
-            _Begun(self, inputs, {**kwargs, "initial_state": initial_state}), self.output_time_major,
+            _Begun(self, inputs, {**others, "initial_state": initial_state}), self.output_time_major,
             self.impute_finished, self.maximum_iterations, self.parallel_iterations, self.swap_memory,
         )  # fmt: skip
 
