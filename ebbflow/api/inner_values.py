@@ -55,6 +55,10 @@ class DevicePlacement(enum.IntEnum):
     SILENT_FOR_INT32 = 3
 
 
+PLACEMENT_EXPLICIT, PLACEMENT_WARN = DevicePlacement.EXPLICIT, DevicePlacement.WARN
+PLACEMENT_SILENT, PLACEMENT_SILENT_FOR_INT32 = DevicePlacement.SILENT, DevicePlacement.SILENT_FOR_INT32
+
+
 def never() -> bool:
     """Return False: what TensorFlow can be built with, and is not here."""
     return False

@@ -8,6 +8,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.api import inner_values as inner
+from ebbflow.api import namespace, views
 
 SHAPE = tf.TensorShape
 
@@ -40,6 +41,8 @@ SHAPE = tf.TensorShape
         (lambda: inner.is_generic_mapping(typing.Mapping[int, str]), True),
         (lambda: inner.is_generic_union(typing.Union[int, str]), True),  # noqa: UP007
         (lambda: inner.NUMPY_TYPES[np.int8], tf.int8),
+        (lambda: inner.PLACEMENT_SILENT.name, "SILENT"),
+        (lambda: namespace.resolve(views.names_inside("v2")["python.util.nest.is_mapping"])({}), True),
         (lambda: inner.TYPE_TO_STRING[101], "float32_ref"),
     ],
 )

@@ -392,6 +392,10 @@ python.util.nest.: is_sequence_or_composite list_to_tuple map_structure map_stru
 python.util.nest.: map_structure_with_paths map_structure_with_tuple_paths map_structure_with_tuple_paths_up_to
 python.util.nest.: pack_sequence_as yield_flat_paths _is_attrs _is_composite_tensor _is_mapping _is_mapping_view
 python.util.nest.: _is_namedtuple _is_type_spec _same_namedtuples
+_is_attrs as python.util.nest.is_attrs
+_is_mapping as python.util.nest.is_mapping
+_is_namedtuple as python.util.nest.is_namedtuple
+_same_namedtuples as python.util.nest.same_namedtuples
 [testing.modes]
 python.framework.test_util.: IsBuiltWithNvcc IsBuiltWithXLA IsCPUTargetAvailable disable_with_predicate
 python.framework.test_util.assert_no_new_pyobjects_executing_eagerly

@@ -115,6 +115,10 @@ NUMPY_TYPES as python.framework.dtypes._NP_TO_TF
 never as python.pywrap_sanitizers.is_asan_enabled python.pywrap_sanitizers.is_msan_enabled
 never as python.pywrap_sanitizers.is_tsan_enabled python.pywrap_sanitizers.is_ubsan_enabled
 never as python.eager.context.is_tfrt_enabled
+PLACEMENT_EXPLICIT as python.eager.context.DEVICE_PLACEMENT_EXPLICIT
+PLACEMENT_SILENT as python.eager.context.DEVICE_PLACEMENT_SILENT
+PLACEMENT_SILENT_FOR_INT32 as python.eager.context.DEVICE_PLACEMENT_SILENT_FOR_INT32
+PLACEMENT_WARN as python.eager.context.DEVICE_PLACEMENT_WARN
 python.framework.common_shapes.: broadcast_shape is_broadcast_compatible
 python.ops.math_ops.reduced_shape
 python.ops.shape_util.shape_tensor
