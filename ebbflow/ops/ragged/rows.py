@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import dimension_value
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import AnyTensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.span_loops import at_hand, taken_rows
 from ebbflow.ops.ragged.tensor import RaggedTensor, rows_of
+from ebbflow.ops.sizes import invalid
 
 # --- taking -----------------------------------------------------------------------------------------------------------
 
@@ -281,12 +282,28 @@ def _without(value: Any, axis: int) -> Any:
     if not isinstance(value, RaggedTensor):
         return raw.Squeeze(value, squeeze_dims=[axis])
     if axis == 0:
-        return take(value, convert(0))
-    if axis == 1:
-        if value._uniform != 1:
-            raise ValueError(f"axis 1 of a ragged tensor of shape {value.shape} is not of length 1")
+        return take(value, _once_one(convert(0), value.nrows(), axis))
+    if axis > 1:
+        return value.with_values(_without(value.values, axis - 1))
+    if value._uniform == 1:
         return value.values
-    return value.with_values(_without(value.values, axis - 1))
+    if not isinstance(value.values, RaggedTensor):
+        return _once_one(value.values, value.row_lengths(), axis)
+    inner = value.values
+    splits = _once_one(inner.row_splits, value.row_lengths(), axis)
+    return RaggedTensor.from_row_splits(inner.values, splits, validate=False)
+
+
+def _once_one(tensor: Any, lengths: Any, axis: int) -> Any:
+    """Return a tensor once it is known, at once or in the run, that an axis that goes is of length 1 in all rows."""
+    what = f"Can not squeeze axis {axis} of a ragged tensor: expected rows of length 1, got lengths"
+    if isinstance(lengths, EagerTensor):
+        if np.any(lengths._array != 1):
+            raise invalid(f"{what} {lengths._array.tolist()}")
+        return tensor
+    condition = raw.All(raw.Reshape(raw.Equal(lengths, np.array(1, lengths.dtype.np)), [-1]), [0])
+    with context.current_graph().control_dependencies([raw.Assert(condition, [what, lengths])]):
+        return raw.Identity(tensor)
 
 
 def tile(value: RaggedTensor, multiples: Any) -> Any:

@@ -197,3 +197,14 @@ def test_tile_by_numbers_of_the_run():
 
     for times in ([2, 1, 1], [1, 2, 1], [1, 1, 2], [2, 3, 2], [1, 0, 1]):
         assert tiled(tf.constant(times)).to_list() == tf.tile(rows, times).to_list()
+
+
+def test_squeeze_looks_at_the_rows():
+    ones = tf.ragged.constant([[[1, 2]], [[3]]])
+    for squeezed in (tf.squeeze, tf.function(tf.squeeze)):
+        assert squeezed(ones, [1]).to_list() == [[1, 2], [3]]
+        assert squeezed(tf.ragged.constant([[4], [5]]), [1]).numpy().tolist() == [4, 5]
+        assert squeezed(tf.ragged.constant([[[6], [7, 8]]]), [0]).to_list() == [[6], [7, 8]]
+        for rows, axis in ((ones, 0), (tf.ragged.constant([[1], [2, 3]]), 1), (ones, 2)):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="expected rows of length 1"):
+                squeezed(rows, [axis])
