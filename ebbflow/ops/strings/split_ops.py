@@ -15,7 +15,7 @@ from ebbflow.ops.shape_rules import ranked
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.strings.arrays import as_bytes, one_text, text_array
 from ebbflow.ops.strings.split_loops import counts_of_parts, joined_neighbours, split_texts
-from ebbflow.ops.strings.text_loops import code_for, looked_at, recent_texts
+from ebbflow.ops.strings.text_loops import FEW, code_for, looked_at, recent_texts
 
 StringSplit = op(
     "StringSplit(input:string, delimiter:string) -> (indices:int64, values:string, shape:int64)"
@@ -152,6 +152,10 @@ def _(xp, data, data_splits, *, separator, ngram_widths, left_pad, right_pad, pa
     glue, left, right = as_bytes(separator), as_bytes(left_pad), as_bytes(right_pad)
     grams: list[bytes] = []
     ends = [0] if splits else []
+    if len(splits) == 2 and len(ngram_widths) == 1 and _padding(ngram_widths[0], pad_width) == 0:
+        alone = _neighbours(data, ngram_widths[0], glue)
+        if alone is not None:
+            return alone, np.array([0, len(alone)], data_splits.dtype)
     tokens = data.tolist()
     for start, stop in itertools.pairwise(splits):
         row = tokens[start:stop]
@@ -188,11 +192,18 @@ def _checked_splits(data_splits: np.ndarray, size: int) -> list[int]:
 def _grams(row: list[bytes], width: int, pad: int, glue: bytes, left: bytes, right: bytes) -> list[bytes]:
     """Return the grams of one width of a row that is filled up by `pad` texts on either side."""
     filled = [left] * pad + row + [right] * pad
-    if len(filled) >= width:
-        texts = text_array(filled, (len(filled),))
-        code = code_for(joined_neighbours, texts)
-        out = np.empty(len(filled) - width + 1, object)
-        if code is not None and code(texts, texts.size, width, text_array([glue], (1,)), out) >= 0:
-            grams: list[bytes] = out.tolist()
+    if len(filled) >= max(width, FEW):  # of a short row the array alone would take longer
+        joined = _neighbours(text_array(filled, (len(filled),)), width, glue)
+        if joined is not None:
+            grams: list[bytes] = joined.tolist()
             return grams
     return [glue.join(filled[i : i + width]) for i in range(len(filled) - width + 1)]
+
+
+def _neighbours(texts: np.ndarray, width: int, glue: bytes) -> np.ndarray | None:
+    """Return each text joined with those behind it by machine code; None where there is none, or few texts."""
+    code = code_for(joined_neighbours, texts) if len(texts) >= max(width, FEW) else None
+    if code is None:
+        return None
+    out = np.empty(len(texts) - width + 1, object)
+    return out if code(texts, texts.size, width, text_array([glue], (1,)), out) >= 0 else None

@@ -36,6 +36,8 @@ CALLS = {
     "words' places": lambda t: tf.strings.split(t).row_splits,
     "parts of words": lambda t: tf.strings.split(tf.strings.join([t, "ab--c", t, "--"]), "--").values,
     "grams": lambda t: tf.strings.ngrams(t, 3, separator="||"),
+    "one row's grams": lambda t: tf.strings.ngrams(t, 1),
+    "grams of rows": lambda t: tf.strings.ngrams(tf.reshape(t, [4, -1]), 2, separator=""),
     "filled grams": lambda t: tf.strings.ngrams(t, [1, 2], pad_values=("<", ">")),
     "bytes": lambda t: tf.strings.bytes_split(t).values,
     "fast": lambda t: tf.strings.to_hash_bucket_fast(t, 1 << 60),
