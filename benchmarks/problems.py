@@ -60,6 +60,7 @@ class Pipeline:
     numbers: int = 200_000
     examples: int = 50_000
     pictures: int = 200
+    slow: int = 100
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """Return rows and their labels, the same in every process."""

@@ -36,6 +36,7 @@ from ebbflow.data.options import PROCESSES, ExternalStatePolicy, Options
 from ebbflow.data.pipe import INFINITE, UNKNOWN, Pipe, Under, joint, pipe_of
 from ebbflow.data.recipes import Recipe
 from ebbflow.data.running import DEBUG, USUAL, Run, current
+from ebbflow.data.statistics import gathered_by
 from ebbflow.data.traced import Traced
 from ebbflow.data.written_graphs import DatasetToGraphV2
 from ebbflow.ops.state.storage import boxed
@@ -292,7 +293,9 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
     def with_options(self, options: Options, name: str | None = None) -> DatasetV2:
         """Return this dataset with some options set."""
         whole = (self._known_options() or _NO_OPTIONS).with_set(options)
-        made = self._then(
+        statistics = options._values.get("experimental_stats")
+        told = statistics is not None and statistics.aggregator is not None
+        made = (gathered_by(self, statistics) if told else self)._then(
             selecting.OptionsDataset, kind="_OptionsDataset", serialized_options=whole.serialized(),
             metadata=PROCESSES if whole.experimental_python_processes else b"", name=name,
         )  # fmt: skip

@@ -229,6 +229,13 @@ class DistributeOptions(OptionsBase):
     num_devices = _Setting(int)
 
 
+class MapVectorizationOptions(OptionsBase):
+    """Maps of whole batches, of TF 1."""
+
+    enabled = _Setting(bool, field=None)
+    use_choose_fastest = _Setting(bool, field=None)
+
+
 class OptimizationOptions(OptionsBase):
     """Rewrites."""
 
@@ -249,6 +256,7 @@ class OptimizationOptions(OptionsBase):
     autotune_buffers = _Setting(bool, field=None)
     autotune_cpu_budget = _Setting(int, field=None)
     hoist_random_uniform = _Setting(bool, field=None)
+    map_vectorization = _Setting(MapVectorizationOptions, field=None)
 
 
 class ServiceOptions(OptionsBase):
@@ -264,6 +272,15 @@ class ThreadingOptions(OptionsBase):
     _message = "ThreadingOptions"
     max_intra_op_parallelism = _Setting(int)
     private_threadpool_size = _Setting(int)
+
+
+class StatsOptions(OptionsBase):
+    """Statistics, of TF 1."""
+
+    aggregator = _Setting(object, field=None)
+    prefix = _Setting(str, "", field=None)
+    counter_prefix = _Setting(str, "", field=None)
+    latency_all_edges = _Setting(bool, field=None)
 
 
 class Options(OptionsBase):
@@ -286,7 +303,7 @@ class Options(OptionsBase):
     threading = _Setting(ThreadingOptions, field="threading_options")
     experimental_threading = _Alias("threading")
     experimental_autotune = _Setting(bool, field=None)  # of TF 1
-    experimental_stats = _Setting(object, field=None)
+    experimental_stats = _Setting(StatsOptions, field=None)
 
     def merge(self, options: Options) -> Options:
         """Return these options with those that are set in `options` over them."""

@@ -33,14 +33,7 @@ NonSerializableDataset = dataset_op(f"NonSerializableDataset(input_dataset:varia
 FinalizeDataset = dataset_op(
     f"FinalizeDataset(input_dataset:variant) -> (handle:variant) | has_captured_ref: bool = false; {TYPED}"
 )
-LatencyStatsDataset = dataset_op(
-    f"LatencyStatsDataset(input_dataset:variant, tag:string) -> (handle:variant) | {TYPED}"
-)
-BytesProducedStatsDataset = dataset_op(
-    f"BytesProducedStatsDataset(input_dataset:variant, tag:string) -> (handle:variant) | {TYPED}"
-)
-for _declared in (MaxIntraOpParallelismDataset, PrivateThreadPoolDataset, NonSerializableDataset, FinalizeDataset,
-                  LatencyStatsDataset, BytesProducedStatsDataset):  # fmt: skip
+for _declared in (MaxIntraOpParallelismDataset, PrivateThreadPoolDataset, NonSerializableDataset, FinalizeDataset):
     _declared.kernel(lambda xp, input_dataset, *wishes: input_dataset)
 
 WrapDatasetVariant = dataset_op("WrapDatasetVariant(input_handle:variant) -> (output_handle:variant)")

@@ -6,8 +6,6 @@ sound by `ops.wav`, both as TensorFlow's libraries would write them.
 
 from __future__ import annotations
 
-import functools
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +13,7 @@ import numpy as np
 
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
+from ebbflow.messages.histograms import histogram_proto
 from ebbflow.messages.tensors import content_proto
 from ebbflow.ops.audio.wav import encode_wav
 from ebbflow.ops.image.png import encode_png
@@ -57,41 +56,6 @@ def histogram_summary(tag: Any, values: Any, name: str = "HistogramSummary") -> 
             f"Nan in summary histogram for: {name}" if np.isnan(first) else f"Infinity in Histogram for: {name}"
         )
     return messages.Summary(value=[messages.Summary.Value(tag=tag, histo=histogram_proto(values))])
-
-
-def histogram_proto(values: np.ndarray) -> Message:
-    """The `HistogramProto` of finite numbers: of buckets in a row that are empty, only the last is kept."""
-    limits = bucket_limits()
-    inside = np.minimum(np.searchsorted(limits, values, side="right"), len(limits) - 1)
-    counts = np.bincount(inside, minlength=len(limits))
-    keep = (counts > 0) | np.append(counts[1:] > 0, True)
-    with np.errstate(over="ignore"):
-        return messages.HistogramProto(
-            min=values.min(initial=sys.float_info.max),
-            max=values.max(initial=-sys.float_info.max),
-            num=len(values),
-            sum=_sum_in_order(values),
-            sum_squares=_sum_in_order(values * values),
-            bucket_limit=limits[keep],
-            bucket=counts[keep],
-        )
-
-
-@functools.cache
-def bucket_limits() -> np.ndarray:
-    """The upper ends of the buckets: 0, and to both sides 1e-12, growing by a tenth, up to 1e20, then the largest."""
-    positive = []
-    limit = 1.0e-12
-    while limit < 1.0e20:
-        positive.append(limit)
-        limit *= 1.1
-    positive.append(sys.float_info.max)
-    return np.array([-v for v in reversed(positive)] + [0.0] + positive)
-
-
-def _sum_in_order(values: np.ndarray) -> float:
-    """The sum as a loop gives it; `np.sum` adds in pairs, which rounds differently."""
-    return np.add.accumulate(values)[-1] if len(values) else 0.0
 
 
 # Images -------------------------------------------------------------------------------------------------------------

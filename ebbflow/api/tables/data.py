@@ -44,6 +44,10 @@ data.experimental.: OptimizationOptions ServiceOptions
 """
 
 V1 = """
+[data.statistics]
+data.experimental.: StatsAggregator bytes_produced_stats latency_stats
+[data.options]
+data.experimental.: MapVectorizationOptions StatsOptions
 [data.feature_files]
 make_batched_features_dataset_v1 as data.experimental.make_batched_features_dataset
 [data.sql]
