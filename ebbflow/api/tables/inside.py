@@ -145,6 +145,8 @@ python.data.ops.readers.: FixedLengthRecordDatasetV2 TFRecordDatasetV2 TextLineD
 RecordInputV1 as python.ops.data_flow_ops.RecordInput
 [data.random_access]
 global_shuffle as python.data.experimental.ops.global_shuffle_op._global_shuffle
+[data.service.distributing]
+distribute_refreshed as python.data.experimental.ops.data_service_ops._distribute
 [data.inner_names]
 python.data.util.nest.: assert_same_structure assert_shallow_structure flatten_up_to map_structure_up_to
 python.data.util.nest.pack_sequence_as

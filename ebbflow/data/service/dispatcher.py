@@ -2,13 +2,17 @@
 
 An iteration is one reading of a dataset by all clients that share a job; its number is what clients and workers name it
 by. Where workers are to share the source, the dispatcher deals out the numbers of its elements. A worker is forgotten
-with the link it came by. Knows datasets as bytes; runs none.
+with the link it came by. With a directory, what is known is written there and outlives the dispatcher. Knows
+datasets as bytes; runs none.
 """
 
 from __future__ import annotations
 
+import base64
+import json
+import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +29,41 @@ KEPT = 4096
 """Iterations that are remembered."""
 
 
+class Journal:
+    """Lines of JSON in a file, read again by whoever begins with the same directory."""
+
+    def __init__(self, folder: str, apply: Callable[..., None]):
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "dispatcher.journal")
+        whole = b""
+        if os.path.exists(path):
+            with open(path, "rb") as file:
+                whole = file.read()
+            whole = whole[: whole.rfind(b"\n") + 1]  # a line that was being written is not counted on
+            for line in whole.splitlines():
+                apply(*json.loads(line))
+        self._file = open(path, "r+b" if os.path.exists(path) else "wb")  # noqa: SIM115  (as long as the dispatcher)
+        self._file.seek(len(whole))
+        self._file.truncate()
+
+    def write(self, entry: Any) -> None:
+        """Add a line."""
+        self._file.write(json.dumps(entry).encode() + b"\n")
+        self._file.flush()
+
+
+def _as_text(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def _as_bytes(text: str) -> bytes:
+    return base64.b64decode(text)
+
+
 class Dispatcher:
     """What a dispatcher knows."""
 
-    def __init__(self, worker_addresses: Sequence[str] = ()):
+    def __init__(self, worker_addresses: Sequence[str] = (), work_dir: str | None = None):
         self._fixed = list(worker_addresses)
         self._workers: dict[str, Link] = {}  # by address, in the order they came
         self._datasets: dict[str, tuple[bytes, bytes]] = {}  # graph and spec, by id
@@ -37,6 +72,7 @@ class Dispatcher:
         self._iterations: dict[int, dict[str, Any]] = {}
         self._dealt: dict[tuple[int, int, int], int] = {}  # by iteration, source and repetition: the next number
         self._lock = threading.Lock()
+        self._journal = None if work_dir is None else Journal(work_dir, self._apply)
         self.service = Service(
             {
                 "join": self._join,
@@ -53,6 +89,27 @@ class Dispatcher:
     def worker_count(self) -> int:
         """How many workers there are."""
         return len(self._workers)
+
+    # --- what is known, and lasts -------------------------------------------------------------------------------------
+
+    def _note(self, *entry: Any) -> None:
+        """Know something from now on; a dispatcher that begins anew with the same directory will know it too."""
+        if self._journal is not None:
+            self._journal.write(entry)
+        self._apply(*entry)
+
+    def _apply(self, kind: str, *values: Any) -> None:
+        if kind == "dataset":
+            name, fingerprint, graph, spec = values
+            self._datasets.setdefault(name, (_as_bytes(graph), _as_bytes(spec)))
+            self._ids.setdefault((fingerprint, _as_bytes(spec)), name)
+        elif kind == "iteration":
+            job, repetition, number, asked = values
+            self._jobs[job, repetition] = {"number": number, **asked}
+            self._iterations[number] = asked
+            self._forget()
+        else:
+            self._dealt[values[:3]] = values[3]
 
     # --- workers ------------------------------------------------------------------------------------------------------
 
@@ -80,8 +137,8 @@ class Dispatcher:
             known = self._datasets.get(name)
             if known is not None and known[1] != spec:
                 raise invalid(f"Datasets with the same ID should have the same structure, got two for {name!r}")
-            self._datasets[name] = known or (graph, spec)
-            self._ids.setdefault((fingerprint, spec), name)
+            if known is None or (fingerprint, spec) not in self._ids:
+                self._note("dataset", name, fingerprint, *map(_as_text, known or (graph, spec)))
         return name, ()
 
     def _found(self, name: str) -> tuple[bytes, bytes]:
@@ -104,10 +161,7 @@ class Dispatcher:
         with self._lock:
             key = (job, repetition)
             if key not in self._jobs:
-                number = len(self._jobs) + FIRST_ID
-                self._jobs[key] = {"number": number, **asked}
-                self._iterations[number] = asked
-                self._forget()
+                self._note("iteration", job, repetition, len(self._jobs) + FIRST_ID, asked)
             known = self._jobs[key]
         for name, value in asked.items():
             if known[name] != value:
@@ -134,5 +188,5 @@ class Dispatcher:
         key = (iteration, source, repetition)
         with self._lock:
             first = self._dealt.get(key, 0)
-            self._dealt[key] = first + count
+            self._note("dealt", *key, first + count)
         return first, ()

@@ -63,6 +63,9 @@ def _policy(mode: Any) -> ShardingPolicy:
 
 
 def _address(service: Any) -> str:
+    """Return the address of a service that is given as `[protocol://]address`, or as both in a tuple."""
+    if isinstance(service, tuple) and len(service) == 2 and all(isinstance(part, str) for part in service):
+        service = "://".join(service)
     if isinstance(service, bytes):
         service = service.decode()
     if not isinstance(service, str):
@@ -140,7 +143,7 @@ def from_dataset_id(
     """Return the dataset that a service knows by an id, as its workers give it."""
     mode = _policy(processing_mode)
     _check(job_name, "AUTO", target_workers, consumer_index, num_consumers)
-    name = dataset_id if isinstance(dataset_id, str) else bytes(convert(dataset_id, dtypes.string).numpy()).decode()
+    name = _text(dataset_id) if isinstance(dataset_id, (str, bytes)) else _text(convert(dataset_id).numpy())
     spec = _spec_at(service, name) if element_spec is None else element_spec
     peer, job = Peer(_address(service)), _text(job_name) or f"anonymous-{secrets.token_hex(8)}"
     repetitions = itertools.count()
@@ -162,7 +165,7 @@ def from_dataset_id(
 
 
 def _text(name: Any) -> str:
-    return name.decode() if isinstance(name, bytes) else name or ""
+    return name.decode() if isinstance(name, bytes) else "" if name is None else str(name)
 
 
 def distribute(
@@ -196,3 +199,23 @@ def distribute(
         )  # fmt: skip
 
     return apply
+
+
+def distribute_refreshed(
+    processing_mode: ShardingPolicy | str,
+    service: str,
+    job_name: str | None = None,
+    consumer_index: int | None = None,
+    num_consumers: int | None = None,
+    max_outstanding_requests: int | None = None,
+    task_refresh_interval_hint_ms: int | None = None,
+    data_transfer_protocol: str | None = None,
+    compression: str | None = "AUTO",
+    cross_trainer_cache: CrossTrainerCache | None = None,
+    target_workers: str = "AUTO",
+) -> Callable[[DatasetV2], DatasetV2]:
+    """`distribute`, as TensorFlow's own tests call it: how often workers are looked for is no wish here."""
+    return distribute(
+        processing_mode, service, job_name, consumer_index, num_consumers, max_outstanding_requests,
+        data_transfer_protocol, compression, cross_trainer_cache, target_workers,
+    )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any
 from ebbflow.core import errors
 from ebbflow.data.calls import Element
 from ebbflow.data.running import Bunched
-from ebbflow.data.service.calls import Peer, unpacked
+from ebbflow.data.service.calls import CONNECT_SECONDS, Peer, unpacked
 
 LOOK_SECONDS = 0.5
 """How often a reader looks for workers that have come since."""
@@ -77,7 +77,7 @@ class Reader(Bunched):
     def _look(self) -> None:
         """Ask those workers that are not asked yet."""
         self._looked = time.monotonic()
-        for address in self._dispatcher.ask("workers")[0]:
+        for address in self._dispatcher.ask_patiently(CONNECT_SECONDS, "workers")[0]:
             if address not in self._asked:
                 self._asked[address] = True
                 given = (address, self._meeting, self._ask)

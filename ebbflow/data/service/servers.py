@@ -79,7 +79,8 @@ class _Server:
         """Serve no longer, and cut off whoever is connected."""
         if not self._stopped.is_set():
             self._stopped.set()
-            self._end()
+            if self._begun:
+                self._end()
 
     _stop = stop
 
@@ -115,15 +116,12 @@ class DispatchServer(_Server):
     def __init__(self, config: DispatcherConfig | None = None, start: bool = True):
         super().__init__()
         config = config or DispatcherConfig()
-        if config.fault_tolerant_mode:
-            if not config.work_dir:
-                raise ValueError("Cannot enable fault tolerant mode without configuring a work dir.")
-            raise errors.UnimplementedError(
-                None, None, "fault_tolerant_mode: a dispatcher keeps nothing that outlives it; register datasets again"
-            )
+        if config.fault_tolerant_mode and not config.work_dir:
+            raise ValueError("Cannot enable fault tolerant mode without configuring a work dir.")
         _check_protocol(config.protocol)
         self._config = config
-        self._dispatcher = Dispatcher(config.worker_addresses or ())
+        kept = config.work_dir if config.fault_tolerant_mode else None
+        self._dispatcher = Dispatcher(config.worker_addresses or (), kept)
         if start:
             self.start()
 

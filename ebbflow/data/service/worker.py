@@ -15,7 +15,7 @@ from typing import Any
 from ebbflow import messages
 from ebbflow.core import errors
 from ebbflow.data.pipe import Element, Pipe, Position
-from ebbflow.data.service.calls import Answer, Peer, Service, packed
+from ebbflow.data.service.calls import CONNECT_SECONDS, Answer, Peer, Service, packed
 from ebbflow.data.service.sharing import share
 from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
 from ebbflow.graph.graph import Graph
@@ -179,8 +179,8 @@ class Worker:
         pipe = pipe_of_graph(arrays[0][0])
 
         def deal(source: int, repetition: int, count: int) -> int:
-            first, _ = self._dispatcher.ask(
-                "deal", iteration=iteration, source=source, repetition=repetition, count=count
+            first, _ = self._dispatcher.ask_patiently(
+                CONNECT_SECONDS, "deal", iteration=iteration, source=source, repetition=repetition, count=count
             )
             return first
 

@@ -168,6 +168,27 @@ def test_another_worker_comes_and_one_is_lost():
         dispatcher._stop()
 
 
+def test_a_dispatcher_that_begins_anew_knows_what_it_did(tmp_path):
+    (port,) = free_ports(1)
+    config = service.DispatcherConfig(port=port, work_dir=str(tmp_path), fault_tolerant_mode=True)
+    dispatcher = service.DispatchServer(config)
+    worker = worker_of(dispatcher)
+    try:
+        name = service.register_dataset(dispatcher.target, Dataset.range(1000))
+        read = iter(service.from_dataset_id("distributed_epoch", dispatcher.target, name))
+        first = [int(next(read)) for _ in range(10)]
+        dispatcher._stop()
+        dispatcher = service.DispatchServer(config)
+        assert first + [int(x) for x in read] == [*range(1000)]
+        assert service.register_dataset(dispatcher.target, Dataset.range(1000)) == name
+        assert numbers(service.from_dataset_id("parallel_epochs", dispatcher.target, name)) == [*range(1000)]
+    finally:
+        worker._stop()
+        dispatcher._stop()
+    with pytest.raises(ValueError, match="without configuring a work dir"):
+        service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True))
+
+
 def test_nobody_is_there():
     (port,) = free_ports(1)
     config = service.WorkerConfig(f"localhost:{port}", dispatcher_timeout_ms=100)
