@@ -324,7 +324,7 @@ def _(xp, inputs, segment_ids, num_segments, *, separator):
                       f"{show(segment_ids.shape)}")  # fmt: skip
     tail = inputs.shape[segment_ids.ndim :]
     room_for((count, *tail), 8)
-    rows = inputs.reshape(segment_ids.size, -1)
+    rows = inputs.reshape(segment_ids.size, math.prod(tail))  # -1 would not do for no rows at all
     parts: dict[int, list[Any]] = {}
     for row, segment in enumerate(segment_ids.reshape(-1).tolist()):
         if not 0 <= segment < count:
