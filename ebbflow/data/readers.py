@@ -25,11 +25,14 @@ def _is_dataset(filenames: Any) -> bool:
     spec = filenames.element_spec
     if not isinstance(spec, TensorSpec) or spec.dtype is not dtypes.string:
         raise TypeError(
-            "The `filenames` argument must contain `tf.string` elements. Got a dataset of elements "
-            f"{filenames.element_spec!r}."
+            "The `filenames` argument must contain `tf.string` elements. Got a dataset of "
+            f"`{getattr(spec, 'dtype', spec)!r}` elements."
         )
     if spec.shape.rank not in (0, None):
-        raise TypeError(f"The `filenames` argument must contain scalar `tf.string` elements. Got {spec!r}.")
+        raise TypeError(
+            "The `filenames` argument must contain `tf.string` elements of shape [] (i.e. scalars). Got a dataset of "
+            f"element shape {spec.shape}."
+        )
     return True
 
 
@@ -41,7 +44,10 @@ def _names(filenames: Any) -> Any:
     try:
         names = convert(filenames, dtypes.string, name="filenames")
     except (TypeError, ValueError):
-        raise TypeError(f"The `filenames` argument must contain `tf.string` elements. Got {filenames!r}.") from None
+        kind = convert(filenames).dtype
+        raise TypeError(
+            f"The `filenames` argument must contain `tf.string` elements. Got `{kind!r}` elements."
+        ) from None
     return names if names._dims != () else names[None]
 
 
