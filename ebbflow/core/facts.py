@@ -92,6 +92,8 @@ class Facts:
     """Infinities and NaN among its results mean nothing: it promises no numbers, or looks for them itself."""
     complains: bool = False
     """There for the error that it may raise, even if nobody takes its result."""
+    brings: bool = False
+    """It takes what its first input has next (an iterator, a queue), whatever else runs: shapes come with it."""
     waits: bool = False
     """It may wait for another node of the same run."""
     distributed_communication: bool = False

@@ -56,13 +56,15 @@ class BoundNode:
 class Executor:
     """The nodes that give the fetched tensors from the fed ones."""
 
-    def __init__(self, session: Any, fetches: Sequence[Any], feeds: Sequence[SymbolicTensor]):
+    def __init__(
+        self, session: Any, fetches: Sequence[Any], feeds: Sequence[SymbolicTensor], done: Sequence[Operation] = ()
+    ):
         self._slots: dict[int, int] = {}
         self._keep = (list(fetches), list(feeds))  # ids stay valid
         self._session = session
         for tensor in feeds:
             self._slot(tensor)
-        fed = {id(t) for t in feeds}
+        fed = {id(x) for x in (*feeds, *done)}
         self.bound: list[BoundNode] = []
         nodes = needed_nodes(fetches, fed)
         self._less = _doing_less(nodes, fetches)
@@ -287,7 +289,9 @@ def _dereferencing(call: Callable[..., Any], reads: list[int]) -> Callable[..., 
 
 
 def needed_nodes(fetches: Sequence[Any], fed: set[int]) -> list[Operation]:
-    """Return the nodes that the fetches need, each after those it depends on."""
+    """Return the nodes that the fetches need, each after those it depends on; `fed` has ids of tensors, and of nodes
+    that have been run.
+    """
     found: dict[int, Operation] = {}
     stack = [f.op if type(f) is SymbolicTensor else f for f in fetches if id(f) not in fed]
     ordered = True
@@ -308,7 +312,7 @@ def needed_nodes(fetches: Sequence[Any], fed: set[int]) -> list[Operation]:
 def _before(node: Operation, fed: set[int]) -> list[Operation]:
     before = [t.op for t in node._inputs if id(t) not in fed]
     for other in node.waits_for:  # waiting for a placeholder that is fed is waiting for nothing
-        if other.type not in PLACEHOLDERS or id(other._outputs[0]) not in fed:
+        if id(other) not in fed and (other.type not in PLACEHOLDERS or id(other._outputs[0]) not in fed):
             before.append(other)
     return before
 

@@ -89,7 +89,7 @@ class _Ways:
 
 def _flow(runner: Runner, shapes: Sequence[Any], decisions: Decisions | None = None) -> Flow:
     with runner.fetches[0].graph.changing if runner.fetches else contextlib.nullcontext():
-        nodes = needed_nodes(runner.fetches, {id(t) for t in runner.feeds})
+        nodes = needed_nodes(runner.fetches, {id(x) for x in (*runner.feeds, *runner.done)})
         return build(nodes, runner.feeds, shapes, runner.fetches, decisions)
 
 
@@ -131,7 +131,7 @@ def bind(node: Node, session: Any, patience: int = PATIENCE) -> Callable[..., An
     """
     within = partial(bind, session=session, patience=patience)
     if node.op is CLUSTER:
-        return Cluster(node.attrs["region"], within)
+        return Cluster(node.attrs["region"], within, session)
     if node.op in BOTH:
         return Native(node.attrs["region"], [storage_of(v, within) for v in node.inputs], within, session, patience)
     if node.op is TOGETHER:

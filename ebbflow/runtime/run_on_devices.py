@@ -27,6 +27,7 @@ from ebbflow.runtime.device_runner import DeviceRunner, runs_on
 from ebbflow.runtime.partition import Part, partition
 from ebbflow.runtime.placement import place
 from ebbflow.runtime.rendezvous import Aborted, LocalRendezvous, taking_part
+from ebbflow.runtime.sources import Sourced, sourced
 
 MOST_PARTS = 4096
 """Threads that may wait for each other at once: enough for every part that runs."""
@@ -39,7 +40,7 @@ def runner_for(
     jit: Any = None,
     name: str = "graph",
     default: Device | None = None,
-) -> Runner | Partitioned:
+) -> Runner | Sourced | Partitioned:
     """Return what gives the fetched values from the fed ones, on the devices that the nodes belong on; `default` is for
     those that ask for none.
     """
@@ -49,7 +50,7 @@ def runner_for(
     cluster = getattr(session, "cluster", None)
     simple = cluster is None and len(there) == 1 and not _logs(session)
     if simple and _all_match({node._device for node in nodes}, there[0]):
-        return whole
+        return sourced(whole)
     where = _where(session, nodes, {id(t) for t in whole.feeds}, there, default)
     homes = set(where.values())
     if cluster is not None:
@@ -60,7 +61,7 @@ def runner_for(
         return whole
     if len(homes) <= 1 and all(home.number is None for home in homes):
         whole.device = next(iter(homes)).name if homes else there[0].name
-        return whole
+        return sourced(whole)
     return Partitioned(session, nodes, where, whole)
 
 

@@ -180,9 +180,9 @@ _TAKE = ") -> (components:list(component_types)) | component_types: list(type) >
 _USES: dict[str, tuple[str, str, Callable[..., Any], Callable[..., Any]]] = {
     "QueueEnqueue": (_PUT, "waits keeps", _enqueue, lambda handle, components: []),
     "QueueEnqueueMany": (_PUT, "waits keeps", _enqueue_many, lambda handle, components: []),
-    "QueueDequeue": (_TAKE, "waits", _dequeue, _unknown),
-    "QueueDequeueMany": (f", n:int32{_TAKE}", "waits", _dequeue_many, _unknown),
-    "QueueDequeueUpTo": (f", n:int32{_TAKE}", "waits", _dequeue_up_to, _unknown),
+    "QueueDequeue": (_TAKE, "waits brings", _dequeue, _unknown),
+    "QueueDequeueMany": (f", n:int32{_TAKE}", "waits brings", _dequeue_many, _unknown),
+    "QueueDequeueUpTo": (f", n:int32{_TAKE}", "waits brings", _dequeue_up_to, _unknown),
     "QueueClose": (") -> () | cancel_pending_enqueues: bool = false", "waits", _close, lambda handle: []),
     "QueueIsClosed": (") -> (is_closed:bool)", "", lambda xp, handle: np.array(queue_of(handle).closed), scalar),
     "QueueSize": (") -> (size:int32)", "", lambda xp, handle: np.array(queue_of(handle).size(), np.int32), scalar),
