@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any
 
 from ebbflow.compiler.flow import Flow, Node
+from ebbflow.compiler.options import repeats
 from ebbflow.compiler.program import Program
 from ebbflow.compiler.tiles import Tiles, fits
 from ebbflow.engines.background import Worker
-from ebbflow.platform import config
 
 TRIALS = 6
 """So often each engine is timed before one is chosen."""
@@ -30,7 +30,7 @@ _all: weakref.WeakSet[Any] = weakref.WeakSet()
 class Cluster:
     """A function from the arrays that go in to those that come out."""
 
-    def __init__(self, region: Flow, bind: Callable[[Node], Callable[..., Any]]):
+    def __init__(self, region: Flow, bind: Callable[[Node], Callable[..., Any]], session: Any = None):
         self.region = region
         self.host: Callable[..., Any] = Tiles(region) if fits(region) else partial(_run, Program(region, bind))
         self.executable: Any = None
@@ -38,7 +38,7 @@ class Cluster:
         self._times: dict[str, list[float]] = {"host": [], "xla": []}
         self._chosen: Callable[..., Any] | None = None
         _all.add(self)
-        if config.wishes.deterministic:
+        if repeats(session):
             self._chosen = self.host
         else:
             _worker.add(self.compile)

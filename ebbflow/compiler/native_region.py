@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from ebbflow.compiler.flow import Flow, Node, Value, is_state
-from ebbflow.compiler.options import checking
+from ebbflow.compiler.options import from_the_first_run
 from ebbflow.compiler.program import Program
 from ebbflow.core import stopping
 from ebbflow.engines.background import Worker
 from ebbflow.engines.native import kernel as kernels
 from ebbflow.engines.native.kernel import Kernel
 from ebbflow.ops.state.storage import Storage
-from ebbflow.platform import config
 
 PATIENCE = 12
 """Runs by NumPy before code is made: most graphs of a script or a test run a few times only."""
@@ -61,7 +60,7 @@ class Native:
         self._wanted: list[Callable[[Any], None]] = []
         self.kernel: Any = None
         self.refusal: str | None = None
-        if checking() or config.wishes.deterministic:  # then no run may differ from the one before
+        if from_the_first_run(session):
             self.compile()
 
     def __call__(self, *arrays: Any) -> bool:

@@ -45,6 +45,20 @@ def checking() -> bool:
     return os.environ.get("EBBFLOW_CHECK", "0") not in ("", "0")
 
 
+def repeats(session: Any = None) -> bool:
+    """Return whether a run may not differ from another, in this process or the next.
+
+    Code rounds `exp` and its kin, and sums, in its own way; so no run may then be without it, and none by an engine
+    that was chosen by the clock.
+    """
+    return config.wishes.deterministic or getattr(session, "exact", False)
+
+
+def from_the_first_run(session: Any = None) -> bool:
+    """Return whether code is made before the first run, and not beside the first ones."""
+    return checking() or repeats(session)
+
+
 def switched_off(proto: Any = None) -> frozenset[str]:
     """Return the names of passes not to run; `ALL` stands for not compiling at all."""
     wishes = config.get_optimizer_experimental_options()

@@ -72,7 +72,10 @@ class SessionManager:
         init_feed_dict: Feeds | None = None,
         init_fn: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """Return a session that is restored from a checkpoint or, where there is none, initialized."""
+        """Return a session that is restored from a checkpoint or, where there is none, initialized.
+
+        One that goes on from checkpoints of its own comes to the very numbers of a training without interruption.
+        """
         sess, live = self._session(master, config, checkpoint_dir)
         if not self._adopted(sess, live, saver, checkpoint_dir):
             live.replace()
@@ -94,6 +97,7 @@ class SessionManager:
                 f"Init operations did not make model ready.  Init op: {_named(init_op)}, init fn: {init_fn}, "
                 f"local_init_op: {self._local_init_op}, error: {message}"
             )
+        sess.exact = bool(checkpoint_dir)
         return sess
 
     def _session(self, master: str, config: Any, folder: str | None = None) -> tuple[Any, LiveState]:

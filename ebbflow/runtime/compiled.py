@@ -15,11 +15,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.compiler.flow import Failed
-from ebbflow.compiler.options import checking
+from ebbflow.compiler.options import from_the_first_run
 from ebbflow.core.tensor import HOST_DEVICE
 from ebbflow.graph.symbolic import SymbolicTensor
 from ebbflow.ops.control.script import IN_PYTHON
-from ebbflow.platform import config
 from ebbflow.runtime.executor import Executor
 
 if TYPE_CHECKING:
@@ -38,13 +37,15 @@ class Runner:
     """The fetched values from the fed ones, time and again."""
 
     def __init__(
-        self, session: Any, fetches: Sequence[Any], feeds: Sequence[Any], jit: Any = None, name: str = "graph"
-    ):
+        self, session: Any, fetches: Sequence[Any], feeds: Sequence[Any], jit: Any = None, name: str = "graph",
+        done: Sequence[Any] = (),
+    ):  # fmt: skip
         self.jit = jit
         self.name = name
         for rewrite in before_running:
             fetches, feeds = rewrite(fetches, feeds)
-        self.executor = Executor(session, fetches, feeds)
+        self.executor = Executor(session, fetches, feeds, done)
+        self.done = done  # nodes that have been run before this is
         self.device = HOST_DEVICE
         self.jit_device: Any = None  # where XLA runs what it compiles whole, if not on the host
         self.session = session
@@ -120,7 +121,7 @@ class Runner:
         with self._lock:
             if key in self._programs:
                 return self._programs[key]
-            at_once = self.jit is True or checking() or config.wishes.deterministic
+            at_once = self.jit is True or from_the_first_run(self.session)
             if not at_once and self._all_in_python:
                 return None
             if at_once or (key in self._met and len(self._programs) < MAX_SHAPES):

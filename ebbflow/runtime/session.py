@@ -56,6 +56,7 @@ class BaseSession:
             platform_config.set_intra_op_parallelism_threads(config.intra_op_parallelism_threads)
         if config is not None and config.inter_op_parallelism_threads > 0:
             platform_config.set_inter_op_parallelism_threads(config.inter_op_parallelism_threads)
+        self.exact = False  # whether its runs repeat those of another process bit for bit
         self._closed = False
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self.stop = stopping.Stop(self)
