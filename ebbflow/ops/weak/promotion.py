@@ -182,8 +182,8 @@ def _plain_kind(x: object) -> Kind:
 def result_type(*arrays_and_dtypes: object) -> Kind:
     """Return the dtype in which all of these meet, and whether it is weak.
 
-    >>> result_type(1, np.int8(1))[0].name, result_type(1, 2.5)
-    ('int8', (tf.float32, True))
+    >>> result_type(np.int8(1)), result_type(2.5)
+    ((tf.int8, False), (tf.float32, True))
     """
     given = [x for x in arrays_and_dtypes if x is not None]
     for x in given:
