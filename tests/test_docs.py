@@ -50,12 +50,14 @@ def modules() -> list[str]:
     return [m.name for m in pkgutil.walk_packages(ebbflow.__path__, "ebbflow.") if m.name not in SKIPPED]
 
 
+OF_KERAS_2 = tuple(
+    f"ebbflow.doors.{name}" for name in ("learn.", "boosted_trees.", "contrib_estimator.", "decoder_layers")
+)
+
+
 @pytest.mark.parametrize("name", modules())
 def test_examples_in_docstrings(name):
-    if (
-        name.startswith(("ebbflow.doors.learn.", "ebbflow.doors.boosted_trees.", "ebbflow.doors.contrib_estimator."))
-        and importlib.util.find_spec("tf_keras") is None
-    ):
+    if name.startswith(OF_KERAS_2) and importlib.util.find_spec("tf_keras") is None:
         pytest.skip("no extra brings tf_keras, which asks for TensorFlow")
     module = importlib.import_module(name)
     ebbflow.random.set_seed(None)  # a test before may have left one

@@ -43,7 +43,8 @@ def exponential_power_convolution_kernel(
 
     `zero_inflation` is how much of a kernel that is 1 at the first place and 0 elsewhere is mixed in.
 
-    >>> exponential_power_convolution_kernel([3], [1.0], power=1.0, divisor=1.0).numpy().round(2).tolist()
+    >>> kernel = exponential_power_convolution_kernel([3], [1.0], power=1.0, divisor=1.0)
+    >>> [round(float(x), 2) for x in kernel]
     [1.0, 0.61, 0.61]
     """
     scale = convert(length_scale)

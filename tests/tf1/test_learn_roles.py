@@ -26,7 +26,9 @@ def test_a_role_must_be_played():
     assert Model().fit().evaluate() == {}
 
 
-@pytest.mark.skipif(importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras")
+@pytest.mark.skipif(
+    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
+)
 def test_estimators_play_both():
     estimator = importlib.import_module("ebbflow.doors.learn.estimator")
     assert issubclass(estimator.Estimator, Evaluable) and issubclass(estimator.BaseEstimator, Trainable)

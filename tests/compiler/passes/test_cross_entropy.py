@@ -40,7 +40,7 @@ def test_gradient(total, is_scaled):
     for _ in range(3):
         for got, expected in zip(compiled(tf.constant(LOGITS)), gradient(tf.constant(LOGITS)), strict=True):
             np.testing.assert_array_equal(got, expected)
-    program = compiled.get_concrete_function(tf.TensorSpec([6, 5])).graph._runners[None][0].__self__._programs[None]
+    program = compiled.get_concrete_function(tf.TensorSpec([6, 5])).graph._runners[None][3]._programs[None]
     assert ("_ScaledCrossEntropy" in [n.op.name for n in program.flow.nodes]) == is_scaled
 
 

@@ -12,7 +12,6 @@ import pytest
 import ebbflow as tf
 from ebbflow.cluster.ports import free_ports
 
-pytest.importorskip("grpc")
 service = tf.data.experimental.service
 Dataset = tf.data.Dataset
 
