@@ -26,23 +26,40 @@ class Sourced:
         used = {id(t) for node in sources for t in node._inputs}
         self._handles = [i for i, t in enumerate(whole.feeds) if id(t) in used]
         self._first = Runner(whole.session, brought, [whole.feeds[i] for i in self._handles], name=whole.name)
-        self._rest = Runner(whole.session, whole.fetches, [*whole.feeds, *brought], whole.jit, whole.name, sources)
+        number = {id(t): i for i, t in enumerate(brought)}
+        self._passed_on = {i: number[id(f)] for i, f in enumerate(whole.fetches) if id(f) in number}
+        self._others = [i for i in range(len(whole.fetches)) if i not in self._passed_on]
+        fetches = [whole.fetches[i] for i in self._others]
+        self._rest = Runner(whole.session, fetches, [*whole.feeds, *brought], whole.jit, whole.name, sources)
         self.keeps_feeds, self.device = whole.keeps_feeds, whole.device
-
-    def _all_fed(self, fed: Sequence[Any], trace: list[Any] | None = None) -> list[Any]:
-        return [*fed, *self._first.run([fed[i] for i in self._handles], trace)[0]]
 
     def run(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """Return the fetched values (None for operations), and which of them somebody else may hold."""
-        return self._rest.run(self._all_fed(fed, trace), trace)
+        return self._by(self._rest.run, fed, trace)
 
     def run_stoppable(self, fed: Sequence[Any], trace: list[Any] | None = None) -> tuple[list[Any], Sequence[int]]:
         """`run` for a limited time."""
-        return self._rest.run_stoppable(self._all_fed(fed, trace), trace)
+        return self._by(self._rest.run_stoppable, fed, trace)
+
+    def _by(self, run: Any, fed: Sequence[Any], trace: list[Any] | None) -> tuple[list[Any], Sequence[int]]:
+        brought, held = self._first.run([fed[i] for i in self._handles], trace)
+        results, shared = run([*fed, *brought], trace)
+        if not self._passed_on:
+            return results, shared
+        held = range(len(brought)) if self.keeps_feeds else held
+        merged: list[Any] = [None] * (len(results) + len(self._passed_on))
+        for i, value in zip(self._others, results, strict=True):
+            merged[i] = value
+        for i, number in self._passed_on.items():
+            merged[i] = brought[number]
+        theirs = [i for i, number in self._passed_on.items() if number in held]
+        return merged, [*[self._others[i] for i in shared], *theirs]
 
     def values(self, fed: Sequence[Any]) -> Sequence[Any]:
         """Return the fetched values: see `Runner.values`."""
-        return self._rest.values(self._all_fed(fed))
+        if self._passed_on:
+            return self.run(fed)[0]
+        return self._rest.values([*fed, *self._first.values([fed[i] for i in self._handles])])
 
     def explain(self) -> str:
         """Return what runs, as text."""
@@ -64,7 +81,9 @@ def sourced(whole: Runner) -> Runner | Sourced:
             users[id(tensor)] = users.get(id(tensor), 0) + 1
     sources = [node for node in bringing if _comes_first(node, fed, users)]
     open_shape = any(not is_static(t._dims) for node in sources for t in node._outputs)
-    return Sourced(whole, sources) if open_shape and len(sources) == len(bringing) else whole
+    handles = {t.op for node in sources for t in node._inputs}
+    computes = any(node not in handles and node not in sources for node in nodes)
+    return Sourced(whole, sources) if open_shape and computes and len(sources) == len(bringing) else whole
 
 
 def _comes_first(node: Operation, fed: set[int], users: dict[int, int]) -> bool:

@@ -98,3 +98,13 @@ def test_functions_take_from_the_iterator_they_are_given():
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
     with pytest.raises(tf.errors.OutOfRangeError):
         step(iterator)
+
+
+def test_what_is_fetched_as_it_came_may_be_written_to(graph):
+    x = batches(12)
+    with v1.Session() as session:
+        for first in (0, 4, 8):
+            found, more = session.run([x, x[:2]])
+            assert found.tolist() == list(range(first, first + 4))
+            found[:] = -1
+            assert more.tolist() == [first, first + 1]
