@@ -8,6 +8,7 @@ or remote session; knows nothing of what is said.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -48,6 +49,7 @@ _CLIENT = (
 def library() -> Any:
     """Return gRPC."""
     try:
+        os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # or it tells of every stream that ends
         import grpc  # heavy, and only for programs of several processes
     except ImportError:
         raise errors.FailedPreconditionError(
