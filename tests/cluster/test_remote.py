@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 
@@ -156,6 +157,7 @@ def test_a_frozen_task_is_found(cluster):
     with v1.Session(target) as session:
         session.run(v.initializer)
         process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)  # an answer may be quicker than the signal
         with pytest.raises(tf.errors.UnavailableError):  # by pings; there is no deadline that could do it
             session.run(v)
         process.send_signal(signal.SIGCONT)
