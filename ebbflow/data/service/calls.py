@@ -51,7 +51,7 @@ class Service:
         if step is None:
             return
         try:
-            name, count, said = content
+            name, (count, said) = content
             if name not in self._methods:
                 raise wire.damaged(f"there is no call {name!r}")
             given = [step.take(f"arg/{i}") for i in range(count)]
@@ -90,25 +90,9 @@ class Peer:
 
     def ask(self, method: str, arrays: Sequence[np.ndarray] = (), **said: Any) -> tuple[Any, list[np.ndarray]]:
         """Call a method of the server; return what it says, and its arrays."""
-        link, step, answers = self.link(), self._steps.begin(), []
-
-        def take(told: Any, failed: bool) -> None:
-            if failed:
-                step.abort(wire.error_from(told))
-            answers.append(told)
-            step.wake()
-
-        try:
-            link.expect(step.number, take)
-            for i, array in enumerate(arrays):
-                link.post(step.number, f"arg/{i}", array)
-            link.say(wire.said(wire.CALL, step.number, [method, len(arrays), said]))
-            step.wait_seconds(lambda: bool(answers), None, method)
-            told, count = answers[0]
+        tensors = {f"arg/{i}": array for i, array in enumerate(arrays)}
+        with self.link().asked(method, [len(arrays), said], tensors, None, method) as (step, (told, count)):
             return told, [step.take(f"result/{i}") for i in range(count)]
-        finally:
-            link.forget(step.number)
-            self._steps.end(step)
 
     def ask_patiently(self, seconds: float, method: str, arrays: Sequence[np.ndarray] = (), **said: Any) -> Any:
         """`ask`, again and again while nobody answers at the address, for so many seconds."""

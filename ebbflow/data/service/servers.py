@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import atexit
 import sys
 import threading
@@ -54,7 +55,7 @@ def _stop_all() -> None:
         server.stop()
 
 
-class _Server:
+class _Server(abc.ABC):
     """What serves until it is stopped or dropped."""
 
     def __init__(self) -> None:
@@ -88,11 +89,11 @@ class _Server:
         if hasattr(self, "_stopped") and not sys.is_finalizing():  # gRPC would wait for threads that are gone
             self.stop()
 
-    def _begin(self) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _begin(self) -> None: ...
 
-    def _end(self) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _end(self) -> None: ...
 
 
 def _check_protocol(protocol: str | None) -> None:
