@@ -1,128 +1,39 @@
 """The feature columns of `tf.contrib.layers`: those of `tf.feature_column` by their first names and arguments.
 
-They go into `tf.feature_column.input_layer` and the canned models alike. Some know more: how weights of several ids are
-combined (`Combined`), that integers are taken modulo the number of ids, that a feature's length varies.
+They go into `tf.feature_column.input_layer` and the canned models alike. `column_kinds` has what they know.
 """
 
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ebbflow.core import dtypes
-from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.typing import DTypeLike, InitializerLike, TensorLike
 from ebbflow.feature_column import categorical, crossed, embedding, indicator, numeric
-from ebbflow.feature_column.base import OldFeatureColumn, buckets_of
-from ebbflow.feature_column.checks import as_ids
-from ebbflow.ops.elementwise.binary import floormod
-from ebbflow.ops.elementwise.casts import cast
-from ebbflow.ops.parsing.features import FixedLenSequenceFeature, VarLenFeature
+from ebbflow.feature_column.base import buckets_of
 from ebbflow.state.initializers import TruncatedNormal
+from ebbflow.tf1.column_kinds import (
+    Bucketized,
+    Combined,
+    Embedded,
+    OneHot,
+    RealColumn,
+    ScatteredEmbedding,
+    SparseCrossed,
+    SparseHashed,
+    SparseIntegerized,
+    SparseKeys,
+    SparseVocabulary,
+    VarLenRealColumn,
+    Weighted,
+)
 
 if TYPE_CHECKING:
     from ebbflow.feature_column.base import FeatureColumn
 
-
 COMBINERS = ("mean", "sqrtn", "sum")
-
-
-class Combined:
-    """A column of ids that says how a linear model combines the weights of a row's ids."""
-
-    combiner = "sum"
-
-
-class SparseHashed(Combined, categorical.HashedCategoricalColumn):
-    """Words, numbered by their hashes."""
-
-
-class SparseKeys(Combined, categorical.VocabularyListCategoricalColumn):
-    """Words, numbered by their place in a list."""
-
-
-class SparseVocabulary(Combined, categorical.VocabularyFileCategoricalColumn):
-    """Words, numbered by their lines in a file."""
-
-
-class SparseCrossed(Combined, crossed.CrossedColumn):
-    """All combinations of categories, numbered by their hashes."""
-
-
-class SparseIntegerized(Combined, categorical.IdentityCategoricalColumn):
-    """Integers, as ids modulo the number of ids."""
-
-    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
-        ids = as_ids(transformation_cache.get(self.key, state_manager))
-        return SparseTensor(ids.indices, floormod(ids.values, self.num_buckets), ids.dense_shape)
-
-
-class OneHot(indicator.IndicatorColumn):
-    """A 1 at the number of each category."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.categorical_column.name}_one_hot"
-
-
-class VarLenRealColumn(
-    OldFeatureColumn, namedtuple("VarLenRealColumn", ("key", "default_value", "dtype", "normalizer", "is_sparse"))
-):
-    """Numbers, in each row as many as there are: dense with a value for what is not there, or sparse."""
-
-    @property
-    def name(self) -> str:
-        return self.key
-
-    @property
-    def _parse_example_spec(self) -> dict[str, Any]:
-        if self.is_sparse:
-            return {self.key: VarLenFeature(self.dtype)}
-        return {self.key: FixedLenSequenceFeature((), self.dtype, True, self.default_value)}
-
-    def _transform_feature(self, inputs: Any) -> Any:
-        tensor = inputs.get(self.key)
-        if self.normalizer is None:
-            return tensor
-        if isinstance(tensor, SparseTensor):
-            return SparseTensor(tensor.indices, self.normalizer(tensor.values), tensor.dense_shape)
-        return self.normalizer(tensor)
-
-    def dense(self, inputs: Any) -> Any:
-        """Return its numbers as a tensor."""
-        tensor = inputs.get(self)
-        if isinstance(tensor, SparseTensor):
-            raise ValueError(f"{self.name} is sparse: only dense columns can be added to what a model takes")
-        return cast(tensor, dtypes.float32)
-
-
-KINDS = {
-    numeric.NumericColumn: "_RealValuedColumn",
-    VarLenRealColumn: "_RealValuedVarLenColumn",
-    numeric.BucketizedColumn: "_BucketizedColumn",
-    crossed.CrossedColumn: "_CrossedColumn",
-    embedding.EmbeddingColumn: "_EmbeddingColumn",
-    indicator.IndicatorColumn: "_OneHotColumn",
-    categorical.HashedCategoricalColumn: "_SparseColumnHashed",
-    categorical.IdentityCategoricalColumn: "_SparseColumnIntegerized",
-    categorical.VocabularyListCategoricalColumn: "_SparseColumnKeys",
-    categorical.VocabularyFileCategoricalColumn: "_SparseColumnVocabulary",
-    categorical.WeightedCategoricalColumn: "_WeightedSparseColumn",
-}
-"""What TF 1 called these kinds of columns: they are gone through in the order of these names."""
-
-
-def kind_of(column: Any) -> str:
-    """Return what TF 1 called the kind of a column."""
-    return next((name for kind, name in KINDS.items() if isinstance(column, kind)), type(column).__name__)
-
-
-def sort_key(column: Any) -> str:
-    """Return what columns are ordered by: their kind, that of the column inside, and their name."""
-    inner = getattr(column, "categorical_column", None) or getattr(column, "source_column", None)
-    return f"{kind_of(column)}({sort_key(inner) if inner is not None else ''} {column.name}"
 
 
 def _combined(column: Any, combiner: str) -> Any:
@@ -140,7 +51,19 @@ def real_valued_column(
     normalizer: Callable[[Any], Any] | None = None,
 ) -> FeatureColumn:
     """Return a column of one number, or of `dimension` numbers."""
-    return numeric.numeric_column(column_name, (dimension,), default_value, dtypes.as_dtype(dtype), normalizer)
+    if isinstance(dimension, bool) or not isinstance(dimension, int):
+        raise TypeError(f"dimension must be an integer. dimension: {dimension}, column_name: {column_name}")
+    if dimension < 1:
+        raise ValueError(f"dimension must be greater than 0. dimension: {dimension}, column_name: {column_name}")
+    if isinstance(default_value, str):
+        raise TypeError(f"default_value must be compatible with dtype. default_value: {default_value}, dtype: {dtype}")
+    if isinstance(default_value, (list, tuple)) and len(default_value) != dimension:
+        raise ValueError(
+            f"The length of default_value must be equal to dimension. default_value: {default_value}, "
+            f"dimension: {dimension}, column_name: {column_name}"
+        )
+    kind = dtypes.as_dtype(dtype)
+    return RealColumn(*numeric.numeric_column(column_name, (dimension,), default_value, kind, normalizer))
 
 
 def real_valued_var_len_column(
@@ -156,12 +79,20 @@ def real_valued_var_len_column(
         raise TypeError(f"dtype must be convertible to float. dtype: {dtype}, column_name: {column_name}")
     if default_value is None and not is_sparse:
         raise ValueError(f"default_value must be provided for dense varlen columns. column_name: {column_name}")
+    if isinstance(default_value, (list, tuple)):
+        raise ValueError(f"Only scalar default value is supported, got {default_value}. column_name: {column_name}")
     return VarLenRealColumn(column_name, default_value, kind, normalizer, is_sparse)
 
 
 def bucketized_column(source_column: FeatureColumn, boundaries: Sequence[float]) -> FeatureColumn:
     """Return a column of the number of the interval that a value lies in."""
-    return numeric.bucketized_column(source_column, list(boundaries))
+    if not isinstance(source_column, numeric.NumericColumn):
+        raise TypeError(f"source_column must be an instance of _RealValuedColumn. source_column: {source_column}")
+    if not isinstance(boundaries, (list, tuple)) or not boundaries:
+        raise ValueError(f"boundaries must be a non-empty list. Given: {boundaries}")
+    if list(boundaries) != sorted(boundaries):
+        raise ValueError(f"boundaries must be a sorted list. Given: {boundaries}")
+    return Bucketized(*numeric.bucketized_column(source_column, list(dict.fromkeys(boundaries))))
 
 
 def sparse_column_with_keys(
@@ -178,11 +109,23 @@ def sparse_column_with_keys(
 
 
 def sparse_column_with_hash_bucket(
-    column_name: str, hash_bucket_size: int, combiner: str = "sum", dtype: DTypeLike = dtypes.string
+    column_name: str,
+    hash_bucket_size: int,
+    combiner: str = "sum",
+    dtype: DTypeLike = dtypes.string,
+    hash_keys: Sequence[Sequence[int]] | None = None,
 ) -> FeatureColumn:
-    """Return a column of words, numbered by their hashes."""
-    column = categorical.categorical_column_with_hash_bucket(column_name, hash_bucket_size, dtypes.as_dtype(dtype))
-    return _combined(SparseHashed(*column), combiner)
+    """Return a column of words, numbered by their hashes; with `hash_keys`, pairs of integers, by one for each."""
+    kind = dtypes.as_dtype(dtype)
+    column = SparseHashed(*categorical.categorical_column_with_hash_bucket(column_name, hash_bucket_size, kind))
+    if hash_keys is not None:
+        if not isinstance(hash_keys, list) or not hash_keys:
+            raise ValueError(f"hash_keys must be a non-empty list. Got: {hash_keys}")
+        for pair in hash_keys:
+            if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(key, int) for key in pair):
+                raise ValueError(f"Each element of hash_keys must be a pair of integers. Got: {pair}")
+        column.hash_keys = hash_keys
+    return _combined(column, combiner)
 
 
 def sparse_column_with_integerized_feature(
@@ -191,8 +134,9 @@ def sparse_column_with_integerized_feature(
     """Return a column of integers, which are ids modulo `bucket_size`."""
     if not dtypes.as_dtype(dtype).is_integer:
         raise ValueError(f"dtype must be an integer. dtype: {dtype}, column_name: {column_name}")
-    column = categorical.categorical_column_with_identity(column_name, bucket_size)
-    return _combined(SparseIntegerized(*column), combiner)
+    column = SparseIntegerized(*categorical.categorical_column_with_identity(column_name, bucket_size))
+    column.dtype = dtypes.as_dtype(dtype)
+    return _combined(column, combiner)
 
 
 def sparse_column_with_vocabulary_file(
@@ -205,6 +149,8 @@ def sparse_column_with_vocabulary_file(
     dtype: DTypeLike = dtypes.string,
 ) -> FeatureColumn:
     """Return a column of words, numbered by their lines in a file."""
+    if vocab_size is None:
+        raise ValueError(f"vocab_size should be defined. column_name: {column_name}")
     default = None if num_oov_buckets else default_value
     column = categorical.categorical_column_with_vocabulary_file_v1(
         column_name, vocabulary_file, vocab_size, num_oov_buckets, default, dtypes.as_dtype(dtype)
@@ -216,7 +162,10 @@ def weighted_sparse_column(
     sparse_id_column: FeatureColumn, weight_column_name: str, dtype: DTypeLike = dtypes.float32
 ) -> FeatureColumn:
     """Return a column of categories with a weight each."""
-    return categorical.weighted_categorical_column(sparse_id_column, weight_column_name, dtypes.as_dtype(dtype))
+    kind = dtypes.as_dtype(dtype)
+    if not (kind.is_integer or kind.is_floating):
+        raise ValueError(f"dtype is not convertible to float. Given {dtype}")
+    return Weighted(*categorical.weighted_categorical_column(sparse_id_column, weight_column_name, kind))
 
 
 def crossed_column(
@@ -232,9 +181,18 @@ def crossed_column(
     The features themselves are crossed, not the ids that columns make of them. Without a `hash_key` the hashes are
     those of `tf.feature_column.crossed_column`.
     """
-    keys = [each.key if isinstance(each, Combined) and hasattr(each, "key") else each for each in columns]
-    keys.sort(key=lambda each: each if isinstance(each, str) else each.name)
-    return _combined(SparseCrossed(*crossed.crossed_column(keys, hash_bucket_size, hash_key)), combiner)
+    ordered = sorted(columns, key=lambda each: each if isinstance(each, str) else each.name)
+    for each in ordered:
+        if not isinstance(each, (str, Combined, numeric.BucketizedColumn)):
+            raise TypeError(
+                "columns must be a set of _SparseColumn, _CrossedColumn, or _BucketizedColumn instances. "
+                f"column: {each}"
+            )
+    keys = [each.key if isinstance(each, Combined) and hasattr(each, "key") else each for each in ordered]
+    column = SparseCrossed(*crossed.crossed_column(keys, hash_bucket_size, hash_key))
+    column.columns = tuple(ordered)
+    column.ckpt_to_load_from, column.tensor_name_in_ckpt = ckpt_to_load_from, tensor_name_in_ckpt
+    return _combined(column, combiner)
 
 
 def one_hot_column(sparse_id_column: FeatureColumn) -> FeatureColumn:
@@ -255,6 +213,61 @@ def embedding_column(
     """Return a column of a vector for each category."""
     if initializer is None:
         initializer = TruncatedNormal(0.0, 1 / math.sqrt(buckets_of(sparse_id_column)))
-    return embedding.embedding_column(
+    column = embedding.embedding_column(
         sparse_id_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
     )
+    return Embedded(*column)
+
+
+def shared_embedding_columns(
+    sparse_id_columns: Sequence[FeatureColumn],
+    dimension: int,
+    combiner: str = "mean",
+    shared_embedding_name: str | None = None,
+    initializer: InitializerLike | None = None,
+    ckpt_to_load_from: str | None = None,
+    tensor_name_in_ckpt: str | None = None,
+    max_norm: float | None = None,
+    trainable: bool = True,
+) -> tuple[Any, ...]:
+    """Return a column of vectors for each of several columns of ids; they have one variable for all."""
+    if isinstance(sparse_id_columns, str) or not isinstance(sparse_id_columns, Sequence) or not sparse_id_columns:
+        raise TypeError(f"sparse_id_columns must be a non-empty sequence (a list or a tuple), got {sparse_id_columns}")
+    if len({_kept_alike(column) for column in sparse_id_columns}) > 1:
+        raise ValueError(
+            "The input sparse id columns are not compatible: they differ in dtype, vocabulary or number of ids"
+        )
+    if not shared_embedding_name:
+        names = sorted(column.name for column in sparse_id_columns)
+        more = f"_plus_{len(names) - 3}_others" if len(names) > 3 else ""
+        shared_embedding_name = "_".join(names[:3]) + more + "_shared_embedding"
+    if initializer is None:
+        initializer = TruncatedNormal(0.0, 1 / math.sqrt(buckets_of(sparse_id_columns[0])))
+    rest = (combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable)
+    found = [Embedded(*embedding.embedding_column(column, dimension, *rest)) for column in sparse_id_columns]
+    for column in found:
+        column.shared_embedding_name = shared_embedding_name
+    return tuple(found)
+
+
+def _kept_alike(column: Any) -> Any:
+    """Return what columns of ids must agree on to have one variable."""
+    ids = column.sparse_id_column if isinstance(column, Weighted) else column
+    return getattr(ids, "dtype", None), ids.lookup_config, ids.bucket_size, buckets_of(ids)
+
+
+def scattered_embedding_column(
+    column_name: str,
+    size: int,
+    dimension: int,
+    hash_key: int,
+    combiner: str = "mean",
+    initializer: InitializerLike | None = None,
+) -> ScatteredEmbedding:
+    """Return a column of a vector for each word, whose numbers stand at hashes of the word in a variable of `size`."""
+    if dimension < 1 or size < 1:
+        raise ValueError(f"Dimension and size must be greater than 0. dimension: {dimension}, size: {size}")
+    if combiner not in COMBINERS:
+        raise ValueError(f"combiner must be one of {', '.join(COMBINERS)}, got {combiner!r}")
+    start = TruncatedNormal(0.0, 0.1) if initializer is None else initializer
+    return ScatteredEmbedding(column_name, size, dimension, hash_key, combiner, start)

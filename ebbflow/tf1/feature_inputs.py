@@ -29,7 +29,8 @@ from ebbflow.feature_column.embedding import EmbeddingColumn, looked_up, restore
 from ebbflow.feature_column.first_generation import make_parse_example_spec_v1, weighted_sum_of_ids
 from ebbflow.feature_column.indicator import IndicatorColumn
 from ebbflow.feature_column.numeric import NumericColumn
-from ebbflow.graph.collections import GraphKeys
+from ebbflow.graph.collections import GraphKeys, get_collection_ref
+from ebbflow.graph.placeholders import placeholder, sparse_placeholder
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.arrays.shaping import reshape
 from ebbflow.ops.arrays.shaping import shape as shape_of
@@ -38,13 +39,14 @@ from ebbflow.ops.elementwise.sums import add_n
 from ebbflow.ops.linalg.matmul import matmul
 from ebbflow.ops.nn.bias_softmax import bias_add
 from ebbflow.ops.parsing.examples import parse_example_v1, parse_single_sequence_example
-from ebbflow.ops.parsing.features import FixedLenFeature, FixedLenSequenceFeature
+from ebbflow.ops.parsing.features import FixedLenSequenceFeature, VarLenFeature
 from ebbflow.ops.sparse.functions import concat as concat_sparse
 from ebbflow.ops.sparse.functions import reshape as reshape_sparse
 from ebbflow.state.initializers import zeros_initializer
 from ebbflow.state.partitioners import PartitionedVariable
 from ebbflow.state.variable_scope import get_variable, variable_scope
-from ebbflow.tf1.feature_columns import VarLenRealColumn, kind_of, real_valued_column, sort_key
+from ebbflow.tf1.column_kinds import VarLenRealColumn, kind_of, sort_key, with_known
+from ebbflow.tf1.feature_columns import real_valued_column
 
 if TYPE_CHECKING:
     from ebbflow.state.variable_scope import VariableScope
@@ -55,7 +57,7 @@ class Transformer:
 
     def __init__(self, columns_to_tensors: Mapping[Any, Any]):
         self._features = dict(columns_to_tensors)
-        self._builder = LazyBuilder({key: value for key, value in self._features.items() if isinstance(key, str)})
+        self._builder = with_known(self._features)
 
     @property
     def builder(self) -> LazyBuilder:
@@ -99,7 +101,33 @@ def check_feature_columns(feature_columns: Iterable[Any]) -> None:
 
 def create_feature_spec_for_parsing(feature_columns: Iterable[Any]) -> dict[str, Any]:
     """Return how to read all features that columns need from an Example."""
-    return make_parse_example_spec_v1(list(feature_columns))
+    return make_parse_example_spec_v1(list(_values(feature_columns)))
+
+
+def _values(feature_columns: Any) -> Iterable[Any]:
+    return feature_columns.values() if isinstance(feature_columns, Mapping) else feature_columns
+
+
+def sequence_spec(sequence_feature_columns: Iterable[Any], allow_missing_by_default: bool = False) -> dict[str, Any]:
+    """Return how to read all features that columns need from the sequences of a SequenceExample."""
+    spec: dict[str, Any] = {}
+    for key, feature in create_feature_spec_for_parsing(sequence_feature_columns).items():
+        if not isinstance(feature, VarLenFeature):
+            missing = allow_missing_by_default or feature.default_value is not None
+            feature = FixedLenSequenceFeature(feature.shape, feature.dtype, missing)
+        spec[key] = feature
+    return spec
+
+
+def make_place_holder_tensors_for_base_features(feature_columns: Iterable[Any]) -> dict[str, Any]:
+    """Return a place to feed each feature that columns need, by its key."""
+    found: dict[str, Any] = {}
+    for key, feature in create_feature_spec_for_parsing(feature_columns).items():
+        if isinstance(feature, VarLenFeature):
+            found[key] = sparse_placeholder(feature.dtype)
+        else:
+            found[key] = placeholder(feature.dtype, [None, *feature.shape], name=f"Placeholder_{key}")
+    return found
 
 
 def _collections(weight_collections: Any) -> list[str]:
@@ -171,7 +199,7 @@ class _Inputs:
 
     def __init__(self, features: Mapping[Any, Any], collections: list[str], trainable: bool):
         self.features = features
-        self.builder = LazyBuilder({key: value for key, value in features.items() if isinstance(key, str)})
+        self.builder = with_known(features)
         self.collections = collections
         self.trainable = trainable
 
@@ -208,8 +236,17 @@ class _Inputs:
         return found
 
     def _embedded(self, column: Any, pair: Any) -> Any:
+        shared = getattr(column, "shared_embedding_name", None)
+        if shared is None:
+            return looked_up(column, pair, self._vectors("weights", column))
+        kept = get_collection_ref(f"SHARED_EMBEDDING_COLLECTION_{shared.upper()}")
+        if not kept:
+            kept.append(self._vectors(shared, column))
+        return looked_up(column, pair, kept[0])
+
+    def _vectors(self, name: str, column: Any) -> Any:
         weights = get_variable(
-            "weights",
+            name,
             shape=(buckets_of(column.categorical_column), column.dimension),
             dtype=dtypes.float32,
             initializer=column.initializer,
@@ -217,7 +254,7 @@ class _Inputs:
             collections=self.collections,
         )
         restore(weights, column.ckpt_to_load_from, column.tensor_name_in_ckpt)
-        return looked_up(column, pair, weights)
+        return weights
 
 
 class _Known(LazyBuilder):
@@ -257,7 +294,7 @@ def weighted_sum_from_feature_columns(
 ) -> tuple[Any, dict[Any, Any], Any]:
     """Return sums of the columns' numbers with weights that begin at zero, the weights by column, and the bias."""
     columns, into = _checked(feature_columns), _collections(weight_collections)
-    builder = LazyBuilder({key: value for key, value in columns_to_tensors.items() if isinstance(key, str)})
+    builder = with_known(columns_to_tensors)
     sums, made = [], {}
 
     def weights(name: str, shape: Any) -> Any:
@@ -292,6 +329,7 @@ def _combiner(column: Any) -> str:
 def _weighted_sum(column: Any, builder: Any, outputs: int, weights: Callable[..., Any]) -> tuple[Any, Any]:
     if isinstance(column, OldCategoricalColumn):
         variable = weights("weights", (column._num_buckets, outputs))
+        restore(variable, getattr(column, "ckpt_to_load_from", None), getattr(column, "tensor_name_in_ckpt", None))
         pair = sparse_tensors_of(column, builder, None)
         return weighted_sum_of_ids(pair, variable, _combiner(column)), variable
     if isinstance(column, NumericColumn):
@@ -316,7 +354,7 @@ def joint_weighted_sum_from_feature_columns(
 ) -> tuple[Any, list[Any], Any]:
     """Return sums of weights of the columns' ids, the one variable that has them all, and the bias."""
     columns, into = _checked(feature_columns), _collections(weight_collections)
-    builder = LazyBuilder({key: value for key, value in columns_to_tensors.items() if isinstance(key, str)})
+    builder = with_known(columns_to_tensors)
     ids, offset = [], 0
     with variable_scope(
         scope, default_name="joint_weighted_sum_from_feature_columns", values=list(columns_to_tensors.values())
@@ -371,11 +409,7 @@ def parse_feature_columns_from_sequence_examples(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the features that columns need of a SequenceExample's context, and of its sequences."""
     context = create_feature_spec_for_parsing(context_feature_columns or [])
-    sequence = {}
-    for key, feature in create_feature_spec_for_parsing(sequence_feature_columns or []).items():
-        if isinstance(feature, FixedLenFeature):
-            feature = FixedLenSequenceFeature(feature.shape, feature.dtype)
-        sequence[key] = feature
+    sequence = sequence_spec(sequence_feature_columns or [])
     return parse_single_sequence_example(serialized, context, sequence, example_name, name)
 
 

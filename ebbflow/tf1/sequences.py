@@ -22,7 +22,7 @@ from ebbflow.ops.arrays.shaping import reshape, shape
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.nn.embedding import embedding_lookup_v1
-from ebbflow.ops.nn.embedding_sparse import embedding_lookup_sparse_v1
+from ebbflow.ops.nn.embedding_sparse import safe_embedding_lookup_sparse_v1
 from ebbflow.ops.sparse.functions import from_dense
 from ebbflow.state.queues.queue import FIFOQueue, PaddingFIFOQueue, QueueBase
 from ebbflow.state.variable_scope import get_variable, variable_scope
@@ -81,7 +81,7 @@ def bow_encoder(
 ) -> Tensor:
     """Return the mean of the embeddings of each row of `ids` [batch, words], which may be sparse.
 
-    With `sparse_lookup`, an id of 0 in a dense tensor stands for no word.
+    With `sparse_lookup`, an id of 0 in a dense tensor stands for no word, and a row without words has that of 0.
     """
     with variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
         embeddings = get_variable(
@@ -93,7 +93,7 @@ def bow_encoder(
                 raise TypeError("ids are expected to be dense Tensor, got a SparseTensor: see sparse_lookup")
             return raw.Mean(embedding_lookup_v1(embeddings, ids), 1)
         found = ids if isinstance(ids, SparseTensor) else from_dense(ids)
-        return embedding_lookup_sparse_v1(embeddings, found, None, combiner="mean")
+        return safe_embedding_lookup_sparse_v1(embeddings, found, combiner="mean", default_id=0)
 
 
 def _of_unique(params: Any, ids: Any, strategy: str = "mod") -> Any:

@@ -99,7 +99,7 @@ ELSEWHERE = {
     "A|B|Foo[123]|CopyOp|StringListAttr|(Two|RefInput)FloatInputs?(Int|Float)Output",
     "on a tree that must grow first: tests of forests": "(Create|Finalize)?Tree.*|TraverseTreeV4|UpdateModelV4|"
     "GrowTreeV4|ProcessInputV4|FeatureUsageCounts|(Create)?FertileStats.*|DecisionTreeResourceHandleOp",
-    "another name of an op that has": "BatchMatrix.*|BatchMatMulV3|ParallelConcat",
+    "another name of an op that has": "BatchMatrix.*|BatchMatMulV3|ParallelConcat|SparseFeatureCross(V2)?",
 }
 
 

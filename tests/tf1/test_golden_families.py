@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from tests.golden.contrib import census, families, rare_families
+from tests.golden.contrib import census, families, later_families, rare_families
 
 ASK = """
 import importlib.util, json, sys
@@ -37,7 +37,7 @@ def answers(cases):
     return json.loads(child.stdout.splitlines()[-1])
 
 
-FILES = (families, census, rare_families)
+FILES = (families, census, rare_families, later_families)
 
 
 @pytest.mark.parametrize("cases", FILES)

@@ -1,6 +1,6 @@
 """Record what TensorFlow 1.15's families of `tf.contrib`, and names that programs use, answer:
-`python tools/record/contrib_families.py families|census|rare_families [CASE …]` (Python 3.7, tensorflow 1.15). Named
-cases are recorded anew, others are left as they are.
+`python tools/record/contrib_families.py families|census|rare_families|later_families [CASE …]` (Python 3.7, tensorflow
+1.15). Named cases are recorded anew, others are left as they are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 
 import tensorflow as tf
 
-WRITES = ("contrib/families.json", "contrib/census.json", "contrib/rare_families.json")
+WRITES = ("contrib/families.json", "contrib/census.json", "contrib/rare_families.json", "contrib/later_families.json")
 CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib" / (sys.argv[1] + ".py")
 spec = importlib.util.spec_from_file_location(sys.argv[1], CASES)
 cases = importlib.util.module_from_spec(spec)

@@ -97,7 +97,7 @@ PATHS = {
     """,
     "contrib.util": "constant_value=get_static_value make_ndarray make_tensor_proto",
     "contrib.layers": """
-        recompute_grad elu=nn.elu relu=nn.relu relu6=nn.relu6
+        recompute_grad
         safe_embedding_lookup_sparse=nn.safe_embedding_lookup_sparse
     """,
     "contrib.rnn": """

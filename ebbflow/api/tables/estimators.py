@@ -246,12 +246,26 @@ contrib.learn.NanLossDuringTrainingError
 contrib.layers.: bucketized_column crossed_column embedding_column one_hot_column real_valued_column
 contrib.layers.: sparse_column_with_hash_bucket sparse_column_with_integerized_feature sparse_column_with_keys
 contrib.layers.: sparse_column_with_vocabulary_file weighted_sparse_column
+contrib.layers.: scattered_embedding_column shared_embedding_columns
 contrib.layers.python.layers.feature_column.: bucketized_column crossed_column embedding_column one_hot_column
 contrib.layers.python.layers.feature_column.: real_valued_column sparse_column_with_hash_bucket
 contrib.layers.python.layers.feature_column.: sparse_column_with_integerized_feature sparse_column_with_keys
 contrib.layers.python.layers.feature_column.: sparse_column_with_vocabulary_file weighted_sparse_column
 real_valued_var_len_column as contrib.layers.python.layers.feature_column._real_valued_var_len_column
+[tf1.column_kinds]
+SparseIdLookupConfig as contrib.layers.python.layers.feature_column._SparseIdLookupConfig
+[tf1.sparse_features]
+contrib.slim.: scattered_embedding_lookup scattered_embedding_lookup_sparse
+contrib.layers.python.ops.sparse_ops.: dense_to_sparse_tensor indicators_to_sparse_ids sparse_row_envelope
+sampled_lookup as contrib.layers.python.layers.embedding_ops._sampled_scattered_embedding_lookup
+sampled_lookup_sparse as contrib.layers.python.layers.embedding_ops._sampled_scattered_embedding_lookup_sparse
+[ops.sparse.cross]
+contrib.slim.sparse_feature_cross
+[ops.nn.embedding_sparse]
+embedding_lookup_sparse_v1 as contrib.slim.embedding_lookup_sparse_with_distributed_aggregation
 [tf1.feature_inputs]
+sequence_spec as contrib.layers.python.layers.feature_column._create_sequence_feature_spec_for_parsing
+contrib.layers.make_place_holder_tensors_for_base_features
 contrib.layers.: check_feature_columns create_feature_spec_for_parsing infer_real_valued_columns
 contrib.layers.: input_from_feature_columns joint_weighted_sum_from_feature_columns
 contrib.layers.: parse_feature_columns_from_examples parse_feature_columns_from_sequence_examples

@@ -48,6 +48,11 @@ layers.rev_block_lib as contrib.layers.rev_block_lib contrib.layers.python.layer
 layers.summaries as contrib.layers.summaries contrib.layers.python.layers.summaries
 layers.utils as contrib.layers.utils contrib.layers.python.layers.utils
 layers.layers as contrib.layers.python.layers.layers
+layers.layers.elu as contrib.layers.elu contrib.slim.elu
+layers.layers.legacy_linear as contrib.layers.legacy_linear contrib.slim.legacy_linear
+layers.layers.legacy_relu as contrib.layers.legacy_relu contrib.slim.legacy_relu
+layers.layers.relu as contrib.layers.relu contrib.slim.relu
+layers.layers.relu6 as contrib.layers.relu6 contrib.slim.relu6
 training.training.add_gradients_summaries as contrib.training.add_gradients_summaries
 training.training.clip_gradient_norms as contrib.training.clip_gradient_norms
 training.training.clip_gradient_norms_fn as contrib.training.clip_gradient_norms_fn

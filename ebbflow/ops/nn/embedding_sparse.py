@@ -147,6 +147,7 @@ def safe_embedding_lookup_sparse_v1(
     if isinstance(sparse_ids, RaggedTensor):
         sparse_ids = sparse_ids.to_sparse()
         sparse_weights = sparse_weights.to_sparse() if isinstance(sparse_weights, RaggedTensor) else sparse_weights
+    _check_one_dtype(embedding_weights, sparse_weights)
     with name_scope(name, "embedding_lookup", [sparse_ids]):
         ids, weights = as_sparse(sparse_ids), None if sparse_weights is None else as_sparse(sparse_weights)
         whole = ids.dense_shape
@@ -168,6 +169,17 @@ def safe_embedding_lookup_sparse_v1(
         if known is not None and result._dims is not None and isinstance(final, Tensor):
             final.set_shape([*known[:-1], *result._dims[1:]])
         return final
+
+
+def _check_one_dtype(embedding_weights: Any, sparse_weights: Any) -> None:
+    """Refuse weights of another dtype than the embeddings."""
+    parts = embedding_weights if isinstance(embedding_weights, (list, tuple)) else [embedding_weights]
+    if sparse_weights is None or not all(hasattr(part, "dtype") for part in parts):
+        return
+    for part in parts:
+        if dtypes.as_dtype(part.dtype).base_dtype is not sparse_weights.dtype.base_dtype:
+            found = f"{dtypes.as_dtype(part.dtype).name} and {sparse_weights.dtype.name}"
+            raise ValueError(f"embedding_weights and sparse_weights must have one dtype, got {found}")
 
 
 def _pruned(ids: SparseTensor, weights: Any, combiner: str) -> tuple[SparseTensor, Any]:

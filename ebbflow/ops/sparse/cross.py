@@ -17,6 +17,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.sparse import SparseTensor
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.sizes import invalid
@@ -39,6 +40,12 @@ def joined_hash(a: int, b: int) -> int:
     result = result * _MUL & _MASK
     result = (result ^ result >> 47) * _MUL & _MASK
     return result ^ result >> 47
+
+
+def early_hash(a: int, b: int) -> int:
+    """Return one hash of two as `tf.contrib.layers` joined them before it had fingerprints."""
+    signed = a - (1 << 64) if a >> 63 else a
+    return a ^ (b + 0x9E3779B97F4A7800 + (a << 10) + (signed >> 4)) & _MASK
 
 
 class Column:
@@ -84,7 +91,9 @@ def _dense_column(values: np.ndarray) -> Column:
     return Column(values.tolist())
 
 
-def crossed(columns: Sequence[Column], hashed: bool, buckets: int, key: int, separator: bytes) -> list[list[Any]]:
+def crossed(
+    columns: Sequence[Column], hashed: bool, buckets: int, key: int, separator: bytes, join: Any = joined_hash
+) -> list[list[Any]]:
     """Return the combinations of each row: the last column's values change first."""
     counts = {len(column.rows) for column in columns}
     if len(counts) > 1:
@@ -98,7 +107,7 @@ def crossed(columns: Sequence[Column], hashed: bool, buckets: int, key: int, sep
         for parts in itertools.product(*(c.numbers(row) for c in columns)):
             value = key
             for part in parts:
-                value = joined_hash(value, part)
+                value = join(value, part)
             found.append(value % buckets if buckets > 0 else value % (2**63 - 1))
         rows.append(found)
     return rows
@@ -152,6 +161,30 @@ def _(xp, indices, values, shapes, dense_inputs, sep):
         raise invalid(f"sep must be a scalar, got shape {show(sep.shape)}")
     columns = _columns(indices, values, shapes, dense_inputs)
     return _as_sparse(crossed(columns, False, 0, 0, sep.reshape(-1)[0]), object)
+
+
+_OUT = "out_type: type in [int64,string]; internal_type: type in [int64,string]"
+_EARLY = "dense:list(dense_types)) -> (output_indices:int64, output_values:out_type, output_shape:int64) | N: int >= 0"
+_EARLY = f"(indices:N*int64, values:list(sparse_types), shapes:N*int64, {_EARLY}; hashed_output: bool"
+SparseFeatureCross = op(f"SparseFeatureCross{_EARLY}; num_buckets: int >= 0; {_TYPES}; {_OUT}", gradient=FLAT)
+SparseFeatureCrossV2 = op(
+    f"SparseFeatureCrossV2{_EARLY}; num_buckets: int >= 0; hash_key: int; {_TYPES}; {_OUT}", gradient=FLAT
+)
+for _declared in (SparseFeatureCross, SparseFeatureCrossV2):
+    _declared.shape(lambda *inputs: [(None, 2), (None,), (2,)])
+
+
+@SparseFeatureCross.kernel
+def _(xp, indices, values, shapes, dense, *, hashed_output, num_buckets, out_type):
+    columns = _columns(indices, values, shapes, dense)
+    rows = crossed(columns, hashed_output, num_buckets, DEFAULT_KEY, b"_X_", early_hash)
+    return _as_sparse(rows, out_type.np)
+
+
+@SparseFeatureCrossV2.kernel
+def _(xp, indices, values, shapes, dense, *, hashed_output, num_buckets, hash_key, out_type):
+    columns = _columns(indices, values, shapes, dense)
+    return _as_sparse(crossed(columns, hashed_output, num_buckets, hash_key & _MASK, b"_X_"), out_type.np)
 
 
 RaggedCross = op(
@@ -226,3 +259,30 @@ def sparse_cross_hashed(
             internal_type=dtypes.string,
         )  # fmt: skip
         return SparseTensor(*found)
+
+
+def sparse_feature_cross(
+    inputs: Sequence[TensorLike],
+    hashed_output: bool = False,
+    num_buckets: int = 0,
+    name: str | None = None,
+    hash_key: int | None = None,
+) -> SparseTensor:
+    """Return all combinations of features of a row, as texts or as buckets, as `tf.contrib.layers` made them.
+
+    Without a `hash_key` the hashes are those from before fingerprints were joined.
+    """
+    if not isinstance(inputs, list):
+        raise TypeError(f"Inputs must be a list, got {type(inputs).__name__}")
+    for each in inputs:
+        if not isinstance(each, (SparseTensor, Tensor)):
+            raise TypeError(f"All inputs must be SparseTensors or Tensors, got {each!r}")
+    with name_scope(name, "sparse_feature_cross"):
+        parts = _parts(inputs)
+        kinds = {x.dtype for x in (*parts[1], *parts[3])}
+        said: dict[str, Any] = {"hashed_output": hashed_output, "num_buckets": num_buckets}
+        said["out_type"] = dtypes.int64 if hashed_output else dtypes.string
+        said["internal_type"] = dtypes.int64 if dtypes.int64 in kinds else dtypes.string
+        if hash_key:
+            return SparseTensor(*SparseFeatureCrossV2(*parts, hash_key=hash_key, **said))
+        return SparseTensor(*SparseFeatureCross(*parts, **said))
