@@ -395,6 +395,8 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None =
 
 
 def _all_of(value: Any, shape: Any, dtype: DType, name: str | None, default: str) -> Tensor:
+    if hasattr(type(shape), "_op_form"):  # a ragged shape
+        return Fill(shape, convert(value, dtype))
     graph = building()
     if graph is None:
         try:

@@ -239,6 +239,8 @@ def _(splits: Any, values: Any, *, batched_input: Any) -> Dims:
 @RaggedTensorFromVariant.kernel
 def _(xp: Any, encoded_ragged: Any, *, input_ragged_rank: Any, output_ragged_rank: Any, Tvalues: Any, Tsplits: Any):
     inner = output_ragged_rank - encoded_ragged.ndim
+    if not output_ragged_rank and inner < 0 and input_ragged_rank < 0 and encoded_ragged.size:
+        return [], _stacked_tensors(encoded_ragged, Tvalues)
     if inner < 0 or (input_ragged_rank >= 0 and input_ragged_rank != inner):
         raise invalid(
             f"output_ragged_rank {output_ragged_rank} must be the ragged rank of the parts "
@@ -249,6 +251,14 @@ def _(xp: Any, encoded_ragged: Any, *, input_ragged_rank: Any, output_ragged_ran
             raise invalid(f"Input element does not hold a RaggedTensor of {Tvalues.name} with ragged rank {inner}")
     whole = _stack(encoded_ragged, Tsplits.np.type, inner, Tvalues.np)
     return [np.asarray(level, Tsplits.np) for level in whole.splits], whole.values
+
+
+def _stacked_tensors(encoded: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return tensors that are not ragged, one from each element, in one."""
+    parts = [value.values for value in encoded.reshape(-1) if isinstance(value, RaggedValue) and not value.splits]
+    if len(parts) != encoded.size or any(part.dtype != dtype.np or part.shape != parts[0].shape for part in parts):
+        raise invalid(f"Input elements do not hold tensors of {dtype.name} and of one shape")
+    return np.stack(parts).reshape(*encoded.shape, *parts[0].shape)
 
 
 def _stack(encoded: np.ndarray, dtype: Any, inner: int, values: Any) -> RaggedValue:

@@ -7,6 +7,7 @@ the class; knows nothing of which functions there are.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,23 +15,73 @@ import numpy as np
 
 from ebbflow.core import dtypes
 from ebbflow.core.convert import convert
-from ebbflow.core.tensor import EagerTensor
+from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.core.typing import AnyTensor
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.dynamic_shape import DynamicRaggedShape
+from ebbflow.ops.ragged.shape_broadcast import broadcast_dynamic_shape, get_broadcaster
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.sizes import invalid
 
 
-def elementwise(function: Callable[..., Any], values: Sequence[Any]) -> RaggedTensor:
+def elementwise(function: Callable[..., Any], values: Sequence[Any]) -> AnyTensor:
     """Return the function of the elements of all values, of which some are ragged."""
     ragged = [v for v in values if isinstance(v, RaggedTensor)]
     like = max(ragged, key=lambda v: v.ragged_rank)
-    return like.with_flat_values(function(*[_flat(v, like) for v in values]))
+    kinds = {v.row_splits.dtype.name for v in ragged}
+    if len(kinds) > 1:
+        raise ValueError(f"Input RaggedTensors have mismatched row_splits dtypes: {sorted(kinds)}")
+    if all(v is like or _fits(v, like) for v in values):
+        return like.with_flat_values(function(*[_flat(v, like) for v in values]))
+    return _broadcast(function, values, like.row_splits.dtype)
+
+
+def _broadcast(function: Callable[..., Any], values: Sequence[Any], kind: Any) -> AnyTensor:
+    """Return the function of values that are first broadcast to one shape."""
+    values = [v if isinstance(v, RaggedTensor) else convert(v) for v in values]
+    shapes = [DynamicRaggedShape.from_tensor(v, kind) for v in values]
+    shape = functools.reduce(broadcast_dynamic_shape, shapes)
+    pairs = zip(values, shapes, strict=True)
+    flat = [get_broadcaster(own, shape).broadcast_flat_values(v, inner_dimensions=False) for v, own in pairs]
+    return shape._add_row_partitions(function(*flat))
+
+
+def _fits(value: Any, like: RaggedTensor) -> bool:
+    """Return whether a value has the rows of another, or is a tensor that can be looked up by its places."""
+    if isinstance(value, RaggedTensor):
+        return _same_rows(value, like)
+    dims = getattr(value, "_dims", ()) if isinstance(value, Tensor) else np.shape(value)
+    whole = like.shape
+    if dims is None or whole.rank is None or len(dims) > whole.rank:
+        return False
+    known = whole.as_list()[whole.rank - len(dims) :]
+    return all(mine in (1, theirs) or theirs != 1 for mine, theirs in zip(dims, known, strict=True))
+
+
+def _same_rows(one: RaggedTensor, other: RaggedTensor) -> bool:
+    """Return whether two ragged tensors have the same rows; where a run decides, none may be repeated."""
+    if one.ragged_rank != other.ragged_rank or _axes(one) != _axes(other):
+        return False
+    pairs = list(zip(one._nested_row_partitions, other._nested_row_partitions, strict=True))
+    for mine, theirs in pairs:
+        a, b = mine.row_splits(), theirs.row_splits()
+        if a is b:
+            continue
+        if not (isinstance(a, EagerTensor) and isinstance(b, EagerTensor)):
+            return False
+        if not np.array_equal(a._array, b._array):
+            return False
+    return True
+
+
+def _axes(rows: RaggedTensor) -> int | None:
+    dims = rows.flat_values._dims
+    return None if dims is None else len(dims)
 
 
 def _flat(value: Any, like: RaggedTensor) -> Any:
     """Return a value for each flat value of `like`, or what NumPy would broadcast to them."""
     if isinstance(value, RaggedTensor):
-        _check_rows(value, like)
         return value.flat_values
     if isinstance(value, (bool, int, float, str, bytes)):
         return value
@@ -59,16 +110,3 @@ def _check_sizes(sizes: np.ndarray, like: RaggedTensor) -> None:
     for axis, (size, lengths) in enumerate(zip(sizes.tolist(), counts, strict=True)):
         if size != 1 and np.any(lengths != size):
             raise invalid(f"Unable to broadcast: dimension size mismatch in dimension {axis}: {size} and {lengths}")
-
-
-def _check_rows(one: RaggedTensor, other: RaggedTensor) -> None:
-    if one.ragged_rank != other.ragged_rank:
-        raise ValueError(f"rows of {one.ragged_rank} levels do not broadcast with rows of {other.ragged_rank}")
-    for mine, theirs in zip(one.nested_row_splits, other.nested_row_splits, strict=True):
-        if mine is theirs or not (isinstance(mine, EagerTensor) and isinstance(theirs, EagerTensor)):
-            continue
-        if not np.array_equal(mine._array, theirs._array):
-            raise invalid(
-                f"Unable to broadcast: the rows have different lengths: {np.diff(mine._array)} and "
-                f"{np.diff(theirs._array)}"
-            )

@@ -16,6 +16,7 @@ import numpy as np
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dispatch import borrowed
+from ebbflow.core.typing import AnyTensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.operators import PUBLIC
 from ebbflow.ops.ragged import index, reduce
@@ -24,6 +25,7 @@ from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.dynamic_shape import DynamicRaggedShape
 from ebbflow.ops.ragged.elementwise import elementwise
 from ebbflow.ops.ragged.partition import as_splits
+from ebbflow.ops.ragged.shape_broadcast import broadcast_dynamic_shape, broadcast_to
 from ebbflow.ops.ragged.spec import RaggedTensorSpec
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.text import formatted
@@ -65,15 +67,19 @@ OF_ELEMENTS = frozenset(
 
 # By op: what it gives for (inputs, attrs) with a ragged tensor among the inputs.
 FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
+    "BroadcastArgs": lambda x, attrs: broadcast_dynamic_shape(*map(_as_shape, x)),
+    "BroadcastTo": lambda x, attrs: broadcast_to(x[0], _as_shape(x[1])),
     "ConcatV2": lambda x, attrs: ragged_rows.concat(x[0], _number(x[1])),
     "Cumsum": lambda x, attrs: _cumsum(x[0], _number(x[1]), **attrs),
     "ExpandDims": lambda x, attrs: ragged_rows.expand_dims(x[0], _number(x[1])),
+    "Fill": lambda x, attrs: x[0]._add_row_partitions(raw.Fill(x[0].inner_shape, x[1])),
     "Gather": lambda x, attrs: ragged_rows.gather(x[0], x[1]),
     "GatherNd": lambda x, attrs: ragged_rows.gather_nd(*x),
     "GatherV2": lambda x, attrs: ragged_rows.gather(x[0], x[1], _number(x[2]), attrs.get("batch_dims", 0)),
     "OneHot": lambda x, attrs: x[0].with_flat_values(raw.OneHot(x[0].flat_values, *x[1:], **attrs)),
     "Pack": lambda x, attrs: ragged_rows.stack(x[0], attrs.get("axis", 0)),
     "Rank": lambda x, attrs: convert(x[0].shape.rank, dtypes.int32),
+    "Reshape": lambda x, attrs: ragged_reshape(*x),
     "ReverseV2": lambda x, attrs: ragged_rows.reverse(*x),
     "Size": lambda x, attrs: raw.Size(x[0].flat_values, **attrs),
     "Split": lambda x, attrs: ragged_rows.split(x[1], attrs["num_split"], _number(x[0])),
@@ -93,7 +99,7 @@ FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
 
 def form(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     """Return what an op gives for inputs with a ragged tensor among them, or NotImplemented."""
-    if op.facts.elementwise or op.name in OF_ELEMENTS:
+    if (op.facts.elementwise or op.name in OF_ELEMENTS) and not any(isinstance(x, DynamicRaggedShape) for x in inputs):
         if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
             return elementwise(lambda *flat: op(list(flat), **attrs), inputs[0])
         return elementwise(lambda *flat: op(*flat, **attrs), inputs)
@@ -106,6 +112,22 @@ def _number(axis: Any) -> int:
     if known is None:
         raise ValueError("the axis of a ragged tensor must be known when the graph is built")
     return int(known)
+
+
+def _as_shape(shape: Any) -> DynamicRaggedShape:
+    return shape if isinstance(shape, DynamicRaggedShape) else DynamicRaggedShape._from_inner_shape(shape)
+
+
+def ragged_reshape(tensor: AnyTensor, shape: Any) -> AnyTensor:
+    """Return the elements of a tensor in another shape, both of which may be ragged.
+
+    >>> ragged_reshape(raw.Range(0, 4, 1), DynamicRaggedShape.from_lengths([2, (1, 3)]))
+    <tf.RaggedTensor [[0], [1, 2, 3]]>
+    """
+    flat = tensor.flat_values if isinstance(tensor, RaggedTensor) else tensor
+    if not isinstance(shape, DynamicRaggedShape):
+        return raw.Reshape(flat, shape)
+    return shape._add_row_partitions(raw.Reshape(flat, shape.inner_shape))
 
 
 def _where(truth: RaggedTensor) -> Any:
@@ -181,7 +203,9 @@ _METHODS: dict[str, Any] = {
     "__getitem__": _getitem,
     "_reduce": reduce.reduced,
     "_op_form": staticmethod(form),
-    "_dynamic_shape": lambda rows, dtype: DynamicRaggedShape.from_tensor(rows, dtype),
+    "_dynamic_shape": lambda rows, dtype: DynamicRaggedShape.from_tensor(
+        rows, dtypes.int32 if dtype is None else dtype
+    ),
     "__neg__": lambda x: x.with_flat_values(-x.flat_values),
     "__abs__": lambda x: x.with_flat_values(abs(x.flat_values)),
     "__invert__": lambda x: x.with_flat_values(~x.flat_values),
@@ -196,6 +220,8 @@ for _symbol in ("lt", "le", "gt", "ge"):
     _METHODS[f"__{_symbol}__"] = _operator(_symbol, reflected=False)
 for _name, _method in _METHODS.items():
     setattr(RaggedTensor, _name, _method)
+
+DynamicRaggedShape._op_form = staticmethod(form)  # type: ignore[attr-defined]
 
 
 def _form_of_values(op: Any, inputs: Any, attrs: Any) -> Any:

@@ -454,7 +454,8 @@ class RowPartitionSpec(TypeSpec):
         return value.row_splits()
 
     def _from_components(self, components: Any) -> RowPartition:
-        return RowPartition.from_row_splits(components, validate=False)
+        rows = RowPartition.from_row_splits(components, validate=False)
+        return rows if self._uniform_row_length is None and self._nvals is None else rows._merge_with_spec(self)
 
     def _serialize(self) -> tuple[Any, ...]:
         return (*(TensorShape([n]) for n in (self._nrows, self._nvals, self._uniform_row_length)), self._dtype)
