@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ebbflow import messages
-from ebbflow.core import context, dtypes, errors, nest
+from ebbflow.core import context, dtypes, elsewhere, errors, nest
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.containers import PLAIN, rebuild
 from ebbflow.core.convert import convert
@@ -92,7 +92,12 @@ class ConcreteFunction(Trackable):
         """`run_now` with the arrays of the tensors, in a list that is this function's from now on."""
         if self.values:
             values += self.values
-        results = self._graph.run(eager_run, values)
+        graph = self._graph
+        straight = graph.straight
+        if straight is None or graph.straight_since != graph.base._mutations or context.recorders or elsewhere.bodies:
+            results = graph.run(eager_run, values)
+        else:
+            results = straight(values)
         dtype = self.single
         if dtype is None:
             return self.pack(wrap(self._dtypes, results))

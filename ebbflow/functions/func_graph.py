@@ -74,6 +74,8 @@ class FuncGraph(Graph):
         self.stand_ins: dict[int, tuple[Any, Any]] = {}  # while it is traced: what a given variable's handle is inside
         self.stood_for: dict[int, Any] = {}  # by id, the handles that were asked for, and are arguments
         self._runners: dict[Any, tuple[Any, ...]] = {}
+        self.straight: Callable[[list[Any]], Sequence[Any]] | None = None  # what any call on the host comes to, if known
+        self.straight_since = 0  # after how many changes of the body it was found
         self.derived = Derived()  # what has been worked out about this body: gradients, among others
         self.changing = outer.changing if isinstance(outer, FuncGraph) else threading.RLock()
         self._seed = outer.seed if outer is not None else global_seed() if context.executing_eagerly() else None
@@ -264,6 +266,8 @@ class FuncGraph(Graph):
         """Call something else than what was found, which does the same."""
         if self._runners.get(device) is found:
             self._runners[device] = (run, *found[1:])
+            if device is None:
+                self.straight_since, self.straight = found[1], run
 
     @property
     def stateful(self) -> bool:
@@ -278,6 +282,7 @@ class FuncGraph(Graph):
         """Return a function with the same arguments and the same nodes that gives other tensors of the body."""
         other = object.__new__(type(self))
         other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name, "_runners": {}}
+        other.straight = None
         other.function_name, other.derived, other.gradient_body = name, Derived(), None
         other.attributes = {}
         return other

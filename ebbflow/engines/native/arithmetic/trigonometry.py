@@ -21,15 +21,14 @@ def reduce_f32(x: Scalar) -> tuple[Scalar, Scalar]:
     """Return the quarter turn (an integer, of which the last two bits count) and the angle left, up to ±π / 4.
 
     In float64, where a float32 times 29 bits of 1 / 2π is exact, and so is the fraction of a turn that it leaves. Most
-    pieces leave nothing: only those about the size of 1 / x do. Their sum is right to 53 bits even where it is tiny.
+    pieces leave nothing: only those about the size of 1 / x do. What they leave is summed by pairs, large with large:
+    the sum is right to many more bits than a float32 has even where it is tiny, and half the additions do not wait.
     """
     wide = x.to_float(F64)
-    turns = wide.like(0)
-    for piece in TURNS_F32[:5]:
-        product = wide * piece
-        turns = turns + (product - product.rint())
-    for piece in TURNS_F32[5:]:  # too small to make a turn
-        turns = wide.fma(piece, turns)
+    products = [wide * piece for piece in TURNS_F32]
+    left = [product - product.rint() for product in products[:5]]
+    beyond = products[5] + products[6]  # too small to make a turn
+    turns = (left[0] + left[1]) + ((left[2] + left[3]) + (left[4] + beyond))
     quarters = turns * 4
     whole, quarter = quarters.round_to_int()
     return quarter.to_int(BITS[F32]), ((quarters - whole) * (math.pi / 2)).to_float(F32)
