@@ -74,7 +74,7 @@ class FuncGraph(Graph):
         self.stand_ins: dict[int, tuple[Any, Any]] = {}  # while it is traced: what a given variable's handle is inside
         self.stood_for: dict[int, Any] = {}  # by id, the handles that were asked for, and are arguments
         self._runners: dict[Any, tuple[Any, ...]] = {}
-        self.straight: Callable[[list[Any]], Sequence[Any]] | None = None  # what any call on the host comes to, if known
+        self.straight: Callable[[list[Any]], Sequence[Any]] | None = None  # what any call on the host comes to
         self.straight_since = 0  # after how many changes of the body it was found
         self.derived = Derived()  # what has been worked out about this body: gradients, among others
         self.changing = outer.changing if isinstance(outer, FuncGraph) else threading.RLock()

@@ -95,6 +95,7 @@ def _module(low: Lowering, parts: Parts, inputs: int) -> str:
             *_declarations((parts.needs | guard.needs) - {STOPPED}),
             *(_stopped() if STOPPED in parts.needs else []),
             *symbols.declarations(),
+            *threads.definitions(),
             f"@scratch = external global [{parts.size} x i8]",
             "@home = external global i32",
             *[f"@known{i} = external constant [{array.nbytes} x i8]" for i, array in enumerate(low.constants)],

@@ -6,7 +6,7 @@ import math
 
 from ebbflow.engines.native import threads
 from ebbflow.engines.native.lowering import Lowering
-from ebbflow.engines.native.lowerings.parallel_loops import Shares, shared
+from ebbflow.engines.native.lowerings.parallel_loops import shared
 from ebbflow.engines.native.nest_steps import Fold
 from ebbflow.engines.native.schedule import LARGE, Nest, gatherers, grouped, merged, place_all, unravelled
 from ebbflow.engines.native.text import WIDTH, Body
@@ -43,7 +43,7 @@ class Parts:
 
     def _write(self, body: Body, number: int, nest: Nest) -> None:
         if nest.shares is not None:
-            self._shared(body, number, nest.shares)
+            self._shared(body, number, nest)
         elif nest.is_parted:
             self._parted(body, number, nest)
         else:
@@ -67,23 +67,26 @@ class Parts:
                 at = unravelled(inside, loop.index, dims[: nest.axes])
                 for step in nest.steps:  # type: ignore[assignment]
                     step.row(inside, at)
-        self._call(body, number, inside, total, UNIT if nest.is_flat else 1)
+        self._call(body, number, inside, total, nest.work, UNIT if nest.is_flat else 1)
         for step in folds:
             step.part = None
             step.joined(body, self._gathered[step])
 
-    def _shared(self, body: Body, number: int, shares: Shares) -> None:
+    def _shared(self, body: Body, number: int, nest: Nest) -> None:
         """Write a loop as a function of some rows."""
-        inside = Body()
+        inside, shares = Body(), nest.shares
         shares.place(self._scratch)
         shares.write(inside)
-        self._call(body, number, inside, shares.parts)
+        self._call(body, number, inside, shares.parts, nest.work, waits=True)
 
-    def _call(self, body: Body, number: int, inside: Body, total: int, unit: int = 1) -> None:
+    def _call(
+        self, body: Body, number: int, inside: Body, total: int, work: int, unit: int = 1, waits: bool = False
+    ) -> None:
         """Write a function of a range, and have it called for all ranges at once."""
         self._define(f"void @work{number}", f"{self._taken}, i64 %me, i64 %begin, i64 %end", inside)
         self.texts += threads.parted(number, len(self.low.arguments) + 1, total, unit)
-        threads.call(body, number, [m.pointer for m in self.low.arguments] + ["%scratch"], self.workers)
+        pointers = [*[m.pointer for m in self.low.arguments], "%scratch"]
+        threads.call(body, number, pointers, self.workers, work, waits)
         body.forget()
 
     def _begin_gathering(self, body: Body, inside: Body, step: Fold) -> None:

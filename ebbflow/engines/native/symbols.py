@@ -20,6 +20,9 @@ ARRAY = "@numpy.ndarray"
 LOOK = "@ebbflow.look"
 """A function of Python that raises where what runs in this thread should end."""
 
+BUSY = "@ebbflow.busy"
+"""The cycle until which this process does alone what it has threads for: see `threads`."""
+
 _PYTHON = {
     "PyBool_FromLong": "ptr (i64)",
     "PyEval_SaveThread": "ptr ()",
@@ -45,6 +48,10 @@ _GOMP = {
 }
 
 
+busy = np.zeros((), np.int64)
+"""What the code finds there."""
+
+
 def dtype_of(kind: str) -> str:
     """Return what the code calls the dtype object of a kind."""
     return f"@numpy.{kind}"
@@ -57,6 +64,7 @@ def declarations() -> list[str]:
     return [
         *[f"declare {result} @{name}{taken}" for name, result, taken in functions],
         *[f"{name} = external global i8" for name in objects],
+        f"{BUSY} = external global i64",
     ]
 
 
@@ -64,7 +72,7 @@ def declarations() -> list[str]:
 def addresses() -> dict[str, int]:
     """Return where the names lead, as far as what they mean is there."""
     objects = {ARRAY: np.ndarray, LOOK: stopping.look} | {dtype_of(kind): np.dtype(d) for kind, d in DTYPES.items()}
-    found = {name[1:]: id(thing) for name, thing in objects.items()}
+    found = {name[1:]: id(thing) for name, thing in objects.items()} | {BUSY[1:]: busy.ctypes.data}
     return found | _found(ctypes.pythonapi, _PYTHON) | gomp()
 
 
