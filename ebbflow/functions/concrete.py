@@ -95,7 +95,7 @@ class ConcreteFunction(Trackable):
         graph = self._graph
         straight = graph.straight
         if straight is None or graph.straight_since != graph.base._mutations or context.recorders or elsewhere.bodies:
-            results = graph.run(eager_run, values)
+            results: Sequence[Any] = graph.run(eager_run, values)
         else:
             results = straight(values)
         dtype = self.single
