@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from ebbflow.api import suggest, views
+from ebbflow.api.whole_names import OFTEN, WholeNamespace, own_dictionary
 
 PACKAGE = __name__.partition(".")[0]
 TABLES = f"{PACKAGE}.api.tables"
@@ -49,7 +50,7 @@ def public(target: str) -> Any:
 
 def furnish(module: ModuleType, root: str, key: str, path: str) -> None:
     """Give `module` the names that view `key` has at `path`, each fetched on first use and then kept."""
-    here = vars(module)
+    here = own_dictionary(module)
     own_getattr = here.get("__getattr__")
     if hasattr(own_getattr, "fetches"):  # ours, from before a reload
         own_getattr = None
@@ -162,6 +163,8 @@ class Namespace:
             finder.enter(self.root)
         module.__doc__ = f"The names of tf{self.path and '.' + self.path}, at {views.DOORS[self.key]}."
         furnish(module, self.root, self.key, self.path)
+        if type(module) is ModuleType and self.path not in OFTEN:
+            module.__class__ = WholeNamespace
 
     def get_code(self, fullname: str) -> None:
         """Say that there is no code, only names."""

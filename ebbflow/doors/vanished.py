@@ -7,6 +7,7 @@ library gets the AttributeError it would get anyway. Modules that are gone altog
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
 import importlib
@@ -49,6 +50,12 @@ MOVED: dict[str, dict[str, Any]] = {
         **{"NINF": -math.inf, "PZERO": 0.0, "NZERO": -0.0},
         **{"product": "prod", "cumproduct": "cumprod", "alltrue": "all", "sometrue": "any", "round_": "round"},
         **{"row_stack": "vstack", "trapz": "trapezoid", "rank": "ndim", "mat": "asmatrix", "typeDict": "sctypeDict"},
+        **dict.fromkeys(("AxisError", "ComplexWarning", "RankWarning"), "numpy.exceptions"),
+        "VisibleDeprecationWarning": "numpy.exceptions",
+        **{"sctypes": replacements.SCTYPES, "cast": replacements.CAST, "nbytes": replacements.NBYTES},
+        **{"issctype": replacements.issctype, "issubclass_": replacements.issubclass_, "safe_eval": ast.literal_eval},
+        **{"obj2sctype": replacements.obj2sctype, "sctype2char": replacements.sctype2char, "disp": replacements.disp},
+        **{"find_common_type": replacements.find_common_type, "asfarray": replacements.asfarray},
         **{"asscalar": replacements.asscalar, "in1d": replacements.in1d, "msort": replacements.msort},
     },
     "collections": dict.fromkeys(_ABSTRACT.split(), "collections.abc"),

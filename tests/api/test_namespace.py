@@ -12,7 +12,7 @@ import types
 import pytest
 
 import ebbflow as tf
-from ebbflow.api import namespace, views
+from ebbflow.api import namespace, views, whole_names
 from ebbflow.core import context
 
 
@@ -53,7 +53,7 @@ def test_namespaces_import(statement, expression):
 def test_names_are_fetched_once_and_kept():
     fresh = importlib.import_module("ebbflow.compat.v2.errors")
     vars(fresh).pop("AbortedError", None)
-    assert "AbortedError" not in vars(fresh)
+    assert "AbortedError" not in whole_names.own_dictionary(fresh)
     first = fresh.AbortedError
     assert first is tf.errors.AbortedError
     assert first is vars(fresh)["AbortedError"]
@@ -238,3 +238,17 @@ def test_a_scope_may_be_the_first_thing_of_a_graph_program(scope):
     code = f"import ebbflow.v1 as tf\nwith tf.{scope}:\n    print(tf.constant(1.0).graph is tf.get_default_graph())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "True\n"
+
+
+def test_a_walk_over_a_namespace_meets_every_name(v1):
+    cells = [
+        c for c in v1.contrib.rnn.__dict__.values() if inspect.isclass(c) and issubclass(c, v1.nn.rnn_cell.RNNCell)
+    ]
+    assert {v1.nn.rnn_cell.GRUCell, v1.contrib.rnn.UGRNNCell} <= set(cells)
+    names = vars(v1.train)
+    assert names["AdamOptimizer"] is v1.train.AdamOptimizer and "Nothing" not in names
+    assert set(dir(v1.train)) <= set(names) == set(names.copy())
+    names["mine"] = 1
+    assert v1.train.mine == 1
+    del names["mine"]
+    assert not hasattr(v1.train, "mine")

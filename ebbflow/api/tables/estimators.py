@@ -228,6 +228,16 @@ contrib.learn.datasets.base.: Dataset Datasets load_csv_with_header load_csv_wit
 contrib.learn.datasets.base.shrink_csv
 [doors.learn.metric_spec]
 contrib.learn.MetricSpec contrib.learn.python.learn.metric_spec.MetricSpec
+[tf1.example_files]
+contrib.learn.: read_batch_examples read_batch_features read_batch_record_features read_keyed_batch_examples
+contrib.learn.: read_keyed_batch_examples_shared_queue read_keyed_batch_features read_keyed_batch_features_shared_queue
+contrib.learn.io.: read_batch_examples read_batch_features read_batch_record_features read_keyed_batch_examples
+contrib.learn.io.: read_keyed_batch_examples_shared_queue read_keyed_batch_features queue_parsed_features
+contrib.learn.io.read_keyed_batch_features_shared_queue
+[doors.learn.arrays_in]
+contrib.learn.: extract_pandas_data extract_pandas_labels extract_pandas_matrix
+contrib.learn.io.: extract_pandas_data extract_pandas_labels extract_pandas_matrix generator_input_fn numpy_input_fn
+contrib.learn.io.pandas_input_fn
 [tf1.data_feeder]
 contrib.learn.python.learn.learn_io.data_feeder.: DataFeeder StreamingDataFeeder setup_predict_data_feeder
 contrib.learn.python.learn.learn_io.data_feeder.setup_train_data_feeder
