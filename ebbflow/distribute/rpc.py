@@ -7,19 +7,18 @@ what travels between the tasks of a cluster, with the same token, certificates a
 
 from __future__ import annotations
 
-import contextlib
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ebbflow import messages
-from ebbflow.cluster import transport, wire
 from ebbflow.cluster.link import Link
-from ebbflow.cluster.steps import Step, Steps
+from ebbflow.cluster.methods import Answer, Methods, Peer
 from ebbflow.cluster.threads import threads
 from ebbflow.core import context, dtypes, errors, nest
 from ebbflow.core.convert import convert
@@ -28,10 +27,6 @@ from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Nested
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.io.structures import can_encode, decode_proto, encode_structure
-
-TRY_SECONDS = 0.05
-"""How long a client waits before it looks again for a server that is not there yet."""
-
 
 # --- serving ----------------------------------------------------------------------------------------------------------
 
@@ -42,8 +37,9 @@ class Server:
     def __init__(self, address: str):
         _only_eagerly("create the server")
         self._address = address
-        self._methods = _Methods()
-        self._grpc: Any = None
+        self._known: dict[str, ConcreteFunction] = {}
+        served = {"methods": partial(_listed, self._known), "call": partial(_called, self._known)}  # not of `self`,
+        self._methods = Methods(served, "runs functions by name")  # which is to end where nobody else has it
 
     @staticmethod
     def create(rpc_layer: str, address: str) -> Server:
@@ -54,7 +50,7 @@ class Server:
 
     def register(self, method_name: str, func: Any) -> None:
         """Have a function, with an input signature, called by a name."""
-        if self._grpc is not None:
+        if self._methods.begun:
             raise errors.FailedPreconditionError(
                 None, None, "All methods must be registered before starting the server, which is not so with "
                 f"{method_name!r}",
@@ -65,84 +61,53 @@ class Server:
             if func.input_signature is None:
                 raise ValueError(f"Input signature not specified for the function {method_name!r}.")
             func = func.get_concrete_function()
-        self._methods.known[method_name] = func
+        self._known[method_name] = func
 
     def start(self) -> None:
         """Serve from now on."""
-        if self._grpc is not None:
+        if self._methods.begun:
             raise errors.FailedPreconditionError(None, None, f"the server at {self._address} has been started")
-        accept = lambda about: Link(self._methods.steps, self._methods)
-        self._grpc, _ = transport.serve(self._address, accept, {})
-        self._grpc.start()
+        self._methods.serve(self._address)
 
     def __del__(self) -> None:
-        if getattr(self, "_grpc", None) is not None:
-            self._grpc.stop(None)
+        if hasattr(self, "_methods"):
+            self._methods.stop()
 
 
-class _Methods:
-    """What stands behind the links of a server: answers calls."""
+def _listed(known: Mapping[str, ConcreteFunction], link: Link, arrays: Any) -> Answer:
+    return {name: [_written(f.structured_input_signature[0]), _written(_specs(f.structured_outputs))]
+            for name, f in known.items()}, ()  # fmt: skip
 
-    def __init__(self) -> None:
-        self.known: dict[str, ConcreteFunction] = {}
-        self.steps = Steps()  # not those of clients in the same process
 
-    def answer(self, link: Link, number: int, content: Any) -> None:
-        """Do what a call asks for, and say how it went."""
-        step = self.steps.join(number)
-        if step is None:
-            return
-        try:
-            kind, method = content
-            results: list[np.ndarray] = []
-            told = self._list() if kind == "methods" else None
-            if kind == "call":
-                results = self._call(method, step)
-            for i, value in enumerate(results):
-                link.post(number, f"result/{i}", value)
-            link.say(wire.said(wire.ANSWER, number, len(results) if told is None else told))
-        except Exception as error:
-            with contextlib.suppress(errors.OpError):  # whoever asked is gone
-                link.say(wire.said(wire.FAILURE, number, wire.error_content(_as_op_error(error))))
-        finally:
-            self.steps.end(step)
+def _called(known: Mapping[str, ConcreteFunction], link: Link, arrays: Sequence[np.ndarray], name: str) -> Answer:
+    try:
+        return None, _outputs(known, name, arrays)
+    except (errors.OpError, MemoryError):
+        raise
+    except Exception as error:
+        raise errors.InvalidArgumentError(None, None, f"{type(error).__name__}: {error}") from None
 
-    def run(self, link: Link, number: int, content: Any) -> None:
-        """Refuse what only a task of a cluster can do."""
-        error = errors.UnimplementedError(None, None, "this server runs functions by name, and no graphs")
-        link.say(wire.said(wire.FAILURE, number, wire.error_content(error)))
 
-    def _list(self) -> dict[str, Any]:
-        return {name: [_written(f.structured_input_signature[0]), _written(_specs(f.structured_outputs))]
-                for name, f in self.known.items()}  # fmt: skip
-
-    def _call(self, method: str, step: Step) -> list[np.ndarray]:
-        function = self.known.get(method)
-        if function is None:
+def _outputs(known: Mapping[str, ConcreteFunction], method: str, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return what a function gives for arrays that came from elsewhere."""
+    function = known.get(method)
+    if function is None:
+        raise errors.InvalidArgumentError(
+            None, None, f"{method!r} is not registered at the server; there are {sorted(known)}"
+        )
+    signature = function.structured_input_signature[0]
+    specs = nest.flatten(signature)
+    if len(arrays) != len(specs):
+        raise errors.InvalidArgumentError(None, None, f"{method!r} takes {len(specs)} tensors, got {len(arrays)}")
+    for i, (array, spec) in enumerate(zip(arrays, specs, strict=True)):
+        fits = spec.dtype.np == array.dtype and spec.shape.is_compatible_with(array.shape)
+        if not fits:
             raise errors.InvalidArgumentError(
-                None, None, f"{method!r} is not registered at the server; there are {sorted(self.known)}"
+                None, None, f"{method!r}: tensor {i} is {array.dtype}{list(array.shape)}, the function takes {spec}"
             )
-        signature = function.structured_input_signature[0]
-        specs = nest.flatten(signature)
-        count = int(step.take("count"))
-        if count != len(specs):
-            raise errors.InvalidArgumentError(None, None, f"{method!r} takes {len(specs)} tensors, got {count}")
-        arrays = [step.take(f"arg/{i}") for i in range(count)]
-        for i, (array, spec) in enumerate(zip(arrays, specs, strict=True)):
-            fits = spec.dtype.np == array.dtype and spec.shape.is_compatible_with(array.shape)
-            if not fits:
-                raise errors.InvalidArgumentError(
-                    None, None, f"{method!r}: tensor {i} is {array.dtype}{list(array.shape)}, the function takes {spec}"
-                )
-        tensors = [EagerTensor(a, s.dtype) for a, s in zip(arrays, specs, strict=True)]
-        outputs = function(*nest.pack_sequence_as(signature, tensors))
-        return [np.asarray(t._array) for t in nest.flatten(outputs) if isinstance(t, EagerTensor)]
-
-
-def _as_op_error(error: Exception) -> Exception:
-    if isinstance(error, (errors.OpError, MemoryError)):
-        return error
-    return errors.InvalidArgumentError(None, None, f"{type(error).__name__}: {error}")
+    tensors = [EagerTensor(a, s.dtype) for a, s in zip(arrays, specs, strict=True)]
+    outputs = function(*nest.pack_sequence_as(signature, tensors))
+    return [np.asarray(t._array) for t in nest.flatten(outputs) if isinstance(t, EagerTensor)]
 
 
 # --- calling ----------------------------------------------------------------------------------------------------------
@@ -154,11 +119,10 @@ class Client:
     def __init__(self, address: str, name: str = "", list_registered_methods: bool = False, timeout_in_ms: int = 0):
         _only_eagerly("create the client")
         self._address, self._timeout = address, timeout_in_ms
-        self._steps = Steps()
-        self._links: list[Link] = []  # one, once it has been called
-        weakref.finalize(self, _let_go, self._links).atexit = False
+        self._peer = Peer(address)
+        weakref.finalize(self, self._peer.close).atexit = False
         if list_registered_methods:
-            listed, _ = self._asked("methods", "", [], timeout_in_ms)
+            listed, _ = self._asked("methods", [], timeout_in_ms)
             for method, (inputs, outputs) in listed.items():
                 self._add_method(method, _read(inputs), _read(outputs))
 
@@ -176,7 +140,7 @@ class Client:
         _only_eagerly(f"call {method_name!r}")
         arrays = [np.asarray(convert(arg)._array) for arg in nest.flatten(list(args or ()))]
         limit = timeout_in_ms or self._timeout
-        return StatusOrResult(threads.submit(self._asked, "call", method_name, arrays, limit), output_specs)
+        return StatusOrResult(threads.submit(self._asked, "call", arrays, limit, name=method_name), output_specs)
 
     def _add_method(self, method: str, inputs: Any, outputs: Any) -> None:
         def call(*args: Any, timeout_in_ms: int = 0) -> StatusOrResult:
@@ -192,34 +156,17 @@ class Client:
         setattr(self, method, call)
         setattr(self, f"{method}_blocking", blocking)
 
-    def _asked(self, kind: str, method: str, arrays: Sequence[np.ndarray], timeout_in_ms: int) -> tuple[Any, list[Any]]:
-        """Return what a server answers, and the arrays that it sends."""
-        end = time.monotonic() + timeout_in_ms / 1000 if timeout_in_ms else None
-        link = self._connected(end)
-        tensors = {"count": np.array(len(arrays)), **{f"arg/{i}": array for i, array in enumerate(arrays)}}
-        left = None if end is None else max(end - time.monotonic(), 0.0)
-        with link.asked(kind, method, tensors, left, f"{method or kind} at {self._address}") as (step, answer):
-            count = answer if kind == "call" else 0
-            return answer, [step.take(f"result/{i}") for i in range(count)]
-
-    def _connected(self, end: float | None) -> Link:
-        """Return the link to the server, waiting for one as long as there is time."""
-        while not self._links or self._links[0].error is not None:
-            link = Link(self._steps)
-            left = 5.0 if end is None else max(end - time.monotonic(), 0.01)
-            try:
-                transport.connect(self._address, link, {}, left)
-                self._links[:] = [link]
-            except errors.UnavailableError as error:
-                if end is not None and time.monotonic() >= end:
-                    raise errors.DeadlineExceededError(None, None, error.message) from None
-                time.sleep(TRY_SECONDS)
-        return self._links[0]
-
-
-def _let_go(links: list[Link]) -> None:
-    for link in links:
-        link.lose(errors.CancelledError(None, None, "the client is gone"))
+    def _asked(self, kind: str, arrays: Sequence[np.ndarray], timeout_in_ms: int, **said: Any) -> tuple[Any, list[Any]]:
+        """Return what a server answers, and the arrays that it sends; wait for one as long as there is time."""
+        seconds = timeout_in_ms / 1000 if timeout_in_ms else None
+        begun = time.monotonic()
+        try:
+            self._peer.reach(seconds)
+        except errors.UnavailableError as error:
+            raise errors.DeadlineExceededError(None, None, error.message) from None
+        left = None if seconds is None else max(begun + seconds - time.monotonic(), 0.0)
+        what = f"{said.get('name', kind)} at {self._address}"
+        return self._peer.ask(kind, arrays, within=left, what=what, **said)
 
 
 class StatusOrResult:

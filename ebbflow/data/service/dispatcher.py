@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from ebbflow.cluster.link import Link
+from ebbflow.cluster.methods import Answer, Methods
 from ebbflow.core import errors
-from ebbflow.data.service.calls import Answer, Service, text_array
+from ebbflow.data.service.calls import ABOUT, text_array
 from ebbflow.ops.sizes import invalid
 
 FIRST_ID = 1000
@@ -73,7 +74,7 @@ class Dispatcher:
         self._dealt: dict[tuple[int, int, int], int] = {}  # by iteration, source and repetition: the next number
         self._lock = threading.Lock()
         self._journal = None if work_dir is None else Journal(work_dir, self._apply)
-        self.service = Service(
+        self.service = Methods(
             {
                 "join": self._join,
                 "register": self._register,
@@ -82,7 +83,8 @@ class Dispatcher:
                 "workers": lambda link, arrays: (list(self._workers), ()),
                 "describe": self._describe,
                 "deal": self._deal,
-            }
+            },
+            ABOUT,
         )
 
     @property

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ebbflow import messages
+from ebbflow.cluster.endpoint import CONNECT_SECONDS
+from ebbflow.cluster.methods import Peer
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor, wrap
@@ -20,7 +22,7 @@ from ebbflow.data.calls import Element
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.options import ExternalStatePolicy
 from ebbflow.data.pipe import INFINITE, UNKNOWN, Pipe, pipe_of
-from ebbflow.data.service.calls import CONNECT_SECONDS, Peer, text_array
+from ebbflow.data.service.calls import text_array
 from ebbflow.data.service.reading import Reader, rounds
 from ebbflow.io import structures
 from ebbflow.ops.state.storage import boxed

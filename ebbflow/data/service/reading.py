@@ -13,10 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ebbflow.cluster.endpoint import CONNECT_SECONDS
+from ebbflow.cluster.methods import Peer
 from ebbflow.core import errors
 from ebbflow.data.calls import Element
 from ebbflow.data.running import Bunched
-from ebbflow.data.service.calls import CONNECT_SECONDS, Peer, unpacked
+from ebbflow.data.service.calls import unpacked
 
 LOOK_SECONDS = 0.5
 """How often a reader looks for workers that have come since."""

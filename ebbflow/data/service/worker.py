@@ -13,9 +13,11 @@ from collections import deque
 from typing import Any
 
 from ebbflow import messages
+from ebbflow.cluster.endpoint import CONNECT_SECONDS
+from ebbflow.cluster.methods import Answer, Methods, Peer
 from ebbflow.core import errors
 from ebbflow.data.pipe import Element, Pipe, Position
-from ebbflow.data.service.calls import CONNECT_SECONDS, Answer, Peer, Service, packed
+from ebbflow.data.service.calls import ABOUT, packed
 from ebbflow.data.service.sharing import share
 from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
 from ebbflow.graph.graph import Graph
@@ -125,7 +127,7 @@ class Worker:
         self._tasks: dict[int, Task] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self.service = Service({"element": self._element})
+        self.service = Methods({"element": self._element}, ABOUT)
 
     @property
     def task_count(self) -> int:
