@@ -22,6 +22,7 @@ from ebbflow.core.device import DeviceSpecV2
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import Tensor
+from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.broadcasting import broadcast_static_shape
 from ebbflow.ops.arrays.shaping import size
 from ebbflow.ops.declare import raw
@@ -185,12 +186,13 @@ def fill_empty_rows(ragged_input: Any, default_value: Any, name: str | None = No
 
 
 def batch_sizes_for_worker(
-    global_batch_size: int, num_workers: int, num_replicas_per_worker: int, worker_index: int
+    global_batch_size: TensorLike, num_workers: int, num_replicas_per_worker: int, worker_index: int
 ) -> Tensor:
     """Return the sizes into which one worker parts global batches, over as many batches as it takes to repeat."""
     replicas = num_workers * num_replicas_per_worker
-    least, rest = divmod(global_batch_size, replicas)
-    sizes = [least + (place < rest) for place in range(replicas)]
+    whole: Any = global_batch_size
+    least, rest = whole // replicas, whole % replicas
+    sizes = [least + (rest + replicas - 1 - place) // replicas for place in range(replicas)]  # one more for the first
     first = worker_index * num_replicas_per_worker
     own = [sizes[(first + place) % replicas] for place in range(replicas)]
     order = [(first + step * num_replicas_per_worker) % replicas for step in range(num_workers)]

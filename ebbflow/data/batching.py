@@ -37,6 +37,10 @@ PaddedBatchDatasetV2 = dataset_op(
 DenseToSparseBatchDataset = dataset_op(
     "DenseToSparseBatchDataset(input_dataset:variant, batch_size:int64, row_shape:int64) -> (handle:variant) | " + TYPED
 )
+RebatchDataset = dataset_op(
+    f"RebatchDataset(input_dataset:variant, num_replicas:int64) -> (handle:variant) | {TYPED}; "
+    "use_fallback: bool = true"
+)
 RebatchDatasetV2 = dataset_op(
     "RebatchDatasetV2(input_dataset:variant, batch_sizes:int64, drop_remainder:bool) -> (handle:variant) | " + TYPED
 )
@@ -202,6 +206,20 @@ def _sparse(parts: Sequence[np.ndarray], shape: list[int]) -> np.ndarray:
     values = np.concatenate([part.reshape(-1) for part in parts])
     lengths = np.array([len(parts), *dense], np.int64)
     return in_variants((np.concatenate(places).astype(np.int64), values, lengths))
+
+
+@RebatchDataset.kernel
+def _(xp: Any, input_dataset: Any, num_replicas: Any) -> Any:
+    source, parts = pipe_of(input_dataset), int(num_replicas)
+    if parts < 1:
+        raise invalid(f"num_replicas must be positive, got {parts}")
+
+    def start() -> Iterator[Element]:
+        for block in map(_checked, source.start()):
+            each = -(-length(block) // parts)
+            yield from [tuple([column[i * each : (i + 1) * each] for column in block]) for i in range(parts)]
+
+    return made(start, source.size if source.size < 0 else source.size * parts, source)
 
 
 @RebatchDatasetV2.kernel

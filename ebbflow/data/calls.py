@@ -142,15 +142,16 @@ class Call:
 
 
 def _draws(body: Any) -> bool:
-    return any(node._op.facts.random or any(map(_draws, _bodies_in(node._attrs.values()))) for node in body._nodes)
+    return any(node._op.facts.random or any(map(_draws, bodies_in(node._attrs.values()))) for node in body._nodes)
 
 
-def _bodies_in(values: Iterable[Any]) -> Iterator[Any]:
+def bodies_in(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the graphs of functions among the attrs of a node."""
     for value in values:
         if hasattr(value, "_nodes"):
             yield value
         elif isinstance(value, (list, tuple)):
-            yield from _bodies_in(value)
+            yield from bodies_in(value)
 
 
 def _row_bytes(tensor: Any) -> int:

@@ -39,6 +39,7 @@ from ebbflow.data.running import DEBUG, USUAL, Run, current
 from ebbflow.data.statistics import gathered_by
 from ebbflow.data.traced import Traced
 from ebbflow.data.written_graphs import DatasetToGraphV2
+from ebbflow.ops.declare import raw
 from ebbflow.ops.state.storage import boxed
 from ebbflow.platform.progress import Progress
 from ebbflow.trackable.base import Trackable
@@ -169,7 +170,8 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
 
     @property
     def _type_spec(self) -> DatasetSpec:
-        return DatasetSpec(self.element_spec)
+        held = self._variant_tensor_attr
+        return DatasetSpec(self.element_spec, () if held is None else held._dims or ())
 
     # --- going over elements ------------------------------------------------------------------------------------------
 
@@ -464,15 +466,32 @@ def _no_batch(spec: Any, *count: Any) -> Any:
     raise TypeError(f"Datasets cannot be batched or sliced as elements: got {spec!r}. Use `flat_map` over them")
 
 
+def _one_of_several(spec: DatasetSpec) -> DatasetSpec:
+    return DatasetSpec(spec._element_spec, spec._dataset_shape[1:]) if spec._dataset_shape.rank else _no_batch(spec)
+
+
+def _several(datasets: list[Any]) -> Any:
+    """Return datasets in a list as one value, whose rows they are; None where they are no datasets of one type."""
+    if not datasets or not all(isinstance(each, DatasetV2) for each in datasets):
+        return None
+    if not all(same_structure(each.element_spec, datasets[0].element_spec) for each in datasets):
+        return None
+    variants = [each._variant_tensor for each in datasets]
+    return DatasetSpec(datasets[0].element_spec, [len(datasets)])._from_components([raw.Pack(variants)])
+
+
+structure.several.append(_several)
+
+
 structure.register(
     DatasetSpec,
     structure.Leaf(
         dtype=lambda spec: dtypes.variant,
-        dims=lambda spec: (),
+        dims=lambda spec: spec._dataset_shape._dims,
         pack=lambda spec, value: value._variant_tensor,
         open=lambda spec, tensor: spec._from_components([tensor]),
         batch=_no_batch,
-        unbatch=_no_batch,
-        pack_rows=_no_batch,
+        unbatch=_one_of_several,
+        pack_rows=lambda spec, value: value._variant_tensor,
     ),
 )

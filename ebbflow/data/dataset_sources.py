@@ -110,6 +110,13 @@ class Making:
         return cls._make(sources.RangeDataset, *numbers, spec=spec, kind="_RangeDataset", name=name)
 
     @classmethod
+    def _counted(cls, start: Any) -> Any:
+        """Return the numbers from `start` on; workers that share a dataset have all of them each."""
+        numbers = [as_int64(x, word) for x, word in ((start, "start"), (np.iinfo(np.int64).max, "stop"), (1, "step"))]
+        spec = TensorSpec([], dtypes.int64)
+        return cls._make(sources.RangeDataset, *numbers, spec=spec, kind="_RangeDataset", replicate_on_split=True)
+
+    @classmethod
     def counter(cls, start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Any:
         """Return the numbers from `start` on, without end."""
         dtype = dtypes.as_dtype(dtype)
@@ -213,10 +220,10 @@ class Making:
                     )
                 )
         spec = structure.pack_as(datasets, [dataset.element_spec for dataset in flat])
-        return cls._make(
-            selecting.ZipDataset, flat, spec=spec, kind="_ZipDataset", name=name,
-            made_of=flat,
-        )  # fmt: skip
+        made = cls._make(selecting.ZipDataset, flat, spec=spec, kind="_ZipDataset", name=name, made_of=flat)
+        sizes = {dataset._batch_size for dataset in flat}
+        made._batch_size = sizes.pop() if len(sizes) == 1 else -1
+        return made
 
     @classmethod
     def choose_from_datasets(cls, datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True) -> Any:

@@ -77,8 +77,8 @@ class Transforms:
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Any:
         """Return pairs of a number, counted from `start`, and an element."""
-        most = np.iinfo(np.int64).max
-        return type(self).zip((type(self).range(start, most), self), name=name)  # type: ignore[attr-defined]
+        numbers = type(self)._counted(start)  # type: ignore[attr-defined]
+        return type(self).zip((numbers, self), name=name)  # type: ignore[attr-defined]
 
     def unique(self, name: str | None = None) -> Any:
         """Return each element once."""

@@ -15,6 +15,7 @@ from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.io import variants
 from ebbflow.messages.tensors import make_ndarray, make_tensor_proto
+from ebbflow.ops.parsing.decode_ops import read_variants
 from ebbflow.ops.ragged.composite_variants import Held, RaggedValue
 from ebbflow.ops.state.list_value import TensorList
 from ebbflow.ops.state.optional import OptionalValue
@@ -43,6 +44,9 @@ def array_of(record: bytes | None, file: str) -> np.ndarray:
         return array.reshape([dim.size for dim in message.tensor_shape.dim])
     except Exception as error:  # whatever the parser of messages says
         raise errors.DataLossError(None, None, f"{file} is damaged: {type(error).__name__}") from None
+
+
+read_variants.append(array_of)
 
 
 # --- the kinds of variants in elements --------------------------------------------------------------------------------
@@ -82,3 +86,6 @@ variants.register(
     _optional,
 )
 variants.register(TensorList, "ebbflow::List", _listed, _list)
+
+WRITTEN = (Held, RaggedValue, OptionalValue, TensorList)
+"""The kinds that can be written."""

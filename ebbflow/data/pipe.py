@@ -39,8 +39,10 @@ NOTED = TYPED + '; metadata: string = ""'
 """How most ops on datasets say what the elements are."""
 
 
-AHEAD, GATHERS = "ahead", "gathers"
-"""What a stage does, as far as others must know: it makes elements ahead in a thread, or many elements one."""
+AHEAD, GATHERS, DEALT = "ahead", "gathers", "dealt"
+"""What a stage does, as far as others must know: it makes elements ahead in a thread, or many elements one, or gives
+only those that are dealt to it, which may be none.
+"""
 
 
 class Pipe:
@@ -85,6 +87,11 @@ class Pipe:
         self.seeded: Sequence[Pipe] | None = None  # those that it is made of which are, once somebody asked
         self.role = ""  # AHEAD or GATHERS, for whoever explains
         self.call: Call | None = None  # of those that call a function for each element
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether what an element becomes depends on those before it, beyond which ones there are."""
+        return isinstance(self.made_by and self.made_by[0], DatasetOp) and self.made_by[0].looks_back  # type: ignore
 
     def start(self) -> Iterator[Element]:
         """Start over the elements, in the way of the run that this thread works for."""
@@ -139,6 +146,7 @@ class DatasetOp(Op):
     """An op that makes a dataset; the pipe it makes knows its name and what it was made of."""
 
     bare_kernel: Callable[..., Any]  # without the label
+    looks_back = False  # whether what an element becomes depends on those before it
     lasting = False  # whether equal calls make equal datasets, that keep nothing from one iteration to the next
 
     def kernel(self, fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,10 +181,10 @@ class DatasetOp(Op):
         return lambda *arrays: self.run(self.signature.group_inputs(arrays, attrs), attrs, run)
 
 
-def dataset_op(text: str, lasting: bool = False) -> Op:
+def dataset_op(text: str, lasting: bool = False, looks_back: bool = False) -> Op:
     """Declare an op that makes a dataset."""
     declared = DatasetOp(text, "copyable")
-    declared.lasting = lasting
+    declared.lasting, declared.looks_back = lasting, looks_back
     declared.shape(scalar)
     declared.gradient(FLAT)
     return declared

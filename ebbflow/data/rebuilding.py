@@ -12,11 +12,16 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.tensor import EagerTensor
+from ebbflow.data.element_records import WRITTEN, record_of
 from ebbflow.data.pipe import Pipe
-from ebbflow.data.prefetch_cache import DummyMemoryCache
-from ebbflow.data.random_words import DummySeedGenerator
+from ebbflow.ops.declare import raw
+from ebbflow.ops.state.storage import boxed
 
-_DUMMIES = {"seed_generator": DummySeedGenerator, "cache": DummyMemoryCache}
+_DUMMIES = {
+    "seed_generator": "DummySeedGenerator",
+    "cache": "DummyMemoryCache",
+    "iteration_counter": "DummyIterationCounter",
+}
 """Inputs that hold nothing in most datasets, and the op that makes what stands there."""
 
 
@@ -44,9 +49,15 @@ def _tensor(array: Any, name: str) -> Any:
     if isinstance(held, Pipe):
         return rebuilt(held)
     if held is None and array.size == 1 and name in _DUMMIES:
-        return _DUMMIES[name]()
-    is_text = all(isinstance(item, (bytes, str)) for item in array.reshape(-1).tolist())
-    return _constant(array, dtypes.string) if is_text else EagerTensor(array, dtypes.resource)
+        return getattr(raw, _DUMMIES[name])()
+    items = array.reshape(-1).tolist()
+    if all(isinstance(item, (bytes, str)) for item in items):
+        return _constant(array, dtypes.string)
+    if all(isinstance(item, Pipe) for item in items):
+        return raw.Reshape(raw.Pack([rebuilt(item) for item in items]), np.array(array.shape, np.int64))
+    if all(isinstance(item, WRITTEN) for item in items):  # sparse and ragged rows
+        return raw.ParseTensor(_constant(boxed(record_of(array)), dtypes.string), out_type=dtypes.variant)
+    return EagerTensor(array, dtypes.resource)
 
 
 def _constant(array: np.ndarray, dtype: Any) -> Any:

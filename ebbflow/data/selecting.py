@@ -25,7 +25,20 @@ from ebbflow.data.columns import (
 )
 from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.options import known
-from ebbflow.data.pipe import INFINITE, NOTED, TYPED, UNKNOWN, Element, Pipe, bounded, dataset_op, made, pipe_of
+from ebbflow.data.pipe import (
+    DEALT,
+    INFINITE,
+    NOTED,
+    TYPED,
+    UNKNOWN,
+    Element,
+    Pipe,
+    bounded,
+    dataset_op,
+    made,
+    pipe_of,
+    stages,
+)
 from ebbflow.data.random_words import Seeds, seeds_of, words_of
 from ebbflow.data.running import current
 from ebbflow.ops.declare import FLAT
@@ -54,7 +67,7 @@ DirectedInterleaveDataset = dataset_op(
     "DirectedInterleaveDataset(selector_input_dataset:variant, data_input_datasets:N*variant) -> (handle:variant) | "
     f"{TYPED}; N: int >= 1; stop_on_empty_dataset: bool = false"
 )
-UniqueDataset = dataset_op(f"UniqueDataset(input_dataset:variant) -> (handle:variant) | {NOTED}")
+UniqueDataset = dataset_op(f"UniqueDataset(input_dataset:variant) -> (handle:variant) | {NOTED}", looks_back=True)
 IgnoreErrorsDataset = dataset_op(
     f"IgnoreErrorsDataset(input_dataset:variant) -> (handle:variant) | {TYPED}; log_warning: bool = false"
 )
@@ -76,11 +89,12 @@ DatasetCardinality = op(
 @RepeatDataset.kernel
 def _(xp: Any, input_dataset: Any, count: Any) -> Any:
     source, times = pipe_of(input_dataset), int(count)
+    for_ever = times < 0 and any(stage.role == DEALT for stage in stages(source))  # the next may have some again
     if source.repeated is not None and context.switches.tf1 and times:  # TF 1 makes one step of the two
         return made(lambda: source.repeated(times), _times(source.size, times), source)  # type: ignore[misc]
 
     def start() -> Iterator[Element]:
-        return _repeated(source.start(), source, times) if times else iter(())
+        return _repeated(source.start(), source, times, for_ever) if times else iter(())
 
     def columns() -> Columns | None:
         first = source.by_column() if times else None
@@ -89,7 +103,7 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
             return None
 
         def again(empty: bool) -> Columns | None:
-            if next(epochs, None) is None or (empty and times < 0):
+            if next(epochs, None) is None or (empty and times < 0 and not for_ever):
                 return None
             return source.by_column() or Listed(_as_blocks(source.start()))
 
@@ -101,10 +115,10 @@ def _(xp: Any, input_dataset: Any, count: Any) -> Any:
 class _repeated:  # noqa: N801  (called like a function)
     """The elements of a dataset several times over, or for ever; an error ends nothing."""
 
-    __slots__ = ("_elements", "_empty", "_left", "_source")
+    __slots__ = ("_elements", "_empty", "_for_ever", "_left", "_source")
 
-    def __init__(self, elements: Iterator[Element], source: Pipe, times: int):
-        self._elements, self._source, self._left = elements, source, times
+    def __init__(self, elements: Iterator[Element], source: Pipe, times: int, for_ever: bool = False):
+        self._elements, self._source, self._left, self._for_ever = elements, source, times, for_ever
         self._empty = True
 
     def __iter__(self) -> _repeated:
@@ -116,7 +130,7 @@ class _repeated:  # noqa: N801  (called like a function)
             if element is not None:
                 self._empty = False
                 return element
-            if self._left == 1 or (self._empty and self._left < 0):
+            if self._left == 1 or (self._empty and self._left < 0 and not self._for_ever):
                 raise StopIteration  # where there is nothing, there is nothing however often
             self._left -= 1 if self._left > 0 else 0
             self._elements, self._empty = self._source.start(), True
@@ -206,8 +220,28 @@ def _(xp: Any, input_dataset: Any, num_shards: Any, index: Any, *, require_non_e
     if not 0 <= mine < shards:
         raise invalid(f"Index must be between 0 and {shards - 1} (currently index = {mine}).")
     size = source.size if source.size < 0 else len(range(mine, source.size, shards))
+    if require_non_empty:
+        return made(lambda: _one_each(source.start(), mine, shards), size, source)
     columns = _moved(source, lambda rows: Sharded(rows, shards, mine))
     return made(lambda: _some(source.start(), mine, shards), size, source, columns=columns)
+
+
+def _one_each(elements: Iterator[Element], mine: int, shards: int) -> Iterator[Element]:
+    """Yield every so-manieth element, where there is one for each shard at least, or none at all."""
+
+    def first() -> Iterator[Element]:
+        found = list(itertools.islice(elements, shards))
+        if 0 < len(found) < shards:
+            raise invalid(
+                "There aren't enough elements in this dataset for each shard to have at least one element (# elems = "
+                f"{len(found)}, # shards = {shards}): {len(found)} are not enough for the required {shards} "
+                "shards/workers. Set `experimental_distribute.auto_shard_policy` of `tf.data.Options` to DATA or OFF, "
+                "or use more files"
+            )
+        return iter(found[mine : mine + 1])
+
+    rest = lambda: _some(elements, mine, shards)
+    return itertools.chain.from_iterable(map(lambda begin: begin(), (first, rest)))  # not before it is asked for
 
 
 @ConcatenateDataset.kernel

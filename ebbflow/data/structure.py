@@ -211,8 +211,15 @@ def _value(leaf: Any, spec: Any, index: int) -> Any:
         return leaf
     if isinstance(leaf, tuple(converters)):
         return converters[next(cls for cls in converters if isinstance(leaf, cls))](leaf)
+    if leaf.__class__ is list and leaf and isinstance(leaf[0], CompositeTensor):
+        found = next((made for made in (join(leaf) for join in several) if made is not None), None)
+        if found is not None:
+            return found
     return convert(leaf, spec.dtype if isinstance(spec, TensorSpec) else None, name=f"component_{index}")
 
+
+several: list[Callable[[list[Any]], Any]] = []
+"""What makes one value of a list of composites, or None."""
 
 converters: dict[type, Callable[[Any], Any]] = {}
 """What values of some classes become before they are elements."""

@@ -161,10 +161,15 @@ python.data.ops.iterator_ops.Iterator
 python.data.ops.optional_ops.: Optional OptionalSpec
 [data.readers]
 python.data.ops.readers.: FixedLengthRecordDatasetV2 TFRecordDatasetV2 TextLineDatasetV2
+TFRecordDatasetV2 as python.data.ops.readers._TFRecordDataset
 [data.record_input]
 RecordInputV1 as python.ops.data_flow_ops.RecordInput
 [data.random_access]
 global_shuffle as python.data.experimental.ops.global_shuffle_op._global_shuffle
+[data.worker_datasets]
+auto_sharded as python.data.experimental.ops.distribute._AutoShardDataset
+rebatched_for_replicas as python.data.experimental.ops.distribute._LegacyRebatchDataset
+remote_dataset as python.data.experimental.ops.distribute._RemoteDataset
 [data.service.distributing]
 distribute_refreshed as python.data.experimental.ops.data_service_ops._distribute
 [data.inner_names]

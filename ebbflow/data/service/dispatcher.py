@@ -2,8 +2,8 @@
 
 An iteration is one reading of a dataset by all clients that share a job; its number is what clients and workers name it
 by. Where workers are to share the source, the dispatcher deals out the numbers of its elements. A worker is forgotten
-with the link it came by. With a directory, what is known is written there and outlives the dispatcher. Knows
-datasets as bytes; runs none.
+with the link it came by, and so is whoever reads; an iteration that nobody has read for a while is over. With a
+directory, what is known is written there and outlives the dispatcher. Knows datasets as bytes; runs none.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import base64
 import json
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,9 @@ DYNAMIC, STATIC = "DYNAMIC", ("FILE", "DATA", "FILE_OR_DATA", "HINT")
 
 KEPT = 4096
 """Iterations that are remembered."""
+
+UNREAD_MS = 5 * 60 * 1000
+"""How long an iteration is kept that nobody reads, unless told otherwise."""
 
 
 class Journal:
@@ -64,14 +68,24 @@ def _as_bytes(text: str) -> bytes:
 class Dispatcher:
     """What a dispatcher knows."""
 
-    def __init__(self, worker_addresses: Sequence[str] = (), work_dir: str | None = None):
+    def __init__(
+        self, worker_addresses: Sequence[str] = (), work_dir: str | None = None, unread_ms: int | None = None,
+        silent_ms: int | None = None,
+    ):  # fmt: skip
         self._fixed = list(worker_addresses)
+        self._unread = (UNREAD_MS if unread_ms is None else unread_ms) / 1000
+        self._silent = None if silent_ms is None else silent_ms / 1000  # after which a worker counts as gone
+        self._heard: dict[str, float] = {}  # by the address of a worker: when it last said that it is there
+        self._readers: dict[int, set[Link]] = {}  # by iteration
+        self._left: dict[int, float] = {}  # by iteration that had readers: when the last of them went
         self._workers: dict[str, Link] = {}  # by address, in the order they came
         self._datasets: dict[str, tuple[bytes, bytes]] = {}  # graph and spec, by id
         self._ids: dict[tuple[str, bytes], str] = {}  # by fingerprint and spec
         self._jobs: dict[tuple[str, int], dict[str, Any]] = {}
         self._iterations: dict[int, dict[str, Any]] = {}
+        self._numbered = FIRST_ID - 1
         self._dealt: dict[tuple[int, int, int], int] = {}  # by iteration, source and repetition: the next number
+        self._answered: dict[tuple[int, int], dict[str, list[int]]] = {}  # by iteration and source: to whom, what last
         self._lock = threading.Lock()
         self._journal = None if work_dir is None else Journal(work_dir, self._apply)
         self.service = Methods(
@@ -80,7 +94,8 @@ class Dispatcher:
                 "register": self._register,
                 "dataset": self._dataset,
                 "iterate": self._iterate,
-                "workers": lambda link, arrays: (list(self._workers), ()),
+                "workers": self._for_reader,
+                "alive": self._alive,
                 "describe": self._describe,
                 "deal": self._deal,
             },
@@ -109,9 +124,17 @@ class Dispatcher:
             job, repetition, number, asked = values
             self._jobs[job, repetition] = {"number": number, **asked}
             self._iterations[number] = asked
+            self._numbered = max(self._numbered, number)
             self._forget()
+        elif kind == "over":
+            number = values[0]
+            self._iterations.pop(number, None)
+            for key in [k for k, known in self._jobs.items() if known["number"] == number]:
+                del self._jobs[key]
         else:
-            self._dealt[values[:3]] = values[3]
+            number, source, repetition, first, count, asked = values
+            self._dealt[number, source, repetition] = first + count
+            self._answered[number, source] = {**self._answered.get((number, source), {}), asked[0]: [asked[1], first]}
 
     # --- workers ------------------------------------------------------------------------------------------------------
 
@@ -122,6 +145,7 @@ class Dispatcher:
             )
         with self._lock:
             self._workers[address] = link
+            self._heard[address] = time.monotonic()
         link.when_lost.append(lambda: self._leave(address, link))
         return None, ()
 
@@ -129,6 +153,40 @@ class Dispatcher:
         with self._lock:
             if self._workers.get(address) is link:
                 del self._workers[address]
+
+    def _alive(self, link: Link, arrays: Any, address: str, iterations: Sequence[int]) -> Answer:
+        """Hear from a worker; tell it which of the iterations that it runs are over."""
+        with self._lock:
+            self._heard[address] = now = time.monotonic()
+            for number in [n for n, left in self._left.items() if now - left >= self._unread]:
+                if self._iterations.get(number, {}).get("mode") != DYNAMIC:  # that one is to be read to its end
+                    self._note("over", number)
+                del self._left[number]
+            return [number for number in iterations if number not in self._iterations], ()
+
+    # --- who reads ----------------------------------------------------------------------------------------------------
+
+    def _for_reader(self, link: Link, arrays: Any, iteration: int) -> Answer:
+        """Return where the workers are, and remember that somebody reads."""
+        with self._lock:
+            self._read_by(iteration, link)
+            silent = time.monotonic() - (self._silent or 0)
+            return [a for a in self._workers if self._silent is None or self._heard[a] >= silent], ()
+
+    def _read_by(self, iteration: int, link: Link) -> None:
+        readers = self._readers.setdefault(iteration, set())
+        self._left.pop(iteration, None)
+        if link not in readers:
+            readers.add(link)
+            link.when_lost.append(lambda: self._read_no_more(iteration, link))
+
+    def _read_no_more(self, iteration: int, link: Link) -> None:
+        with self._lock:
+            readers = self._readers.get(iteration, set())
+            readers.discard(link)
+            if not readers:
+                self._readers.pop(iteration, None)
+                self._left[iteration] = time.monotonic()
 
     # --- datasets -----------------------------------------------------------------------------------------------------
 
@@ -154,29 +212,37 @@ class Dispatcher:
     # --- iterations ---------------------------------------------------------------------------------------------------
 
     def _iterate(
-        self, link: Link, arrays: Any, dataset: str, mode: str, job: str, repetition: int, consumers: int
+        self, link: Link, arrays: Any, dataset: str, mode: str, job: str, repetition: int, consumers: int, target: str
     ) -> Answer:
         self._found(dataset)
         if mode in STATIC and not self._fixed:
-            raise invalid(f"Static sharding policy {mode} requires worker_addresses in the dispatcher's config")
-        asked = {"dataset": dataset, "mode": mode, "consumers": consumers}
+            raise invalid(
+                f"Static sharding policy <{mode}> requires local tf.data workers, or worker_addresses in the "
+                "dispatcher's config"
+            )
+        asked = {"mode": mode, "consumers": consumers, "target workers": target}
         with self._lock:
             key = (job, repetition)
             if key not in self._jobs:
-                self._note("iteration", job, repetition, len(self._jobs) + FIRST_ID, asked)
+                self._numbered += 1
+                self._note("iteration", job, repetition, self._numbered, {**asked, "dataset": dataset})
             known = self._jobs[key]
-        for name, value in asked.items():
-            if known[name] != value:
-                raise invalid(
-                    f"Tried to create job {job!r} with {name} {value!r}, but there is one with {name} {known[name]!r}"
-                )
+            for name, value in asked.items():
+                if known[name] != value:
+                    raise invalid(
+                        f"Tried to create job {job!r} with {name} <{value}>, but found an existing job with different "
+                        f"parameters: Existing {name}: <{known[name]}>"
+                    )
+            self._read_by(known["number"], link)
         return known["number"], ()
 
     def _forget(self) -> None:
         for number in list(self._iterations)[:-KEPT]:
             del self._iterations[number]
-            for key in [k for k in self._dealt if k[0] == number]:
-                del self._dealt[key]
+            dealt: tuple[dict[Any, Any], ...] = (self._dealt, self._answered)
+            for known in dealt:
+                for key in [k for k in known if k[0] == number]:
+                    del known[key]
 
     def _describe(self, link: Link, arrays: Any, iteration: int, address: str) -> Answer:
         known = self._iterations.get(iteration)
@@ -186,9 +252,14 @@ class Dispatcher:
         told = {**known, "place": place, "places": max(1, len(self._fixed))}
         return told, (text_array(self._found(known["dataset"])[0]),)
 
-    def _deal(self, link: Link, arrays: Any, iteration: int, source: int, repetition: int, count: int) -> Answer:
+    def _deal(
+        self, link: Link, arrays: Any, iteration: int, source: int, repetition: int, count: int, asked: list[Any]
+    ) -> Answer:
+        """Deal out numbers; who asks again (the same address, the same turn) has not heard, and gets the same ones."""
         key = (iteration, source, repetition)
         with self._lock:
-            first = self._dealt.get(key, 0)
-            self._note("dealt", *key, first + count)
+            turn, first = self._answered.get((iteration, source), {}).get(asked[0], (None, 0))
+            if turn != asked[1]:
+                first = self._dealt.get(key, 0)
+                self._note("dealt", *key, first, count, asked)
         return first, ()

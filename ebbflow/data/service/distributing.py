@@ -6,26 +6,25 @@ A dataset travels as the ops that make it again, its elements' type beside it. K
 from __future__ import annotations
 
 import enum
-import itertools
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ebbflow import messages
 from ebbflow.cluster.endpoint import CONNECT_SECONDS
 from ebbflow.cluster.methods import Peer
-from ebbflow.core import context, dtypes, errors
+from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
-from ebbflow.core.tensor import Tensor, wrap
+from ebbflow.core.spec import TensorSpec
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Nested, TensorLike
-from ebbflow.data.calls import Element
 from ebbflow.data.dataset import DatasetV2
 from ebbflow.data.options import ExternalStatePolicy
-from ebbflow.data.pipe import INFINITE, UNKNOWN, Pipe, pipe_of
-from ebbflow.data.service.calls import text_array
-from ebbflow.data.service.reading import Reader, rounds
+from ebbflow.data.pipe import INFINITE, pipe_of
+from ebbflow.data.service import ops
+from ebbflow.data.traced import trace
 from ebbflow.io import structures
-from ebbflow.ops.state.storage import boxed
 
 COMPRESSIONS = ("AUTO", None, "SNAPPY")
 TARGETS = ("AUTO", "ANY", "LOCAL")
@@ -76,7 +75,10 @@ def _address(service: Any) -> str:
         raise ValueError("`service` must not be empty")
     protocol, found, address = service.rpartition("://")
     if found and protocol != "grpc":
-        raise errors.InvalidArgumentError(None, None, f"a data service speaks grpc, got service = {service!r}")
+        raise errors.NotFoundError(
+            None, None, f"No credentials factory has been registered for protocol {protocol}: service = {service!r}, "
+            "a data service speaks grpc",
+        )  # fmt: skip
     return address
 
 
@@ -106,27 +108,23 @@ def register_dataset(
 ) -> Tensor:
     """Have a service know a dataset; return the id by which `from_dataset_id` finds it."""
     _check(None, compression, "AUTO", None, None)
-    peer = Peer(_address(service))
     policy = dataset.options().experimental_external_state_policy or ExternalStatePolicy.WARN
-    graph = dataset._as_serialized_graph(external_state_policy=policy)
     spec = structures.encode_structure(dataset.element_spec).SerializeToString()
-    given = text_array(bytes(graph.numpy()), spec)
-    fingerprint = str(int(dataset.fingerprint()))
-    try:
-        told, _ = peer.ask_patiently(CONNECT_SECONDS, "register", [given], fingerprint=fingerprint, wanted=dataset_id)
-    finally:
-        peer.close()
-    return convert(told, dtypes.string)
+    return ops.RegisterDatasetV2(
+        dataset._variant_tensor, convert(_address(service)), convert("grpc"), external_state_policy=policy.value,
+        element_spec=spec, requested_dataset_id=dataset_id or "",
+    )  # fmt: skip
 
 
-def _spec_at(service: str, name: str) -> Nested:
+def _spec_at(service: str, name: Tensor) -> Nested:
+    if not isinstance(name, EagerTensor):
+        raise ValueError("`element_spec` must be given where `dataset_id` has no value yet: in a graph or a function")
     peer = Peer(_address(service))
     try:
-        _, arrays = peer.ask_patiently(CONNECT_SECONDS, "dataset", name=name)
+        _, arrays = peer.ask_patiently(CONNECT_SECONDS, "dataset", name=ops.text_of(name.numpy()))
     finally:
         peer.close()
-    written = messages.message("tensorflow.StructuredValue")
-    return structures.decode_proto(written.FromString(arrays[0][1]))
+    return structures.decode_proto(messages.StructuredValue.FromString(arrays[0][1]))
 
 
 def from_dataset_id(
@@ -145,29 +143,19 @@ def from_dataset_id(
     """Return the dataset that a service knows by an id, as its workers give it."""
     mode = _policy(processing_mode)
     _check(job_name, "AUTO", target_workers, consumer_index, num_consumers)
-    name = _text(dataset_id) if isinstance(dataset_id, (str, bytes)) else _text(convert(dataset_id).numpy())
-    spec = _spec_at(service, name) if element_spec is None else element_spec
-    peer, job = Peer(_address(service)), _text(job_name) or f"anonymous-{secrets.token_hex(8)}"
-    repetitions = itertools.count()
-    trainer = "" if cross_trainer_cache is None else cross_trainer_cache.trainer_id
-    outstanding = max_outstanding_requests if max_outstanding_requests and max_outstanding_requests > 0 else 8
-
-    def start() -> Iterator[Element]:
-        iteration, _ = peer.ask_patiently(
-            CONNECT_SECONDS, "iterate", dataset=name, mode=mode.name, job=job,
-            repetition=0 if trainer else next(repetitions), consumers=num_consumers or 0,
-        )  # fmt: skip
-        if consumer_index is not None:
-            return rounds(peer, iteration, int(consumer_index))
-        return Reader(peer, iteration, outstanding, **({"trainer": trainer} if trainer else {}))
-
-    pipe = Pipe(start, UNKNOWN)
-    pipe.name = "DataServiceDatasetV4"
-    return DatasetV2(wrap(boxed(pipe), dtypes.variant), spec, "_DataServiceDatasetV2")
-
-
-def _text(name: Any) -> str:
-    return name.decode() if isinstance(name, bytes) else "" if name is None else str(name)
+    number = isinstance(dataset_id, (int, np.integer))
+    known = convert(str(dataset_id) if number else dataset_id, dtypes.string, name="dataset_id")
+    spec = _spec_at(service, known) if element_spec is None else element_spec
+    numbers = [
+        convert(-1 if x is None else x, dtypes.int64) for x in (consumer_index, num_consumers, max_outstanding_requests)
+    ]
+    read = trace(lambda compressed: compressed, [TensorSpec([], dtypes.variant)], "uncompress")
+    return DatasetV2._make(
+        ops.DataServiceDatasetV4, known, convert(ops.mode_bytes(mode)), convert(_address(service)), convert("grpc"),
+        convert(job_name or ""), *numbers, ops.DummyIterationCounter(), spec=spec, kind="_DataServiceDatasetV2",
+        data_transfer_protocol=data_transfer_protocol or "", target_workers=target_workers, uncompress_fn=read,
+        cross_trainer_cache_options=ops.trainer_bytes(cross_trainer_cache.trainer_id) if cross_trainer_cache else b"",
+    )  # fmt: skip
 
 
 def distribute(
@@ -187,10 +175,9 @@ def distribute(
     _check(job_name, compression, target_workers, consumer_index, num_consumers)
 
     def apply(dataset: DatasetV2) -> DatasetV2:
-        if not context.executing_eagerly():
-            raise RuntimeError("`tf.data.experimental.service.distribute` is only supported in eager mode.")
-        endless = pipe_of(dataset._variant_tensor._array).size == INFINITE
-        if cross_trainer_cache is not None and not endless:
+        held = dataset._variant_tensor
+        finite = isinstance(held, EagerTensor) and pipe_of(held._array).size != INFINITE
+        if cross_trainer_cache is not None and finite:
             raise errors.InvalidArgumentError(
                 None, None, "Cross-trainer caching requires the input dataset to be infinite: `repeat` it"
             )

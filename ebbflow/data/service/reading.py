@@ -7,6 +7,7 @@ if there are others. Knows calls; knows nothing of structures.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -19,6 +20,7 @@ from ebbflow.core import errors
 from ebbflow.data.calls import Element
 from ebbflow.data.running import Bunched
 from ebbflow.data.service.calls import unpacked
+from ebbflow.data.service.worker import here
 
 LOOK_SECONDS = 0.5
 """How often a reader looks for workers that have come since."""
@@ -64,22 +66,43 @@ def _keep_asking(address: str, meeting: Meeting, ask: Callable[[Peer], list[Elem
         peer.close()
 
 
+def begin(address: str, iteration: int) -> None:
+    """Have a worker begin with its share; what is wrong with it, it says to whoever asks for elements."""
+    peer = Peer(address)
+    with contextlib.suppress(errors.OpError):
+        peer.ask("begin", iteration=iteration)
+    peer.close()
+
+
 class Reader(Bunched):
     """The elements of an iteration, from all workers."""
 
-    def __init__(self, dispatcher: Peer, iteration: int, room: int, **said: Any):
+    def __init__(self, dispatcher: Peer, iteration: int, room: int, target: str = "AUTO", **said: Any):
         super().__init__()
         self._dispatcher, self._meeting = dispatcher, Meeting(room)
+        self._iteration, self._only_here = iteration, target == "LOCAL"
         self._ask = lambda peer: unpacked(*peer.ask("element", iteration=iteration, **said))
         self._asked: dict[str, bool] = {}  # by address: whether it has more to give
         self._lost: Exception | None = None
         self._came_to_an_end = False  # one worker, at least
         self._looked = 0.0
+        for address in self._workers():
+            begin(address, iteration)
+
+    def _workers(self) -> list[str]:
+        """Return the addresses of those to be asked."""
+        found = self._dispatcher.ask_patiently(CONNECT_SECONDS, "workers", iteration=self._iteration)[0]
+        return [address for address in found if address in here] if self._only_here else found
 
     def _look(self) -> None:
         """Ask those workers that are not asked yet."""
         self._looked = time.monotonic()
-        for address in self._dispatcher.ask_patiently(CONNECT_SECONDS, "workers")[0]:
+        found = self._workers()
+        if self._only_here and not found and not self._asked:
+            raise errors.InvalidArgumentError(
+                None, None, "Local reads require local tf.data workers, but no local worker is found."
+            )
+        for address in found:
             if address not in self._asked:
                 self._asked[address] = True
                 given = (address, self._meeting, self._ask)
@@ -112,13 +135,14 @@ class Reader(Bunched):
 
     def __del__(self) -> None:
         self._meeting.closed = True
+        self._dispatcher.close()  # which is how the dispatcher knows
 
 
 def rounds(dispatcher: Peer, iteration: int, consumer: int) -> Iterator[Element]:
     """Yield a consumer's element of each round; workers take turns."""
     addresses: list[str] = []
     while not addresses:
-        addresses = sorted(dispatcher.ask("workers")[0])
+        addresses = sorted(dispatcher.ask("workers", iteration=iteration)[0])
         if not addresses:
             time.sleep(PATIENCE)
     peers, number = [Peer(address) for address in addresses], 0

@@ -122,7 +122,9 @@ class DispatchServer(_Server):
         _check_protocol(config.protocol)
         self._config = config
         kept = config.work_dir if config.fault_tolerant_mode else None
-        self._dispatcher = Dispatcher(config.worker_addresses or (), kept)
+        self._dispatcher = Dispatcher(
+            config.worker_addresses or (), kept, config.job_gc_timeout_ms, config.worker_timeout_ms
+        )
         if start:
             self.start()
 
@@ -151,7 +153,7 @@ class WorkerServer(_Server):
             raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
         _check_protocol(config.protocol)
         self._config = config
-        self._worker = Worker(config.dispatcher_address)
+        self._worker = Worker(config.dispatcher_address, config.heartbeat_interval_ms)
         if start:
             self.start()
 

@@ -7,22 +7,21 @@ that is in it. The dispatcher knows the worker by the link it keeps open. Knows 
 
 from __future__ import annotations
 
+import itertools
+import secrets
 import threading
 import time
 from collections import deque
 from typing import Any
 
-from ebbflow import messages
 from ebbflow.cluster.endpoint import CONNECT_SECONDS
 from ebbflow.cluster.methods import Answer, Methods, Peer
 from ebbflow.core import errors
 from ebbflow.data.pipe import Element, Pipe, Position
 from ebbflow.data.service.calls import ABOUT, packed
-from ebbflow.data.service.sharing import share
-from ebbflow.functions.dataflow_v1.graph_import import import_graph_def
-from ebbflow.graph.graph import Graph
+from ebbflow.data.sharding import shared
+from ebbflow.data.written_graphs import pipe_of_graph
 from ebbflow.platform import logging
-from ebbflow.runtime.session import Session
 
 BUNCH_SECONDS = 2e-3
 """How long a worker goes on to make elements before it gives those it has."""
@@ -35,6 +34,12 @@ AHEAD = 8
 
 CACHED = 1024
 """Elements that trainers share a cache of."""
+
+HEARTBEAT_MS = 200
+"""How often a worker tells the dispatcher that it is there, unless told otherwise."""
+
+here: set[str] = set()
+"""The addresses of the workers in this process."""
 
 TASKS = 64
 """Tasks that have ended, and are remembered as such."""
@@ -121,41 +126,54 @@ class Task:
 class Worker:
     """What a worker keeps."""
 
-    def __init__(self, dispatcher: str):
+    def __init__(self, dispatcher: str, heartbeat_ms: int | None = None):
         self.address = ""
+        self._heartbeat = (HEARTBEAT_MS if heartbeat_ms is None else heartbeat_ms) / 1000
         self._dispatcher = Peer(dispatcher)
         self._tasks: dict[int, Task] = {}
+        self._making: dict[int, threading.Lock] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self.service = Methods({"element": self._element}, ABOUT)
+        self._known_as = secrets.token_hex(8)  # to the dispatcher; another worker may come to the same address
+        self.service = Methods({"element": self._element, "begin": self._begin}, ABOUT)
 
     @property
     def task_count(self) -> int:
         """How many datasets are run here."""
-        return sum(not task.ended for task in self._tasks.values())
+        return sum(not task.ended for task in list(self._tasks.values()))
 
     def join(self, seconds: float) -> None:
         """Have the dispatcher know this worker; wait for it so many seconds."""
         self._dispatcher.ask_patiently(seconds, "join", address=self.address)
+        here.add(self.address)
         threading.Thread(target=self._stay, name="ebbflow-data-worker", daemon=True).start()
 
     def _stay(self) -> None:
-        """Join again whenever the dispatcher was gone."""
+        """Tell the dispatcher that one is there, join again whenever it was gone, and end what is over."""
         link = self._dispatcher.link()
-        while not self._stopped.wait(0.2):
+        while not self._stopped.wait(self._heartbeat):
             try:
                 if link.error is not None:
                     link = self._dispatcher.link()
                     self._dispatcher.ask("join", address=self.address)
+                over, _ = self._dispatcher.ask("alive", address=self.address, iterations=list(self._tasks))
+                for iteration in over:
+                    self._end(iteration)
             except errors.OpError as error:
                 logging.debug("the dispatcher is not there: %s", error)
 
     def stop(self) -> None:
         """Serve no longer."""
         self._stopped.set()
+        here.discard(self.address)
+        self.service.stop()  # first, so that no reader hears of calls that fail because of the rest
         self._dispatcher.close()
-        self.service.stop()
         self._tasks.clear()
+
+    def _begin(self, link: Any, arrays: Any, iteration: int) -> Answer:
+        """Have a task for an iteration before anybody asks for elements."""
+        self._task(iteration)
+        return None, ()
 
     def _element(
         self, link: Any, arrays: Any, iteration: int, round: int = -1, consumer: int = -1, trainer: str = ""
@@ -169,36 +187,33 @@ class Worker:
 
     def _task(self, iteration: int) -> Task:
         with self._lock:
+            making = self._making.setdefault(iteration, threading.Lock())
+        with making:  # others may go on meanwhile: a dataset may read from this very worker
             task = self._tasks.get(iteration)
             if task is None:
                 task = self._tasks[iteration] = self._made(iteration)
-                for number in [n for n, t in self._tasks.items() if t.ended][:-TASKS]:
-                    del self._tasks[number]
+                with self._lock:
+                    for number in [n for n, t in list(self._tasks.items()) if t.ended][:-TASKS]:
+                        self._end(number)
             return task
+
+    def _end(self, iteration: int) -> None:
+        self._tasks.pop(iteration, None)
+        self._making.pop(iteration, None)
 
     def _made(self, iteration: int) -> Task:
         told, arrays = self._dispatcher.ask("describe", iteration=iteration, address=self.address)
-        pipe = pipe_of_graph(arrays[0][0])
+        pipe, turns = pipe_of_graph(arrays[0][0]), itertools.count()
 
         def deal(source: int, repetition: int, count: int) -> int:
-            first, _ = self._dispatcher.ask_patiently(
-                CONNECT_SECONDS, "deal", iteration=iteration, source=source, repetition=repetition, count=count
-            )
+            try:
+                first, _ = self._dispatcher.ask_patiently(
+                    CONNECT_SECONDS, "deal", iteration=iteration, source=source, repetition=repetition, count=count,
+                    asked=[self._known_as, next(turns)],
+                )  # fmt: skip
+            except errors.CancelledError:  # of a worker that is stopping
+                raise errors.UnavailableError(None, None, f"the worker at {self.address} has stopped") from None
             return first
 
-        share(pipe, told["mode"], told["place"], told["places"], deal)
-        return Task(pipe, told["consumers"])
-
-
-def pipe_of_graph(written: bytes) -> Pipe:
-    """Make the dataset that a GraphDef says."""
-    graph_def = messages.parse(messages.GraphDef, written, "the graph of a dataset", errors.DataLossError)
-    result = next(node.input[0] for node in graph_def.node if node.op == "_Retval")
-    kept = [node for node in graph_def.node if node.op != "_Retval"]
-    del graph_def.node[:]
-    graph_def.node.extend(kept)
-    graph = Graph()
-    with graph.as_default():
-        import_graph_def(graph_def, name="")
-        made: Pipe = Session(graph=graph).run(graph.get_tensor_by_name(f"{result}:0"))
-    return made
+        mine = shared(pipe, told["mode"], told["place"], told["places"], deal, short=False)
+        return Task(mine, told["consumers"])

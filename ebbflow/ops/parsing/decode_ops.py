@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -267,7 +268,11 @@ def _(xp, serialized, *, out_type):
     found = dtypes.as_dtype(proto.dtype)
     if found is not out_type:
         raise invalid(f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})")
-    return make_ndarray(proto)
+    return read_variants[0](serialized.item(), "serialized") if found is dtypes.variant else make_ndarray(proto)
+
+
+read_variants: list[Callable[[bytes, str], np.ndarray]] = []
+"""How a tensor of variants is read, once somebody knows (`data.element_records`)."""
 
 
 DecodeJSONExample = op("DecodeJSONExample(json_examples:string) -> (binary_examples:string)", shape=same, gradient=FLAT)

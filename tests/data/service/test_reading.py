@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import ebbflow as tf
 from ebbflow.cluster.ports import free_ports
+from ebbflow.data.service.worker import here
 
 service = tf.data.experimental.service
 Dataset = tf.data.Dataset
@@ -52,6 +54,13 @@ HINTED = Dataset.range(10).shard(tf.data.experimental.SHARD_HINT, tf.data.experi
         (Dataset.range(9), POLICIES.DATA, [*range(9)]),
         (Dataset.range(9), POLICIES.FILE_OR_DATA, [*range(9)]),
         (HINTED, POLICIES.HINT, [*range(1, 11)]),
+        (
+            Dataset.choose_from_datasets([Dataset.from_tensors(i).repeat() for i in (5, 6)], Dataset.range(2)),
+            POLICIES.DYNAMIC,
+            [5, 5, 6, 6],
+        ),  # what is chosen by, each worker has whole
+        (Dataset.range(1).repeat().take(4), POLICIES.DYNAMIC, [0] * 8),  # none for one of them, in the first epochs
+        (Dataset.from_tensor_slices(tf.ragged.constant([[1], [2, 3]])).map(tf.reduce_sum), POLICIES.DYNAMIC, [1, 5]),
     ],
 )
 def test_workers_share_a_dataset(cluster, dataset, mode, wanted):
@@ -71,6 +80,51 @@ def test_each_worker_has_its_own_files(cluster, tmp_path, reads):
     dataset = tf.data.TFRecordDataset(paths) if reads else names
     read = dataset.apply(service.distribute(POLICIES.FILE, cluster.target))
     assert sorted(x.numpy() for x in read) == [b"0", b"1", b"2"]
+
+
+def test_a_service_is_read_in_graphs_and_by_other_services(cluster):
+    over = service.distribute("distributed_epoch", cluster.target)
+
+    @tf.function
+    def total():
+        return Dataset.range(5).apply(over).reduce(np.int64(0), lambda a, b: a + b)
+
+    assert total() == 10
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        iterator = tf.compat.v1.data.make_initializable_iterator(Dataset.range(3).apply(over))
+        for _ in range(2):
+            session.run(iterator.initializer)
+            assert sorted(session.run(iterator.get_next()) for _ in range(3)) == [0, 1, 2]
+    twice = (
+        Dataset.range(3).apply(over).map(lambda x: x + 1).apply(service.distribute("parallel_epochs", cluster.target))
+    )
+    assert numbers(twice) == [1, 1, 2, 2, 3, 3]
+
+
+def test_iterations_that_nobody_reads_are_over():
+    dispatcher = service.DispatchServer(service.DispatcherConfig(job_gc_timeout_ms=20))
+    worker = worker_of(dispatcher, heartbeat_interval_ms=20)
+    local = service.distribute("parallel_epochs", dispatcher.target, job_name="unread", target_workers="LOCAL")
+    read = Dataset.range(1000).apply(local)
+    iterators = [iter(read), iter(read)]
+    assert [int(next(each)) for each in iterators] == [0, 0]  # an iteration each
+    assert worker._num_tasks() == 2
+    while iterators:
+        iterators.pop()
+        while worker._num_tasks() > len(iterators):
+            time.sleep(0.01)
+    assert numbers(Dataset.range(3).apply(local)) == [0, 1, 2]
+    kept = iter(Dataset.range(3).apply(local))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Existing target workers: <LOCAL>"):
+        iter(Dataset.range(3).apply(service.distribute("parallel_epochs", dispatcher.target, job_name="unread")))
+    assert int(next(kept)) == 0
+    here.discard(worker._address)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no local worker is found"):
+        numbers(
+            Dataset.range(3).apply(service.distribute("parallel_epochs", dispatcher.target, target_workers="LOCAL"))
+        )
+    worker._stop()
+    dispatcher._stop()
 
 
 def test_structures_travel(cluster):

@@ -1,0 +1,53 @@
+"""What `tensorflow.python.data.experimental.ops.distribute` offers: datasets for one of several workers or replicas.
+
+Strategies of other libraries and tests reach for these names. Knows datasets; how they are shared is `sharding`'s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ebbflow.core import dtypes
+from ebbflow.core.composite import BatchableTypeSpec
+from ebbflow.core.convert import convert
+from ebbflow.core.shape import TensorShape
+from ebbflow.core.spec import TensorSpec
+from ebbflow.core.typing import Nested, TensorLike
+from ebbflow.data import structure
+from ebbflow.data.batching import RebatchDataset
+from ebbflow.data.dataset import DatasetV2
+from ebbflow.data.sharding import AutoShardDataset
+from ebbflow.data.written_graphs import DatasetFromGraph
+
+
+def auto_sharded(input_dataset: Any, num_workers: int, index: int, num_replicas: int | None = None) -> Any:
+    """Return the share of a dataset that one of several workers has, by its `auto_shard_policy`."""
+    policy = input_dataset.options().experimental_distribute.auto_shard_policy
+    return input_dataset._then(
+        AutoShardDataset, convert(num_workers, dtypes.int64), convert(index, dtypes.int64), kind="_AutoShardDataset",
+        auto_shard_policy=int(policy), num_replicas=num_replicas or 0,
+    )  # fmt: skip
+
+
+def rebatched_for_replicas(input_dataset: Any, num_replicas: int) -> Any:
+    """Return a dataset whose batches are each cut into one part for each replica; the last ones may be empty."""
+    spec = structure.map_structure(lambda leaf: _part(leaf, num_replicas), input_dataset.element_spec)
+    replicas = convert(num_replicas, dtypes.int64)
+    return input_dataset._then(RebatchDataset, replicas, spec=spec, kind="_LegacyRebatchDataset")
+
+
+def _part(spec: Any, replicas: int) -> Any:
+    if isinstance(spec, TensorSpec):
+        if spec.shape.rank == 0:
+            raise ValueError("You can only fetch elements with at least one dimension from a dataset that is rebatched")
+        if spec.shape.rank is None:
+            return spec
+        rows = spec.shape[0]
+        rows = rows // replicas if rows is not None and rows % replicas == 0 else None
+        return TensorSpec(TensorShape([rows]).concatenate(spec.shape[1:]), spec.dtype)
+    return spec._unbatch()._batch(None) if isinstance(spec, BatchableTypeSpec) else spec  # type: ignore[attr-defined]
+
+
+def remote_dataset(graph_def: TensorLike, device: str, element_spec: Nested) -> DatasetV2:
+    """Return the dataset that a GraphDef says."""
+    return DatasetV2(DatasetFromGraph(convert(graph_def)), element_spec, "_RemoteDataset")
