@@ -1,7 +1,7 @@
 """A link: one stream of messages each way, between this process and a server.
 
 What is posted waits in a queue until the link is flushed or enough has come together; whoever writes to the stream
-takes as many frames as fit in one message. A thread reads what comes and hands it on at once: tensors to their step,
+takes as many frames as fit in one message. What comes is handed on, by gRPC's own thread: tensors to their step,
 answers to whoever asked, calls and runs to the task behind the link, in threads of their own. A link that is lost tells
 all who count on it. Knows frames and steps; how the stream itself is made is `transport`'s.
 """
@@ -49,11 +49,14 @@ class Link:
 
     def post(self, step: int, key: str, value: np.ndarray) -> None:
         """Send a tensor, soon."""
-        first, content = wire.first_frame(step, key, value)
+        first: Any = wire.packed(step, key, value)
+        content: Any = b""
+        if first is None:
+            first, content = wire.first_frame(step, key, value)
         with self._ready:
             self._check()
             self._queue.append(first)
-            self._queued += first.size
+            self._queued += len(first) if first.__class__ is bytes else first.size
             if len(content) > wire.PIECE:
                 self._queue.append(wire.further_frames(step, content))
             if self._queued >= EAGER_BYTES:
@@ -89,6 +92,10 @@ class Link:
                 self._ready.wait()
             size = 0
             while self._queue and size < wire.PIECE:
+                if self._queue[0].__class__ is bytes:
+                    pieces.append(self._queue.popleft())
+                    size += len(pieces[-1])
+                    continue
                 frame = self._next_frame()
                 if frame is not None:
                     pieces += frame.pieces()
@@ -150,13 +157,27 @@ class Link:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def read(self, messages: Iterable[bytes], describe: Callable[[Exception], errors.OpError]) -> None:
-        """Take what comes until the stream ends; `describe` makes an error of the stream one of ours."""
+    def receive(self, message: bytes) -> errors.OpError | bool:
+        """Hand on what one message says; return the error where it cannot be read, which `read` raises.
+
+        gRPC's thread calls it before it wakes the one in `read`: whoever waits is woken one thread earlier.
+        """
         try:
-            for message in messages:
-                for frame in wire.frames(message):
-                    self._take(frame)
-                self._hand_on()
+            for frame in wire.frames(message, self._incoming):
+                self._take(frame)
+            self._hand_on()
+        except errors.OpError as error:
+            return error
+        except Exception as error:
+            return wire.damaged(f"{type(error).__name__}: {error}")
+        return True
+
+    def read(self, received: Iterable[errors.OpError | bool], describe: Callable[[Exception], errors.OpError]) -> None:
+        """Ask for what comes until the stream ends; `describe` makes an error of the stream one of ours."""
+        try:
+            for error_or_not in received:
+                if error_or_not is not True:
+                    raise error_or_not  # type: ignore[misc]
             error: errors.OpError = errors.UnavailableError(None, None, "the other end closed the stream")
         except errors.OpError as failed:
             error = failed

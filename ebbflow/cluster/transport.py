@@ -68,18 +68,7 @@ def serve(address: str, accept: Callable[[Mapping[str, str]], Link], greeting: M
     """
     grpc = library()
     server = grpc.server(threads, options=_SERVER)
-
-    def stream(requests: Any, context: Any) -> Any:
-        known = {str(key): str(value) for key, value in context.invocation_metadata()}
-        _refuse_strangers(known, context)
-        context.send_initial_metadata([("ebbflow-protocol", str(wire.PROTOCOL)), *greeting.items()])
-        link = accept(known)
-        context.add_callback(lambda: link.lose(errors.UnavailableError(None, None, "the other process is gone")))
-        threads.submit(link.read, requests, _described)
-        return link
-
-    handler = grpc.stream_stream_rpc_method_handler(stream)
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {METHOD: handler}),))
+    server.add_generic_rpc_handlers((_Streams(accept, greeting),))
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
         raise errors.InvalidArgumentError(
@@ -101,6 +90,33 @@ def serve(address: str, accept: Callable[[Mapping[str, str]], Link], greeting: M
     if found is None and host not in ("localhost", "127.0.0.1", "[::1]"):
         logging.warning("the server at %s speaks in the clear: set EBBFLOW_TLS_CERT, _KEY and _CA", address)
     return server, bound
+
+
+class _Streams:
+    """What gRPC asks for a handler of each stream: every one has its own, which knows the link of its messages."""
+
+    def __init__(self, accept: Callable[[Mapping[str, str]], Link], greeting: Mapping[str, str]):
+        self._accept = accept
+        self._greeting = [("ebbflow-protocol", str(wire.PROTOCOL)), *greeting.items()]
+
+    def service(self, details: Any) -> Any:
+        """Return the handler of a stream that begins; None for what is no stream of ours."""
+        if details.method != f"/{SERVICE}/{METHOD}":
+            return None
+        links: list[Link] = []  # messages are asked for when it is there
+
+        def stream(requests: Any, context: Any) -> Any:
+            known = {str(key): str(value) for key, value in context.invocation_metadata()}
+            _refuse_strangers(known, context)
+            context.send_initial_metadata(self._greeting)
+            link = self._accept(known)
+            links.append(link)
+            context.add_callback(lambda: link.lose(errors.UnavailableError(None, None, "the other process is gone")))
+            threads.submit(link.read, requests, _described)
+            return link
+
+        receive = lambda message: links[0].receive(message)
+        return library().stream_stream_rpc_method_handler(stream, request_deserializer=receive)
 
 
 def _refuse_strangers(known: Mapping[str, str], context: Any) -> None:
@@ -133,7 +149,8 @@ def connect(address: str, link: Link, about: Mapping[str, str], seconds: float) 
         channel.close()
         raise errors.UnavailableError(None, None, f"no server answers at {address}") from None
     metadata = [("ebbflow-protocol", str(wire.PROTOCOL)), ("ebbflow-token", security.token()), *about.items()]
-    stream = channel.stream_stream(f"/{SERVICE}/{METHOD}")(link, metadata=metadata)
+    open_stream = channel.stream_stream(f"/{SERVICE}/{METHOD}", response_deserializer=link.receive)
+    stream = open_stream(link, metadata=metadata)
     try:
         greeting = {str(key): str(value) for key, value in stream.initial_metadata()}
         if greeting.get("ebbflow-protocol") != str(wire.PROTOCOL):  # refused, or no server of ours

@@ -34,6 +34,9 @@ LARGEST_RANK = 64
 SHORT = 1 << 10
 """Bytes of a head that is remembered: the steps of a program say the same ones again and again."""
 
+SMALL = 1 << 16
+"""Bytes of a tensor that is copied when it is posted: that takes less time than keeping its parts together."""
+
 CALL, ANSWER, FAILURE, RUN, DONE, CANCEL, DATA, MORE = range(1, 9)
 _KINDS = range(CALL, MORE + 1)
 
@@ -85,8 +88,8 @@ def said(kind: int, number: int, content: Any = None, payload: Any = b"") -> Fra
     return Frame(kind, number, b"" if content is None else json.dumps(content).encode(), payload)
 
 
-def frames(message: bytes) -> Iterator[Frame]:
-    """Give the frames of a message."""
+def frames(message: bytes, incoming: Incoming | None = None) -> Iterator[Frame]:
+    """Give the frames of a message, without those of whole tensors that `incoming` takes as they lie there."""
     view, at, end = memoryview(message), 0, len(message)
     while at < end:
         if end - at < _HEADER.size:
@@ -95,7 +98,8 @@ def frames(message: bytes) -> Iterator[Frame]:
         at += _HEADER.size
         if kind not in _KINDS or head + payload > end - at:
             raise damaged(f"frame of kind {kind}, {head} + {payload} bytes, of which {end - at} are there")
-        yield Frame(kind, number, bytes(view[at : at + head]), view[at + head : at + head + payload])
+        if kind != DATA or incoming is None or not incoming.take_whole(message, at, head, payload, number):
+            yield Frame(kind, number, bytes(view[at : at + head]), view[at + head : at + head + payload])
         at += head + payload
 
 
@@ -107,6 +111,16 @@ def tensor_frames(step: int, key: str, array: np.ndarray) -> Iterator[Frame]:
     first, content = first_frame(step, key, array)
     yield first
     yield from further_frames(step, content)
+
+
+def packed(step: int, key: str, array: np.ndarray) -> bytes | None:
+    """Return a small tensor of ordinary numbers as the bytes of its one frame; None for all others."""
+    size = array.nbytes
+    if size > SMALL or array.dtype.isbuiltin != 1 or array.dtype.hasobject or not array.flags.c_contiguous:
+        return None
+    head = _same_head(key, array.dtype, array.shape)
+    content: Any = array  # as bytes
+    return b"".join((_HEADER.pack(DATA, len(head), size, step), head, content))
 
 
 def first_frame(step: int, key: str, array: np.ndarray) -> tuple[Frame, memoryview]:
@@ -173,6 +187,17 @@ class Incoming:
         self._current: tuple[int, str, Any, np.ndarray] | None = None  # step, key, how to finish, bytes so far
         self._filled = 0
 
+    def take_whole(self, message: bytes, at: int, head: int, payload: int, number: int) -> bool:
+        """Take a frame of a message where it lies, and return True, if it is a whole tensor of ordinary numbers."""
+        if head > SHORT or self._current is not None:
+            return False
+        body = at + head
+        key, dtype, dims, size = _same_description(message[at:body])
+        if size != payload or size != _same_size(dtype, dims):
+            return False
+        self._deliver(number, key, np.ndarray(dims, dtype.np, message, body).copy())
+        return True
+
     def take(self, frame: Frame) -> None:
         """Take a frame of kind DATA or MORE."""
         if frame.kind == DATA:
@@ -207,6 +232,12 @@ class Incoming:
             finish = lambda content: content.view(dtype.np).reshape(dims)
         self._current, self._filled = (frame.number, key, finish, np.empty(size, np.uint8)), 0
         return False
+
+
+@lru_cache(4096)
+def _same_size(dtype: dtypes.DType, dims: tuple[int, ...]) -> int:
+    """Return the bytes of a tensor; -1 where they do not follow from its shape."""
+    return -1 if dtype is dtypes.string else math.prod(dims) * dtype.np.itemsize
 
 
 @lru_cache(4096)

@@ -108,7 +108,7 @@ def test_what_one_message_brings_is_handed_to_a_step_at_once(monkeypatch):
     assert not link._queue
     delivered = []
     monkeypatch.setattr(step, "deliver", lambda values: delivered.append(values))
-    link.read([message], print)
+    link.read(map(link.receive, [message]), print)
     (values,) = delivered
     assert [values[f"/a;1;/b;edge_{i};0:0"][0] for i in range(100)] == list(range(100))
 
@@ -118,7 +118,8 @@ def test_tensors_that_came_before_a_call_are_there_when_it_is_taken():
     link, step = Link(steps), steps.begin()
     link.expect(step.number, lambda said, failed: seen.append((said, step.take("k").tolist())))
     tensor = b"".join(next(wire.tensor_frames(step.number, "k", np.arange(3))).pieces())
-    link.read([tensor + b"".join(wire.said(wire.DONE, step.number, "well").pieces())], print)
+    message = tensor + b"".join(wire.said(wire.DONE, step.number, "well").pieces())
+    link.read(map(link.receive, [message]), print)
     assert seen == [("well", [0, 1, 2])]
 
 
@@ -127,3 +128,30 @@ def test_a_head_that_is_remembered_is_still_checked():
     for _ in range(2):
         with pytest.raises(tf.errors.DataLossError, match="40 bytes of a tensor of 32"):
             wire.Incoming(print).take(frame._replace(payload=bytes(40)))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.arange(6, dtype=np.float32).reshape(2, 3), np.float64(2.5)[...], np.zeros((0, 4), np.int8), np.ones(4, bool),
+     np.ones((2, 3), tf.bfloat16.as_numpy_dtype), np.ones((4, 4))[:, ::2], np.array([b"a", b"bc"], object),
+     np.ones(wire.SMALL, np.uint8), np.ones(wire.SMALL + 1, np.uint8)],
+    ids=lambda array: f"{array.dtype}{list(array.shape)}",
+)  # fmt: skip
+def test_what_is_posted_arrives_whether_it_is_packed_at_once_or_not(array):
+    steps = Steps()
+    link, step = Link(steps), steps.begin()
+    link.post(step.number, "k", array)
+    link.post(step.number, "l", np.arange(3))
+    assert link.receive(next(link)) is True
+    arrived = step.take("k")
+    assert arrived.dtype == array.dtype and arrived.flags.writeable and arrived.flags.aligned
+    np.testing.assert_array_equal(arrived, array)
+    assert step.take("l").tolist() == [0, 1, 2]
+
+
+def test_a_whole_tensor_is_taken_where_it_lies_only_if_its_size_is_right():
+    frame = next(wire.tensor_frames(1, "k", np.arange(4)))
+    link = Link(Steps())
+    wrong = frame._replace(payload=bytes(40))
+    error = link.receive(b"".join(wrong.pieces()))
+    assert isinstance(error, tf.errors.DataLossError) and "40 bytes of a tensor of 32" in str(error)
