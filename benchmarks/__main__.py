@@ -28,6 +28,11 @@ ONCE = (
     ("resnet50_first_step", "first", "resnet50_step", "seconds", "seconds", {}),
     ("resnet50_first_step_warm", "first_warm", "resnet50_step", "seconds", "seconds", {}),
     ("keras_first_fit_step", "first", "keras_fit_of_one_step", "seconds", "seconds", {}),
+    *[
+        (f"transformer_{field}_{do}", do, "transformer_step", key, "seconds", {"seconds": 8})
+        for do in ("cold", "cached")
+        for field, key in (("first_step", "first"), ("tenth_step", "tenth"), ("full_speed_after", "after"))
+    ],
     ("conv_stack_peak_memory", "memory", "conv_stack_step", "peak", "bytes", {}),
     ("conv_stack_own_memory", "memory", "conv_stack_step", "grown", "bytes", {}),
     ("transformer_peak_memory", "memory", "transformer_step", "peak", "bytes", {}),

@@ -2,7 +2,7 @@
 
     {"do": "time", "workload": NAME, "seconds": S, "clock": CLOCK}    the best time per unit, and the form that had it
     {"do": "check", "workload": NAME, "form": FORM}   what three calls on tiny sizes return
-    {"do": "first" | "first_warm" | "memory" | "growth", ...}        for a process that has done nothing else yet
+    {"do": "first" | "first_warm" | "cold" | "cached" | "memory" | "growth", ...}   a process that has done nothing yet
 
 Knows the problems and one framework; the other side is `workers.py`.
 """
@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,6 +25,12 @@ from benchmarks.work import Work, load
 
 WARM = 14
 """Runs before the clock: some compile after a dozen only."""
+
+SETTLED = 7
+"""Steps in a row that tell how quick they are now."""
+
+AS_QUICK = 1.1
+"""Steps that take this much longer than at the end are as quick."""
 
 CLOSE_CALL = 1.5
 """Forms slower than the best by more than this factor are not timed again."""
@@ -151,6 +158,28 @@ class Bench:
             warm.run()
         getattr(self.module, "settle", lambda: None)()
         return self._first(workload)
+
+    def _cold(self, workload: str, seconds: float) -> dict[str, Any]:
+        """Return how steps become quick where no process has left anything for this one on disk."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["EBBFLOW_CACHE"] = folder
+            return self._cached(workload, seconds)
+
+    def _cached(self, workload: str, seconds: float) -> dict[str, Any]:
+        """Return the times of the first step (with all that it takes to make it), of the tenth, and of those at the
+        end of so many seconds, and after how long steps were as quick as those.
+        """
+        start = time.perf_counter()
+        run = self.module.build(workload, self.module.forms(workload)[0]).run
+        ends = [start]
+        while ends[-1] < start + seconds or len(ends) < 3 * SETTLED:
+            run()
+            ends.append(time.perf_counter())
+        times = np.diff(ends)
+        steady = float(np.median(times[-SETTLED:]))
+        usual = np.array([np.median(times[i : i + SETTLED]) for i in range(len(times) - SETTLED + 1)])
+        reached = int(np.argmax(usual <= AS_QUICK * steady))
+        return {"first": times[0], "tenth": times[9], "steady": steady, "after": ends[reached + 1] - start}
 
     def _memory(self, workload: str) -> dict[str, Any]:
         """Return what the process takes at its peak, and how much of that came with the work.
