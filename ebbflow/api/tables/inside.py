@@ -110,28 +110,6 @@ functional_while as python.ops.while_v2.while_loop
 [ops.ragged.partition]
 FACTORY_KEY as python.ops.ragged.row_partition._row_partition_factory_key
 python.ops.ragged.row_partition.RowPartitionSpec
-[ops.ragged.dynamic_shape]
-DynamicRaggedShape as python.ops.ragged.dynamic_ragged_shape.DynamicRaggedShape
-partitions_and_values as python.ops.ragged.dynamic_ragged_shape._to_row_partitions_and_nvals_from_lengths
-[ops.ragged.shape_spec]
-DynamicRaggedShapeBatchEncoder as python.ops.ragged.dynamic_ragged_shape._DynamicRaggedShapeBatchEncoder
-[ops.ragged.shape_broadcast]
-python.ops.ragged.dynamic_ragged_shape.: broadcast_dynamic_shape broadcast_dynamic_shape_extended broadcast_to
-python.ops.ragged.dynamic_ragged_shape.: ragged_binary_elementwise_assert_op_impl ragged_binary_elementwise_op_impl
-python.ops.ragged.ragged_array_ops.: broadcast_dynamic_shape broadcast_to
-LayerBroadcaster as python.ops.ragged.dynamic_ragged_shape._LayerBroadcaster
-Broadcaster as python.ops.ragged.dynamic_ragged_shape._Broadcaster
-get_broadcaster as python.ops.ragged.dynamic_ragged_shape._get_broadcaster
-get_identity_broadcaster as python.ops.ragged.dynamic_ragged_shape._get_identity_broadcaster
-get_layer_broadcasters as python.ops.ragged.dynamic_ragged_shape._get_layer_broadcasters_from_rps
-first_layers as python.ops.ragged.dynamic_ragged_shape._broadcast_dynamic_shape_first_layer
-next_layers as python.ops.ragged.dynamic_ragged_shape._broadcast_dynamic_shape_next_layer
-next_layers as python.ops.ragged.dynamic_ragged_shape._broadcast_dynamic_shape_next_layer_both_uniform
-next_layers as python.ops.ragged.dynamic_ragged_shape._broadcast_dynamic_shape_next_layer_half_ragged
-[ops.ragged.forms]
-python.ops.ragged.ragged_array_ops.ragged_reshape
-[ops.arrays.creation]
-ones as python.ops.ragged.dynamic_ragged_shape.ones
 [ops.reduce.reductions]
 python.ops.ragged.ragged_math_ops.: reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_std
 python.ops.ragged.ragged_math_ops.: reduce_sum reduce_variance

@@ -21,8 +21,10 @@ __internal__.FuncGraph
 inside_function
 [ops.ragged.partition]
 experimental.RowPartition
-[ops.ragged.dynamic_shape]
+[ops.ragged.forms]
 experimental.DynamicRaggedShape
+[ops.structured.array_ops]
+experimental.StructuredTensor
 [layers.smart_cond]
 __internal__.smart_cond.smart_cond
 [platform.early_eager]

@@ -96,3 +96,46 @@ nn.safe_embedding_lookup_sparse
 [ops.sparse.functions]
 sparse.: add concat map_values reduce_max reduce_sum split
 """
+
+INSIDE = """
+[ops.ragged.dynamic_shape]
+DynamicRaggedShape as python.ops.ragged.dynamic_ragged_shape.DynamicRaggedShape
+partitions_and_values as python.ops.ragged.dynamic_ragged_shape._to_row_partitions_and_nvals_from_lengths
+[ops.ragged.shape_spec]
+DynamicRaggedShapeBatchEncoder as python.ops.ragged.dynamic_ragged_shape._DynamicRaggedShapeBatchEncoder
+[ops.ragged.shape_broadcast]
+python.ops.ragged.dynamic_ragged_shape.: broadcast_dynamic_shape broadcast_dynamic_shape_extended broadcast_to
+python.ops.ragged.dynamic_ragged_shape.: ragged_binary_elementwise_assert_op_impl ragged_binary_elementwise_op_impl
+python.ops.ragged.ragged_array_ops.: broadcast_dynamic_shape broadcast_to
+LayerBroadcaster as python.ops.ragged.dynamic_ragged_shape._LayerBroadcaster
+Broadcaster as python.ops.ragged.dynamic_ragged_shape._Broadcaster
+get_broadcaster as python.ops.ragged.dynamic_ragged_shape._get_broadcaster
+get_identity_broadcaster as python.ops.ragged.dynamic_ragged_shape._get_identity_broadcaster
+get_layer_broadcasters as python.ops.ragged.dynamic_ragged_shape._get_layer_broadcasters_from_rps
+first_layers as python.ops.ragged.dynamic_ragged_shape._broadcast_dynamic_shape_first_layer
+next_layers as python.ops.ragged.dynamic_ragged_shape._broadcast_dynamic_shape_next_layer
+next_layers as python.ops.ragged.dynamic_ragged_shape._broadcast_dynamic_shape_next_layer_both_uniform
+next_layers as python.ops.ragged.dynamic_ragged_shape._broadcast_dynamic_shape_next_layer_half_ragged
+[ops.ragged.forms]
+python.ops.ragged.ragged_array_ops.ragged_reshape
+[ops.structured.array_ops]
+python.ops.structured.structured_tensor.StructuredTensor
+python.ops.structured.structured_array_ops.: concat expand_dims gather ones_like random_shuffle rank
+python.ops.structured.structured_array_ops.: shape_v1 shape_v2 size size_v2 zeros_like
+expand_dims as python.ops.structured.structured_array_ops.expand_dims_v2
+ones_like as python.ops.structured.structured_array_ops.ones_like_v2
+zeros_like as python.ops.structured.structured_array_ops.zeros_like_v2
+extend_op as python.ops.structured.structured_array_ops._extend_op
+structured_tensor_like as python.ops.structured.structured_array_ops._structured_tensor_like
+[ops.structured.tensor]
+python.ops.structured.structured_tensor.StructuredTensorSpec
+[ops.structured.fields]
+init_shape as python.ops.structured.structured_tensor_dynamic._dynamic_ragged_shape_init
+merge_generic as python.ops.structured.structured_tensor._merge_dims_generic
+field_value as python.ops.structured.structured_tensor._convert_to_structured_field_value
+rows_of_shape as python.ops.structured.structured_tensor._row_partitions_for_uniform_shape
+rows_of_ragged as python.ops.structured.structured_tensor._row_partitions_for_ragged_tensor
+merge_nrows as python.ops.structured.structured_tensor._merge_nrows
+[ops.arrays.creation]
+ones as python.ops.ragged.dynamic_ragged_shape.ones
+"""

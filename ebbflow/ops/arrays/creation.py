@@ -481,6 +481,8 @@ def zeros_like_v1(
 ) -> Tensor:
     """Return zeros of the tensor's shape; `optimize` lets a known shape become a Const."""
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
+    if hasattr(tensor, "_ragged_shape"):  # a structured tensor, which has no dtype
+        return zeros(tensor._ragged_shape, dtype or dtypes.float32)
     if hasattr(tensor, "with_flat_values"):
         ragged: Any = tensor
         return ragged.with_flat_values(zeros_like_v1(ragged.flat_values, dtype, name, optimize))
@@ -507,6 +509,8 @@ def ones_like(
     [1, 1]
     """
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
+    if hasattr(input, "_ragged_shape"):  # a structured tensor, which has no dtype
+        return ones(input._ragged_shape, dtype or dtypes.float32)
     if hasattr(input, "with_flat_values"):
         ragged: Any = input
         return ragged.with_flat_values(ones_like(ragged.flat_values, dtype, name))
@@ -528,7 +532,7 @@ def ones_like_v1(
 ) -> Tensor:
     """Return ones of the tensor's shape; `optimize` lets a known shape become a Const."""
     graph = building()
-    if graph is None or hasattr(tensor, "with_flat_values"):
+    if graph is None or hasattr(tensor, "with_flat_values") or hasattr(tensor, "_ragged_shape"):
         return ones_like(tensor, dtype)
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert(tensor, None, None, "tensor")

@@ -35,7 +35,7 @@ class AnonymousExtensionTypeSpec(ExtensionTypeSpec):
         """Return the spec of a value."""
         return new_of(cls, {name: _with_specs(item) for name, item in value._named().items()})
 
-    def _fields(self) -> dict[str, Any]:
+    def _by_field(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if not name.startswith(fields_of.PREFIX)}
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -45,7 +45,7 @@ class AnonymousExtensionTypeSpec(ExtensionTypeSpec):
         raise AttributeError(f"Cannot delete attribute `{name}`: specs do not change.")
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={_mappings(value, dict)!r}" for name, value in self._fields().items())
+        inside = ", ".join(f"{name}={_mappings(value, dict)!r}" for name, value in self._by_field().items())
         return f"AnonymousExtensionTypeSpec({inside})"
 
 

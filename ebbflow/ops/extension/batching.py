@@ -41,7 +41,7 @@ class ExtensionTypeBatchEncoder:
 
 def _mapped(spec: Any, function: Any) -> Any:
     """Return a spec with what a function gives for each spec in its fields."""
-    own = spec._fields()
+    own = spec._by_field()
     form = list(own.values())
     leaves = [function(leaf) if isinstance(leaf, TypeSpec) else leaf for leaf in nest.flatten(form)]
     return new_of(type(spec), dict(zip(own, nest.pack_sequence_as(form, leaves), strict=True)))

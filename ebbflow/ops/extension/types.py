@@ -147,7 +147,7 @@ class ExtensionTypeSpec(TypeSpec):
             attributes[packing.IS_PACKED] = True
         return new_of(cls, attributes)
 
-    def _fields(self) -> dict[str, Any]:
+    def _by_field(self) -> dict[str, Any]:
         """Return what stands in each field."""
         return {field.name: self.__dict__[field.name] for field in self.value_type._tf_extension_type_fields()}  # type: ignore[attr-defined]
 
@@ -157,13 +157,13 @@ class ExtensionTypeSpec(TypeSpec):
     def _component_specs(self) -> Any:
         if packing.IS_PACKED in self.__dict__:
             return TensorSpec([], "variant")
-        leaves = nest.flatten(list(self._fields().values()))
+        leaves = nest.flatten(list(self._by_field().values()))
         return tuple(_component_spec(leaf) for leaf in leaves if isinstance(leaf, TypeSpec))
 
     def _to_components(self, value: Any) -> Any:
         if packing.IS_PACKED in self.__dict__:
             return packing.variant_of(value)
-        own = self._fields()
+        own = self._by_field()
         parts = nest.flatten([getattr(value, name) for name in own])
         pairs = zip(nest.flatten(list(own.values())), parts, strict=True)
         return tuple(_component(spec, part) for spec, part in pairs if isinstance(spec, TypeSpec))
@@ -171,13 +171,13 @@ class ExtensionTypeSpec(TypeSpec):
     def _from_components(self, components: Any) -> Any:
         if packing.IS_PACKED in self.__dict__:
             return packing.packed_value(self, components)
-        own, given = self._fields(), iter(components)
+        own, given = self._by_field(), iter(components)
         form = list(own.values())
         leaves = [_field_value(leaf, given) if isinstance(leaf, TypeSpec) else leaf for leaf in nest.flatten(form)]
         return new_of(self.value_type, dict(zip(own, nest.pack_sequence_as(form, leaves), strict=True)))
 
     def _serialize(self) -> Any:
-        attributes = {**self._fields(), **({packing.IS_PACKED: True} if packing.IS_PACKED in self.__dict__ else {})}
+        attributes = {**self._by_field(), **({packing.IS_PACKED: True} if packing.IS_PACKED in self.__dict__ else {})}
         return tuple((name, _mappings(value, dict)) for name, value in attributes.items())
 
     @classmethod
@@ -187,7 +187,7 @@ class ExtensionTypeSpec(TypeSpec):
     # --- as datasets of TF 1 tell of them -------------------------------------------------------------------------
 
     def _to_legacy_output_types(self) -> Any:
-        return nest.map_structure(_legacy_type, self._fields())
+        return nest.map_structure(_legacy_type, self._by_field())
 
     def _to_legacy_output_shapes(self) -> Any:
         shape = getattr(self, "shape", None)
@@ -211,7 +211,7 @@ class ExtensionTypeSpec(TypeSpec):
         object.__delattr__(self, name)
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self._fields().items())
+        inside = ", ".join(f"{name}={value!r}" for name, value in self._by_field().items())
         packed = f", {packing.IS_PACKED}=True" if packing.IS_PACKED in self.__dict__ else ""
         return f"{type(self).__qualname__}({inside}{packed})"
 

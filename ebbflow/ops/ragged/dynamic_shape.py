@@ -253,7 +253,7 @@ class DynamicRaggedShape(BatchableExtensionType):
         rank, count = self.rank, len(self._row_partitions)
         if stop is not None and rank is not None:
             stop = min(stop, rank)
-        if start == 0 and stop == rank:  # all of it (of no known rank: to its end)
+        if start == 0 and stop in (None, rank):  # all of it
             return self
         if stop is not None and stop <= start:
             return DynamicRaggedShape._from_inner_shape([], self.dtype)

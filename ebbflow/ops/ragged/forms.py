@@ -191,12 +191,22 @@ def _equal(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     def compared(x: RaggedTensor, y: Any) -> Any:
         if not context.switches.tensor_equality:  # TensorFlow 1 asks whether it is the same object
             return NotImplemented
+        if isinstance(y, RaggedTensor) and not _can_meet(x.flat_values.shape, y.flat_values.shape):
+            return function is operator.ne
         try:
             return elementwise(function, (x, y))
         except (TypeError, ValueError):  # something that no element can be equal to
             return NotImplemented
 
     return compared
+
+
+def _can_meet(a: Any, b: Any) -> bool:
+    """Return whether the dense axes inside two ragged tensors can be broadcast to each other."""
+    if a.rank is None or b.rank is None:
+        return True
+    pairs = zip(reversed(a.as_list()[1:]), reversed(b.as_list()[1:]), strict=False)
+    return all(m in (None, 1, n) or n in (None, 1) for m, n in pairs)
 
 
 _METHODS: dict[str, Any] = {

@@ -37,7 +37,7 @@ def constant(
     with name_scope(name, "RaggedConstant", []):
         if not values and (rest or dtype is None):
             values = np.zeros((0, *rest), np.float32 if dtype is None else dtypes.as_dtype(dtype).np)
-        flat = convert(values, None if dtype is None else dtypes.as_dtype(dtype), name="values")
+        flat = convert(values, None if dtype is None else dtypes.as_dtype(dtype), name="values" if splits else None)
         made = [convert(s, dtypes.as_dtype(row_splits_dtype)) for s in splits]
     return RaggedTensor.from_nested_row_splits(flat, made, validate=False) if splits else flat
 

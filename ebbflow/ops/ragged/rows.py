@@ -67,20 +67,31 @@ def _between(values: Any, start: Any, stop: Any) -> Any:
 
 def gather(params: Any, indices: Any, axis: Any = 0, batch_dims: int = 0) -> Any:
     """Return what `tf.gather` gives where the params or the indices are ragged."""
-    axis = int(axis)
+    axis, params = int(axis), params if isinstance(params, RaggedTensor) else convert(params)
+    axis += params.shape.rank if axis < 0 else 0
     if batch_dims:
+        batch_dims += indices.shape.rank if batch_dims < 0 else 0
         return _gather_in_rows(params, indices, axis, batch_dims)
     if isinstance(indices, RaggedTensor):
         if axis and not isinstance(params, RaggedTensor):
-            return _gather_inside(convert(params), indices, axis)
-        return indices.with_flat_values(gather(params, indices.flat_values, axis))
+            return _gather_inside(params, indices, axis)
+        if not axis:
+            return indices.with_flat_values(gather(params, indices.flat_values, axis))
     if not isinstance(params, RaggedTensor):
         return raw.GatherV2(params, indices, axis)
     if axis == 0:
         return take(params, indices)
-    if axis == 1:
-        raise ValueError("gather along axis 1 of a ragged tensor needs batch_dims=1: its rows have different lengths")
+    if axis == 1:  # the same places in every row
+        return _gather_in_rows(params, _for_each(indices, params.nrows()), axis, 1)
     return params.with_values(gather(params.values, indices, axis - 1))
+
+
+def _for_each(indices: Any, count: Any) -> Any:
+    """Return indices as often as there are rows."""
+    indices = indices if isinstance(indices, RaggedTensor) else convert(indices)
+    once = expand_dims(indices, 0)
+    again = raw.Fill(raw.ExpandDims(count, 0), np.array(0, count.dtype.np))
+    return take(once, again) if isinstance(once, RaggedTensor) else raw.GatherV2(once, again, 0)
 
 
 def _gather_inside(params: Any, indices: RaggedTensor, axis: int) -> RaggedTensor:
@@ -104,18 +115,30 @@ def _gather_inside(params: Any, indices: RaggedTensor, axis: int) -> RaggedTenso
 
 def _gather_in_rows(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     """Gather from each row of the params by the row of the indices."""
-    params, indices = as_ragged(params), as_ragged(indices)
+    indices = indices if isinstance(indices, RaggedTensor) else convert(indices)
+    if indices.shape.rank == batch_dims:  # one place a row: as rows of one
+        return squeeze(_gather_in_rows(params, expand_dims(indices, batch_dims), axis, batch_dims), [axis])
+    kind = next((x.row_splits.dtype for x in (params, indices) if isinstance(x, RaggedTensor)), dtypes.int64)
+    params, indices = as_ragged(params, kind=kind), as_ragged(indices, kind=kind)
     if batch_dims > 1:
         return indices.with_values(gather(params.values, indices.values, axis - 1, batch_dims - 1))
-    if axis > batch_dims:
-        raise ValueError(f"gather with axis {axis} beyond batch_dims {batch_dims} is for tensors: use to_tensor()")
+    if axis > batch_dims:  # what is taken from a row is taken from each of the rows in it
+        inner = take(indices, params.value_rowids())
+        return params.with_values(_gather_in_rows(params.values, inner, axis - 1, 1))
     starts = raw.GatherV2(params.row_starts(), indices.value_rowids(), 0)
-    inner = indices.values
-    flat = inner.flat_values if isinstance(inner, RaggedTensor) else inner
-    if isinstance(inner, RaggedTensor):
-        starts = raw.GatherV2(starts, inner.coordinates()[:, 0], 0)
-    places = raw.Cast(flat, DstT=starts.dtype) + starts
-    return indices.with_flat_values(pick(params.values, places))
+    places = _moved(indices.values, starts)
+    if isinstance(params.values, RaggedTensor) or isinstance(places, RaggedTensor):
+        return indices.with_values(gather(params.values, places))
+    return indices.with_values(raw.GatherV2(params.values, places, 0))
+
+
+def _moved(places: Any, starts: Any) -> Any:
+    """Return the places in each row counted from where the rows start."""
+    if isinstance(places, RaggedTensor):
+        return places.with_values(_moved(places.values, raw.GatherV2(starts, places.value_rowids(), 0)))
+    more = len(places._dims) - 1
+    starts = raw.Reshape(starts, raw.ConcatV2([raw.Shape(starts), [1] * more], 0)) if more else starts
+    return raw.Cast(places, DstT=starts.dtype) + starts
 
 
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:

@@ -116,7 +116,7 @@ class LayerBroadcaster:
         return LayerBroadcaster(arithmetic.after([check], index))
 
     def __repr__(self) -> str:
-        return f"<_LayerBroadcaster {self._gather_index}>"
+        return f"<_LayerBroadcaster {self._gather_index!s}>"
 
 
 def _one(like: Any) -> Any:
@@ -151,9 +151,11 @@ class Broadcaster:
         for what, value in (("source_shape", source_shape), ("target_shape", target_shape)):
             if not isinstance(value, DynamicRaggedShape):
                 raise TypeError(f"{what} is not a DynamicRaggedShape: {value!r}")
+        if not isinstance(layer_broadcasters, (list, tuple)):
+            raise TypeError(f"layer_broadcasters must be a list, got {layer_broadcasters!r}")
         for layer in layer_broadcasters:
             if not isinstance(layer, LayerBroadcaster):
-                raise TypeError(f"layer_broadcasters contains {layer!r}, which is not a LayerBroadcaster")
+                raise TypeError(f"Not a LayerBroadcaster in layer_broadcasters: {layer!r}")
         kind = source_shape.dtype if dtype is None else dtypes.as_dtype(dtype)
         self._dtype = kind
         self._source_shape, self._target_shape = source_shape.with_dtype(kind), target_shape.with_dtype(kind)
@@ -172,9 +174,10 @@ class Broadcaster:
     def broadcast_flat_values(self, rt: AnyTensor, inner_dimensions: bool = True) -> Tensor:
         """Return the flat values of the result; without `inner_dimensions` its dense axes are left as they are."""
         flat = rt.flat_values if isinstance(rt, RaggedTensor) else convert(rt)
-        inner = self._source_shape.inner_shape
-        if flat.shape.rank != self._source_shape.inner_rank:
-            flat = raw.Reshape(flat, inner)
+        levels = max((self._source_shape.rank or 0) - (self._target_shape.inner_rank or 0), 0)
+        source = self._source_shape._with_num_row_partitions(levels)
+        if flat.shape.rank != source.inner_rank:
+            flat = raw.Reshape(flat, source.inner_shape)
         if self._layer_broadcasters:
             flat = self._layer_broadcasters[-1].broadcast_tensor(flat)
         same = self._source_shape.rank and self._target_shape.inner_rank == 1 and self._layer_broadcasters
@@ -217,12 +220,13 @@ def get_broadcaster(source_shape: DynamicRaggedShape, target_shape: DynamicRagge
         return Broadcaster(source_shape, target_shape, [])
     inner = rank - target_shape.num_row_partitions
     if source_rank < inner or not target_shape.num_row_partitions:
-        return Broadcaster(source_shape._with_num_row_partitions(0), target_shape, [])
+        source_shape._with_num_row_partitions(0)  # refused where it is ragged
+        return Broadcaster(source_shape, target_shape, [])
     source = source_shape._with_num_row_partitions(source_rank - inner)
     padded = padded_partitions(source, rank - source_rank)
     first = LayerBroadcaster.first_layer(_rows(padded, source), target_shape._dimension(0))
     layers = get_layer_broadcasters(first, padded, target_shape.row_partitions)
-    return Broadcaster(source, target_shape, layers[rank - source_rank :])
+    return Broadcaster(source_shape, target_shape, layers[rank - source_rank :])
 
 
 def padded_partitions(shape: DynamicRaggedShape, more: int) -> list[RowPartition]:
@@ -243,7 +247,7 @@ def get_identity_broadcaster(shape: DynamicRaggedShape) -> Broadcaster:
     """Return the broadcaster that leaves tensors of a shape as they are."""
     if shape.rank is None:
         raise ValueError("Shape must have a defined rank")
-    ends = [shape._dimension(0) if shape.rank else convert(1, shape.dtype)]
+    ends = [shape._dimension(0)] if shape.rank else []
     ends += [rows.nvals() for rows in shape.row_partitions]
     return Broadcaster(shape, shape, [LayerBroadcaster.get_identity_broadcaster(n) for n in ends])
 

@@ -259,19 +259,23 @@ class DynamicRaggedShapeBatchEncoder(ExtensionTypeBatchEncoder):
         return type(spec)(tuple(kept), inner, spec.dtype)
 
     def encode(self, spec: Any, value: Any, minimum_rank: int = 0) -> Any:
-        """Return a tensor of the shape."""
+        """Return a tensor of the shape; a scalar is sent as a row of one."""
+        if value.rank == 0:
+            return convert([True])
         ragged = value if value.rank < 2 else value._with_num_row_partitions(value.rank - 1)
         return ragged._add_row_partitions(raw.Fill(ragged.inner_shape, convert(True)))
 
     def decode(self, spec: Any, encoded_value: Any) -> Any:
         """Return the shape of a tensor."""
+        if spec.rank == 0:
+            return spec.value_type._from_inner_shape([], spec.dtype)
         return spec.value_type.from_tensor(encoded_value, dtype=spec.dtype)
 
     def encoding_specs(self, spec: Any) -> Any:
         """Return the type of the tensors of a shape of a type: ragged in every axis but the first."""
         whole = spec._to_tensor_shape()
         if whole.rank == 0:
-            return TensorSpec([], dtypes.bool)
+            return RaggedTensorSpec([1], dtypes.bool, 0, spec.dtype)
         return RaggedTensorSpec(whole, dtypes.bool, max((whole.rank or 1) - 1, 0), spec.dtype)
 
 

@@ -15,6 +15,7 @@ from ebbflow.core.shape import TensorShape
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import register
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.composite_variants import RaggedTensorFromVariant, RaggedTensorToVariant
 from ebbflow.ops.ragged.tensor import RaggedTensor, rows_of
 
@@ -138,6 +139,8 @@ class RaggedTensorSpec(BatchableTypeSpec):
         if self._flat_values_spec is not None:
             raise ValueError("Customized value_type is not supported.")
         found = _opened(tensor_list[0], self._dtype, self._ragged_rank, self._row_splits_dtype)
+        if not self._ragged_rank and self._shape.rank == 1:  # each scalar of a batch has travelled as a row of one
+            found = raw.Reshape(found, [-1])
         if self._shape.rank is not None and not isinstance(found, EagerTensor):
             if isinstance(found, RaggedTensor):
                 found._set_shape(self._shape)

@@ -1,0 +1,1 @@
+"""Structured tensors: trees of tensors that share their outer axes."""
