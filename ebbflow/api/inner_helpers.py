@@ -207,8 +207,12 @@ def ragged_gather(
     return rows.gather(ragged_or_tensor(params), ragged_or_tensor(indices), place, batch_dims)
 
 
-def ragged_gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None) -> Any:
+def ragged_gather_nd(
+    params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
+) -> Any:
     """Return what the index tuples of `indices` name in `params`."""
+    if bad_indices_policy not in ("", "DEFAULT"):
+        raise ValueError(f"non-default bad_indices_policy not supported for ragged gather, got {bad_indices_policy!r}")
     return rows.gather_nd(ragged_or_tensor(params), ragged_or_tensor(indices), batch_dims)
 
 

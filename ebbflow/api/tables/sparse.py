@@ -101,6 +101,8 @@ INSIDE = """
 [ops.ragged.dynamic_shape]
 DynamicRaggedShape as python.ops.ragged.dynamic_ragged_shape.DynamicRaggedShape
 partitions_and_values as python.ops.ragged.dynamic_ragged_shape._to_row_partitions_and_nvals_from_lengths
+[ops.ragged.dim_sizes]
+python.ops.ragged.ragged_tensor_shape.: RaggedTensorDynamicShape broadcast_dynamic_shape broadcast_to
 [ops.ragged.shape_spec]
 DynamicRaggedShapeBatchEncoder as python.ops.ragged.dynamic_ragged_shape._DynamicRaggedShapeBatchEncoder
 [ops.ragged.shape_broadcast]

@@ -174,7 +174,7 @@ class StructuredTensor(BatchableExtensionType):
     def _tensor_getitem(self, keys: tuple[Any, ...]) -> Any:
         if any(key is None for key in keys):
             raise ValueError("Slicing not supported for tf.newaxis")
-        if len(keys) <= self.rank and Ellipsis in keys:
+        if len(keys) <= self.rank and any(key is Ellipsis for key in keys):
             raise ValueError("Slicing not supported for Ellipsis")
         keys = _spelled_out(keys, self.rank)
         if len(keys) <= self.rank:
