@@ -75,8 +75,7 @@ def _same_rows(one: RaggedTensor, other: RaggedTensor) -> bool:
 
 
 def _axes(rows: RaggedTensor) -> int | None:
-    dims = rows.flat_values._dims
-    return None if dims is None else len(dims)
+    return rows.flat_values.shape.rank
 
 
 def _flat(value: Any, like: RaggedTensor) -> Any:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes
+from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.convert import convert
-from ebbflow.core.dispatch import borrowed
+from ebbflow.core.dispatch import NOT_SUPPORTED, answer, borrowed
 from ebbflow.core.typing import AnyTensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.operators import PUBLIC
@@ -101,10 +102,21 @@ def form(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     """Return what an op gives for inputs with a ragged tensor among them, or NotImplemented."""
     if (op.facts.elementwise or op.name in OF_ELEMENTS) and not any(isinstance(x, DynamicRaggedShape) for x in inputs):
         if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
-            return elementwise(lambda *flat: op(list(flat), **attrs), inputs[0])
-        return elementwise(lambda *flat: op(*flat, **attrs), inputs)
+            return elementwise(lambda *flat: _applied(op, (list(flat),), attrs), inputs[0])
+        return elementwise(lambda *flat: _applied(op, flat, attrs), inputs)
     found = FORMS.get(op.name)
     return NotImplemented if found is None else found(inputs, attrs)
+
+
+def _applied(op: Any, flat: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """Return an op of flat values, which may be of a program's own type: then its dispatchers say what that is."""
+    parts = flat[0] if isinstance(flat[0], list) else flat
+    if not any(isinstance(part, CompositeTensor) for part in parts):
+        return op(*flat, **attrs)
+    found = answer(op, flat, attrs)
+    if found is NOT_SUPPORTED:
+        raise TypeError(f"{op.name} of a ragged tensor whose values are of type {type(parts[0]).__name__}")
+    return found
 
 
 def _number(axis: Any) -> int:
@@ -174,11 +186,15 @@ def _cumsum(x: RaggedTensor, axis: int, exclusive: bool = False, reverse: bool =
 def _operator(symbol: str, reflected: bool) -> Callable[[Any, Any], Any]:
     function = getattr(operator, f"{symbol}_" if symbol in ("and", "or") else symbol)
 
+    def of_two(x: Any, y: Any) -> Any:
+        own = isinstance(x, CompositeTensor) or isinstance(y, CompositeTensor)  # values of a program's own type
+        return borrowed(PUBLIC[symbol], x, y) if own else function(x, y)
+
     def straight(x: Any, y: Any) -> Any:
-        return elementwise(function, (x, y)) if isinstance(x, RaggedTensor) else borrowed(PUBLIC[symbol], x, y)
+        return elementwise(of_two, (x, y)) if isinstance(x, RaggedTensor) else borrowed(PUBLIC[symbol], x, y)
 
     def swapped(x: Any, y: Any) -> Any:
-        return elementwise(function, (y, x)) if isinstance(x, RaggedTensor) else borrowed(PUBLIC[symbol], y, x)
+        return elementwise(of_two, (y, x)) if isinstance(x, RaggedTensor) else borrowed(PUBLIC[symbol], y, x)
 
     return swapped if reflected else straight
 

@@ -132,7 +132,12 @@ def _part_of_each(rows: RaggedTensor, key: slice) -> RaggedTensor:
         return rows
     _check_slice(key, "slice offsets must be integers or None", "slice strides must be integers or None")
     kind = rows.row_splits.dtype
-    step = 1 if key.step is None else int(key.step)
+    step = 1 if key.step is None else key.step
+    if isinstance(step, Tensor):
+        if (known := step.constant_value()) is None:
+            raise ValueError("the step of a slice inside ragged rows must be known when the graph is built")
+        step = known
+    step = int(step)
     if not step:
         raise ValueError("slice step cannot be zero")
     lengths, starts = rows.row_lengths(), rows.row_starts()

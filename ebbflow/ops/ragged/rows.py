@@ -13,12 +13,15 @@ import numpy as np
 
 from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
+from ebbflow.core.dispatch import borrowed
 from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import EagerTensor, Tensor
-from ebbflow.core.typing import AnyTensor
+from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.span_loops import at_hand, taken_rows
 from ebbflow.ops.ragged.tensor import RaggedTensor, rows_of
+from ebbflow.ops.ragged.value import RaggedTensorValue
 from ebbflow.ops.sizes import invalid
 
 # --- taking -----------------------------------------------------------------------------------------------------------
@@ -26,7 +29,9 @@ from ebbflow.ops.sizes import invalid
 
 def pick(values: Any, places: Any) -> Any:
     """Return these of the values, which may be rows."""
-    return take(values, places) if isinstance(values, RaggedTensor) else raw.GatherV2(values, places, 0)
+    if isinstance(values, RaggedTensor):
+        return take(values, places)
+    return raw.GatherV2(values, places, 0) if isinstance(values, Tensor) else borrowed("gather", values, places)
 
 
 def spans(starts: Any, limits: Any, step: Any = 1) -> RaggedTensor:
@@ -141,6 +146,37 @@ def _moved(places: Any, starts: Any) -> Any:
     return raw.Cast(places, DstT=starts.dtype) + starts
 
 
+def batch_gather_with_default(
+    params: AnyTensor, indices: AnyTensor, default_value: TensorLike = "", name: str | None = None
+) -> AnyTensor:
+    """Return what `tf.gather` takes from each row, and a default where a row has no such place.
+
+    >>> batch_gather_with_default([["a", "b"], ["c", "d"]], [[0, -1], [1, 7]], "?").numpy().tolist()
+    [[b'a', b'?'], [b'd', b'?']]
+    """
+    params, indices = ragged_or_tensor(params), ragged_or_tensor(indices)
+    default = convert(default_value, params.dtype)
+    kind = next((x.row_splits.dtype for x in (params, indices) if isinstance(x, RaggedTensor)), dtypes.int64)
+    found = _or_default(as_ragged(params, kind=kind), as_ragged(indices, kind=kind), default)
+    return found if isinstance(indices, RaggedTensor) else found.to_tensor()
+
+
+def _or_default(params: RaggedTensor, indices: RaggedTensor, default: Any) -> Any:
+    if indices.shape.rank > 2:
+        kind = params.row_splits.dtype
+        inner = as_ragged(params.values, kind=kind), as_ragged(indices.values, kind=kind)
+        return indices.with_values(_or_default(*inner, default))
+    rank = params.shape.rank - 2
+    if default.shape.rank != rank:
+        raise ValueError(f"default_value must have rank {rank}, as what is taken from params has, got {default.shape}")
+    at, kind = raw.Cast(indices.values, DstT=params.row_splits.dtype), params.row_splits.dtype
+    lengths = raw.GatherV2(params.row_lengths(), indices.value_rowids(), 0)
+    inside = raw.LogicalAnd(raw.GreaterEqual(at, np.array(0, kind.np)), raw.Less(at, lengths))
+    places = raw.GatherV2(params.row_starts(), indices.value_rowids(), 0) + at
+    values = _joined([params.values, raw.ExpandDims(default, 0)], 0)
+    return indices.with_values(pick(values, raw.SelectV2(inside, places, params._row_partition.nvals())))
+
+
 def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     """Return the rows, rows of rows or elements that the last axis of `indices` leads to."""
     if batch_dims:
@@ -167,6 +203,7 @@ def boolean_mask(data: AnyTensor, mask: AnyTensor, name: str | None = None) -> A
     >>> boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])
     <tf.RaggedTensor [[1], [3, 4]]>
     """
+    data, mask = (ragged_or_tensor(x) if isinstance(x, RaggedTensorValue) else x for x in (data, mask))
     if not isinstance(mask, RaggedTensor):
         mask = convert(mask, dtypes.bool)
         if mask.shape.rank == 1:

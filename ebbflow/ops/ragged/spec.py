@@ -62,7 +62,9 @@ class RaggedTensorSpec(BatchableTypeSpec):
         """Return the spec of a RaggedTensor."""
         if isinstance(value, Tensor) and not isinstance(value, RaggedTensor):
             return cls(value.shape, value.dtype, 0)
-        return cls(value.shape, value.flat_values.dtype, value.ragged_rank, value.row_splits.dtype)
+        flat = value.flat_values
+        own = None if isinstance(flat, Tensor) else flat._type_spec
+        return cls(value.shape, flat.dtype, value.ragged_rank, value.row_splits.dtype, own)
 
     shape = property(lambda self: self._shape)
     dtype = property(lambda self: self._dtype)

@@ -17,7 +17,7 @@ from ebbflow.core import dtypes
 from ebbflow.core.composite import CompositeTensor
 from ebbflow.core.composite_gradient import WithValuesCompositeTensorGradient
 from ebbflow.core.convert import convert
-from ebbflow.core.dispatch import add_dispatch_support
+from ebbflow.core.dispatch import add_dispatch_support, borrowed
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.sparse import SparseTensor
@@ -529,7 +529,7 @@ class RaggedTensor(CompositeTensor):
 
 
 def _values(values: Any) -> Any:
-    return values if isinstance(values, RaggedTensor) else convert(values)
+    return values if isinstance(values, (Tensor, RaggedTensor)) or _is_supported(values) else convert(values)
 
 
 def rows_of(values: Any, row_splits: Any, uniform: Any = None) -> RaggedTensor:
@@ -563,6 +563,8 @@ def _list_of_tensors(name: str, value: Any) -> None:
 def _count(values: Any, dtype: Any) -> Any:
     if isinstance(values, RaggedTensor):
         return raw.ExpandDims(values.nrows(dtype), 0)
+    if not isinstance(values, Tensor):  # of a program's own type
+        return borrowed("shape", values, dtype)[:1]
     return raw.Shape(values, out_type=dtype)[:1]
 
 

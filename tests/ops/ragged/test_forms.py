@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import ebbflow as tf
+from ebbflow.core import dispatch
+from ebbflow.ops.ragged.rows import batch_gather_with_default
 
 R = tf.RaggedTensor
 A = [[1.0, 2.0], [3.0]]
@@ -208,3 +210,43 @@ def test_squeeze_looks_at_the_rows():
         for rows, axis in ((ones, 0), (tf.ragged.constant([[1], [2, 3]]), 1), (ones, 2)):
             with pytest.raises(tf.errors.InvalidArgumentError, match="expected rows of length 1"):
                 squeezed(rows, [axis])
+
+
+class Wrapped(tf.experimental.ExtensionType):
+    value: tf.Tensor
+    shape = property(lambda self: self.value.shape)
+    dtype = property(lambda self: self.value.dtype)
+
+    def __getitem__(self, key):
+        return Wrapped(self.value[key])
+
+
+class Unwraps(dispatch.GlobalOpDispatcher):
+    def handle(self, op, args, kwargs):
+        return Wrapped(op(*[getattr(arg, "value", arg) for arg in args], **kwargs))
+
+
+def test_values_of_a_programs_own_type(monkeypatch):
+    monkeypatch.setattr(dispatch, "_everywhere", [Unwraps()])
+    rows = tf.RaggedTensor.from_row_splits(Wrapped(tf.constant([1, -2, 3])), [0, 2, 3], validate=False)
+    assert tf.abs(rows).flat_values.value.numpy().tolist() == [1, 2, 3]
+    assert tf.add(rows, rows).flat_values.value.numpy().tolist() == [2, -4, 6]
+    assert rows[1:].flat_values.value.numpy().tolist() == [3]
+
+
+def test_gather_along_any_axis():
+    rows = tf.ragged.constant([[[1, 2], [3]], [[4], [5, 6], [7]]])
+    assert tf.gather(rows, [1, 0], axis=1).to_list() == [[[3], [1, 2]], [[5, 6], [4]]]
+    assert tf.gather(rows, [1, 0], axis=1, batch_dims=1).to_list() == [[3], [4]]
+    assert tf.gather(rows, [[0], [0]], axis=2, batch_dims=1).to_list() == [[[1], [3]], [[4], [5], [7]]]
+    at = tf.constant(2)
+    assert rows[:, 0:3:at].to_list() == [[[1, 2]], [[4], [7]]]
+
+
+def test_gather_with_a_default():
+    found = batch_gather_with_default(
+        tf.ragged.constant([[1, 2], [], [3]]), tf.ragged.constant([[1, 5], [0], [-1, 0]]), 9
+    )
+    assert found.to_list() == [[2, 9], [9], [9, 3]]
+    with pytest.raises(ValueError, match="default_value must have rank 0"):
+        batch_gather_with_default(tf.ragged.constant([[1]]), [[0]], [1, 2])
