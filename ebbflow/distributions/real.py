@@ -353,6 +353,10 @@ class HalfNormal(Distribution):
                 graph_parents=[self._scale], name=scope,
             )  # fmt: skip
 
+    @staticmethod
+    def _param_shapes(sample_shape):
+        return {"scale": convert(sample_shape, dtypes.int32)}
+
     def _sample_n(self, n, seed=None):
         dims = concat([[n], self.batch_shape_tensor()], 0)
         return raw.Abs(random_normal(dims, 0.0, 1.0, self.dtype, seed) * self._scale)

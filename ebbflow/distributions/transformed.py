@@ -303,8 +303,9 @@ class SinhArcsinh(TransformedDistribution):
             # stretched so that, without skewness, the point two deviations out stays where it is
             stretch = self._scale * (2.0 / plain.forward(convert(2.0, self._loc.dtype)))
             super().__init__(
-                base, Chain([AffineScalar(self._loc, stretch), bend]), validate_args=validate_args, name=scope
-            )
+                base, Chain([AffineScalar(self._loc, stretch), bend]), validate_args=validate_args, name=scope,
+                batch_shape=None if distribution is None else zeros.shape,
+            )  # fmt: skip
 
     loc = property(lambda self: self._loc, doc="Where it lies.")
     scale = property(lambda self: self._scale, doc="How wide it is.")

@@ -99,7 +99,7 @@ class DynamicLossScale(LossScale):
 
     def update(self, grads: Nested) -> tuple[Any, Any]:
         """Return an op that changes the scale, and whether all gradients are finite."""
-        finite = _all_finite(nest.flatten(grads))
+        finite = all_finite(nest.flatten(grads))
         grown = raw.LogicalAnd(finite, raw.GreaterEqual(self._good_steps + 1, convert(self._period, dtypes.int64)))
         return cond(finite, lambda: cond(grown, self._grow, self._count), self._shrink), finite
 
@@ -125,7 +125,8 @@ class DynamicLossScale(LossScale):
         }  # fmt: skip
 
 
-def _all_finite(grads: list[Any]) -> Tensor:
+def all_finite(grads: list[Any]) -> Tensor:
+    """Return whether all numbers of all gradients that there are are finite."""
     tensors = [convert(grad) for grad in grads if grad is not None]
     found: list[Any] = [raw.All(raw.IsFinite(tensor), _axes(tensor)) for tensor in tensors]
     return raw.All(raw.Pack(found), 0) if found else convert(True)

@@ -34,6 +34,9 @@ CANNED = (
     right = (classes == y).mean()
     print(told["accuracy"] > 0.85, told["again"] == told["accuracy"], np.isclose(right, told["accuracy"]))
 
+    own = [name for name in model.get_variable_names() if "Adagrad" not in name]
+    print(*own, model.get_variable_value("dnn/hiddenlayer_0/weights").shape)
+
     layers = tf.contrib.layers
     words = np.array([b"a", b"b"], object)[y]
     wide = layers.sparse_column_with_hash_bucket("w", 10)
@@ -42,6 +45,20 @@ CANNED = (
     linear = learn.LinearClassifier([wide, crossed])
     linear.fit(input_fn=feed, steps=30)
     print(linear.evaluate(input_fn=feed, steps=1)["accuracy"])
+    named = learn.LinearClassifier([wide], label_keys=["no", "yes"])
+    named.fit(input_fn=lambda: (feed()[0], tf.constant(np.array(["no", "yes"])[y])), steps=20)
+    print(set(zip(y, named.predict(input_fn=feed, as_iterable=False))) == {(0, b"no"), (1, b"yes")})
+
+    heavy = np.arange(1.0, 5, dtype=np.float32)
+    feed = lambda: ({"": tf.constant(heavy[:, None] / 4), "by": tf.constant(heavy)}, tf.constant(heavy > 2))
+    line = learn.LinearRegressor([layers.real_valued_column("")], weight_column_name="by")
+    mean = lambda labels, predictions: tf.reduce_mean(predictions)
+    as_float = lambda: (feed()[0], tf.cast(feed()[1], tf.float32))
+    line.fit(input_fn=as_float, steps=3)
+    told = line.evaluate(input_fn=as_float, steps=1, metrics={"mean": learn.MetricSpec(mean)})
+    found = line.predict(input_fn=as_float, as_iterable=False)
+    print(np.isclose(told["loss"], np.average((found - (heavy > 2)) ** 2, weights=heavy), rtol=1e-4))
+    print(np.isclose(told["mean"], found.mean(), rtol=1e-4), line.get_variable_value("linear//weight").shape)
 """
 )
 
@@ -155,7 +172,9 @@ def test_options_that_todays_models_do_not_have():
 
 @needs_keras_2
 def test_canned_models():
-    assert python(CANNED) == ["True", "True", "True", "1.0"]
+    names = "dnn/hiddenlayer_0/biases dnn/hiddenlayer_0/weights dnn/logits/biases dnn/logits/weights global_step"
+    told = ["True", "True", "True", *names.split(), "(3,", "16)", "1.0", "True", "True", "True", "(1,", "1)"]
+    assert python(CANNED) == told
 
 
 @needs_keras_2

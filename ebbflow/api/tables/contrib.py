@@ -330,6 +330,11 @@ contrib.layers.: bow_encoder embed_sequence embedding_lookup_unique
 contrib.training.: bucket bucket_by_sequence_length
 [tf1.sampling]
 contrib.training.: rejection_sample resample_at_rate stratified_sample weighted_resample
+[tf1.loss_scaling]
+contrib.mixed_precision.: ExponentialUpdateLossScaleManager FixedLossScaleManager LossScaleManager LossScaleOptimizer
+contrib.mixed_precision.python.loss_scale_manager.: ExponentialUpdateLossScaleManager FixedLossScaleManager
+contrib.mixed_precision.python.loss_scale_manager.LossScaleManager
+contrib.mixed_precision.python.loss_scale_optimizer.LossScaleOptimizer
 [tf1.sparsemax]
 contrib.sparsemax.: sparsemax sparsemax_loss
 [tf1.self_normalizing]

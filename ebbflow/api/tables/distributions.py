@@ -52,6 +52,9 @@ contrib.distributions.bijectors.: Bijector ConditionalBijector
 [distributions.bijectors.elementwise]
 contrib.distributions.bijectors.: AbsoluteValue AffineScalar Exp Gumbel Identity Kumaraswamy PowerTransform Sigmoid
 contrib.distributions.bijectors.: SinhArcsinh Softplus Softsign Square
+contrib.distributions.python.ops.bijectors.weibull.Weibull
+[tf1.moving_stats]
+contrib.distributions.: assign_log_moving_mean_exp assign_moving_mean_variance moving_mean_variance
 [distributions.bijectors.composed]
 contrib.distributions.bijectors.: Chain Inline Invert
 [distributions.bijectors.vectors]

@@ -205,6 +205,7 @@ PackageKMeans as contrib.factorization.python.ops.kmeans.KMeansClustering
 contrib.learn.: BaseEstimator Estimator ModeKeys ModelFnOps NotFittedError SKCompat
 contrib.learn.python.learn.estimators.model_fn.: ModeKeys ModelFnOps
 contrib.learn.python.learn.estimators.estimator.: BaseEstimator Estimator SKCompat
+contrib.learn.python.learn.estimator.Estimator
 [doors.learn.experiment]
 contrib.learn.: Experiment ExportStrategy make_export_strategy
 contrib.learn.python.learn.experiment.Experiment

@@ -7,6 +7,7 @@ from typing import Any
 
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.distributions.base import after
 from ebbflow.distributions.bijectors.base import Bijector
@@ -24,6 +25,12 @@ class _Scalar(Bijector):
             graph_parents=parents, is_constant_jacobian=constant, validate_args=validate_args,
             forward_min_event_ndims=0, name=name,
         )  # fmt: skip
+
+
+def _within_one(x: Any) -> Any:
+    """Return numbers that must lie between 0 and 1."""
+    low = assert_non_negative(x, "sample must be non-negative")
+    return after([low, assert_non_negative(1.0 - x, "sample must be no larger than `1.0`.")], x)
 
 
 class Identity(_Scalar):
@@ -154,7 +161,7 @@ class Square(_Scalar):
         super().__init__(validate_args, name)
 
     def _checked(self, x):
-        return after([assert_non_negative(x)], x) if self.validate_args else x
+        return after([assert_non_negative(x, "sample must be non-negative")], x) if self.validate_args else x
 
     def _forward(self, x):
         return raw.Square(self._checked(x))
@@ -248,6 +255,47 @@ class Gumbel(_Scalar):
         return -z - raw.Exp(-z) - raw.Log(self._scale)
 
 
+class Weibull(_Scalar):
+    """y = 1 - exp(-(x / scale)^concentration), the cumulative probability of a Weibull."""
+
+    scale = property(lambda self: self._scale, doc="How wide it is.")
+    concentration = property(lambda self: self._concentration, doc="Its shape.")
+
+    def __init__(
+        self,
+        scale: TensorLike = 1.0,
+        concentration: TensorLike = 1.0,
+        validate_args: bool = False,
+        name: str = "weibull",
+    ) -> None:
+        self._scale, self._concentration = convert(scale, name="scale"), convert(concentration, name="concentration")
+        if validate_args:
+            self._scale = after([assert_positive(self._scale)], self._scale)
+            self._concentration = after([assert_positive(self._concentration)], self._concentration)
+        super().__init__(validate_args, name)
+
+    def _positive(self, x):
+        return after([assert_non_negative(x, "sample must be non-negative")], x) if self.validate_args else x
+
+    def _forward(self, x):
+        return -raw.Expm1(-raw.Pow(self._positive(x) / self._scale, self._concentration))
+
+    def _inverse(self, y):
+        if self.validate_args:
+            y = _within_one(y)
+        return self._scale * raw.Pow(-raw.Log1p(-y), 1.0 / self._concentration)
+
+    def _inverse_log_det_jacobian(self, y):
+        steep = -raw.Log1p(-y)
+        power = 1.0 / self._concentration
+        return steep + (power - 1.0) * raw.Log(steep) + raw.Log(self._scale * power)
+
+    def _forward_log_det_jacobian(self, x):
+        x = self._positive(x)
+        z, c = x / self._scale, self._concentration
+        return -raw.Pow(z, c) + (c - 1.0) * raw.Log(x) + raw.Log(c) - c * raw.Log(self._scale)
+
+
 class Kumaraswamy(_Scalar):
     """y = (1 - (1 - x)^(1/b))^(1/a), of numbers between 0 and 1."""
 
@@ -265,13 +313,18 @@ class Kumaraswamy(_Scalar):
         self._b = convert(1.0 if concentration0 is None else concentration0, name="concentration0")
         super().__init__(validate_args, name)
 
+    def _share(self, value):
+        """Return a value, having checked, if it is to be, that it lies between 0 and 1."""
+        return _within_one(value) if self.validate_args else value
+
     def _forward(self, x):
-        return raw.Exp(raw.Log1p(-raw.Exp(raw.Log1p(-x) / self._b)) / self._a)
+        return raw.Exp(raw.Log1p(-raw.Exp(raw.Log1p(-self._share(x)) / self._b)) / self._a)
 
     def _inverse(self, y):
-        return -raw.Expm1(self._b * raw.Log1p(-raw.Pow(y, self._a)))
+        return -raw.Expm1(self._b * raw.Log1p(-raw.Pow(self._share(y), self._a)))
 
     def _inverse_log_det_jacobian(self, y):
+        y = self._share(y)
         return (
             raw.Log(self._a) + raw.Log(self._b) + (self._a - 1.0) * raw.Log(y)
             + (self._b - 1.0) * raw.Log1p(-raw.Pow(y, self._a))
@@ -291,7 +344,8 @@ class SinhArcsinh(_Scalar):
         validate_args: bool = False,
         name: str = "SinhArcsinh",
     ) -> None:
-        self._skewness = convert(0.0 if skewness is None else skewness, name="skewness")
+        kind = next((each.dtype for each in (skewness, tailweight) if isinstance(each, Tensor)), None)
+        self._skewness = convert(0.0 if skewness is None else skewness, kind, name="skewness")
         self._tailweight = convert(1.0 if tailweight is None else tailweight, self._skewness.dtype, name="tailweight")
         if validate_args:
             self._tailweight = after([assert_positive(self._tailweight)], self._tailweight)

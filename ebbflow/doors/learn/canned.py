@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ebbflow.core.typing import Activation
+from ebbflow.core.typing import Activation, Array
 from ebbflow.doors.learn import old_options
 from ebbflow.doors.learn.estimator import BaseEstimator, core
 from ebbflow.doors.learn.inputs import named
 from ebbflow.doors.learn.metric_spec import MetricSpec
+from ebbflow.doors.learn.variable_names import early_name, numeric_names
 from ebbflow.ops.elementwise.activations import relu
 from ebbflow.train.losses import Reduction
 
@@ -56,6 +57,7 @@ def old_metrics(found: Mapping[str, Any], regression: bool = False) -> dict[str,
     """Return metrics under the names they had; regression had none but its loss."""
     dropped = {"average_loss", *(("label/mean", "prediction/mean") if regression else ())}
     told = {METRICS.get(key, key): value for key, value in found.items() if key not in dropped}
+    told["loss"] = found.get("average_loss", told.get("loss"))  # the mean over examples, by their weights
     if "accuracy/baseline_label_mean" in told and "accuracy" in told:
         told[f"accuracy/threshold_{HALF}_mean"] = told["accuracy"]
     return told
@@ -83,6 +85,19 @@ class _Canned(BaseEstimator):
         if feature_engineering_fn is not None:
             self._estimator = old_options.with_features_anew(self._estimator, feature_engineering_fn)
         self._plain = self._estimator
+        self._numeric = numeric_names(arguments)
+        self._class_key = "classes" if "label_vocabulary" in arguments else "class_ids"
+
+    def get_variable_names(self) -> list[str]:
+        """Return the names that the variables in the last checkpoint had."""
+        return sorted({early_name(name, self._numeric) for name in self._estimator.get_variable_names()})
+
+    def get_variable_value(self, name: str) -> Array:
+        """Return the value of a variable in the last checkpoint, by its early name or by that of today."""
+        for kept in self._estimator.get_variable_names():
+            if early_name(kept, self._numeric) == name:
+                return self._estimator.get_variable_value(kept)
+        return self._estimator.get_variable_value(name)
 
     def _input(self, input_fn: Any) -> Any:
         return named(input_fn)
@@ -93,7 +108,8 @@ class _Canned(BaseEstimator):
             return old_metrics(super().evaluate(*args, **kwargs), self._is_regression)
 
         def more(features: Any, labels: Any, predictions: Any) -> dict[str, Any]:
-            shown = {**predictions, **_old_names(predictions)}
+            early = self._old_names(predictions)
+            shown = early if self._is_regression else {**predictions, **early}
             specs = {
                 _name(key): s if isinstance(s, MetricSpec) else MetricSpec(s, _key(key)) for key, s in metrics.items()
             }
@@ -105,6 +121,19 @@ class _Canned(BaseEstimator):
         finally:
             self._estimator = self._plain
 
+    def _old_names(self, predictions: Mapping[str, Any]) -> dict[str, Any]:
+        """Return predictions under the names they had: classes are numbers, or what labels are called."""
+        if "class_ids" in predictions:
+            return {PredictionKey.CLASSES: predictions[self._class_key][..., 0]}
+        return {PredictionKey.SCORES: predictions["predictions"][..., 0]}
+
+    def _column(self, key: str, x: Any, input_fn: Any, batch_size: Any, as_iterable: bool, first: bool) -> Any:
+        """Return one prediction of each row: the first number of it, or all."""
+        found: Any = BaseEstimator.predict(self, x, input_fn, batch_size, as_iterable=as_iterable)
+        values = (row[key] for row in found) if as_iterable else iter(found[key])
+        picked = (value[0] if first or len(value) == 1 else value for value in values)
+        return picked if as_iterable else _stacked(picked)
+
 
 def _name(key: Any) -> str:
     return key[0] if isinstance(key, tuple) else key
@@ -114,13 +143,6 @@ def _key(key: Any) -> str:
     return key[1] if isinstance(key, tuple) else PredictionKey.CLASSES
 
 
-def _old_names(predictions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return predictions under the names they had: classes are numbers."""
-    if "class_ids" in predictions:
-        return {PredictionKey.CLASSES: predictions["class_ids"][..., 0]}
-    return {PredictionKey.SCORES: predictions["predictions"][..., 0]}
-
-
 class _Classifier(_Canned):
     def predict(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, outputs: Any = None,
                 as_iterable: bool = True, iterate_batches: bool = False) -> Any:  # fmt: skip
@@ -128,25 +150,20 @@ class _Classifier(_Canned):
         if outputs is None:
             return self.predict_classes(x, input_fn, batch_size, as_iterable)
         rows = super().predict(x, input_fn, batch_size)
-        found = ({key: {**row, **_old_names(row)}[key] for key in outputs} for row in rows)
+        found = ({key: {**row, **self._old_names(row)}[key] for key in outputs} for row in rows)
         return found if as_iterable else list(found)
 
     def predict_classes(
         self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True
     ) -> Any:
         """Return the number of each row's class."""
-        return self._column("class_ids", x, input_fn, batch_size, as_iterable, first=True)
+        return self._column(self._class_key, x, input_fn, batch_size, as_iterable, first=True)
 
     def predict_proba(
         self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True
     ) -> Any:
         """Return the probabilities of all classes, for each row."""
         return self._column("probabilities", x, input_fn, batch_size, as_iterable, first=False)
-
-    def _column(self, key: str, x: Any, input_fn: Any, batch_size: Any, as_iterable: bool, first: bool) -> Any:
-        rows: Iterator[Any] = BaseEstimator.predict(self, x, input_fn, batch_size)
-        values = (row[key][0] if first else row[key] for row in rows)
-        return values if as_iterable else _stacked(values)
 
 
 class _Regressor(_Canned):
@@ -161,9 +178,7 @@ class _Regressor(_Canned):
         self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True
     ) -> Any:
         """Return the score of each row: a number, or several where labels are several."""
-        rows: Iterator[Any] = super().predict(x, input_fn, batch_size)
-        values = (row["predictions"][0] if len(row["predictions"]) == 1 else row["predictions"] for row in rows)
-        return values if as_iterable else _stacked(values)
+        return self._column("predictions", x, input_fn, batch_size, as_iterable, first=False)
 
 
 def _stacked(values: Iterator[Any]) -> Any:

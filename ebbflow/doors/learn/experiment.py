@@ -6,14 +6,18 @@ Takes Estimators of `tf.contrib.learn` and of `tf.estimator` alike.
 from __future__ import annotations
 
 import inspect
+import math
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ebbflow.checkpoint.management import latest_checkpoint
+from ebbflow.cluster.server import Server
 from ebbflow.core.typing import Nested
-from ebbflow.doors.learn.estimator import BaseEstimator
 from ebbflow.doors.learn.monitors import hooks_of
+from ebbflow.monitored.hooks import GlobalStepWaiterHook
+from ebbflow.monitored.session_run_hook import SessionRunHook
 from ebbflow.platform import files, logging
 
 
@@ -42,16 +46,37 @@ def make_export_strategy(
     """Return a strategy that exports a SavedModel and keeps the last few."""
 
     def export(estimator: Any, export_dir_base: str, checkpoint_path: str | None = None) -> Any:
-        where = estimator.export_savedmodel(
-            export_dir_base, serving_input_fn, assets_extra=assets_extra, as_text=as_text,
-            checkpoint_path=checkpoint_path,
-        )  # fmt: skip
+        more = {"assets_extra": assets_extra, "as_text": as_text, "checkpoint_path": checkpoint_path}
+        if hasattr(estimator, "fit"):
+            more["default_output_alternative_key"] = default_output_alternative_key
+        elif default_output_alternative_key is not None:
+            raise ValueError("default_output_alternative_key is not supported in core Estimator.")
+        where = estimator.export_savedmodel(export_dir_base, serving_input_fn, **more)
+        if not exports_to_keep:
+            return where
         kept = sorted(name.rstrip("/") for name in files.listdir(export_dir_base) if name.rstrip("/").isdigit())
-        for name in kept[:-exports_to_keep] if exports_to_keep else ():
+        for name in kept[:-exports_to_keep]:
             files.rmtree(files.join(export_dir_base, name))
         return where
 
     return ExportStrategy("Servo", export)
+
+
+class _Judge(SessionRunHook):
+    """Evaluates a model while it is trained: every so many steps, if there is a new checkpoint."""
+
+    def __init__(self, experiment: Experiment, every: int):
+        self._experiment, self._every = experiment, every
+        self._steps = 0
+        self._seen: str | None = None
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Evaluate if it is time."""
+        self._steps += 1
+        latest = None if self._steps % self._every else latest_checkpoint(self._experiment.estimator.model_dir)
+        if latest is not None and latest != self._seen:
+            self._seen = latest
+            self._experiment._judged(checkpoint_path=latest, export=self._experiment._checkpoint_and_export)
 
 
 class Experiment:
@@ -80,19 +105,38 @@ class Experiment:
     ):
         if not hasattr(estimator, "evaluate"):
             raise ValueError(f"`estimator` must implement `tf.contrib.learn.Evaluable` or `Estimator`: {estimator!r}")
+        self._early = hasattr(estimator, "fit")  # an Estimator of tf.contrib.learn
+        if not self._early and eval_metrics is not None:
+            raise ValueError(
+                "`eval_metrics` must be `None` with `tf.estimator.Estimator`: its model has eval_metric_ops"
+            )
+        if self._early and saving_listeners is not None:
+            raise ValueError("`saving_listeners` must be `None` with `tf.contrib.learn.Estimator`.")
+        if train_steps_per_iteration is not None and not isinstance(train_steps_per_iteration, int):
+            raise ValueError(f"`train_steps_per_iteration` must be an integer. Got: {train_steps_per_iteration!r}")
         self._estimator = estimator
         self._train_input_fn, self._eval_input_fn = train_input_fn, eval_input_fn
         self._eval_metrics, self._eval_hooks = eval_metrics, list(eval_hooks or ())
         self._train_steps, self._eval_steps = train_steps, eval_steps
-        self._monitors = list(train_monitors or ())
-        self._every = train_steps_per_iteration
-        single = isinstance(export_strategies, ExportStrategy)
-        self._exports = [export_strategies] if single else list(export_strategies or ())
+        self._train_monitors, self._saving_listeners = list(train_monitors or ()), saving_listeners
+        self._min_eval_frequency = 1 if min_eval_frequency is None else min_eval_frequency
+        if local_eval_frequency is not None:
+            self._min_eval_frequency = local_eval_frequency
+        self._eval_delay_secs, self._throttle_secs = eval_delay_secs, continuous_eval_throttle_secs
+        self._delay_workers_by_global_step = delay_workers_by_global_step
+        self._every, self._checkpoint_and_export = train_steps_per_iteration, checkpoint_and_export
+        self._exports: list[ExportStrategy] = []
+        self.reset_export_strategies(export_strategies)
 
     @property
     def estimator(self) -> Nested:
         """The Estimator."""
         return self._estimator
+
+    @property
+    def eval_metrics(self) -> Nested:
+        """The metrics besides the model's own."""
+        return self._eval_metrics
 
     @property
     def train_steps(self) -> int | None:
@@ -104,32 +148,138 @@ class Experiment:
         """How many batches are evaluated."""
         return self._eval_steps
 
+    def reset_export_strategies(self, new_export_strategies: Any = None) -> list[Any]:
+        """Take other strategies of export; return those there were."""
+        given = new_export_strategies
+        strategies = [given] if isinstance(given, ExportStrategy) else list(given or ())
+        for each in strategies:
+            if not isinstance(each, ExportStrategy):
+                raise ValueError(f"`export_strategies` must be an ExportStrategy or several, got {each!r}")
+        old, self._exports = self._exports, strategies
+        return old
+
     def extend_train_hooks(self, additional_hooks: Iterable[Any]) -> None:
         """Add hooks to those of training."""
-        self._monitors.extend(additional_hooks)
+        self._train_monitors.extend(additional_hooks)
+
+    # --- training -----------------------------------------------------------------------------------------------------
 
     def train(self, delay_secs: float | None = None) -> Nested:
-        """Train until `train_steps`."""
-        return self._train(self._train_steps)
+        """Train until `train_steps`. The later a worker's number, the later it begins, unless a delay is given."""
+        begun, more = time.time(), []
+        config = self._estimator.config
+        if getattr(config, "cluster_spec", None) and getattr(config, "master", "") and not self._is_local(config):
+            self._start_server()
+        if delay_secs is None:
+            task = getattr(config, "task_id", 0) or 0
+            delay_secs = min(60, task * 5)
+            if self._delay_workers_by_global_step:
+                more, delay_secs = [GlobalStepWaiterHook(int(8000.0 * math.log(task + 1)))], 0
+        _sleep(delay_secs - (time.time() - begun))
+        return self._call_train(max_steps=self._train_steps, hooks=self._train_monitors + more)
 
-    def _train(self, max_steps: int | None) -> Any:
-        if isinstance(self._estimator, BaseEstimator):
-            return self._estimator.fit(input_fn=self._train_input_fn, max_steps=max_steps, monitors=self._monitors)
-        hooks = hooks_of(self._monitors, self._estimator)
-        return self._estimator.train(self._train_input_fn, max_steps=max_steps, hooks=hooks)
+    @staticmethod
+    def _is_local(config: Any) -> bool:
+        return getattr(config, "environment", "local") in ("local", "google")
+
+    def _start_server(self) -> Any:
+        config = self._estimator.config
+        if not config.cluster_spec or not config.task_type or config.task_id is None:
+            raise ValueError(
+                "Could not start server; be sure to specify cluster_spec, task_type, and task in RunConfig or set the "
+                "TF_CONFIG environment variable."
+            )
+        session = getattr(config, "tf_config", None) or getattr(config, "session_config", None)
+        server = Server(
+            config.cluster_spec, job_name=config.task_type, task_index=config.task_id, config=session, start=False
+        )
+        server.start()
+        return server
+
+    def run_std_server(self) -> None:
+        """Start this task's server, and serve until the process ends."""
+        self._start_server().join()
+
+    def _call_train(self, hooks: Iterable[Any], steps: int | None = None, max_steps: int | None = None) -> Any:
+        said = {"input_fn": self._train_input_fn, "steps": steps, "max_steps": max_steps}
+        if self._early:
+            return self._estimator.fit(monitors=list(hooks), **said)
+        hooks = hooks_of(list(hooks), self._estimator)
+        return self._estimator.train(hooks=hooks, saving_listeners=self._saving_listeners, **said)
+
+    # --- evaluation ---------------------------------------------------------------------------------------------------
 
     def evaluate(self, delay_secs: float | None = None, name: str | None = None) -> dict[str, Any]:
-        """Evaluate once."""
-        more = {"metrics": self._eval_metrics} if isinstance(self._estimator, BaseEstimator) else {}
-        return self._estimator.evaluate(
-            input_fn=self._eval_input_fn, steps=self._eval_steps, hooks=self._eval_hooks, name=name, **more
-        )
+        """Evaluate once, after a while."""
+        _sleep(self._eval_delay_secs if delay_secs is None else delay_secs)
+        return self._call_evaluate(name=name)
+
+    def _call_evaluate(
+        self, name: str | None = None, checkpoint_path: str | None = None, input_fn: Any = None, **more: Any
+    ) -> Any:
+        said: dict[str, Any] = {"input_fn": input_fn or self._eval_input_fn, "steps": self._eval_steps, **more}
+        if self._early:
+            said["metrics"] = self._eval_metrics
+        return self._estimator.evaluate(name=name, checkpoint_path=checkpoint_path, hooks=self._eval_hooks, **said)
+
+    def _judged(self, checkpoint_path: str | None = None, export: bool = True) -> tuple[Any, list[Any]]:
+        told = self._call_evaluate(checkpoint_path=checkpoint_path)
+        return told, self._maybe_export(told, checkpoint_path) if export else []
+
+    def continuous_eval(
+        self,
+        delay_secs: float | None = None,
+        throttle_delay_secs: float | None = None,
+        evaluate_checkpoint_only_once: bool = True,
+        continuous_eval_predicate_fn: Callable[..., Any] | None = None,
+        name: str = "continuous",
+    ) -> None:
+        """Evaluate and export checkpoints as they come, until `train_steps` or until the predicate is False."""
+        timing = (delay_secs, throttle_delay_secs, evaluate_checkpoint_only_once)
+        self._continuous(self._eval_input_fn, name, *timing, continuous_eval_predicate_fn, export=True)
+
+    def continuous_eval_on_train_data(
+        self,
+        delay_secs: float | None = None,
+        throttle_delay_secs: float | None = None,
+        continuous_eval_predicate_fn: Callable[..., Any] | None = None,
+        name: str = "continuous_on_train_data",
+    ) -> None:
+        """Evaluate checkpoints as they come on what the model is trained on."""
+        timing = (delay_secs, throttle_delay_secs, True)
+        self._continuous(self._train_input_fn, name, *timing, continuous_eval_predicate_fn, export=False)
+
+    def _continuous(
+        self, input_fn: Any, name: str, delay: float | None, throttle: float | None, once: bool, predicate: Any,
+        export: bool,
+    ) -> None:  # fmt: skip
+        go_on = _predicate(predicate)
+        _sleep(self._eval_delay_secs if delay is None else delay)
+        throttle = self._throttle_secs if throttle is None else throttle
+        told, seen = None, None
+        while go_on(told, None if told is None else seen) and not self._is_trained(told):
+            begun, told = time.time(), None
+            latest = latest_checkpoint(self._estimator.model_dir)
+            if latest is None:
+                logging.warning("Estimator is not trained yet. Will start an evaluation when a checkpoint is ready.")
+            elif not once or latest != seen:
+                seen = latest
+                told = self._call_evaluate(name, latest, input_fn)
+                if export:
+                    self._maybe_export(told, latest)
+            _sleep(throttle - (time.time() - begun))
+
+    def _is_trained(self, told: Any) -> bool:
+        step = told.get("global_step") if isinstance(told, Mapping) else None
+        return bool(step is not None and self._train_steps and step >= self._train_steps)
+
+    # --- both ---------------------------------------------------------------------------------------------------------
 
     def train_and_evaluate(self) -> tuple[dict[str, Any], list[Any]]:
-        """Train, evaluate and export, in turns of `train_steps_per_iteration` where that is given."""
-        if self._every and self._train_steps:
-            return self.continuous_train_and_eval()
-        self.train()
+        """Train, evaluating new checkpoints every `min_eval_frequency` steps; then evaluate and export."""
+        judges = [_Judge(self, self._min_eval_frequency)] if self._min_eval_frequency else []
+        hooks = [*self._train_monitors, *judges]
+        self._call_train(max_steps=self._train_steps, hooks=hooks)
         return self._judged()
 
     local_run = train_and_evaluate
@@ -138,36 +288,45 @@ class Experiment:
         self, continuous_eval_predicate_fn: Callable[..., Any] | None = None
     ) -> tuple[dict[str, Any], list[Any]]:
         """Train and evaluate in turns, until `train_steps` or until the predicate, given the result, is False."""
-        turn = self._every or self._train_steps
-        told: dict[str, Any] | None = None
-        while continuous_eval_predicate_fn is None or continuous_eval_predicate_fn(told):
-            step = self._step()
-            if self._train_steps and step >= self._train_steps:
+        go_on = _predicate(continuous_eval_predicate_fn)
+        turn = self._every or max(1, int(self._train_steps / 10) if self._train_steps else 1000)
+        told: Any = None
+        while go_on(told, None) and not self._is_trained(told):
+            before = told
+            self._call_train(self._train_monitors, steps=turn)
+            told = self._call_evaluate()
+            if isinstance(told, Mapping) and told == before:  # the input has ended, and nothing is learned any more
                 break
-            limit = step + turn if turn else None
-            self._train(min(limit, self._train_steps) if limit and self._train_steps else limit)
-            told = self.evaluate()
-            if self._train_steps is None or self._step() == step:
-                break
-        return told or self.evaluate(), self._export(told)
+        return told, [] if told is None else self._maybe_export(told)
 
     def test(self) -> tuple[dict[str, Any], list[Any]]:
         """Train one step, evaluate and export: to see that everything works."""
-        self._train(self._step() + 1)
-        return self._judged()
+        self._call_train(self._train_monitors, steps=1)
+        told = self._call_evaluate(steps=1)
+        return told, self._maybe_export(told)
 
-    def _judged(self) -> tuple[dict[str, Any], list[Any]]:
-        told = self.evaluate()
-        return told, self._export(told)
-
-    def _export(self, told: Any) -> list[Any]:
+    def _maybe_export(self, told: Any, checkpoint_path: str | None = None) -> list[Any]:
+        if not self._exports:
+            return []
         base = files.join(self._estimator.model_dir, "export")
-        return [each.export(self._estimator, files.join(base, each.name), eval_result=told) for each in self._exports]
+        return [
+            each.export(self._estimator, files.join(base, each.name), checkpoint_path, told) for each in self._exports
+        ]
 
-    def _step(self) -> int:
-        if latest_checkpoint(self._estimator.model_dir) is None:
-            return 0
-        return int(self._estimator.get_variable_value("global_step"))
+
+def _sleep(seconds: float) -> None:
+    if seconds > 0:
+        time.sleep(seconds)
+
+
+def _predicate(given: Any) -> Callable[[Any, Any], Any]:
+    """Return a function of the last result and its checkpoint that says whether to go on."""
+    if given is None:
+        return lambda told, path: True
+    if not callable(given):
+        raise ValueError(f"`continuous_eval_predicate_fn` must be a callable, or None, got {given!r}")
+    takes_path = len(inspect.signature(given).parameters) > 1
+    return given if takes_path else lambda told, path: given(told)
 
 
 def run(

@@ -16,7 +16,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.doors import estimator_package
 from ebbflow.doors.learn.estimator import BaseEstimator, core
-from ebbflow.doors.learn.inputs import named
+from ebbflow.doors.learn.inputs import ALL, named
 from ebbflow.graph.scopes import control_dependencies, group
 from ebbflow.monitored.session_run_hook import SessionRunArgs, SessionRunHook
 from ebbflow.ops.declare import raw
@@ -198,7 +198,7 @@ class TensorForestEstimator(BaseEstimator):
         self._classes = not params.regression
 
     def _input(self, input_fn: Any) -> Any:
-        return named(input_fn)
+        return named(input_fn, (ALL,))  # a forest takes all features that there are
 
     def _shown(self, row: Any) -> Any:
         """Return a row of predictions with the names of those years besides today's."""

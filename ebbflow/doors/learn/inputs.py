@@ -16,6 +16,9 @@ from ebbflow.doors import estimator_package
 ALL = "features"
 """The key of features that came as one array: canned models take dictionaries only."""
 
+NAMELESS = ""
+"""What programs call the column of features that came as one array: `real_valued_column("", dimension=4)`."""
+
 InputFn = Callable[[], Any]
 
 
@@ -65,19 +68,19 @@ def as_features(found: Any) -> tuple[Any, Any]:
     return found if isinstance(found, tuple) and len(found) == 2 else (found, None)
 
 
-def named(input_fn: InputFn) -> InputFn:
+def named(input_fn: InputFn, names: tuple[str, ...] = (ALL, NAMELESS)) -> InputFn:
     """Return an input function whose features are a dictionary, as canned models take them."""
 
     def call() -> Any:
         features, labels = as_features(input_fn())
-        return (features if isinstance(features, Mapping) else {ALL: features}), labels
+        return (features if isinstance(features, Mapping) else dict.fromkeys(names, features)), labels
 
     return call
 
 
 def infer_real_valued_columns_from_input(x: TensorLike) -> list[Any]:
     """Return a column of numbers for an array, or for each array of a dictionary."""
-    return _real_valued(_columns(x))
+    return _real_valued(_columns(x) if isinstance(x, Mapping) else {NAMELESS: _array(x)})
 
 
 def infer_real_valued_columns_from_input_fn(input_fn: InputFn) -> list[Any]:
@@ -86,7 +89,7 @@ def infer_real_valued_columns_from_input_fn(input_fn: InputFn) -> list[Any]:
 
     with Graph().as_default():
         features, _ = as_features(input_fn())
-        return _real_valued(features if isinstance(features, Mapping) else {ALL: features})
+        return _real_valued(features if isinstance(features, Mapping) else {NAMELESS: features})
 
 
 def _real_valued(columns: Mapping[str, Any]) -> list[Any]:

@@ -10,7 +10,11 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, Nested
+from ebbflow.graph.collections import GraphKeys
+from ebbflow.ops.arrays.creation import zeros
+from ebbflow.state.variables import VariableV1 as Variable
 
 ARGUMENTS = {
     "prediction": ("predictions", "prediction"),
@@ -61,11 +65,18 @@ class MetricSpec:
             if not isinstance(inputs, Mapping) or self.weight_key not in inputs:
                 raise ValueError(f"weight_key {self.weight_key!r} is not among the features")
             kwargs[self._of["weight"]] = inputs[self.weight_key]
-        return self.metric_fn(**kwargs)
+        found = self.metric_fn(**kwargs)
+        return _kept(found) if isinstance(found, Tensor) else found
 
     def __str__(self) -> str:
         keys = f"prediction_key={self.prediction_key}, label_key={self.label_key}, weight_key={self.weight_key}"
         return f"MetricSpec(metric_fn={self._name}, {keys})"
+
+
+def _kept(value: Any) -> tuple[Any, Any]:
+    """Return a metric of one batch as a value to read after the last batch, and what sets it."""
+    last = Variable(zeros(value.shape, value.dtype), trainable=False, collections=[GraphKeys.LOCAL_VARIABLES])
+    return last.value(), last.assign(value)
 
 
 def _innermost(function: Any) -> Any:

@@ -1,5 +1,7 @@
 """More cases of families of `tf.contrib`; the form is that of `families`."""
 
+import importlib
+
 import numpy as np
 
 CASES = {}
@@ -120,3 +122,64 @@ def rows_of_words(tf):
     half = {"weights_initializer": tf.constant_initializer([[0.5, 1.0], [0.25, -1.0]])}
     found += [f([[1.0, -3.0]], 2, **half) for f in (tf.contrib.layers.relu, tf.contrib.layers.elu)]
     return run(tf, *found)
+
+
+# --- distributions ----------------------------------------------------------------------------------------------------
+
+
+def inner(tf, path):
+    """Return an inner module of `tf.contrib`."""
+    return importlib.import_module(tf.contrib.opt.__name__[: -len("opt")] + path)
+
+
+@case
+def bent_shares(tf):
+    d = tf.contrib.distributions
+    shares = d.Kumaraswamy([2.0, 3.0], [4.0, 1.5], validate_args=True)
+    weibull = inner(tf, "distributions.python.ops.bijectors.weibull").Weibull([2.0, 3.0], 0.7, validate_args=True)
+    bent = d.SinhArcsinh(np.float64(1.0), np.float64(2.0), np.float64(0.5), np.float64(1.5))
+    leaning = d.SinhArcsinh([0.0, 1.0], [1.0, 2.0], distribution=d.Laplace(0.0, 1.0))
+    x = tf.constant([0.5, 0.25])
+    found = run(
+        tf, shares.prob(x), weibull.forward(x), weibull.inverse(x),
+        weibull.forward_log_det_jacobian(x, 0), weibull.inverse_log_det_jacobian(x, 0),
+        bent.log_prob(np.float64(0.3)), leaning.log_prob(x), tf.stack(d.HalfNormal.param_shapes([2, 3])["scale"]),
+    )  # fmt: skip
+    outside = [tf.constant([-1.0, 0.5]), tf.constant([0.5, 2.0])]
+    return found + [refusal(lambda: run(tf, f(y))) for f in (shares.prob, weibull.inverse) for y in outside]  # noqa: B023
+
+
+@case
+def moving_statistics(tf):
+    d = tf.contrib.distributions
+    step = tf.train.get_or_create_global_step()
+    value = tf.cast(tf.assign_add(step, 1), tf.float32) * [1.0, -2.0]
+    pair = d.moving_mean_variance(value, 0.9)
+    kept = [tf.get_variable(name, [2], initializer=tf.ones_initializer()) for name in "abc"]
+    other = d.assign_moving_mean_variance(kept[0], kept[1], value, 0.7)
+    log = d.assign_log_moving_mean_exp(kept[2], value, 0.6)
+    names = [v.op.name for v in tf.global_variables()]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return [names] + [x for _ in range(3) for x in session.run([*pair, *other, log])]
+
+
+# --- mixed precision --------------------------------------------------------------------------------------------------
+
+
+@case
+def losses_scaled(tf):
+    mixed = tf.contrib.mixed_precision
+    manager = mixed.ExponentialUpdateLossScaleManager(8.0, 2, 2, 4.0, 0.25)
+    x = tf.get_variable("x", initializer=1.0)
+    fed = tf.placeholder(tf.float32)
+    optimizer = mixed.LossScaleOptimizer(tf.train.GradientDescentOptimizer(0.5), manager)
+    step = optimizer.minimize(x * x * fed)
+    gradient = optimizer.compute_gradients(x * fed)[0][0]
+    found = [refusal(mixed.FixedLossScaleManager, 0.5)]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for value in (0.1, 0.2, np.nan, 0.1, np.inf, np.nan, 0.3, 0.1):
+            session.run(step, {fed: value})
+            found += session.run([x, manager.get_loss_scale()])
+        return found + session.run([gradient], {fed: 3.0})
