@@ -103,6 +103,8 @@ DynamicRaggedShape as python.ops.ragged.dynamic_ragged_shape.DynamicRaggedShape
 partitions_and_values as python.ops.ragged.dynamic_ragged_shape._to_row_partitions_and_nvals_from_lengths
 [ops.ragged.rows]
 python.ops.ragged.ragged_batch_gather_with_default_op.batch_gather_with_default
+[ops.ragged.matmul]
+python.ops.ragged.ragged_math_ops.matmul
 [ops.ragged.dim_sizes]
 python.ops.ragged.ragged_tensor_shape.: RaggedTensorDynamicShape broadcast_dynamic_shape broadcast_to
 [ops.ragged.shape_spec]

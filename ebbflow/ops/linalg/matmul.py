@@ -385,6 +385,9 @@ def _general_matmul(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, sparse
                 f"Only one of `transpose_{side}` and `adjoint_{side}` can be True. "
                 f"Received `transpose_{side}`={transpose}, `adjoint_{side}`={adjoint}."
             )
+    own = getattr(type(a), "_matmul", None) or getattr(type(b), "_matmul", None)
+    if own is not None:  # of ragged batches
+        return own(a, b, transpose_a, transpose_b, adjoint_a, adjoint_b)
     with name_scope(name) as scope:
         a = convert(a, None, None, "a")
         b = convert(b, None, a.dtype.base_dtype, "b")

@@ -25,6 +25,7 @@ from ebbflow.ops.ragged import rows as ragged_rows
 from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.dynamic_shape import DynamicRaggedShape
 from ebbflow.ops.ragged.elementwise import elementwise
+from ebbflow.ops.ragged.matmul import matmul
 from ebbflow.ops.ragged.partition import as_splits
 from ebbflow.ops.ragged.shape_broadcast import broadcast_dynamic_shape, broadcast_to
 from ebbflow.ops.ragged.spec import RaggedTensorSpec
@@ -229,6 +230,7 @@ _METHODS: dict[str, Any] = {
     "__getitem__": _getitem,
     "_reduce": reduce.reduced,
     "_op_form": staticmethod(form),
+    "_matmul": staticmethod(matmul),
     "_dynamic_shape": lambda rows, dtype: DynamicRaggedShape.from_tensor(
         rows, dtypes.int32 if dtype is None else dtype
     ),
