@@ -78,7 +78,7 @@ FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
     "Gather": lambda x, attrs: ragged_rows.gather(x[0], x[1]),
     "GatherNd": lambda x, attrs: ragged_rows.gather_nd(*x),
     "GatherV2": lambda x, attrs: ragged_rows.gather(x[0], x[1], _number(x[2]), attrs.get("batch_dims", 0)),
-    "OneHot": lambda x, attrs: x[0].with_flat_values(raw.OneHot(x[0].flat_values, *x[1:], **attrs)),
+    "OneHot": lambda x, attrs: _one_hot(x[0], x[1:], **attrs),
     "Pack": lambda x, attrs: ragged_rows.stack(x[0], attrs.get("axis", 0)),
     "Rank": lambda x, attrs: convert(x[0].shape.rank, dtypes.int32),
     "Reshape": lambda x, attrs: ragged_reshape(*x),
@@ -141,6 +141,14 @@ def ragged_reshape(tensor: AnyTensor, shape: Any) -> AnyTensor:
     if not isinstance(shape, DynamicRaggedShape):
         return raw.Reshape(flat, shape)
     return shape._add_row_partitions(raw.Reshape(flat, shape.inner_shape))
+
+
+def _one_hot(indices: RaggedTensor, others: Sequence[Any], axis: int = -1, **attrs: Any) -> RaggedTensor:
+    """Return one-hot vectors along a further axis, which lies inside all that are ragged."""
+    if 0 <= axis <= indices.ragged_rank:
+        raise ValueError(f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank}).")
+    inner = axis - indices.ragged_rank if axis > 0 else axis
+    return indices.with_flat_values(raw.OneHot(indices.flat_values, *others, axis=inner, **attrs))
 
 
 def _where(truth: RaggedTensor) -> Any:

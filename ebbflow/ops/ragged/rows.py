@@ -411,13 +411,30 @@ def reverse(value: RaggedTensor, axes: Any) -> Any:
 
 
 def split(value: RaggedTensor, sizes: Any, axis: Any = 0) -> list[Any]:
-    """Return the rows in several parts: as many as `sizes` says, or of these sizes."""
-    if int(axis) != 0:
-        raise ValueError("a ragged tensor is split along axis 0: its rows have different lengths")
+    """Return a value in several parts along an axis: as many as `sizes` says, or of these sizes."""
+    axis = int(axis) + (value.shape.rank if axis < 0 else 0)
+    if axis > 1:
+        inner = value.values
+        parts = (
+            split(inner, sizes, axis - 1) if isinstance(inner, RaggedTensor) else _dense_parts(inner, sizes, axis - 1)
+        )
+        return [value.with_values(part) for part in parts]
+    if axis == 1 and value._uniform is None:
+        raise ValueError("a ragged tensor is not split along axis 1: its rows have different lengths")
     if isinstance(sizes, int):
-        count = dimension_value(value.shape[0])
+        if sizes <= 0:
+            raise ValueError(f"num_or_size_splits must be greater than zero, got {sizes}")
+        count = dimension_value(value.shape[axis])
         if count is None or count % sizes:
-            raise ValueError(f"{count} rows cannot be split into {sizes} equal parts")
+            raise ValueError(f"{count} entries of axis {axis} cannot be exactly split into {sizes} parts")
         sizes = [count // sizes] * sizes
     ends = np.cumsum(convert(sizes).constant_value()).tolist()
-    return [value[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    before = (slice(None),) * axis
+    return [value[(*before, slice(start, end))] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _dense_parts(values: Any, sizes: Any, axis: int) -> list[Any]:
+    if isinstance(sizes, int):
+        return raw.Split(axis, values, num_split=sizes)
+    sizes = convert(sizes)
+    return raw.SplitV(values, sizes, axis, num_split=sizes.shape[0])

@@ -420,6 +420,7 @@ class RaggedTensor(CompositeTensor):
         else:
             inner = raw.Shape(self._values, out_type=kind)[1:]
         found = raw.ConcatV2([raw.ExpandDims(self.nrows(), 0), longest, inner], 0)
+        found = found if out_type is None else raw.Cast(found, DstT=dtypes.as_dtype(out_type))
         return found if axis is None else raw.GatherV2(found, axis, 0)
 
     # --- others like it -----------------------------------------------------------------------------------------------

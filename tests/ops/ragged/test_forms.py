@@ -250,3 +250,24 @@ def test_gather_with_a_default():
     assert found.to_list() == [[2, 9], [9], [9, 3]]
     with pytest.raises(ValueError, match="default_value must have rank 0"):
         batch_gather_with_default(tf.ragged.constant([[1]]), [[0]], [1, 2])
+
+
+def test_further_axes_lie_inside_the_rows():
+    assert tf.one_hot(tf.ragged.constant([[0, 1], [1]]), 2, axis=2).to_list() == [
+        [[1.0, 0.0], [0.0, 1.0]],
+        [[0.0, 1.0]],
+    ]
+    with pytest.raises(ValueError, match=r"must be greater than indices.ragged_rank \(1\)"):
+        tf.one_hot(tf.ragged.constant([[0, 1], [1]]), 2, axis=1)
+
+
+def test_parts_along_inner_axes():
+    rows = R.from_row_lengths([[1, 2, 3], [4, 5, 6]], [2, 0])
+    assert [plain(part) for part in tf.split(rows, 3, axis=2)] == [[[[1], [4]], []], [[[2], [5]], []], [[[3], [6]], []]]
+    assert [plain(part) for part in tf.split(rows, [2, 1], axis=-1)] == [[[[1, 2], [4, 5]], []], [[[3], [6]], []]]
+    with pytest.raises(ValueError, match="not split along axis 1"):
+        tf.split(rows, 2, axis=1)
+
+
+def test_bounding_shape_is_counted_in_any_type():
+    assert R.from_row_lengths([1, 2], [2, 0]).bounding_shape(out_type=tf.int32).dtype is tf.int32
