@@ -22,7 +22,7 @@ from typing import Any
 from ebbflow.api import versions
 from ebbflow.api.namespace import finder, open_door
 from ebbflow.core.context import enter_v1
-from ebbflow.doors import alias, era, keras_alias, keras_package, metadata, tracebacks, watch
+from ebbflow.doors import alias, era, keras_alias, keras_package, metadata, old_manners, tracebacks, watch
 from ebbflow.doors.keras_package import KerasChoice
 from ebbflow.doors.program import Program, within
 from ebbflow.doors.undecided import Undecided
@@ -106,6 +106,7 @@ def open_doors(number: int, lender: Lender, imports: set[str], keras: KerasChoic
         keras_alias.install(number)
     if number == 1 or keras_package.number(number) == 2:
         watch.after_import("numpy", _print_as_then)
+        watch.after_import("numpy", functools.partial(old_manners.teach_functions, lender))
         if one_digit:
             versions.V1, versions.V2 = versions.V1_OF_ONE_DIGIT, versions.V2_OF_ONE_DIGIT
     if not _has_its_own_tensorflow():

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ebbflow.doors import replacements
+from ebbflow.doors import old_manners, replacements
 from ebbflow.doors.program import Program
 from ebbflow.doors.watch import after_import
 
@@ -108,6 +108,8 @@ class Lender:
         """Begin lending; `imports` are the modules the program is known to import."""
         for module, names in MOVED.items():
             after_import(module, functools.partial(self._teach, names))
+        for module in old_manners.METHODS:
+            after_import(module, functools.partial(old_manners.teach_methods, self))
         if any(module in GONE or module.rpartition(".")[0] in GONE for module in imports):
             builtins.__import__ = self._importer(builtins.__import__)
 

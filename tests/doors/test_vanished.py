@@ -10,7 +10,7 @@ import types
 import numpy as np
 import pytest
 
-from ebbflow.doors import gone_distutils, gone_imghdr, gone_imp, replacements, vanished, watch
+from ebbflow.doors import gone_distutils, gone_imghdr, gone_imp, old_manners, replacements, vanished, watch
 from ebbflow.doors.program import Program
 
 OWN, FOREIGN = "/program/train.py", "/elsewhere/library.py"
@@ -31,6 +31,7 @@ def lender(monkeypatch):
     monkeypatch.setattr(program, "owns", lambda file: file == OWN)
     found = vanished.Lender(program)
     yield found
+    old_manners.take_back(np)
     sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "ebbflow.doors.watch"]
     watch._finder.waiting.clear()
 
