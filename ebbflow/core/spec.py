@@ -18,21 +18,69 @@ if TYPE_CHECKING:
     from ebbflow.core.typing import TensorLike
 
 
+class DenseSpec(TypeSpec):
+    """The type of a value that has a shape, a dtype and a name, whatever its parts are."""
+
+    __slots__ = ("_dtype", "_name", "_shape")
+
+    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None):
+        self._shape = TensorShape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+        self._name = name
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+        """Return whether a value of the other type can stand where this one is asked for."""
+        other = getattr(spec_or_tensor, "dtype", None)
+        if other is None:
+            return False
+        return self._dtype.is_compatible_with(other) and self._shape.is_compatible_with(spec_or_tensor.shape)
+
+    def _to_legacy_output_types(self) -> dtypes.DType:
+        return self._dtype
+
+    def _to_legacy_output_shapes(self) -> TensorShape:
+        return self._shape
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(self) is type(other)
+            and self._dtype is other._dtype
+            and self._shape._dims == other._shape._dims
+            and self._name == other._name
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._shape._dims, self._dtype))
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._shape, self._dtype, self._name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
 @register("tf.TensorSpec")
-class TensorSpec(BatchableTypeSpec):
+class TensorSpec(DenseSpec, BatchableTypeSpec):
     """The type of a tensor: its shape, as far as it is known, and its dtype.
 
     >>> TensorSpec([None, 2])
     TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)
     """
 
-    __slots__ = ("_dtype", "_name", "_shape")
+    __slots__ = ()
     _is_dense = True
-
-    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None):
-        self._shape = TensorShape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
-        self._name = name
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
@@ -70,27 +118,8 @@ class TensorSpec(BatchableTypeSpec):
         return value
 
     @property
-    def shape(self) -> TensorShape:
-        return self._shape
-
-    @property
-    def dtype(self) -> dtypes.DType:
-        return self._dtype
-
-    @property
-    def name(self) -> str | None:
-        return self._name
-
-    @property
     def value_type(self) -> type:
         return Tensor
-
-    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
-        """Return whether a tensor of the other type can stand where this one is asked for."""
-        other = getattr(spec_or_tensor, "dtype", None)
-        if other is None:
-            return False
-        return self._dtype.is_compatible_with(other) and self._shape.is_compatible_with(spec_or_tensor.shape)
 
     def is_subtype_of(self, other: object) -> bool:
         """Return whether every tensor of this type is of the other type too."""
@@ -150,12 +179,6 @@ class TensorSpec(BatchableTypeSpec):
     def _without_tensor_names(self) -> TensorSpec:
         return self if self._name is None else TensorSpec(self._shape, self._dtype)
 
-    def _to_legacy_output_types(self) -> dtypes.DType:
-        return self._dtype
-
-    def _to_legacy_output_shapes(self) -> TensorShape:
-        return self._shape
-
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, TensorSpec)
@@ -164,11 +187,7 @@ class TensorSpec(BatchableTypeSpec):
             and self._name == other._name
         )
 
-    def __hash__(self) -> int:
-        return hash((self._shape._dims, self._dtype))
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return self._shape, self._dtype, self._name
+    __hash__ = DenseSpec.__hash__
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._serialize()

@@ -59,8 +59,8 @@ def run(
     program = Program(_homes(directory), sources=() if directory else ("<string>", "<stdin>"))
     lender = Lender(program)
     start = functools.partial(_start, program, lender, tf=tf, verbose=verbose, keras=keras)
-    if tf == "auto" and kind == "module" and not found.files:
-        Undecided(program, [directory, *_own_places()], start)
+    if tf == "auto" and not found.files and "tensorflow" not in source_text:  # what it imports will tell
+        Undecided(program, [directory or os.getcwd(), *_own_places()], start)
     else:
         start(found)
     atexit.register(_tell, lender, os.getpid())

@@ -71,6 +71,11 @@ def spec_class(kind: type) -> type[LinearOperatorSpec]:
     return made
 
 
+def make_composite_tensor(cls: type, module_name: str = "tf.linalg") -> type:
+    """Return a kind of operator as it is: each kind has a class of types from when it is defined."""
+    return cls
+
+
 def spec_of_operator(operator: Any) -> LinearOperatorSpec:
     """Return the type of an operator."""
     specs = {name: nest.map_structure(_spec, part) for name, part in tensor_parts(operator).items()}

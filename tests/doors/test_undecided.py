@@ -69,3 +69,9 @@ def test_a_suite_of_tf_2_under_pytest(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     told = run(tmp_path, "--verbose", "--tf", "1", *words)
     assert told.returncode == 1 and "TF 1 (asked for)" in told.stderr
+
+
+def test_code_that_only_imports_what_needs_it(tmp_path):
+    code = "from lib.net import layer, tf; print(tf.__version__[:2], layer(tf.zeros([1, 3])).shape)"
+    done = run(tmp_path, "-c", code, lib__net=LAYER)
+    assert done.stdout == "1. (1, 2)\n", done.stderr

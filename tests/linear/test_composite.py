@@ -180,3 +180,14 @@ def test_a_diagonals_promises():
         L.LinearOperatorDiag([1.0, 0.0]).assert_positive_definite()
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"imaginary.*not self-adjoint"):
         L.LinearOperatorDiag(tf.complex([1.0, 0.0], [0.0, 1.0])).assert_self_adjoint()
+
+
+def test_a_kind_of_a_programs_own_is_a_composite():
+    from ebbflow.linear.composite import make_composite_tensor
+
+    @make_composite_tensor
+    class Mine(tf.linalg.LinearOperatorLowerTriangular):
+        pass
+
+    dense = tf.function(lambda operator: operator.to_dense())(Mine([[2.0, 0.0], [1.0, 3.0]]))
+    assert dense.numpy().tolist() == [[2.0, 0.0], [1.0, 3.0]]

@@ -561,3 +561,11 @@ def test_a_device_function_is_asked_once_for_a_variable(use_resource):
             variables = [v1.get_variable(name, [], use_resource=use_resource) for name in "ab"]
         assert [name for name in asked if name.endswith("Assign")] == []
         assert all(v.initializer.device == v.device for v in variables)
+
+
+@pytest.mark.parametrize(
+    "name", ["assign", "assign_add", "assign_sub", "value", "read_value", "sparse_read", "gather_nd", "count_up_to"]
+)
+def test_methods_of_variables_are_those_of_the_class(name):
+    assert name in getattr(Variable, name).__qualname__
+    assert getattr(ResourceVariable, name) is not getattr(Variable, name)

@@ -494,8 +494,11 @@ python.framework.load_library.load_op_library
 [api.adapters]
 get_static_value as python.framework.tensor_util.constant_value
 is_tensor as python.framework.tensor_util.is_tensor
+[linear.composite]
+python.ops.linalg.linear_operator.make_composite_tensor
 [core.spec]
 BoundedTensorSpec as python.framework.tensor.BoundedTensorSpec python.framework.tensor_spec.BoundedTensorSpec
+DenseSpec as python.framework.tensor.DenseSpec python.framework.tensor_spec.DenseSpec
 [api.adapters]
 python.framework.tensor_util.constant_value_as_shape
 shape_equals as python.framework.tensor_util.ShapeEquals
