@@ -18,6 +18,7 @@ from ebbflow.core.composite_gradient import CompositeTensorGradient
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.spec_registry import register
+from ebbflow.core.tensor import Tensor
 from ebbflow.ops.declare import raw
 
 HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
@@ -99,7 +100,9 @@ def tensor_parts(operator: Any) -> dict[str, Any]:
 
 
 def _as_tensor(value: Any) -> Any:
-    return value if hasattr(value, "_composite_tensor_fields") else convert(value)
+    if isinstance(value, Tensor) or hasattr(value, "_composite_tensor_fields"):
+        return value  # a tensor of a function's body, too, whose type is asked for outside
+    return convert(value)
 
 
 class OperatorGradient(CompositeTensorGradient):

@@ -189,5 +189,5 @@ def test_a_kind_of_a_programs_own_is_a_composite():
     class Mine(tf.linalg.LinearOperatorLowerTriangular):
         pass
 
-    dense = tf.function(lambda operator: operator.to_dense())(Mine([[2.0, 0.0], [1.0, 3.0]]))
-    assert dense.numpy().tolist() == [[2.0, 0.0], [1.0, 3.0]]
+    operator = tf.function(lambda operator: operator)(Mine([[2.0, 0.0], [1.0, 3.0]]))
+    assert type(operator) is Mine and operator.to_dense().numpy().tolist() == [[2.0, 0.0], [1.0, 3.0]]
