@@ -94,7 +94,7 @@ _KERAS_2_PATHS = """
     metrics.MeanRelativeError metrics.MeanTensor metrics.experimental metrics.kl_divergence metrics.log_cosh
     metrics.mean_absolute_error metrics.mean_absolute_percentage_error metrics.mean_squared_error
     metrics.mean_squared_logarithmic_error models.experimental models.model_from_config models.model_from_yaml
-    optimizers.experimental optimizers.legacy.Adadelta optimizers.legacy.Adamax optimizers.legacy.Nadam
+    optimizers.experimental
     utils.GeneratorEnqueuer utils.OrderedEnqueuer utils.SequenceEnqueuer utils.experimental
 """
 
@@ -103,7 +103,7 @@ KERAS_2_PATHS = {f"keras.{name}" for name in _KERAS_2_PATHS.split()}
 
 OLD_PLACES = (
     "keras.layers.experimental", "keras.experimental", "keras.estimator", "python.keras",
-    "keras.engine", "keras.objectives", "keras.wrappers", "keras.legacy", "keras.layers.core",
+    "keras.engine", "keras.objectives", "keras.wrappers", "keras.legacy", "keras.layers.core", "keras.optimizers.legacy",
     "keras.layers.convolutional", "keras.layers.recurrent", "keras.layers.normalization", "keras.layers.embeddings",
     "keras.layers.advanced_activations", "keras.layers.merge", "keras.layers.pooling", "keras.layers.wrappers",
     "keras.layers.noise", "keras.layers.local", "keras.utils.vis_utils", "keras.utils.generic_utils",
