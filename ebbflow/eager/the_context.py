@@ -10,6 +10,7 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context
+from ebbflow.core.device import DeviceSpecV2
 from ebbflow.core.scopes import eager_scopes
 from ebbflow.engines import devices
 from ebbflow.platform import config, eras
@@ -28,6 +29,11 @@ class Context:
     def executing_eagerly(self) -> bool:
         """Return whether an op called here runs at once."""
         return context.executing_eagerly()
+
+    @property
+    def device_spec(self) -> DeviceSpecV2:
+        """The device that is asked for here; nothing is said of it where none is."""
+        return DeviceSpecV2.from_string(get_device_name())
 
     @property
     def device_name(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, KeysView, Sequence, ValuesView
 from typing import Any
 
 from ebbflow import messages
@@ -19,6 +19,9 @@ from ebbflow.messages.attrs import attr_python
 
 VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 _VALID_SCOPE = re.compile(r"^[A-Za-z0-9_.\\/>-]*$")
+
+SEVERAL = (list, tuple, set, frozenset, Iterator, KeysView, ValuesView)
+"""What control inputs may come in: a tensor can be gone over, too, but is one."""
 
 
 class GraphScopes:
@@ -165,7 +168,7 @@ class GraphScopes:
         if control_inputs is None:
             return ControlDependencies(self, None)
         nodes: list[Operation] = []
-        for item in control_inputs if isinstance(control_inputs, (list, tuple, set)) else [control_inputs]:
+        for item in control_inputs if isinstance(control_inputs, SEVERAL) else [control_inputs]:
             node = self._control_input(item)
             if node not in nodes:
                 nodes.append(node)

@@ -7,6 +7,7 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.core import context, errors
+from ebbflow.eager import the_context
 from ebbflow.engines import devices
 from ebbflow.platform import config
 
@@ -173,3 +174,10 @@ def test_where_ops_run_is_told(capfd):
     told = capfd.readouterr().err.splitlines()
     assert told == [f"Executing op Square in device {TASK}CPU:0", f"Executing op AddV2 in device {TASK}CPU:1"]
     assert not context.thread.recorders
+
+
+def test_the_context_tells_the_device_that_is_asked_for():
+    here = the_context.the_context()
+    assert here.device_spec.device_type is None
+    with tf.device("/cpu:0"):
+        assert here.device_spec.device_type == "CPU" and here.device_spec.device_index == 0

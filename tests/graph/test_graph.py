@@ -99,6 +99,13 @@ def test_control_dependencies(graph):
     ) == (["b"], ["c"], [])
 
 
+def test_control_inputs_come_in_whatever_can_be_gone_over(graph):
+    named = {"a": tf.constant(1.0, name="a"), "b": tf.constant(2.0, name="b")}
+    for given in ((t for t in named.values()), named.values(), frozenset(named.values())):
+        with tf.control_dependencies(given):
+            assert {n.name for n in tf.constant(3.0).op.control_inputs} == {"a", "b"}
+
+
 def test_devices(graph):
     with tf.device("/job:worker/task:1"):
         with tf.device("/cpu:0"):
