@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import context, dtypes
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, DTypeLike, TensorLike
@@ -26,7 +26,7 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
     >>> convert_image_dtype(np.array([[[255, 0]]], np.uint8), dtypes.float32).numpy().tolist()
     [[[1.0, 0.0]]]
     """
-    image = convert(image, name="image")
+    image = operand(image, name="image")
     dtype, own = dtypes.as_dtype(dtype), image.dtype
     if not dtype.is_floating and not dtype.is_integer:
         raise AttributeError("dtype must be either floating point or integer")
@@ -56,7 +56,7 @@ def _between_integers(image: Any, dtype: Any, saturate: bool) -> Any:
 
 def _in_float(image: Any) -> tuple[Any, Any]:
     """Return an image in floats, and the dtype it had."""
-    image = convert(image, name="image")
+    image = operand(image, name="image")
     own = image.dtype
     return (image if own in (dtypes.float16, dtypes.float32) else convert_image_dtype(image, dtypes.float32)), own
 

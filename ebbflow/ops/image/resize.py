@@ -6,13 +6,14 @@ their centres; the ops know both.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
@@ -177,7 +178,9 @@ def resize_images_v1(
 
 
 def _resized(images: Any, size: Any, change: Callable[[Any, Any], Any], keep_ratio: bool, keep_equal: bool) -> Any:
-    images = convert(images, name="images")
+    images = operand(images, name="images")
+    if not isinstance(images, Tensor):
+        return _each_resized(images, _size(size), lambda one, new: _resized(one, new, change, keep_ratio, False))
     was_single = images.shape.rank == 3
     if images.shape.rank is None:
         raise ValueError("'images' contains no shape.")
@@ -195,6 +198,26 @@ def _resized(images: Any, size: Any, change: Callable[[Any, Any], Any], keep_rat
     else:
         result = change(images, size)
     return raw.Squeeze(result, squeeze_dims=[0]) if was_single else result
+
+
+_loops: list[Callable[..., Any]] = []
+
+
+def provide_loop(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """Take the function `loop(change, images, dims)` that calls another for each of the images of a ragged tensor."""
+    _loops[:] = [loop]
+    return loop
+
+
+def _each_resized(images: Any, size: Any, change: Callable[[Any, Any], Any]) -> Any:
+    """Return images of several sizes (a ragged tensor) resized one by one, as a batch."""
+    if images.shape.rank != 4:
+        raise ValueError(f"tf.image.resize: images.shape.rank must be 4 if images is ragged, got shape {images.shape}")
+    if not _loops:
+        importlib.import_module("ebbflow.functions.control_flow.ragged_images")  # a higher room, which fills the hook
+    known = size.constant_value()
+    dims = [*((None, None) if known is None else known.tolist()), images.shape[-1]]
+    return _loops[0](lambda one: change(one, size), images, dims)
 
 
 def _size(size: Any) -> Any:
