@@ -1,7 +1,7 @@
 """The user's own line: finding it cheaply, and keeping our frames out of tracebacks.
 
-A frame belongs to the user when its file lies outside this package. Imported by rooms that create nodes or raise
-errors.
+A frame belongs to the user when its file lies outside this package; of what Keras calls, the user's line is the one
+that called Keras, or wrote the layer. Imported by rooms that create nodes or raise errors.
 """
 
 from __future__ import annotations
@@ -59,6 +59,25 @@ def outside(frame: FrameType) -> FrameType:
         user_codes.clear()
     user_codes[id(frame.f_code)] = frame.f_code
     return frame
+
+
+BETWEEN = frozenset(["keras", "tf_keras", "tensorflow_estimator"])
+"""Packages between us and the user: a line of theirs tells nobody where a program is wrong."""
+
+
+def users(frame: FrameType) -> FrameType:
+    """Return the frame itself or the first around it that is no library's that stands on this one."""
+    nearest = found = outside(frame)
+    while found.f_globals.get("__name__", "").partition(".")[0] in BETWEEN or is_ours(found):
+        if found.f_back is None:
+            return nearest
+        found = found.f_back
+    return found
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Return whether a frame is this package's."""
+    return frame.f_code.co_filename.startswith(PACKAGE)
 
 
 def short(error: BaseException) -> BaseException:

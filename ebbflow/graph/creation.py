@@ -19,7 +19,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import Op
 from ebbflow.core.registry import registry
 from ebbflow.core.signature import Arg
-from ebbflow.core.source import outside
+from ebbflow.core.source import users
 from ebbflow.core.tensor import Tensor
 from ebbflow.graph.graph_scopes import VALID_NAME
 from ebbflow.graph.symbolic import NOT_LOOKED_FOR, Operation, SymbolicTensor
@@ -119,7 +119,7 @@ class NodeCreation:
             settled = {**settled, **kept}
             dims = self._infer(op, name, grouped, settled)
         types = op.flat_output_types(settled)
-        frame = outside(sys._getframe(2))
+        frame = users(sys._getframe(2))
         with self._lock:
             self._check_not_finalized()
             if name in self._by_name:

@@ -21,7 +21,7 @@ from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import check_fits_a_graph, convert
 from ebbflow.core.dtypes import DType
 from ebbflow.core.op import Known, Op, record
-from ebbflow.core.source import outside
+from ebbflow.core.source import users
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Message, Nested, TensorLike
 from ebbflow.graph import graph_def
@@ -142,7 +142,7 @@ class Graph(GraphScopes, NodeCreation, Collections):
         for tensor in flat:
             if tensor._op._graph is not self:
                 raise ValueError(f"{tensor!r} must be from the same graph as the node '{name}' it goes into.")
-        frame = outside(sys._getframe(2))
+        frame = users(sys._getframe(2))
         dims = self._infer(op, name, grouped, attrs)
         with self._lock:
             node = Operation.make(

@@ -125,3 +125,22 @@ def test_namespaces_of_tf_2_that_are_keras():
     assert tf.losses.SparseCategoricalCrossentropy is tf.keras.losses.SparseCategoricalCrossentropy
     assert tf.metrics.Mean is tf.keras.metrics.Mean and tf.initializers.HeNormal is tf.keras.initializers.HeNormal
     assert not hasattr(tf.losses, "no_such_loss") and not hasattr(tf.compat.v1.metrics, "Mean")
+
+
+def test_errors_name_the_layer_and_the_line_that_called_keras(keras):
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Embedding(5, 2, name="words")])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"words.*") as caught:
+        model.predict(np.array([[7]]), verbose=0)
+    text = str(caught.value)
+    assert "= 7 is not in [0, 5)" in text and f"(defined at {__file__}:" in text
+
+
+def test_errors_in_layers_of_ones_own_show_their_line(keras):
+    class Picks(keras.layers.Layer):
+        def call(self, x):
+            return tf.gather(tf.ones([5, 2]), x)
+
+    model = keras.Sequential([keras.Input((1,), dtype="int32"), Picks()])
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        model.predict(np.array([[7]], np.int32), verbose=0)
+    assert f"(defined at {__file__}:{Picks.call.__code__.co_firstlineno + 1})" in str(caught.value)
