@@ -28,6 +28,9 @@ STARTING = 20e-3
 MOST = 16
 """Calls at once at most where their number is found out: more than cores, since calls may wait for disks."""
 
+LATELY, LONG_ONES = 8, 2
+"""A thread begins when so many of the last few items took long: one alone may have been another process's turn."""
+
 TRIED = 8
 """Calls that are timed, one after the other, before threads are considered."""
 
@@ -140,7 +143,7 @@ class Ahead(Bunched):
 
     Where `most` is larger the room doubles whenever the buffer has been full and then runs empty: it is then too small
     for how unevenly items come, and not for how fast they are made. The thread starts with the first item that is asked
-    for or, `when_worth` it, with the first one behind it that takes long: quick ones are made by whoever asks.
+    for or, `when_worth` it, when some behind it have taken long: quick ones are made by whoever asks.
     """
 
     meter: Meter | None = None
@@ -159,7 +162,7 @@ class Ahead(Bunched):
         self._ended = False
         self._most, self._was_full = most, False
         self._name, self._work_for = name, standing()
-        self._when_worth, self._made_here = when_worth, 0
+        self._when_worth, self._lately = when_worth, deque[bool](maxlen=LATELY)  # whether items took long
         self._home = _generation  # where the thread is
 
     def begin(self) -> Ahead:
@@ -174,9 +177,13 @@ class Ahead(Bunched):
         began = time.perf_counter()
         bunch = elements.bunch()
         spent = time.perf_counter() - began
-        if spent > LONG and (self._made_here or spent > STARTING):
-            self.begin()
-        self._made_here += 1
+        if spent > LONG:
+            first = not self._lately
+            self._lately.append(not first)
+            if spent > STARTING if first else self._lately.count(True) >= LONG_ONES:
+                self.begin()
+        else:
+            self._lately.append(False)
         return bunch
 
     def _more(self) -> Sequence[Any]:

@@ -131,9 +131,10 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
         made = self._make(op, self, *inputs, spec=spec, kind=kind, made_of=made_of or [self], **attrs)
         if kind in _BATCHING:
             known = inputs[0].constant_value()
-            made._batch_size = -1 if known is None else int(known)
+            made._rows_asked = -1 if known is None else int(known)
+            made._batch_size = inputs[0]  # only these have it: that is how Keras knows them
         elif kind in _KEEPING_BATCHES:
-            made._batch_size = self._batch_size
+            made._rows_asked = self._rows_asked
         return made
 
     _made_of: tuple[DatasetV2, ...] = ()
@@ -141,7 +142,7 @@ class DatasetV2(Making, Transforms, Functional, Files, CompositeTensor):
     def _inputs(self) -> list[DatasetV2]:
         return list(self._made_of)
 
-    _batch_size = -1  # what batches were asked to have, while nothing has changed elements since
+    _rows_asked = -1  # what batches were asked to have, while nothing has changed elements since
 
     @staticmethod
     def _spec_of(element_spec: Any) -> DatasetSpec:

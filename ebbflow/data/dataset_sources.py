@@ -221,8 +221,8 @@ class Making:
                 )
         spec = structure.pack_as(datasets, [dataset.element_spec for dataset in flat])
         made = cls._make(selecting.ZipDataset, flat, spec=spec, kind="_ZipDataset", name=name, made_of=flat)
-        sizes = {dataset._batch_size for dataset in flat}
-        made._batch_size = sizes.pop() if len(sizes) == 1 else -1
+        sizes = {dataset._rows_asked for dataset in flat}
+        made._rows_asked = sizes.pop() if len(sizes) == 1 else -1
         return made
 
     @classmethod

@@ -176,6 +176,7 @@ class Transforms:
         """Return the rows of elements one by one."""
         spec = self.element_spec
         source: Any = self
+        _check_rows(spec)
         if not all(isinstance(leaf, (TensorSpec, structure.NoneTensorSpec)) for leaf in structure.flatten(spec)):
             source = self._as_rows()  # type: ignore[attr-defined]
         return source._then(batching.UnbatchDataset, spec=structure.unbatched(spec), kind="_UnbatchDataset", name=name)
@@ -232,6 +233,23 @@ class Transforms:
         """Return this dataset, which then must have that many elements."""
         count = as_int64(expected_cardinality, "cardinality")
         return self._then(selecting.AssertCardinalityDataset, count, kind="_AssertCardinalityDataset")
+
+
+def _check_rows(spec: Any) -> None:
+    """Refuse elements that are known not to have as many rows in each component."""
+    counts: dict[int, None] = {}
+    for leaf in structure.flatten(spec):
+        dims = leaf.shape.dims if isinstance(leaf, TensorSpec) else None
+        if dims is not None and not dims:
+            raise ValueError("Cannot unbatch an input with scalar components.")
+        if dims is not None and dims[0].value is not None:
+            counts[dims[0].value] = None
+    if len(counts) > 1:
+        first, second, *_ = counts
+        raise ValueError(
+            "`unbatch()` is only supported for datasets of elements whose components have a matching leading "
+            f"dimension. Encountered both {first} and {second}."
+        )
 
 
 def _rebatched(leaf: TensorSpec, sizes: Any, whole: Any) -> TensorSpec:

@@ -181,7 +181,7 @@ def compute_batch_size(dataset: Any) -> Tensor:
     leading = {leaf.shape[0] if leaf.shape.rank else None for leaf in structure.flat_specs(dataset.element_spec)}
     if len(leading) == 1 and None not in leading:
         return convert(leading.pop(), dtypes.int64)
-    return convert(dataset._batch_size, dtypes.int64)
+    return convert(dataset._rows_asked, dtypes.int64)
 
 
 def map_and_batch(

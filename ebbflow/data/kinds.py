@@ -37,7 +37,7 @@ def auto_shard_dataset(dataset: Any, num_shards: int, index: int, num_replicas_i
 
 def _get_dataset_attributes(dataset: Any) -> tuple[Any, bool, Any]:
     """Return a dataset's batch size, whether short batches are left out, and how many elements are made ahead."""
-    size = dataset._batch_size
+    size = dataset._rows_asked
     first = None
     for spec in _flat(dataset.element_spec):
         shape = getattr(spec, "shape", None)

@@ -267,7 +267,7 @@ def _share(dataset: Any, workers: int, rank: int) -> Any:
         return dataset
     policy = getattr(dataset.options().experimental_distribute, "auto_shard_policy", None)
     if getattr(policy, "name", "") == "OFF":
-        size = dataset._batch_size
+        size = dataset._rows_asked
         return dataset if size == -1 else dataset.rebatch(-(-size // workers))
     dealing = Dealing(workers)
 

@@ -172,9 +172,11 @@ def test_a_prefetch_of_our_own_size_gets_a_thread_for_slow_elements_only(monkeyp
     iterator = iter(Dataset.range(6).map(lambda x: x * 2).prefetch(tf.data.AUTOTUNE))
     assert int(next(iterator)) == 0  # the first pays for what is prepared, and tells nothing
     assert not threads()
-    assert int(next(iterator)) == 2
+    assert int(next(iterator)) == 2  # one alone may have been another process's turn
+    assert not threads()
+    assert int(next(iterator)) == 4
     assert bool(threads()) is slow
-    assert [int(x) for x in iterator] == [4, 6, 8, 10]
+    assert [int(x) for x in iterator] == [6, 8, 10]
     assert not list(iterator)
 
 
