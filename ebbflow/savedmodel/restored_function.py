@@ -237,6 +237,8 @@ class RestoredFunction(Function):
         raise ValueError(self._refusal(positional, named))
 
     def _refusal(self, positional: Sequence[Any], named: dict[str, Any]) -> str:
+        if not self._entries:
+            return "Found zero restored functions for caller function: it was not traced when it was saved."
         options = "\n\n".join(f"Option {i + 1}:\n  {entry.kind}" for i, entry in enumerate(self._entries))
         return (
             "Could not find matching concrete function to call loaded from the SavedModel. Got:\n"

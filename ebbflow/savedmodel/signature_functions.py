@@ -42,10 +42,9 @@ def _single(function: Any) -> ConcreteFunction | None:
 def _is_valid(concrete: ConcreteFunction) -> bool:
     try:
         keywords_of(concrete, "")
-        outputs_of(concrete.graph.structured_outputs, "", concrete)
+        return bool(outputs_of(concrete.graph.structured_outputs, "", concrete))
     except ValueError:
         return False
-    return True
 
 
 def keywords_of(concrete: ConcreteFunction, key: str) -> list[str]:

@@ -76,6 +76,8 @@ def table_of_buckets(data: Any, buckets: Any = None) -> Any:
 
     >>> table_of_buckets([1.0, 2.0, 5.0], 2).numpy().tolist()
     [[1.0, 3.0, 2.0], [3.0, 5.0, 1.0]]
+    >>> table_of_buckets([1.0, float("nan")], 1).numpy()[0, 2]  # what is no number is in none
+    np.float64(0.0)
     """
     count = raw.Maximum(0, convert(DEFAULT_BUCKETS if buckets is None else buckets, dtypes.int32))
     numbers = cast(raw.Reshape(convert(data), [-1]), dtypes.float64)
@@ -90,7 +92,8 @@ def table_of_buckets(data: Any, buckets: Any = None) -> Any:
     last = count - 1
     index = cast(raw.Floor((numbers - low) / raw.SelectV2(alike, raw.OnesLike(width), width)), dtypes.int32)
     index = raw.SelectV2(alike, raw.Fill(raw.Shape(index), last), raw.Minimum(index, last))
-    counts = cast(raw.Bincount(index, count, cast(raw.Fill(raw.Shape(index), 1), dtypes.float64)), dtypes.float64)
+    ones = cast(raw.Fill(raw.Shape(index), 1), dtypes.float64)
+    counts = raw.UnsortedSegmentSum(ones, index, count)  # leaves out what is no number, and so has no bucket
     places = cast(raw.Range(0, count, 1), dtypes.float64)
     left = low + places * width
     right = raw.ConcatV2([left[1:], raw.Reshape(high, [1])[: raw.Minimum(count, 1)]], 0)

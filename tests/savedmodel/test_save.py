@@ -565,3 +565,23 @@ def test_results_of_loaded_functions_are_specs_with_names(tmp_path):
         assert str(trace.function_type).startswith("(x: TensorSpec(shape=(None,), dtype=tf.float32, name='x'), k: Lit")
         assert trace(tf.constant([1.0]))["t"][1].numpy() == [2.0]
         assert trace.function_type.output.mapping["t"].components == (spec("t_0"), spec("t_1"))
+
+
+def test_a_function_without_results_is_no_signature_and_one_without_traces_says_so(tmp_path):
+    class Model(tf.Module):
+        def __init__(self):
+            self.v = tf.Variable(1.0)
+
+        @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+        def mutate(self, to):
+            self.v.assign(to)
+
+        @tf.function
+        def untraced(self, x):
+            return x
+
+    tf.saved_model.save(Model(), str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    assert list(loaded.signatures) == []
+    with pytest.raises(ValueError, match="zero restored functions"):
+        loaded.untraced(1)

@@ -20,6 +20,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
 from ebbflow.ops.arrays.shaping import transpose
 from ebbflow.ops.declare import FLAT, raw, show
+from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.nn import ctc_arrays
 from ebbflow.ops.nn.ctc_loops import Beam, beam
 from ebbflow.ops.shape_rules import equal_length, ranked
@@ -57,7 +58,7 @@ def _loss(blank_last: bool) -> Any:
             raise invalid("num_classes must not be 0")
         blank = classes - 1 if blank_last else 0
         _check_lengths(sequence_length, steps)
-        labels = _label_rows(labels_indices, labels_values, batch, classes, blank)
+        labels = _label_rows(labels_indices, labels_values, batch, classes, blank if blank_last else None)
         if preprocess_collapse_repeated:
             labels = [[v for i, v in enumerate(row) if not i or v != row[i - 1]] for row in labels]
         ignored = []
@@ -86,8 +87,10 @@ def _check_lengths(lengths: np.ndarray, steps: int, error: Any = errors.InvalidA
         raise error(None, None, text)
 
 
-def _label_rows(indices: np.ndarray, values: np.ndarray, batch: int, classes: int, blank: int) -> list[list[int]]:
-    """Return the labels of each row of the batch."""
+def _label_rows(
+    indices: np.ndarray, values: np.ndarray, batch: int, classes: int, blank: int | None
+) -> list[list[int]]:
+    """Return the labels of each row of the batch; one that is the blank ends it, unless it is a label like others."""
     if indices.shape[1] != 2:
         raise invalid(f"labels_indices must be the places of a matrix, got shape {show(indices.shape)}")
     rows: list[list[int]] = [[] for _ in range(batch)]
@@ -282,24 +285,40 @@ def ctc_loss(
         inside = columns < raw.Cast(raw.ExpandDims(label_length, 1), DstT=dtypes.int32)
         places = raw.Where(inside)
         picked = raw.Cast(raw.GatherNd(labels, places), DstT=dtypes.int32)
-        logits, values = _blank_last(logits, picked, 0 if blank_index is None else blank_index)
-        sparse = SparseTensor(places, values, raw.Shape(labels, out_type=dtypes.int64))
+        inputs, values = _blank_first(logits, picked, 0 if blank_index is None else blank_index)
         lengths = raw.Cast(logit_length, DstT=dtypes.int32)
-        loss = ctc_loss_v1(sparse, logits, lengths, ignore_longer_outputs_than_inputs=True)
+        loss, _ = CTCLossV2(
+            cast(inputs, dtypes.float32), places, values, lengths, ignore_longer_outputs_than_inputs=True
+        )
+        loss = cast(loss, inputs.dtype)
         too_long = raw.Cast(label_length, DstT=dtypes.int32) > lengths
         return raw.SelectV2(too_long, raw.Cast(np.inf, DstT=loss.dtype), loss)
 
 
 def _blank_last(logits: Any, values: Any, blank: int) -> tuple[Any, Any]:
     """Return logits and labels with the blank moved behind the other classes."""
-    count = dimension_value(logits.shape[2])
-    if count is None:
-        raise ValueError("ctc_loss needs to know the number of classes: logits.shape[2] is None")
-    blank = blank + count if blank < 0 else blank
+    blank, count = _blank_of(logits, blank)
     if blank == count - 1:
         return logits, values
     moved = raw.ConcatV2([logits[:, :, :blank], logits[:, :, blank + 1 :], logits[:, :, blank : blank + 1]], 2)
     return moved, raw.SelectV2(values < blank, values, values - 1)
+
+
+def _blank_first(logits: Any, values: Any, blank: int) -> tuple[Any, Any]:
+    """Return logits and labels with the blank moved before the other classes."""
+    if not blank:
+        return logits, values
+    blank, _ = _blank_of(logits, blank)
+    moved = raw.ConcatV2([logits[:, :, blank : blank + 1], logits[:, :, :blank], logits[:, :, blank + 1 :]], 2)
+    return moved, raw.SelectV2(values < blank, values + 1, values)
+
+
+def _blank_of(logits: Any, blank: int) -> tuple[int, int]:
+    """Return the number of the blank, counted from the first class, and how many classes there are."""
+    count = dimension_value(logits.shape[2])
+    if count is None:
+        raise ValueError("ctc_loss needs to know the number of classes: logits.shape[2] is None")
+    return blank + count if blank < 0 else blank, count
 
 
 def ctc_greedy_decoder(

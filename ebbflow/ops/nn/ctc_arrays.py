@@ -40,9 +40,10 @@ def loss_and_gradient(
     ends = np.array([2 * len(row) for row in labels])
     for row, places in zip(labels, path, strict=True):
         places[1 : 2 * len(row) : 2] = row
-    stays = np.where((path == blank) | merges, 0.0, NEVER)
+    is_label = np.arange(width) % 2 == 1  # which may be the blank's class too, between blanks that none asked for
+    stays = np.broadcast_to(np.where(~is_label | merges, 0.0, NEVER), (batch, width))
     skips = np.full((batch, width), NEVER)
-    skips[:, 2:] = np.where((path[:, 2:] != blank) & ~((path[:, 2:] == path[:, :-2]) & merges), 0.0, NEVER)
+    skips[:, 2:] = np.where(is_label[2:] & ~((path[:, 2:] == path[:, :-2]) & merges), 0.0, NEVER)
     emitted = np.take_along_axis(log_y, np.broadcast_to(path, (steps, batch, width)), -1)
     alpha = _forwards(emitted, stays, skips)
     beta = _backwards(emitted, stays, skips, lengths, ends)
@@ -56,6 +57,7 @@ def loss_and_gradient(
     share = np.exp(alpha + beta - np.where(possible, log_p, 0.0)[:, None])
     for b in np.flatnonzero(possible):
         which = (path[b][:, None] == np.arange(classes)).astype(np.float64)
+        which[is_label, blank] = 0  # as TensorFlow has it: such a label is nobody's to learn
         gradient[:, b] -= np.where(inside[:, b, None], share[:, b] @ which, 0.0)
     return (-log_p).astype(kind), gradient.astype(kind)
 

@@ -26,25 +26,30 @@ _BITS = "num_bits: int = 8; narrow_range: bool = false"
 _RANGE = f"min: float = -6.0; max: float = 6.0; {_BITS}"
 _BACK = "(backprops_wrt_input:float, backprop_wrt_min:float, backprop_wrt_max:float)"
 
-FakeQuantWithMinMaxArgs = op(f"FakeQuantWithMinMaxArgs(inputs:float) -> (outputs:float) | {_RANGE}", shape=same)
+FakeQuantWithMinMaxArgs = op(
+    f"FakeQuantWithMinMaxArgs(inputs:float) -> (outputs:float) | {_RANGE}", "portable", shape=same
+)
 FakeQuantWithMinMaxArgsGradient = op(
     f"FakeQuantWithMinMaxArgsGradient(gradients:float, inputs:float) -> (backprops:float) | {_RANGE}",
+    "portable",
     shape=same,
     gradient=UNDEFINED,
 )
 FakeQuantWithMinMaxVars = op(
-    f"FakeQuantWithMinMaxVars(inputs:float, min:float, max:float) -> (outputs:float) | {_BITS}"
+    f"FakeQuantWithMinMaxVars(inputs:float, min:float, max:float) -> (outputs:float) | {_BITS}", "portable"
 )
 FakeQuantWithMinMaxVarsGradient = op(
     f"FakeQuantWithMinMaxVarsGradient(gradients:float, inputs:float, min:float, max:float) -> {_BACK} | {_BITS}",
+    "portable",
     gradient=UNDEFINED,
 )
 FakeQuantWithMinMaxVarsPerChannel = op(
-    f"FakeQuantWithMinMaxVarsPerChannel(inputs:float, min:float, max:float) -> (outputs:float) | {_BITS}"
+    f"FakeQuantWithMinMaxVarsPerChannel(inputs:float, min:float, max:float) -> (outputs:float) | {_BITS}", "portable"
 )
 FakeQuantWithMinMaxVarsPerChannelGradient = op(
     "FakeQuantWithMinMaxVarsPerChannelGradient(gradients:float, inputs:float, min:float, max:float) -> "
     f"{_BACK} | {_BITS}",
+    "portable",
     gradient=UNDEFINED,
 )
 
@@ -52,7 +57,7 @@ FakeQuantWithMinMaxVarsPerChannelGradient = op(
 # --- ranges -----------------------------------------------------------------------------------------------------------
 
 
-def nudged(low: Any, high: Any, num_bits: int, narrow: bool) -> tuple[Any, Any, Any]:
+def nudged(low: Any, high: Any, num_bits: int, narrow: bool, xp: Any = np) -> tuple[Any, Any, Any]:
     """Return a range moved so that zero is one of its steps, and the size of a step."""
     if not 2 <= num_bits <= 16:
         raise invalid(f"num_bits must be between 2 and 16, was: {num_bits}")
@@ -60,7 +65,7 @@ def nudged(low: Any, high: Any, num_bits: int, narrow: bool) -> tuple[Any, Any, 
     scale = (high - low) / (last - first)
     with np.errstate(all="ignore"):
         zero = first - low / scale
-        zero = np.where(zero < first, first, np.where(zero > last, last, np.floor(zero + np.float32(0.5))))
+        zero = xp.where(zero < first, first, xp.where(zero > last, last, xp.floor(zero + np.float32(0.5))))
     return (first - zero) * scale, (last - zero) * scale, scale
 
 
@@ -73,8 +78,8 @@ def _steps(low: float, high: float, num_bits: int, narrow: bool) -> tuple[Any, .
         return least, most, inverse, np.floor(-least * inverse + np.float32(0.5)), scale
 
 
-def _rounded(x: np.ndarray, low: np.ndarray, high: np.ndarray, num_bits: int, narrow: bool) -> np.ndarray:
-    if not low.ndim and (low != 0 or high != 0):
+def _rounded(xp: Any, x: Any, low: Any, high: Any, num_bits: int, narrow: bool) -> Any:
+    if xp is np and not low.ndim and (low != 0 or high != 0):
         least, most, inverse, zero, scale = steps = _steps(float(low), float(high), num_bits, narrow)
         result = walk(faked, x, np.float32, *map(float, steps)) if least <= most else None
         if result is None:
@@ -82,22 +87,20 @@ def _rounded(x: np.ndarray, low: np.ndarray, high: np.ndarray, num_bits: int, na
             result = np.minimum(inside, most)
             result = np.floor((result - least) * inverse - zero + np.float32(0.5)) * scale
         return result
-    least, most, scale = nudged(low, high, num_bits, narrow)
+    least, most, scale = nudged(low, high, num_bits, narrow, xp)
     with np.errstate(all="ignore"):
         inverse, half = np.float32(1) / scale, np.float32(0.5)
-        zero = np.floor(-least * inverse + half)
-        result = np.floor((np.clip(x, least, most) - least) * inverse - zero + half) * scale
-    return np.where((low == 0) & (high == 0), np.float32(0), result).astype(np.float32)
+        zero = xp.floor(-least * inverse + half)
+        result = xp.floor((xp.clip(x, least, most) - least) * inverse - zero + half) * scale
+    return xp.where((low == 0) & (high == 0), np.float32(0), result).astype(np.float32)
 
 
-def _passed(
-    gradients: np.ndarray, x: np.ndarray, low: np.ndarray, high: np.ndarray, num_bits: int, narrow: bool
-) -> tuple[Any, Any, Any]:
+def _passed(xp: Any, gradients: Any, x: Any, low: Any, high: Any, num_bits: int, narrow: bool) -> tuple[Any, Any, Any]:
     """Return the gradients of numbers inside the range, and of those below and above it."""
-    least, most, _ = nudged(low, high, num_bits, narrow)
+    least, most, _ = nudged(low, high, num_bits, narrow, xp)
     nothing = (low == 0) & (high == 0)
     below, above = (x < least) & ~nothing, (x > most) & ~nothing
-    return tuple(np.where(which, gradients, np.float32(0)) for which in (~(below | above), below, above))  # type: ignore[return-value]
+    return tuple(xp.where(which, gradients, np.float32(0)) for which in (~(below | above), below, above))
 
 
 def _check_args(low: float, high: float, num_bits: int) -> tuple[Any, Any]:
@@ -119,7 +122,7 @@ def _check_vars(low: np.ndarray, high: np.ndarray, shape: tuple[int, ...]) -> No
 
 @FakeQuantWithMinMaxArgs.kernel
 def _(xp, inputs, *, min, max, num_bits, narrow_range):
-    return _rounded(inputs, *_check_args(min, max, num_bits), num_bits, narrow_range)
+    return _rounded(xp, inputs, *_check_args(min, max, num_bits), num_bits, narrow_range)
 
 
 @FakeQuantWithMinMaxArgs.gradient
@@ -132,7 +135,7 @@ def _(call, grad):
 def _(xp, gradients, inputs, *, min, max, num_bits, narrow_range):
     if gradients.shape != inputs.shape:
         raise invalid(f"gradient and input must be the same size, got {show(gradients.shape)}, {show(inputs.shape)}")
-    return _passed(gradients, inputs, *_check_args(min, max, num_bits), num_bits, narrow_range)[0]
+    return _passed(xp, gradients, inputs, *_check_args(min, max, num_bits), num_bits, narrow_range)[0]
 
 
 @FakeQuantWithMinMaxVars.shape
@@ -144,7 +147,7 @@ def _(inputs, min, max):
 @FakeQuantWithMinMaxVars.kernel
 def _(xp, inputs, min, max, *, num_bits, narrow_range):
     _check_vars(min, max, ())
-    return _rounded(inputs, min, max, num_bits, narrow_range)
+    return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
 
 @FakeQuantWithMinMaxVars.gradient
@@ -164,8 +167,8 @@ def _(xp, gradients, inputs, min, max, *, num_bits, narrow_range):
     if gradients.shape != inputs.shape:
         raise invalid(f"gradient and input must be the same size, got {show(gradients.shape)}, {show(inputs.shape)}")
     _check_vars(min, max, ())
-    inside, below, above = _passed(gradients, inputs, min, max, num_bits, narrow_range)
-    return inside, np.float32(below.sum()), np.float32(above.sum())
+    inside, below, above = _passed(xp, gradients, inputs, min, max, num_bits, narrow_range)
+    return inside, below.sum(dtype=np.float32), above.sum(dtype=np.float32)
 
 
 @FakeQuantWithMinMaxVarsPerChannel.shape
@@ -184,7 +187,7 @@ def _(xp, inputs, min, max, *, num_bits, narrow_range):
     if not inputs.ndim:
         raise invalid("inputs must have at least one axis: its last one is that of the channels")
     _check_vars(min, max, inputs.shape[-1:])
-    return _rounded(inputs, min, max, num_bits, narrow_range)
+    return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
 
 @FakeQuantWithMinMaxVarsPerChannel.gradient
@@ -205,7 +208,7 @@ def _(xp, gradients, inputs, min, max, *, num_bits, narrow_range):
     if gradients.shape != inputs.shape or not inputs.ndim:
         raise invalid(f"gradient and input must be the same size, got {show(gradients.shape)}, {show(inputs.shape)}")
     _check_vars(min, max, inputs.shape[-1:])
-    inside, below, above = _passed(gradients, inputs, min, max, num_bits, narrow_range)
+    inside, below, above = _passed(xp, gradients, inputs, min, max, num_bits, narrow_range)
     axes = tuple(range(inputs.ndim - 1))
     return inside, below.sum(axes, dtype=np.float32), above.sum(axes, dtype=np.float32)
 

@@ -160,9 +160,7 @@ def bincount(
     if isinstance(arr, SparseTensor) or hasattr(type(arr), "_op_form"):
         return _bincount_of_parts(arr, weights, minlength, maxlength, dtype, name, axis, binary_output)
     with name_scope("bincount" if name is None else name, None, [arr, weights]):
-        arr = convert(arr, None, dtypes.int32, name="arr")
-        if not arr.dtype.is_integer:
-            raise errors.WrongTypeError(f"bincount counts integers, but arr is {arr.dtype.name}")
+        arr = _integers(convert(arr, None, dtypes.int32, name="arr"))
         if weights is not None and binary_output:
             raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
         if axis not in (0, -1, None):
@@ -178,6 +176,11 @@ def bincount(
         return DenseBincount(arr, count, weights, binary_output=binary_output)
 
 
+def _integers(arr: Any) -> Any:
+    """Return what is to be counted: as it is, or without fractions."""
+    return arr if arr.dtype.is_integer else raw.Cast(arr, DstT=dtypes.int32)
+
+
 def _bincount_of_parts(arr, weights, minlength, maxlength, dtype, name, axis, binary_output):
     """Return `bincount` of a sparse or ragged tensor, whose weights lie as it does."""
     sparse = isinstance(arr, SparseTensor)
@@ -189,12 +192,13 @@ def _bincount_of_parts(arr, weights, minlength, maxlength, dtype, name, axis, bi
         values, weights = (x if x is None else x.values if sparse else x.flat_values for x in (arr, weights))
         return bincount(values, weights, minlength, maxlength, dtype, name, axis, binary_output)
     with name_scope("bincount" if name is None else name, None, [arr, weights]):
-        count = _output_size(arr.values, size(arr.values) > 0, minlength, maxlength)
+        values = _integers(arr.values)
+        count = _output_size(values, size(values) > 0, minlength, maxlength)
         weights = convert([], as_dtype(dtype)) if weights is None else weights.values
         if sparse:
-            where = (arr.indices, arr.values, arr.dense_shape)
+            where = (arr.indices, values, arr.dense_shape)
             return raw.SparseBincount(*where, count, weights, binary_output=binary_output)
-        return raw.RaggedBincount(arr.row_splits, arr.values, count, weights, binary_output=binary_output)
+        return raw.RaggedBincount(arr.row_splits, values, count, weights, binary_output=binary_output)
 
 
 def bincount_tf1(

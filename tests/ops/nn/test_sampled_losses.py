@@ -87,3 +87,22 @@ def test_the_closest_numbers_that_fall():
     assert segments.numpy().tolist() == [[0, 1, 1], [0, 0, 0]]
     rising, _ = tf.nn.isotonic_regression(np.array([[3.0, 1.0]]), decreasing=False)
     assert rising.numpy().tolist() == [[2.0, 2.0]]
+
+
+#    blank  losses and sum of absolute gradients, as TensorFlow 2.21 has them
+BLANK_AMONG_LABELS = [
+    (0, [12.0814, 5.6949, 10.0212], 25.4076),
+    (2, [10.5491, 6.6771, 7.5044], 23.8565),
+]
+
+
+@pytest.mark.parametrize(("blank", "expected", "slopes"), BLANK_AMONG_LABELS)
+def test_ctc_takes_the_blank_for_a_label(blank, expected, slopes):
+    random = np.random.RandomState(0)
+    labels = random.randint(0, 5, (3, 4)).astype(np.int32)
+    logits = tf.constant(random.randn(3, 9, 5).astype(np.float32))
+    with tf.GradientTape() as tape:
+        tape.watch(logits)
+        loss = tf.nn.ctc_loss(labels, logits, [4, 2, 3], [9, 6, 8], logits_time_major=False, blank_index=blank)
+    np.testing.assert_allclose(loss, expected, rtol=1e-4)
+    assert float(tf.reduce_sum(abs(tape.gradient(loss, logits)))) == pytest.approx(slopes, rel=1e-4)

@@ -81,3 +81,22 @@ def test_gradients_reach_a_range_that_is_learnt():
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.quantization.fake_quant_with_min_max_vars([-3.0, -2.0, 0.0, 5.0], low, high))
     assert [float(g) for g in tape.gradient(y, [low, high])] == [2.0, 1.0]
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+def test_quantized_training_is_compiled_whole(per_channel):
+    fake = tf.quantization.fake_quant_with_min_max_vars
+    fake = tf.quantization.fake_quant_with_min_max_vars_per_channel if per_channel else fake
+    x = tf.constant([[-3.0, -0.41, 0.33], [0.72, 1.91, 9.0]])  # none halfway between two steps
+    ends = [tf.constant([-1.0, -2.0, 0.0]), tf.constant([1.0, 2.0, 0.0])] if per_channel else [-1.0, 2.0]
+
+    def slopes(x, low, high):
+        with tf.GradientTape() as tape:
+            tape.watch([x, low, high])
+            y = fake(x, low, high, num_bits=4)
+            squares = y * y
+        return y, *tape.gradient(squares, [x, low, high])
+
+    given = [x, *map(tf.constant, ends)]
+    for plain, compiled in zip(slopes(*given), tf.function(slopes, jit_compile=True)(*given), strict=True):
+        np.testing.assert_allclose(compiled, plain, rtol=1e-6)

@@ -25,6 +25,8 @@ BINCOUNTS = [
     ({"arr": [[1, 2], [2, 2]], "axis": -1}, [[0, 1, 1], [0, 0, 2]]),
     ({"arr": [[1, 2], [2, 2]], "axis": -1, "binary_output": True}, [[0, 1, 1], [0, 0, 1]]),
     ({"arr": [1, 1, 3], "binary_output": True}, [0, 1, 0, 1]),
+    ({"arr": [1.7, 2.2]}, [0, 1, 1]),
+    ({"arr": [True, False, True]}, [1, 2]),
 ]
 
 
@@ -37,7 +39,6 @@ def test_bincount_arguments(arguments, expected):
 #   call                                                                      words
 REFUSED = [
     (lambda: tf.math.bincount([-1, 1]), "non-negative"),
-    (lambda: tf.math.bincount([1.5]), "integers"),
     (lambda: tf.math.bincount([1], axis=3), "axis=3"),
     (lambda: tf.math.bincount([1], weights=[1.0], binary_output=True), "mutually exclusive"),
     (lambda: tf.math.bincount([1, 2], weights=[1.0]), "same shape"),
@@ -87,3 +88,9 @@ def test_weights_of_a_sparse_bincount_lie_as_its_values():
     sparse = tf.SparseTensor([[0, 0]], tf.constant([1]), [1, 3])
     with pytest.raises(ValueError, match="must be a SparseTensor"):
         tf.math.bincount(sparse, weights=[1.0], axis=-1)
+
+
+def test_fractions_of_ragged_and_sparse_tensors_are_left_out():
+    ragged = tf.ragged.constant([[1.5, 2.0], [1.0]])
+    for values in (ragged, ragged.to_sparse()):
+        assert tf.math.bincount(values, axis=-1).numpy().tolist() == [[0, 1, 1], [0, 1, 0]]
