@@ -115,7 +115,7 @@ class OwnedIterator(IteratorBase):
         if pipe is not None:
             types, dims, self._open = _manner(dataset._recipe, spec)
             self._position = Position("iterator", types, dims)
-            self._position.begin(pipe)
+            self._position.begin(pipe, later=True)
         else:
             self._resource = iterator_ops.AnonymousIteratorV3(**structure.types_and_shapes(spec))
             iterator_ops.MakeIterator(dataset._variant_tensor, self._resource)

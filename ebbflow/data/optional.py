@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ebbflow.core import dtypes
+from ebbflow.core import context, dtypes
 from ebbflow.core.composite import CompositeTensor, TypeSpec
+from ebbflow.core.shape import is_compatible
 from ebbflow.core.spec import TensorSpec
-from ebbflow.core.tensor import Tensor
+from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import Nested, TensorLike
 from ebbflow.data import structure
 from ebbflow.ops.state import optional as ops
@@ -41,10 +42,30 @@ class Optional(CompositeTensor):
 
     def get_value(self, name: str | None = None) -> Nested:
         """Return the value; where there is none, `tf.errors.InvalidArgumentError`."""
+        if (
+            name is None
+            and self._variant_tensor_attr.__class__ is EagerTensor
+            and not (context.graph_scopes or context.recorders)
+        ):
+            opened = self._opened()
+            if opened is not None:
+                return opened[0]
         found = ops.OptionalGetValue(
             self._variant_tensor_attr, name=name, **structure.types_and_shapes(self._element_spec)
         )
         return structure.from_tensors(self._element_spec, found)
+
+    def _opened(self) -> tuple[Nested] | None:
+        """Return the value without an op being called, as each step of Keras's `fit` asks; None where it may not be."""
+        held = self._variant_tensor._array.item()
+        parts = held.parts if held.__class__ is ops.OptionalValue else None
+        types, dims, open_arrays = _manner(self._element_spec)
+        if parts is None or len(parts) != len(types):
+            return None
+        for part, dtype, expected in zip(parts, types, dims, strict=True):
+            if part.dtype != dtype.np or not is_compatible(part.shape, expected):
+                return None
+        return (open_arrays(parts),)
 
     @staticmethod
     def from_value(value: Nested) -> Optional:
@@ -62,6 +83,21 @@ class Optional(CompositeTensor):
 
     def __repr__(self) -> str:
         return f"tf.experimental.Optional(element_spec={self._element_spec!r})"
+
+
+_manners: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+"""By the identity of a spec, which is held: types, shapes, and what makes a value of arrays."""
+
+
+def _manner(spec: Any) -> tuple[Any, ...]:
+    known = _manners.get(id(spec))
+    if known is None:
+        while len(_manners) >= 64:
+            _manners.pop(next(iter(_manners)), None)
+        known = _manners[id(spec)] = (
+            spec, (structure.flat_types(spec), structure.flat_dims(spec), structure.opener(spec))
+        )  # fmt: skip
+    return known[1]
 
 
 class OptionalSpec(TypeSpec):

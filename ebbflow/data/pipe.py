@@ -259,6 +259,10 @@ def stages(pipe: Pipe) -> Iterator[Pipe]:
             waiting.extend(reversed(stage.inputs))
 
 
+_LATER: Iterator[Any] = iter(())
+"""Stands for the elements of a pipe that is to be started."""
+
+
 class Position:
     """An iterator that several may share: a pipe, and where one is in it."""
 
@@ -273,14 +277,23 @@ class Position:
         self._ready: deque[Element] = deque()  # those that came with the last one taken
         self._lock = threading.RLock()  # one who asks while being asked is told so by Python, instead of waiting
 
-    def begin(self, pipe: Pipe, run: Run | None = None, own: tuple[int, int] | None = None) -> None:
-        """Start over a pipe from its first element; with seeds for what has none of its own, or by chance."""
+    def begin(
+        self, pipe: Pipe, run: Run | None = None, own: tuple[int, int] | None = None, later: bool = False
+    ) -> None:
+        """Start over a pipe from its first element; with seeds for what has none of its own, or by chance.
+
+        Where nothing is in random order that may be `later`, when the first one is asked for: Keras makes an iterator
+        behind the last epoch too, that nobody asks.
+        """
         with self._lock:
             self._elements = None  # whatever the last one held goes first
             self.pipe, self._streams = pipe, {} if own is None else {OWN: own}
             self._asked, self._ready = 0, deque()
             self.run = run or (current.run if current.run is not USUAL else usual(pipe.options))
             self.seeds = [stage.seeds.state() for stage in _seeded(pipe)]
+            if later and not self.seeds:
+                self._elements = _LATER
+                return
             around, current.run = current.run, self.run
             try:
                 with begun_anew(self._streams):
@@ -316,6 +329,8 @@ class Position:
             outer, current.run = current.run, self.run
             self._asked += 1
             try:
+                if self._elements is _LATER:
+                    self._elements = self.pipe.start()  # type: ignore[union-attr]
                 first, *more = bunch_of(self._elements) or (None,)
                 self._asked += len(more)
                 self._ready.extend(more)

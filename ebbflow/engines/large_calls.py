@@ -108,11 +108,16 @@ def random_words(key: int, low: int, high: int, count: int) -> Any:
     return _words()(key, low, high, count) if enabled.allowed("native") else None
 
 
+def random_fractions(key: int, low: int, high: int, count: int) -> Any:
+    """Return blocks of random float32 from [0, 1) by machine code; None where that is not there."""
+    return _words(fractions=True)(key, low, high, count) if enabled.allowed("native") else None
+
+
 @cache
-def _words() -> Any:
+def _words(fractions: bool = False) -> Any:
     from ebbflow.engines.native.random_words import Words  # loads threads, and in time LLVM
 
-    return Words()
+    return Words(fractions)
 
 
 def loop_code(loop: Loop) -> Callable[..., Any] | None:
@@ -134,6 +139,7 @@ ways |= {
     "resize bilinear": resized,
     "fold rows": rows_added,
     "random words": random_words,
+    "random fractions": random_fractions,
     "loop code": loop_code,
 }
 for _op, _function in FUNCTIONS.items():

@@ -103,6 +103,12 @@ def _unless_zero(xp: Any, judge: Any, value: Any) -> Any:
     return xp.where(judge == 0, value.dtype.type(0), value)
 
 
+def _divided_unless_zero(xp: Any, x: Any, y: Any) -> Any:
+    if xp is np and not x.ndim and not y.ndim:  # a metric's mean at every step: 2 µs, where arrays take 9
+        return np.asarray(x / y if y else x.dtype.type(0))
+    return _unless_zero(xp, y, xp.divide(x, y))
+
+
 def _pow(xp: Any, x: Any, y: Any) -> Any:
     if y.dtype.kind == "i" and y.size and x.size and y.min() < 0:
         raise errors.InvalidArgumentError(None, None, "Integers to negative integer powers are not allowed")
@@ -238,7 +244,7 @@ TruncateMod = binary(
     types="int32,int64,floats",
 )  # fmt: skip
 DivNoNan = binary(
-    "DivNoNan", lambda xp, x, y: _unless_zero(xp, y, xp.divide(x, y)),
+    "DivNoNan", _divided_unless_zero,
     lambda g, x, y, z: _div_no_nan(g, y), lambda g, x, y, z: g * _div_no_nan(_div_no_nan(-x, y), y),
     types="floats_complex",
 )  # fmt: skip

@@ -26,7 +26,7 @@ from ebbflow.ops.random.normal_loops import (
     SMALLEST,
     pairs_of_normals,
 )
-from ebbflow.ops.random.philox import CHUNK, Source, pairs
+from ebbflow.ops.random.philox import CHUNK, FEW, Source, pairs
 
 _FRACTION_BITS = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
 TRUNCATED_AT = 2
@@ -65,6 +65,10 @@ def filled(source: Source, count: int, dtype: Any, convert: Callable[[np.ndarray
 
 def uniform(source: Source, count: int, dtype: Any) -> np.ndarray:
     """Return numbers from [0, 1)."""
+    if dtype == np.float32 and count > 4 * FEW:
+        found = source.fractions(-(-count // 4))
+        if found is not None:
+            return found.reshape(-1)[:count]
     return filled(source, count, dtype, lambda words: fractions(words, dtype))
 
 

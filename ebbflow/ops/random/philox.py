@@ -52,6 +52,11 @@ class Source(NamedTuple):
         found = quicker(WORDS, self.key, low, high, count)
         return found if found is not None else _many(self.key, np.arange(low, low + count, dtype=np.uint64), high)
 
+    def fractions(self, count: int) -> np.ndarray | None:
+        """Return the float32 from [0, 1) that `count` blocks from here on stand for, by machine code if it is there."""
+        low, high = self.counter & _M64, self.counter >> 64
+        return None if low + count > _M64 else quicker(FRACTIONS, self.key, low, high, count)
+
     def words_at(self, offsets: np.ndarray) -> np.ndarray:
         """Return the blocks that stand at `offsets` from here, as rows of four words."""
         if len(offsets) > CHUNK:
@@ -78,6 +83,10 @@ WORDS = "random words"
 """Asked of engines: `count` blocks of a key from a counter on (its lower and its upper half), as rows of four words."""
 
 
+FRACTIONS = "random fractions"
+"""Asked of engines: as above, but as float32 from [0, 1)."""
+
+
 class Stream:
     """The blocks one seeded op reads, run after run; threads never get the same block."""
 
@@ -99,7 +108,7 @@ class Stream:
 def scramble(seed: int, seed2: int) -> Source:
     """Return where the numbers of a stateless op begin, given its two seeds (any 64-bit integers)."""
     counter = (seed & _M64) | (seed2 & _M64) << 64
-    a, b, c, d = _few(0x02461E293EC8F720, counter, 1)[0].tolist()
+    a, b, c, d = _block(_key_pairs(0x02461E293EC8F720), counter)
     return Source(a | b << 32, (c | d << 32) << 64)
 
 
@@ -143,14 +152,17 @@ def _key_pairs(key: int) -> list[tuple[int, int]]:
 
 
 def _few(key: int, counter: int, count: int) -> np.ndarray:
-    rows = []
-    for place in range(counter, counter + count):
-        a, b, c, d = place & _M32, place >> 32 & _M32, place >> 64 & _M32, place >> 96 & _M32
-        for first, second in _key_pairs(key):
-            p, q = a * _FACTORS[0], c * _FACTORS[1]
-            a, b, c, d = q >> 32 ^ b ^ first, q & _M32, p >> 32 ^ d ^ second, p & _M32
-        rows.append((a, b, c, d))
+    pairs = _key_pairs(key)
+    rows = [_block(pairs, place) for place in range(counter, counter + count)]
     return np.array(rows, np.uint32).reshape(count, 4)
+
+
+def _block(pairs: list[tuple[int, int]], place: int) -> tuple[int, int, int, int]:
+    a, b, c, d = place & _M32, place >> 32 & _M32, place >> 64 & _M32, place >> 96 & _M32
+    for first, second in pairs:
+        p, q = a * _FACTORS[0], c * _FACTORS[1]
+        a, b, c, d = q >> 32 ^ b ^ first, q & _M32, p >> 32 ^ d ^ second, p & _M32
+    return a, b, c, d
 
 
 WORD_BLOCKS = 64
