@@ -1,32 +1,35 @@
-"""Whether an Estimator is trained through the distribute coordinator, which a RunConfig must have asked for."""
+"""What Estimators ask of strategies: how a RunConfig is settled that has one, and how losses become one."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
+from ebbflow.cluster.spec import ClusterSpec
 from ebbflow.distribute.reduce_op import ReduceOp
 from ebbflow.graph.graph import get_default_graph
 
 
-def _wanted(config: Any) -> Any:
-    return getattr(config, "_experimental_distribute", None) or getattr(config, "experimental_distribute", None)
-
-
 def init_run_config(config: Any, tf_config: Any) -> None:
-    """Settle what a RunConfig says of strategies: each runs in its own process, without a coordinator."""
+    """Settle what a RunConfig says of strategies: each process trains by itself, with the strategy it was given.
+
+    Workers that keep their variables alike meet in the strategy, so a session needs no master.
+    """
+    wanted = config._experimental_distribute
+    for which in ("train_distribute", "eval_distribute"):
+        asked = getattr(wanted, which, None)
+        if asked is not None and getattr(config, f"_{which}") is not None:
+            raise ValueError(f"Either `{which}` or `experimental_distribute.{which}` can be set, both are")
+        if asked is not None:
+            setattr(config, f"_{which}", asked)
     config._distribute_coordinator_mode = None
-    config._train_distribute = None
-    config._eval_distribute = None
-    wanted = _wanted(config)
-    if wanted is None:
-        return
-    if wanted.train_distribute is not None:
-        raise ValueError(
-            "experimental_distribute.train_distribute needs the distribute coordinator: give the strategy as "
-            f"RunConfig(train_distribute=…) instead (TF_CONFIG is {os.environ.get('TF_CONFIG')!r})"
-        )
-    config._eval_distribute = wanted.eval_distribute
+    config._init_distributed_setting_from_environment_var({})
+    cluster, task = ClusterSpec(tf_config.get("cluster", {})), tf_config.get("task", {})
+    if cluster and task:
+        config._cluster_spec = cluster
+        config._task_type, config._task_id = task["type"], int(task.get("index", 0))
+        workers = [job for job in ("chief", "master", "worker") if job in cluster.jobs]
+        config._num_worker_replicas = sum(cluster.num_tasks(job) for job in workers)
+        config._is_chief = config._task_id == 0 and config._task_type == workers[0]
 
 
 def should_run_distribute_coordinator(config: Any) -> bool:

@@ -103,3 +103,41 @@ def test_heads_without_a_graph():
         print(head.predictions(logits)["predictions"].numpy().ravel().tolist())
     """
     assert python(program) == ["2.0", "[1.0,", "2.0]"]
+
+
+STRATEGIES = """
+    import json, os, tempfile
+    import numpy as np
+    import ebbflow as tf
+
+    def model_fn(features, labels, mode):
+        w = tf.compat.v1.get_variable("w", [1, 1])
+        loss = tf.reduce_mean((features @ w - labels) ** 2)
+        step = tf.compat.v1.train.get_global_step()
+        return tf.estimator.EstimatorSpec(
+            mode, loss=loss, train_op=tf.compat.v1.train.GradientDescentOptimizer(0.2).minimize(loss, step))
+
+    def rows():
+        x = np.linspace(-1, 1, 64).astype(np.float32)[:, None]
+        return tf.data.Dataset.from_tensor_slices((x, 2 * x)).repeat().batch(16)
+
+    for strategy in (tf.distribute.OneDeviceStrategy("/cpu:0"), tf.distribute.experimental.CentralStorageStrategy()):
+        config = tf.estimator.RunConfig(tempfile.mkdtemp(), train_distribute=strategy, eval_distribute=strategy)
+        model = tf.estimator.Estimator(model_fn, config=config)
+        model.train(rows, steps=60)
+        print(model.evaluate(rows, steps=2)["loss"] < 1e-3, round(float(model.get_variable_value("w").item()), 2))
+    one = tf.distribute.OneDeviceStrategy("/cpu:0")
+    asked = type("Asked", (), {"train_distribute": one, "eval_distribute": None, "remote_cluster": None})()
+    os.environ["TF_CONFIG"] = json.dumps(
+        {"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index": 1}})
+    config = tf.estimator.RunConfig(experimental_distribute=asked)
+    print(config.train_distribute is one, config.is_chief, config.task_id, config.num_worker_replicas)
+    try:
+        tf.estimator.RunConfig(train_distribute=one, experimental_distribute=asked)
+    except ValueError as error:
+        print("Either" in str(error))
+"""
+
+
+def test_estimators_train_with_the_strategy_of_their_config():
+    assert python(STRATEGIES) == ["True", "2.0", "True", "2.0", "True", "False", "1", "2", "True"]
