@@ -40,10 +40,10 @@ class Link:
         self._arrived: list[tuple[int, str, np.ndarray]] = []  # what one message brought, until it is handed on
         self._incoming = wire.Incoming(lambda *tensor: self._arrived.append(tensor))
         self._waiting: dict[int, Callable[[Any, bool], None]] = {}  # by number: who takes the answer
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._queue: collections.deque[Any] = collections.deque()
         self._queued = 0
-        self._ready = threading.Condition(threading.Lock())
+        self._ready = threading.Condition(threading.RLock())  # what is collected meanwhile, in this thread, may speak
 
     # --- writing ------------------------------------------------------------------------------------------------------
 

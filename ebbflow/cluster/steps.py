@@ -159,7 +159,7 @@ class Steps:
     def __init__(self) -> None:
         self._steps: dict[int, Step] = {}
         self._ended: collections.OrderedDict[int, None] = collections.OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a graph that is collected meanwhile, in this thread, tells its tasks
         first = random.SystemRandom().getrandbits(40) << 24  # other processes count from elsewhere
         self._numbers = itertools.count(first)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -155,3 +157,20 @@ def test_a_whole_tensor_is_taken_where_it_lies_only_if_its_size_is_right():
     wrong = frame._replace(payload=bytes(40))
     error = link.receive(b"".join(wrong.pieces()))
     assert isinstance(error, tf.errors.DataLossError) and "40 bytes of a tensor of 32" in str(error)
+
+
+def test_what_is_collected_while_a_link_is_used_may_speak():
+    """A graph that nobody has any longer is released in whichever thread collects it, and whatever that is doing."""
+    steps = Steps()
+    link = Link(steps)
+
+    def collect_in_the_middle():
+        with steps._lock, link._lock, link._ready:
+            steps.end(steps.begin())
+            link.say(wire.said(wire.CALL, 1, ["release", {}]))
+            link.forget(1)
+
+    thread = threading.Thread(target=collect_in_the_middle, daemon=True)
+    thread.start()
+    thread.join(20.0)
+    assert not thread.is_alive() and len(link._queue) == 1
