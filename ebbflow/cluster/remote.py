@@ -184,7 +184,7 @@ class ClusterTeam:
         results: list[Any] = [None] * count
         step = here.steps.begin()
         stop = step.stop = stopping.current(self._session)
-        pending = {id(peer) for peer, *_ in self._remote}
+        pending = _Pending(id(peer) for peer, *_ in self._remote)
         started: list[RemotePeer] = []
         try:
             for own in self._locals:
@@ -203,13 +203,22 @@ class ClusterTeam:
                     results[place] = step.take(f"fetch/{place}")
             return results
         finally:
+            pending.over = True
             for peer in started:
                 if id(peer) in pending:
                     peer.cancel(step)
+                elif len(started) > 1:
+                    peer.link.forget(step.number)
             here.steps.end(step)
 
-    def _ending(self, peer: RemotePeer, step: Step, pending: set[int], trace: list[Any] | None) -> Any:
-        """Return what is to be done when a task is done with its part."""
+    def _ending(self, peer: RemotePeer, step: Step, pending: _Pending, trace: list[Any] | None) -> Any:
+        """Return what is to be done when a task is done with its part.
+
+        Until the others are done with theirs it must not be lost: they may wait for what only it could bring about.
+        """
+
+        def lost(said: Any, failed: bool) -> None:
+            step.abort(error_from(said, self._session.graph))
 
         def done(said: Any, failed: bool) -> None:
             if failed:
@@ -217,6 +226,13 @@ class ClusterTeam:
             elif trace is not None and said:
                 trace.extend(self._entry(*entry) for entry in said)
             pending.discard(id(peer))
+            if pending and not failed:
+                try:
+                    peer.link.expect(step.number, lost)
+                except errors.OpError as error:
+                    step.abort(error)
+                if pending.over:
+                    peer.link.forget(step.number)
             step.wake()
 
         return done
@@ -228,6 +244,12 @@ class ClusterTeam:
         """Return what runs in this process, as text; what runs at other tasks is compiled there."""
         own = "" if self._local is None else self._local.explain()
         return own + "".join(f"# at {peer.address}: graph {graph}\n" for peer, graph, *_ in self._remote)
+
+
+class _Pending(set[int]):
+    """The tasks that are not done with their part of a step."""
+
+    over = False  # nobody waits for them any longer
 
 
 class _Elsewhere:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -148,6 +149,33 @@ def test_a_run_that_waits_for_a_lost_task_fails_at_once(cluster):
         threading.Timer(0.3, process.kill).start()
         with pytest.raises(tf.errors.UnavailableError):
             session.run(dequeue)
+
+
+def test_a_task_that_is_lost_when_its_part_is_done_ends_the_step_of_the_others(processes, ports):
+    """Workers that wait at one server for what the lost one had to give would wait for ever."""
+    first, second, own = (f"localhost:{port}" for port in ports(3))
+    jobs = {"worker": [own], "ps": [first, second]}
+    processes.serve(jobs, "ps", 0)
+    process = processes.serve(jobs, "ps", 1)
+    server = v1.train.Server(jobs, "worker", 0)
+    with tf.device("/job:ps/task:0"):
+        dequeue = tf.queue.FIFOQueue(1, tf.int32, name="empty").dequeue()
+    with tf.device("/job:ps/task:1"):
+        v = v1.get_variable("v", initializer=1.0, use_resource=True)
+        done = v.assign_add(1.0)
+
+    def kill_when_done(session):
+        while session.run(v) < 2.0:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.kill()
+
+    with v1.Session(server.target) as session:
+        session.run(v.initializer)
+        threading.Thread(target=kill_when_done, args=(session,), daemon=True).start()
+        with pytest.raises(tf.errors.UnavailableError):
+            session.run([dequeue, done.op], options=v1.RunOptions(timeout_in_ms=60_000))
+    server._stop()
 
 
 def test_a_frozen_task_is_found(cluster):
