@@ -93,7 +93,7 @@ FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
     "Softmax": lambda x, attrs: _softmax(x[0]),
     "DynamicPartition": lambda x, attrs: ragged_rows.partition(*x, attrs["num_partitions"]),  # type: ignore[call-arg]
     **{
-        name: lambda x, attrs, name=name: reduce._by_segments(name[15:], x[0], convert(x[1]), convert(x[2]))  # type: ignore[misc]
+        name: lambda x, attrs, name=name: reduce.by_segments(name[15:], *x)  # type: ignore[misc]
         for name in ("UnsortedSegmentSum", "UnsortedSegmentProd", "UnsortedSegmentMax", "UnsortedSegmentMin")
     },
 }

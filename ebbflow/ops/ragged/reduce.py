@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
+from ebbflow.core.convert import convert
+from ebbflow.ops.checks.asserts import assert_equal
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.rows import expand_dims
+from ebbflow.ops.ragged.shape_arithmetic import after
 from ebbflow.ops.ragged.tensor import RaggedTensor
 
 
@@ -47,6 +50,19 @@ def _over(value: Any, op: Any, axis: int, keepdims: bool) -> Any:
     count = value.nrows() if axis == 1 else value.bounding_shape()[1]
     found = _by_segments(op.name, value.values, numbers, count)
     return expand_dims(found, axis) if keepdims else found
+
+
+def by_segments(name: str, data: Any, numbers: Any, count: Any) -> Any:
+    """Return the data with the same number brought together; data and numbers may be ragged alike."""
+    if not isinstance(numbers, RaggedTensor):
+        return _by_segments(name, data, convert(numbers), convert(count))
+    if not isinstance(data, RaggedTensor):
+        raise ValueError("segment_ids.shape must be a prefix of data.shape, but segment_ids is ragged and data is not.")
+    what = "segment_ids.shape must be a prefix of data.shape"
+    check = assert_equal(data.row_splits, numbers.row_splits, message=what)
+    inner = numbers.values
+    flat = numbers.with_values(after([check], inner)) if not isinstance(inner, RaggedTensor) else numbers
+    return by_segments(name, data.values, flat.values, count)
 
 
 def _by_segments(name: str, data: Any, numbers: Any, count: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes, errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import operand
 from ebbflow.core.op import Known, Op, op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import Dims
@@ -377,7 +377,7 @@ def unsorted_segment_mean(
     [1.5, 5.0, 0.0]
     """
     with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
-        data, segment_ids = convert(data), convert(segment_ids)
+        data, segment_ids = operand(data), operand(segment_ids)
         members = _members(data, segment_ids, num_segments)
         return unsorted_segment_sum(data, segment_ids, num_segments) / members
 
@@ -391,13 +391,15 @@ def unsorted_segment_sqrt_n(
     [4.0, 5.0]
     """
     with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
-        data, segment_ids = convert(data), convert(segment_ids)
+        data, segment_ids = operand(data), operand(segment_ids)
         members = _members(data, segment_ids, num_segments)
         return unsorted_segment_sum(data, segment_ids, num_segments) / raw.Sqrt(members)
 
 
 def _members(data, segment_ids, num_segments):
     """Return how many rows each segment has, but at least 1, ready to divide its sum by."""
+    if not isinstance(data, Tensor):  # ragged: how many there are at each place of the sums, at least one at each
+        return unsorted_segment_sum(raw.OnesLike(data), segment_ids, num_segments)
     count = unsorted_segment_sum(ones(shape(segment_ids), data.dtype.base_dtype), segment_ids, num_segments)
     if data._dims is not None and segment_ids._dims is not None:
         axes: Any = [-1] + [1] * (len(data._dims) - len(segment_ids._dims))

@@ -271,3 +271,13 @@ def test_parts_along_inner_axes():
 
 def test_bounding_shape_is_counted_in_any_type():
     assert R.from_row_lengths([1, 2], [2, 0]).bounding_shape(out_type=tf.int32).dtype is tf.int32
+
+
+def test_means_of_segments():
+    rows, ids = tf.ragged.constant([[1.0, 2.0], [3.0], [5.0, 6.0, 7.0]]), [1, 0, 1]
+    assert tf.math.unsorted_segment_mean(rows, ids, 2).to_list() == [[3.0], [3.0, 4.0, 7.0]]
+    assert tf.math.unsorted_segment_sqrt_n(rows, [0, 0, 1], 2).to_list()[1] == [5.0, 6.0, 7.0]
+    alike = tf.ragged.constant([[0, 2], [0], [0, 2, 1]])
+    assert tf.math.unsorted_segment_sum(rows, alike, 3).numpy().tolist() == [9.0, 7.0, 8.0]
+    with pytest.raises(ValueError, match="segment_ids is ragged and data is not"):
+        tf.math.unsorted_segment_sum([1.0, 2.0], tf.ragged.constant([[0], [1]]), 2)
