@@ -31,6 +31,8 @@ def elementwise(function: Callable[..., Any], values: Sequence[Any]) -> AnyTenso
     kinds = {v.row_splits.dtype.name for v in ragged}
     if len(kinds) > 1:
         raise ValueError(f"Input RaggedTensors have mismatched row_splits dtypes: {sorted(kinds)}")
+    hint = like.dtype if not like.dtype.is_bool else None
+    values = [convert(v, None, hint) if isinstance(v, (list, tuple)) else v for v in values]
     if all(v is like or _fits(v, like) for v in values):
         return like.with_flat_values(function(*[_flat(v, like) for v in values]))
     return _broadcast(function, values, like.row_splits.dtype)
@@ -50,7 +52,7 @@ def _fits(value: Any, like: RaggedTensor) -> bool:
     """Return whether a value has the rows of another, or is a tensor that can be looked up by its places."""
     if isinstance(value, RaggedTensor):
         return _same_rows(value, like)
-    dims = getattr(value, "_dims", ()) if isinstance(value, Tensor) else np.shape(value)
+    dims = value._dims if isinstance(value, Tensor) else tuple(getattr(value, "shape", ()))
     whole = like.shape
     if dims is None or whole.rank is None or len(dims) > whole.rank:
         return False

@@ -565,7 +565,8 @@ def _count(values: Any, dtype: Any) -> Any:
     if isinstance(values, RaggedTensor):
         return raw.ExpandDims(values.nrows(dtype), 0)
     if not isinstance(values, Tensor):  # of a program's own type
-        return borrowed("shape", values, dtype)[:1]
+        known = values.shape.as_list()[0] if values.shape.rank else None
+        return convert([known], dtype) if known is not None else borrowed("shape", values, dtype)[:1]
     return raw.Shape(values, out_type=dtype)[:1]
 
 
