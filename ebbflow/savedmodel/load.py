@@ -76,12 +76,23 @@ def load(
     options = options or options_here()
     with init_scope():
         if len(saved.meta_graphs) == 1 and saved.meta_graphs[0].HasField("object_graph_def"):
-            meta = reading.get_meta_graph_def(saved, tags, folder) if tags is not None else saved.meta_graphs[0]
+            meta = _only_graph(saved.meta_graphs[0], tags, folder)
             safety.check(meta, f"SavedModel {folder}", allow)
             return Loader(meta, folder, options or LoadOptions()).load()
         meta = reading.get_meta_graph_def(saved, tags, folder)
         safety.check(meta, f"SavedModel {folder}", allow)
         return load_v1(meta, folder, options or LoadOptions())
+
+
+def _only_graph(meta: Any, tags: Any, folder: str) -> Any:
+    """Return the one graph of a model of objects; tags, where any are given, must be its own."""
+    own = list(meta.meta_info_def.tags)
+    if tags is not None and set(tags) != set(own):
+        raise ValueError(
+            f"Got an incompatible argument to `tags`: {tags}. The SavedModel at {folder} has one MetaGraph with tags "
+            f"{own}. You may omit the argument, pass 'None', or pass matching tags."
+        )
+    return meta
 
 
 def load_partial(

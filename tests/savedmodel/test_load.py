@@ -206,6 +206,15 @@ def test_several_graphs_need_tags():
         tf.saved_model.load(str(GOLDEN / "saved_model_tf1"), tags=["nope"])
 
 
+def test_tags_of_a_model_of_objects_are_its_own(tmp_path):
+    tf.saved_model.save(tf.Module(), str(tmp_path))
+    with pytest.raises(
+        ValueError, match=r"`tags`: \['train'\]\. The SavedModel at .* has one MetaGraph with tags \['serve'\]"
+    ):
+        tf.saved_model.load(str(tmp_path), tags="train")
+    assert tf.saved_model.load(str(tmp_path), tags=["serve"])
+
+
 @pytest.mark.parametrize("scope", [None, "inner"])
 def test_a_tf1_model_in_a_session(scope):
     known = expected("saved_model_tf1")
