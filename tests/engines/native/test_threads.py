@@ -9,8 +9,9 @@ import ebbflow as tf
 from ebbflow.engines.native import symbols, threads
 from ebbflow.engines.native.kernel import Kernel
 from tests.engines.native.regions import region
+from tests.machine import ONEDNN
 
-pytestmark = pytest.mark.skipif(not symbols.gomp(), reason="without oneDNN there are no threads to divide work among")
+pytestmark = ONEDNN
 R = np.random.RandomState(0)
 FOREVER = 2**62
 

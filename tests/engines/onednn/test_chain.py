@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from ebbflow.engines.onednn import chain, conv, library, matmul
+from tests.machine import ONEDNN
 
-pytestmark = pytest.mark.skipif(library.load() is None, reason="oneDNN is not here")
+pytestmark = ONEDNN
 R = np.random.RandomState(0)
 A, B = R.randn(64, 300).astype("f"), R.randn(300, 500).astype("f")
 
