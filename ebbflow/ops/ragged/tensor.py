@@ -20,6 +20,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.dispatch import add_dispatch_support, borrowed
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import TensorShape
+from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
@@ -530,6 +531,8 @@ class RaggedTensor(CompositeTensor):
 
 
 def _values(values: Any) -> Any:
+    if isinstance(values, IndexedSlices):  # the gradient of rows that were picked
+        return convert(values)
     return values if isinstance(values, (Tensor, RaggedTensor)) or _is_supported(values) else convert(values)
 
 

@@ -281,3 +281,11 @@ def test_means_of_segments():
     assert tf.math.unsorted_segment_sum(rows, alike, 3).numpy().tolist() == [9.0, 7.0, 8.0]
     with pytest.raises(ValueError, match="segment_ids is ragged and data is not"):
         tf.math.unsorted_segment_sum([1.0, 2.0], tf.ragged.constant([[0], [1]]), 2)
+
+
+def test_gradient_of_picked_rows_is_dense():
+    rows = tf.ragged.constant([[1.0, 2.0], [3.0], [4.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(rows)
+        picked = tf.gather(rows, [0, 2])
+    assert tape.gradient(picked, rows).to_list() == [[1.0, 1.0], [0.0], [1.0]]
