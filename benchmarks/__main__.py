@@ -38,6 +38,7 @@ ONCE = (
     ("transformer_peak_memory", "memory", "transformer_step", "peak", "bytes", {}),
     ("transformer_own_memory", "memory", "transformer_step", "grown", "bytes", {}),
     ("memory_left_by_1000_traces", "growth", "trace_dying_closure", "grown", "bytes", {"times": 1000}),
+    ("memory_left_by_100_epochs", "growth", "data_arrays", "grown", "bytes", {"times": 100, "warm": 10}),
     ("memory_left_by_1000_predicts", "growth", "keras_predict_one_row", "grown", "bytes", {"times": 1000}),
     (
         "memory_left_by_100_keras_models",

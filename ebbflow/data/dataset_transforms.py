@@ -31,6 +31,7 @@ class Transforms:
 
     _then: Any
     _spec_of: Any
+    _type_spec: Any
     _variant_tensor: Any
     element_spec: Any
 
@@ -152,10 +153,13 @@ class Transforms:
         spec = self.element_spec
         flat = structure.flat_specs(spec)
         for leaf in structure.flatten(spec):
-            if not isinstance(leaf, (TensorSpec, structure.NoneTensorSpec)):
+            if not isinstance(leaf, TensorSpec):
+                of_datasets = isinstance(leaf, type(self._type_spec))
                 raise TypeError(
-                    "`padded_batch` is only supported for datasets that produce tensor elements but the input "
-                    f"dataset produces elements of unsupported type {leaf.value_type}."
+                    "`padded_batch` is not supported for datasets of datasets"
+                    if of_datasets
+                    else "`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
+                    f"elements in the input dataset is not a subclass of TensorSpec: `{leaf}`."
                 )
         shapes = _padded_shapes(spec, padded_shapes)
         values = _padding_values(spec, padding_values)
@@ -290,7 +294,9 @@ def _known_lengths(shape: Any) -> Any:
     if not isinstance(shape, Tensor):
         return as_dims(shape)
     if shape.dtype is not dtypes.int64:
-        raise TypeError(f"Padded shape {shape} must be a `tf.int64` vector tensor, but it is of {shape.dtype.name}.")
+        raise TypeError(
+            f"Padded shape {shape} must be a `tf.int64` vector tensor, but its element type was {shape.dtype.name}."
+        )
     if shape.shape.rank not in (1, None):
         raise ValueError(f"Padded shape {shape} must be a `tf.int64` vector tensor, but its shape was {shape.shape}.")
     value = shape.constant_value()
@@ -344,7 +350,9 @@ def _beside(spec: Any, given: Any) -> list[Any]:
 def _dims(shape: Any) -> Any:
     if isinstance(shape, (list, tuple, np.ndarray)):
         if np.ndim(np.array(shape, object)) != 1:
-            raise ValueError(f"Padded shape {shape!r} must be a vector of lengths")
+            raise ValueError(
+                f"Padded shape {shape!r} must be a `tf.int64` vector tensor, but its shape was {np.shape(shape)}."
+            )
         return [None if n is None or int(n) == -1 else int(n) for n in shape]
     return shape
 

@@ -12,8 +12,9 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import DTypeLike, Effect, Nested, PathLike, TensorLike
-from ebbflow.data import structure
+from ebbflow.data import sources, structure
 from ebbflow.data.dataset import DatasetSpec, DatasetV2
+from ebbflow.data.dataset_sources import common_elements
 from ebbflow.data.dataset_v1 import DatasetV1
 from ebbflow.data.iterator import IteratorBase
 from ebbflow.data.optional import Optional
@@ -126,9 +127,13 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> DatasetV2:
     """Return a dataset of the elements of a list."""
     if not isinstance(elements, list) or not elements:
         raise ValueError("`elements` must be a non-empty list.")
-    rows = [structure.flatten(element) for element in elements]
-    columns = [convert([row[i] for row in rows]) for i in range(len(rows[0]))]
-    return DatasetV2.from_tensor_slices(structure.pack_as(elements[0], columns), name)
+    values = [structure.normalised(element) for element in elements]
+    specs = [structure.spec_of(value) for value in values]
+    spec = specs[0]
+    for other in specs[1:]:
+        spec = common_elements(spec, other, "elements")
+    tensors = [tensor for value in values for tensor in structure.to_tensors(spec, value)]
+    return DatasetV2._make(sources.ListDataset, tensors, spec=spec, kind="_ListDataset", name=name)
 
 
 def from_variant(variant: TensorLike, structure: Nested) -> DatasetV2:

@@ -262,7 +262,18 @@ def _(xp: Any, pattern: Any) -> Any:
 
 @MatchingFilesDataset.kernel
 def _(xp: Any, patterns: Any) -> Any:
-    return made(lambda: ((text_of(name),) for name in _matching(patterns)))
+    if not patterns.size:
+        raise invalid("patterns: must not be empty")
+
+    def start() -> Iterator[Element]:
+        some = False
+        for name in _matching(patterns):
+            some = True
+            yield (text_of(name),)
+        if not some:
+            raise errors.NotFoundError(None, None, f"Don't find any matched files: patterns = {patterns.tolist()}")
+
+    return made(start)
 
 
 def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:

@@ -62,6 +62,12 @@ def number_of(value: Any, default: int, name: str) -> Any:
     return convert(default if value is None else value, dtypes.int64, name=name)
 
 
+def matching_files_dataset(patterns: Any) -> DatasetV2:
+    """Return the names of the files that match patterns, in order of the patterns and of the names."""
+    names = convert(patterns, dtypes.string, name="patterns")
+    return DatasetV2._make(file_ops.MatchingFilesDataset, names, spec=STRING, kind="MatchingFilesDataset")
+
+
 class _Reading:
     """A dataset of the contents of files: one after the other, or `num_parallel_reads` in turn."""
 

@@ -29,6 +29,9 @@ TensorSliceDataset = dataset_op(
     "| stateful",
     lasting=True,
 )
+ListDataset = dataset_op(
+    f"ListDataset(tensors:list(Tinput_types)) -> (handle:variant) | Tinput_types: list(type) >= 1; {NOTED} | stateful"
+)
 SparseTensorSliceDataset = dataset_op(
     "SparseTensorSliceDataset(indices:int64, values:Tvalues, dense_shape:int64) -> (handle:variant) | Tvalues: type "
     "| stateful"
@@ -69,6 +72,15 @@ def _(xp: Any, components: Any) -> Any:
         )
     parts = tuple(components)
     return made(lambda: _rows(parts), lengths[0], columns=lambda: in_memory(parts))  # type: ignore[arg-type]
+
+
+@ListDataset.kernel
+def _(xp: Any, tensors: Any, *, output_types: Any) -> Any:
+    count = len(output_types)
+    if len(tensors) % count:
+        raise invalid(f"tensors: {len(tensors)} are given, which makes no whole elements of {count} each")
+    elements = [tuple(tensors[i : i + count]) for i in range(0, len(tensors), count)]
+    return made(lambda: iter(elements), len(elements))
 
 
 def _rows(parts: tuple[np.ndarray, ...]) -> Iterator[Element]:

@@ -15,6 +15,7 @@ from PIL import Image
 
 import ebbflow as tf
 from ebbflow.data import file_ops
+from ebbflow.data.readers import matching_files_dataset
 
 Dataset = tf.data.Dataset
 
@@ -87,6 +88,22 @@ def test_damaged_bytes_are_read_or_refused(name):
             assert str(error).strip(), data
             refused += 1
     assert refused > 10
+
+
+def test_png_files_must_go_on_to_their_end():
+    whole = picture("PNG")
+    for missing in (1, 12, 13):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="truncated"):
+            tf.io.decode_png(whole[:-missing])
+
+
+def test_patterns_that_nothing_matches(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError, match="any matched files"):
+        list(matching_files_dataset(str(tmp_path / "*")))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must not be empty"):
+        matching_files_dataset([])
+    (tmp_path / "a").touch()
+    assert list(matching_files_dataset(str(tmp_path / "*"))) == [str(tmp_path / "a").encode()]
 
 
 # --- bombs ------------------------------------------------------------------------------------------------------------

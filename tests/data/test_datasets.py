@@ -87,6 +87,9 @@ def test_specs_of_datasets():
     assert tf.data.DatasetSpec.from_value(Dataset.range(3)) == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))
     assert tf.data.experimental.get_structure(Dataset.range(3)) == tf.TensorSpec([], tf.int64)
     assert tf.data.experimental.from_list([{"a": 1}, {"a": 2}]).element_spec == {"a": tf.TensorSpec([], tf.int32)}
+    uneven = tf.data.experimental.from_list([[[1]], [[2, 3]]])
+    assert uneven.element_spec == tf.TensorSpec([1, None], tf.int32)
+    assert [x.tolist() for x in uneven.as_numpy_iterator()] == [[[1]], [[2, 3]]]
 
 
 # --- iterating --------------------------------------------------------------------------------------------------------

@@ -77,7 +77,8 @@ ELSEWHERE = {
     "RefIdentity|NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
     "optionals: functions' tests": "Optional.*",
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
-    "DatasetF(ingerprint|romGraph)|DummyIterationCounter|(Unw|W)rapDatasetVariant|GetElementAtIndex|GetOptions|MatchingFiles|.*SeedGenerator|.*MemoryCache|"
+    "DatasetF(ingerprint|romGraph)|DummyIterationCounter|(Unc|C)ompressElement|"
+    "(Unw|W)rapDatasetVariant|GetElementAtIndex|GetOptions|MatchingFiles|.*SeedGenerator|.*MemoryCache|"
     "StatsAggregatorHandle(V2)?",
     "composites in variants: data's tests, test_types": "Serialize(Many)?Sparse|Deserialize(Many)?Sparse|"
     "RaggedTensor.*Variant|CompositeTensorVariant(From|To)Components",

@@ -140,6 +140,9 @@ python.data.ops.optional_ops.: Optional OptionalSpec
 [data.readers]
 python.data.ops.readers.: FixedLengthRecordDatasetV2 TFRecordDatasetV2 TextLineDatasetV2
 TFRecordDatasetV2 as python.data.ops.readers._TFRecordDataset
+matching_files_dataset as python.data.experimental.ops.matching_files.MatchingFilesDataset
+[data.compression]
+python.data.experimental.ops.compression_ops.: compress uncompress
 [data.record_input]
 RecordInputV1 as python.ops.data_flow_ops.RecordInput
 [data.random_access]

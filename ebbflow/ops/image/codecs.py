@@ -47,6 +47,8 @@ def opened(data: bytes, kind: str) -> Iterator[Any]:
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None  # `room_for` looks at the size
     cut, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, False
     try:
+        if kind == "png":
+            _check_chunks(data)
         with Image.open(io.BytesIO(data), formats=[kind.upper()]) as image:
             yield image
     except errors.OpError:
@@ -56,6 +58,16 @@ def opened(data: bytes, kind: str) -> Iterator[Any]:
         raise invalid(words) from None
     finally:
         Image.MAX_IMAGE_PIXELS, ImageFile.LOAD_TRUNCATED_IMAGES = limit, cut
+
+
+def _check_chunks(data: bytes) -> None:
+    """Raise unless a PNG file goes on to its last chunk: Pillow is content with what has all rows."""
+    at, kind = 8, b""
+    while kind != b"IEND":
+        kind = data[at + 4 : at + 8]
+        at += 12 + int.from_bytes(data[at : at + 4], "big")
+        if len(kind) < 4 or at > len(data):
+            raise ValueError("image file is truncated")
 
 
 def _pixels(image: Any) -> np.ndarray:
