@@ -57,8 +57,13 @@ class Files:
         reader_func: Callable[[Any], Any] | None = None,
         wait: bool = False,
     ) -> Any:
-        """Return the dataset that was saved in a directory; `reader_func` makes one of the datasets of its files."""
+        """Return the dataset that was saved in a directory; `reader_func` makes one of the datasets of its files.
+
+        With `wait`, what somebody is still writing is waited for (`tf.data.experimental.distributed_save`).
+        """
         name = os.fspath(path)
+        if wait:
+            saved.wait_for(name)
         spec = saved.spec_at(name) if element_spec is None else element_spec
         reading = _traced_reader(cls, reader_func, spec)
         return cls._make(

@@ -15,6 +15,7 @@ import json
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -50,7 +51,7 @@ SnapshotDatasetV2 = dataset_op(
     'metadata: string = ""'
 )
 
-METADATA, SPEC = "snapshot.metadata", "dataset_spec.pb"
+METADATA, SPEC, ERROR = "snapshot.metadata", "dataset_spec.pb", "ERROR"
 _COMPRESSIONS = {"": "", "NONE": "", "AUTO": "", "SNAPPY": "", "GZIP": "GZIP", "ZLIB": "ZLIB"}
 """By what was asked for: what is left to us is not compressed."""
 
@@ -204,6 +205,38 @@ def _(
         return _writing(source.start(), place, compression, shard_of)
 
     return made(start, source.size, source)
+
+
+# --- written by others ------------------------------------------------------------------------------------------------
+
+
+def is_whole(path: str) -> bool:
+    """Return whether a directory holds a dataset."""
+    return os.path.exists(os.path.join(path, METADATA))
+
+
+def write_all(elements: Iterator[Element], path: str) -> None:
+    """Write elements to a directory."""
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(os.path.join(path, ERROR))
+    writing = _writing(elements, path, "", _first)
+    with contextlib.closing(writing):  # type: ignore[type-var]
+        for _ in writing:
+            pass
+
+
+def put_error(path: str, words: str) -> None:
+    """Say in a directory why there will be no dataset."""
+    _put(os.path.join(path, ERROR), words.encode())
+
+
+def wait_for(path: str) -> None:
+    """Wait until a directory that somebody writes to is whole."""
+    while not is_whole(path):
+        if os.path.exists(os.path.join(path, ERROR)):
+            with open(os.path.join(path, ERROR), encoding="utf-8") as file:
+                raise errors.FailedPreconditionError(None, None, f"{path} was not saved: {file.read()}")
+        time.sleep(0.05)
 
 
 # --- what the elements are --------------------------------------------------------------------------------------------

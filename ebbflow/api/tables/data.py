@@ -21,6 +21,8 @@ map_and_batch as data.experimental.map_and_batch_with_legacy_function
 data.experimental.at
 [data.service.distributing]
 data.experimental.service.: CrossTrainerCache ShardingPolicy distribute from_dataset_id register_dataset
+[data.service.saving]
+data.experimental.distributed_save
 [data.service.servers]
 data.experimental.service.: DispatchServer DispatcherConfig WorkerConfig WorkerServer
 [data.table_datasets]

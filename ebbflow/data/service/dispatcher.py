@@ -22,6 +22,7 @@ from ebbflow.cluster.link import Link
 from ebbflow.cluster.methods import Answer, Methods
 from ebbflow.core import errors
 from ebbflow.data.service.calls import ABOUT, text_array
+from ebbflow.data.service.saving import Saves
 from ebbflow.ops.sizes import invalid
 
 FIRST_ID = 1000
@@ -98,6 +99,7 @@ class Dispatcher:
                 "alive": self._alive,
                 "describe": self._describe,
                 "deal": self._deal,
+                "save": Saves(self._to_be_saved).save,
             },
             ABOUT,
         )
@@ -222,11 +224,7 @@ class Dispatcher:
             )
         asked = {"mode": mode, "consumers": consumers, "target workers": target}
         with self._lock:
-            key = (job, repetition)
-            if key not in self._jobs:
-                self._numbered += 1
-                self._note("iteration", job, repetition, self._numbered, {**asked, "dataset": dataset})
-            known = self._jobs[key]
+            known = self._job(dataset, job, repetition, asked)
             for name, value in asked.items():
                 if known[name] != value:
                     raise invalid(
@@ -235,6 +233,19 @@ class Dispatcher:
                     )
             self._read_by(known["number"], link)
         return known["number"], ()
+
+    def _job(self, dataset: str, job: str, repetition: int, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return what is known of a repetition of a job, which begins here if there is none."""
+        if (job, repetition) not in self._jobs:
+            self._numbered += 1
+            self._note("iteration", job, repetition, self._numbered, {**asked, "dataset": dataset})
+        return self._jobs[job, repetition]
+
+    def _to_be_saved(self, dataset: str, job: str) -> int:
+        with self._lock:
+            asked = {"mode": DYNAMIC, "consumers": 0, "target workers": "ANY"}
+            number: int = self._job(dataset, job, self._numbered, asked)["number"]
+            return number
 
     def _forget(self) -> None:
         for number in list(self._iterations)[:-KEPT]:

@@ -63,7 +63,7 @@ def _policy(mode: Any) -> ShardingPolicy:
     return found
 
 
-def _address(service: Any) -> str:
+def service_address(service: Any) -> str:
     """Return the address of a service that is given as `[protocol://]address`, or as both in a tuple."""
     if isinstance(service, tuple) and len(service) == 2 and all(isinstance(part, str) for part in service):
         service = "://".join(service)
@@ -111,7 +111,7 @@ def register_dataset(
     policy = dataset.options().experimental_external_state_policy or ExternalStatePolicy.WARN
     spec = structures.encode_structure(dataset.element_spec).SerializeToString()
     return ops.RegisterDatasetV2(
-        dataset._variant_tensor, convert(_address(service)), convert("grpc"), external_state_policy=policy.value,
+        dataset._variant_tensor, convert(service_address(service)), convert("grpc"), external_state_policy=policy.value,
         element_spec=spec, requested_dataset_id=dataset_id or "",
     )  # fmt: skip
 
@@ -119,7 +119,7 @@ def register_dataset(
 def _spec_at(service: str, name: Tensor) -> Nested:
     if not isinstance(name, EagerTensor):
         raise ValueError("`element_spec` must be given where `dataset_id` has no value yet: in a graph or a function")
-    peer = Peer(_address(service))
+    peer = Peer(service_address(service))
     try:
         _, arrays = peer.ask_patiently(CONNECT_SECONDS, "dataset", name=ops.text_of(name.numpy()))
     finally:
@@ -151,8 +151,9 @@ def from_dataset_id(
     ]
     read = trace(lambda compressed: compressed, [TensorSpec([], dtypes.variant)], "uncompress")
     return DatasetV2._make(
-        ops.DataServiceDatasetV4, known, convert(ops.mode_bytes(mode)), convert(_address(service)), convert("grpc"),
-        convert(job_name or ""), *numbers, ops.DummyIterationCounter(), spec=spec, kind="_DataServiceDatasetV2",
+        ops.DataServiceDatasetV4, known, convert(ops.mode_bytes(mode)), convert(service_address(service)),
+        convert("grpc"), convert(job_name or ""), *numbers, ops.DummyIterationCounter(), spec=spec,
+        kind="_DataServiceDatasetV2",
         data_transfer_protocol=data_transfer_protocol or "", target_workers=target_workers, uncompress_fn=read,
         cross_trainer_cache_options=ops.trainer_bytes(cross_trainer_cache.trainer_id) if cross_trainer_cache else b"",
     )  # fmt: skip

@@ -79,18 +79,22 @@ def _(
     xp: Any, dataset: Any, address: Any, protocol: Any, *, external_state_policy: int, element_spec: Any,
     requested_dataset_id: Any,
 ) -> Any:  # fmt: skip
-    graph = graph_of(dataset, ExternalStatePolicy(external_state_policy))
     spec = element_spec if isinstance(element_spec, bytes) else element_spec.encode("latin-1")
     wanted = text_of(requested_dataset_id) or None
-    peer = Peer(text_of(address))
+    return boxed(register(dataset, text_of(address), ExternalStatePolicy(external_state_policy), spec, wanted).encode())
+
+
+def register(dataset: Any, address: str, policy: ExternalStatePolicy, spec: bytes, wanted: str | None) -> str:
+    """Have the dispatcher at an address know the dataset of a variant; return its id."""
+    graph, fingerprint = graph_of(dataset, policy), str(int(DatasetFingerprint.kernel_fn(np, dataset)))
+    peer = Peer(address)
     try:
         told, _ = peer.ask_patiently(
-            CONNECT_SECONDS, "register", [text_array(graph, spec)], wanted=wanted,
-            fingerprint=str(int(DatasetFingerprint.kernel_fn(np, dataset))),
-        )  # fmt: skip
+            CONNECT_SECONDS, "register", [text_array(graph, spec)], fingerprint=fingerprint, wanted=wanted
+        )
     finally:
         peer.close()
-    return boxed(told.encode())
+    return str(told)
 
 
 @DataServiceDatasetV4.kernel
