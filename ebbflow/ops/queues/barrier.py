@@ -48,6 +48,13 @@ class Barrier:
             raise invalid(f"Barrier '{self.name}': {len(keys)} keys and {len(values)} values were given")
         if any(value.size == 0 for value in values):
             raise invalid(f"Barrier '{self.name}': Tensors with no elements are not supported: component {component}")
+        dims: Any = self.shapes[component] if self.shapes else None
+        for value in values if dims is not None else ():
+            if len(dims) != value.ndim or any(n not in (None, m) for n, m in zip(dims, value.shape, strict=True)):
+                raise invalid(
+                    f"Barrier '{self.name}': Shape mismatch in tuple component {component}. Expected {list(dims)}, got "
+                    f"{list(value.shape)}"
+                )
         with self._changed:
             self._refuse(component, keys)
             arrival = self._arrivals

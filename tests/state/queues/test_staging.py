@@ -123,6 +123,12 @@ def test_tuples_leave_a_barrier_when_they_are_complete(session):
         session.run(barrier.take_many(1))
 
 
+def test_a_barrier_refuses_values_of_another_shape(session):
+    barrier = Barrier([tf.float32], shapes=[[2]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"component 0. Expected \[2\], got \[3\]"):
+        session.run(barrier.insert_many(0, ["a"], [[1.0, 2.0, 3.0]]))
+
+
 def test_a_closed_barrier_gives_what_is_ready(session):
     barrier = Barrier([tf.float32, tf.float32], shapes=[[], []])
     session.run(barrier.insert_many(0, ["a", "b", "c"], [1.0, 2.0, 3.0]))
