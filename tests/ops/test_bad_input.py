@@ -77,7 +77,7 @@ ELSEWHERE = {
     "RefIdentity|NoOp|Abort|(Stateless)?(If|While|Case)|(Stateful)?PartitionedCall|FakeParam",
     "optionals: functions' tests": "Optional.*",
     "datasets and iterators: data's tests": ".*Dataset(V[2-4])?|.*Iterator.*|DatasetCardinality|DatasetTo.*|"
-    "DatasetF(ingerprint|romGraph)|DummyIterationCounter|(Unc|C)ompressElement|"
+    "DatasetF(ingerprint|romGraph)|DummyIterationCounter|DistributedSave|(Unc|C)ompressElement|"
     "(Unw|W)rapDatasetVariant|GetElementAtIndex|GetOptions|MatchingFiles|.*SeedGenerator|.*MemoryCache|"
     "StatsAggregatorHandle(V2)?",
     "composites in variants: data's tests, test_types": "Serialize(Many)?Sparse|Deserialize(Many)?Sparse|"
