@@ -5,6 +5,7 @@ Knows NumPy and files only.
 
 from __future__ import annotations
 
+import math
 import pickle
 import re
 from collections import defaultdict
@@ -72,6 +73,62 @@ class CategoricalVocabulary:
         if not self._support_reverse:
             raise ValueError("This vocabulary wasn't initialized with support_reverse to support reverse() function.")
         return self._reverse_mapping[class_id]
+
+
+class CategoricalProcessor:
+    """Rows of categories as rows of their numbers, a vocabulary for each column (or one for all).
+
+    >>> rows = [["a", "x"], ["b", "x"], ["a", float("nan")]]
+    >>> [row.tolist() for row in CategoricalProcessor().fit_transform(rows)]
+    [[1, 1], [2, 1], [1, 0]]
+    """
+
+    def __init__(self, min_frequency: int = 0, share: bool = False, vocabularies: Any = None):
+        self.min_frequency = min_frequency
+        self.share = share
+        self.vocabularies_ = vocabularies
+
+    def freeze(self, freeze: bool = True) -> None:
+        """Take no new categories from now on (or again)."""
+        for vocabulary in self.vocabularies_ or ():
+            vocabulary.freeze(freeze)
+
+    def fit(self, x: Iterable[Any], unused_y: object = None) -> CategoricalProcessor:
+        """Learn the categories of rows; return itself."""
+        for row in _rows(x):
+            if self.vocabularies_ is None:
+                one = CategoricalVocabulary()
+                self.vocabularies_ = [one if self.share else CategoricalVocabulary() for _ in row]
+            for vocabulary, value in zip(self.vocabularies_, row, strict=True):
+                if not _is_nothing(value):
+                    vocabulary.add(value)
+        if self.min_frequency > 0:
+            for vocabulary in self.vocabularies_ or ():
+                vocabulary.trim(self.min_frequency)
+        self.freeze()
+        return self
+
+    def fit_transform(self, x: Iterable[Any], unused_y: object = None) -> Iterator[np.ndarray]:
+        """Learn the categories of rows, and give their numbers."""
+        x = list(_rows(x))
+        self.fit(x)
+        return self.transform(x)
+
+    def transform(self, x: Iterable[Any]) -> Iterator[np.ndarray]:
+        """Give the numbers of the categories of each row, 0 for what is not known or not there."""
+        self.freeze()
+        for row in _rows(x):
+            pairs = zip(self.vocabularies_, row, strict=True)
+            yield np.array([0 if _is_nothing(v) else vocabulary.get(v) for vocabulary, v in pairs], np.int64)
+
+
+def _rows(x: Any) -> Iterable[Any]:
+    """Return the rows of lists, arrays and frames."""
+    return x.to_numpy() if hasattr(x, "to_numpy") else x
+
+
+def _is_nothing(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 class VocabularyProcessor:

@@ -172,6 +172,7 @@ BY_HAND: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("BatchNormWithGlobalNormalization", [IMAGES, X[:1], X[:1], X[:1], X[:1]], NORM),
     ("BatchNormWithGlobalNormalizationGrad", [IMAGES, X[:1], X[:1], X[:1], IMAGES], NORM),
     ("RandomIndexShuffle", [np.array(3), np.array([1, 2, 3]), np.array(9)], {}),
+    ("ImageConnectedComponents", [TALL[None]], {}),
     ("StochasticCastToInt", [MATRIX, *PHILOX], {"Tout": "DT:int32"}),
     ("QuantizeAndDequantize", [MATRIX], {}),
     ("RaggedCross", [[NUMBERS], [np.array([0, 2, 3])], [], [], [], []], CROSS),

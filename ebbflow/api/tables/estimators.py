@@ -195,7 +195,8 @@ contrib.learn.python.learn.estimators.head.: Head binary_svm_head multi_class_he
 contrib.learn.python.learn.estimators.head.: no_op_train_fn poisson_regression_head regression_head
 [doors.learn.with_head]
 contrib.learn.: DNNEstimator DNNLinearCombinedEstimator LinearEstimator LogisticRegressor
-contrib.learn.python.learn.estimators.dnn.DNNEstimator contrib.learn.python.learn.estimators.linear.LinearEstimator
+contrib.learn.python.learn.estimators.dnn.DNNEstimator
+contrib.learn.python.learn.estimators.linear.LinearEstimator
 contrib.learn.python.learn.estimators.logistic_regressor.LogisticRegressor
 [doors.learn.clusters]
 contrib.learn.KMeansClustering contrib.learn.python.learn.estimators.kmeans.KMeansClustering
@@ -290,7 +291,8 @@ contrib.layers.python.layers.feature_column_ops.: sequence_input_from_feature_co
 contrib.layers.python.layers.feature_column_ops.weighted_sum_from_feature_columns
 Transformer as contrib.layers.python.layers.feature_column_ops._Transformer
 [tf1.vocabulary]
-contrib.learn.preprocessing.: ByteProcessor CategoricalVocabulary VocabularyProcessor tokenizer
+contrib.learn.preprocessing.: ByteProcessor CategoricalProcessor CategoricalVocabulary VocabularyProcessor tokenizer
+contrib.learn.python.learn.preprocessing.categorical.CategoricalProcessor
 contrib.learn.preprocessing.text.: ByteProcessor VocabularyProcessor tokenizer
 contrib.learn.python.learn.preprocessing.: ByteProcessor CategoricalVocabulary VocabularyProcessor tokenizer
 contrib.learn.python.learn.preprocessing.text.: ByteProcessor CategoricalVocabulary VocabularyProcessor tokenizer

@@ -70,6 +70,8 @@ encode_wav_audio as contrib.framework.python.ops.audio_ops.encode_wav
 contrib.image.: angles_to_projective_transforms compose_transforms flat_transforms_to_matrices
 contrib.image.: matrices_to_flat_transforms rotate transform translate translations_to_projective_transforms
 contrib.image.python.ops.image_ops.: angles_to_projective_transforms compose_transforms rotate transform translate
+[ops.image.components]
+contrib.image.connected_components
 [tf1.image_warps]
 contrib.image.: dense_image_warp interpolate_spline sparse_image_warp
 contrib.resampler.resampler

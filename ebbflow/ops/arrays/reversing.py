@@ -152,13 +152,17 @@ Roll = op(
 @Roll.shape
 def _(input, shift, axis):
     if input.dims == ():
-        raise errors.StaticShapeError("input must be 1-D or higher")
+        raise errors.StaticShapeError("input must be 1-D or higher: Shape must be at least rank 1 but is rank 0")
     for arg, name in ((shift, "shift"), (axis, "axis")):
         if arg.rank is not None and arg.rank > 1:
-            raise errors.StaticShapeError(f"{name} must be a scalar or a 1-D vector. Found: {show(arg.dims)}")
+            raise errors.StaticShapeError(
+                f"{name} must be a scalar or a 1-D vector. Found: {show(arg.dims)}: "
+                f"Shape must be at most rank 1 but is rank {arg.rank}"
+            )
     if shift.dims is not None and axis.dims is not None and not is_compatible(shift.dims, axis.dims):
         raise errors.StaticShapeError(
-            f"shift and axis must have the same size: Shapes are {show(shift.dims)} and {show(axis.dims)}."
+            f"shift and axis must have the same size: both shapes must be equal, but are {show(shift.dims)} and "
+            f"{show(axis.dims)}"
         )
     if input.dims is not None and axis.value is not None:
         for at in axis.value.reshape(-1).tolist():

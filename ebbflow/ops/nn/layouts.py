@@ -25,8 +25,11 @@ DataFormatVecPermute = op(f"DataFormatVecPermute(x:T) -> (y:T) | {_ATTRS}", grad
 
 
 def _check_formats(src: str, dst: str) -> None:
-    if len(src) not in (4, 5) or sorted(src) != sorted(dst) or len(set(src)) != len(src):
-        raise invalid(f"src_format and dst_format must be orders of the same 4 or 5 axes, got {src!r} and {dst!r}")
+    for word, name, layout in (("Source", "src_format", src), ("Destination", "dst_format", dst)):
+        if len(layout) not in (4, 5):
+            raise invalid(f"{word} format must be of length 4 or 5, received {name} = {layout!r}")
+    if sorted(src) != sorted(dst) or len(set(src)) != len(src):
+        raise invalid(f"Destination and source format must determine a permutation, got {src!r} and {dst!r}")
 
 
 @DataFormatDimMap.kernel
@@ -45,6 +48,7 @@ def _(x):
 
 @DataFormatVecPermute.kernel
 def _(xp, x, *, src_format, dst_format):
+    _check_formats(src_format, dst_format)
     if x.ndim not in (1, 2):
         raise invalid(f"input must be a vector or 2D tensor, but got shape {show(x.shape)}")
     full = len(src_format)
@@ -52,7 +56,6 @@ def _(xp, x, *, src_format, dst_format):
         raise invalid(f"1D input must be of size {full - 2} or {full}, but got shape {show(x.shape)}")
     if x.ndim == 2 and x.shape[1] != 2:
         raise invalid(f"Second dimension of 2D input must be of size 2, but got shape {show(x.shape)}")
-    _check_formats(src_format, dst_format)
     if x.shape[0] != full:
         src_format, dst_format = ("".join(a for a in f if a not in "NC") for f in (src_format, dst_format))
     return x[xp.asarray([src_format.index(axis) for axis in dst_format])]

@@ -183,3 +183,29 @@ def losses_scaled(tf):
             session.run(step, {fed: value})
             found += session.run([x, manager.get_loss_scale()])
         return found + session.run([gradient], {fed: 3.0})
+
+
+# --- parts of images, segments of rows --------------------------------------------------------------------------------
+
+
+@case
+def connected_parts(tf):
+    pixels = np.random.RandomState(0).randint(0, 3, (2, 7, 9))
+    found = [tf.contrib.image.connected_components(tf.constant(pixels, kind)) for kind in (tf.int32, tf.float32)]
+    found += [tf.contrib.image.connected_components(tf.constant(pixels[0] > 0))]
+    return [refusal(tf.contrib.image.connected_components, tf.zeros([2])), *run(tf, *found)]
+
+
+@case
+def segments_of_rows(tf):
+    rows = tf.ragged.constant([[0, 1, 2, 3], [4], [], [5, 6], [7], [8, 9]])
+    deep = tf.ragged.constant([[[1.0, 2.0], [3.0]], [], [[], [4.0, 5.0], [6.0]], [[7.0, 8.0]]])
+    inner_ids = tf.ragged.constant([[1, 2], [], [1, 1, 2], [2]])
+    found = []
+    for ids in ([0, 0, 0, 1, 1, 1], [5, 4, 3, 2, 1, 0], [0, 0, 0, 2, 2, 2]):
+        found += [tf.math.unsorted_segment_mean(rows, ids, 6), tf.math.unsorted_segment_sum(rows, ids, 6)]
+        found += [tf.math.unsorted_segment_sqrt_n(tf.cast(rows, tf.float32), ids, 6)]
+    found += [tf.math.unsorted_segment_max(deep, inner_ids, 3), tf.math.unsorted_segment_mean(deep, inner_ids, 3)]
+    parts = [part for each in found for part in (each.flat_values, each.row_splits)]
+    flat = refusal(tf.math.unsorted_segment_sum, tf.constant([1, 2]), inner_ids, 3)
+    return [flat, *run(tf, *parts)]
