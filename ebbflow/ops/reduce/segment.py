@@ -390,14 +390,6 @@ def unsorted_segment_sqrt_n(
     >>> unsorted_segment_sqrt_n([1.0, 5.0, 2.0, 3.0, 2.0], [0, 1, 0, 0, 0], 2).numpy().tolist()
     [4.0, 5.0]
     """
-<<<<<<< HEAD
-=======
-    if hasattr(data, "nested_row_splits"):  # ragged
-        members = _ragged_members(data, segment_ids, num_segments)
-        roots = members.with_flat_values(raw.Sqrt(raw.Cast(members.flat_values, DstT=_root_dtype(members.dtype))))
-        total = unsorted_segment_sum(data, segment_ids, num_segments)
-        return total.with_flat_values(raw.Cast(total.flat_values, DstT=roots.dtype)) / roots
->>>>>>> b657126 (Layouts and rolls are refused in TensorFlow's words; CategoricalProcessor of contrib.learn)
     with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
         data, segment_ids = operand(data), operand(segment_ids)
         members = _members(data, segment_ids, num_segments)
