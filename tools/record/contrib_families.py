@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import pathlib
 import sys
@@ -13,12 +13,11 @@ import sys
 import tensorflow as tf
 
 WRITES = ("contrib/families.json", "contrib/census.json", "contrib/rare_families.json", "contrib/later_families.json")
-CASES = pathlib.Path(__file__).resolve().parents[2] / "tests" / "golden" / "contrib" / (sys.argv[1] + ".py")
-spec = importlib.util.spec_from_file_location(sys.argv[1], CASES)
-cases = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(cases)
-file = CASES.with_suffix(".json")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+cases = importlib.import_module("tests.golden.contrib." + sys.argv[1]).CASES
+file = ROOT / "tests" / "golden" / "contrib" / (sys.argv[1] + ".json")
 recorded = json.loads(file.read_text()) if file.exists() and sys.argv[2:] else {}
 recorded.update(cases.answers(tf, sys.argv[2:]))
-lines = (f"{json.dumps(name)}: {json.dumps(recorded[name])}" for name in cases.CASES if name in recorded)
+lines = (f"{json.dumps(name)}: {json.dumps(recorded[name])}" for name in cases if name in recorded)
 file.write_text("{\n" + ",\n".join(lines) + "\n}\n")

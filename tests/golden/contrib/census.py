@@ -9,27 +9,10 @@ import tempfile
 
 import numpy as np
 
-CASES = {}
+from tests.golden.contrib.cases import Cases, run
 
+case = CASES = Cases()
 
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
-def answers(tf, names=None):
-    found = {}
-    for name in names or CASES:
-        with tf.Graph().as_default():
-            tf.set_random_seed(7)
-            found[name] = [np.asarray(value).tolist() for value in CASES[name](tf)]
-    return found
-
-
-def run(tf, *fetches):
-    with tf.Session() as session:
-        session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
-        return session.run(list(fetches))
 
 
 def pictures(tf, *shape):

@@ -1,35 +1,15 @@
 """Cases of families of `tf.contrib`, written once and run on TensorFlow 1.15 (which the answers are from) and here.
 
 A case is a function of `tf` that builds into a graph of its own and returns a list of arrays; it is named for what it
-asks. `answers(tf)` runs them all and gives lists that JSON can hold.
+asks. See `cases`.
 """
 
 import numpy as np
 
-CASES = {}
+from tests.golden.contrib.cases import Cases, run
 
+case = CASES = Cases()
 
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
-def answers(tf, names=None):
-    found = {}
-    for name in names or CASES:
-        with tf.Graph().as_default():
-            tf.set_random_seed(7)
-            found[name] = [np.asarray(value).tolist() for value in CASES[name](tf)]
-    return found
-
-
-def run(tf, *fetches, **kwargs):
-    """Return values after initialising; updates before values where `updates` are given, `times` of them."""
-    with tf.Session() as session:
-        session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
-        for _ in range(kwargs.get("times", 0)):
-            session.run(kwargs["updates"])
-        return session.run(list(fetches))
 
 
 # --- metrics ----------------------------------------------------------------------------------------------------------

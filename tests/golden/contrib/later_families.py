@@ -4,30 +4,10 @@ import importlib
 
 import numpy as np
 
-CASES = {}
+from tests.golden.contrib.cases import Cases, run
 
+case = CASES = Cases()
 
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
-def answers(tf, names=None):
-    found = {}
-    for name in names or CASES:
-        with tf.Graph().as_default():
-            tf.set_random_seed(7)
-            found[name] = [np.asarray(value).tolist() for value in CASES[name](tf)]
-    return found
-
-
-def run(tf, *fetches, **kwargs):
-    """Return values after initialising; after `times` of `updates` where they are given."""
-    with tf.Session() as session:
-        session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
-        for _ in range(kwargs.get("times", 0)):
-            session.run(kwargs["updates"])
-        return session.run(list(fetches))
 
 
 def refusal(function, *args, **kwargs):
