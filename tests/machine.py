@@ -5,6 +5,7 @@ fails. oneDNN has a wheel for Linux on x86-64 only, and libgomp comes with it. O
 NumPy: `EBBFLOW_ENGINES=host,native,xla pytest` is what they run.
 """
 
+import importlib.util
 import platform
 
 import pytest
@@ -14,3 +15,7 @@ from ebbflow.engines import enabled
 HAS_ONEDNN = platform.system() == "Linux" and platform.machine() == "x86_64" and enabled.allowed("onednn")
 
 ONEDNN = pytest.mark.skipif(not HAS_ONEDNN, reason="oneDNN has no wheel for this platform, or is hidden")
+
+KERAS_2 = pytest.mark.skipif(
+    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
+)

@@ -1,14 +1,11 @@
 """`tf.estimator` from the real `tensorflow_estimator`, in processes of their own: both eras, train to predict."""
 
-import importlib.util
-
 import pytest
 
 from tests.doors.test_alias import python
+from tests.machine import KERAS_2
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
-)
+pytestmark = KERAS_2
 
 PROGRAM = """
     import tempfile

@@ -5,13 +5,13 @@ import importlib.util
 import pytest
 
 from tests.doors.test_alias import python
-from tests.doors.test_learn import needs_keras_2
+from tests.machine import KERAS_2
 
 pytestmark = [  # it imports Estimators, which are built on Keras 2
     pytest.mark.skipif(
         importlib.util.find_spec("tensorflow_hub") is None, reason="tensorflow_hub is an extra of its own"
     ),
-    needs_keras_2,
+    KERAS_2,
 ]
 
 MODULES = """

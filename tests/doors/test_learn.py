@@ -1,16 +1,11 @@
 """`tf.contrib.learn` on the real `tensorflow_estimator`, in processes of their own; its vocabularies, in this one."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 
 from ebbflow.tf1.vocabulary import ByteProcessor, CategoricalVocabulary, VocabularyProcessor
 from tests.doors.test_alias import python
-
-needs_keras_2 = pytest.mark.skipif(
-    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
-)
+from tests.machine import KERAS_2
 
 START = """
     import tempfile
@@ -120,7 +115,7 @@ CLUSTERS = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_clusters():
     assert python(CLUSTERS) == ["True"] * 5
 
@@ -164,20 +159,20 @@ OLD_OPTIONS = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_options_that_todays_models_do_not_have():
     clipped, centered, doubled = ["0.0849", "0.0976"], ["1.2757", "1.457", "0.2261"], ["1.7323", "2.0049"]
     assert python(OLD_OPTIONS) == [*clipped, *centered, *doubled, "False", "True"]  # TensorFlow 1.15's weights
 
 
-@needs_keras_2
+@KERAS_2
 def test_canned_models():
     names = "dnn/hiddenlayer_0/biases dnn/hiddenlayer_0/weights dnn/logits/biases dnn/logits/weights global_step"
     told = ["True", "True", "True", *names.split(), "(3,", "16)", "1.0", "True", "True", "True", "(1,", "1)"]
     assert python(CANNED) == told
 
 
-@needs_keras_2
+@KERAS_2
 def test_a_model_of_ones_own_monitors_and_experiments():
     assert python(OWN_MODEL) == ["True", "True", "200", "True", "30", "[]", "True"]
 

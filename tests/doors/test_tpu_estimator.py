@@ -1,15 +1,12 @@
 """`tf.contrib.tpu.TPUEstimator` of the real `tensorflow_estimator`, without a TPU, in a program run as TF 1."""
 
-import importlib.util
 import subprocess
 import sys
 import textwrap
 
-import pytest
+from tests.machine import KERAS_2
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
-)
+pytestmark = KERAS_2
 
 PROGRAM = """
     import tempfile

@@ -19,6 +19,7 @@ OWN, FOREIGN = "/program/train.py", "/elsewhere/library.py"
 @pytest.fixture
 def lender(monkeypatch):
     """A lender to the program in /program, undone afterwards."""
+    finders, waiting = list(sys.meta_path), dict(watch._finder.waiting)
     for name in vanished.MOVED:
         module = sys.modules.get(name)
         if module is not None:
@@ -32,8 +33,7 @@ def lender(monkeypatch):
     found = vanished.Lender(program)
     yield found
     old_manners.take_back(np)
-    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "ebbflow.doors.watch"]
-    watch._finder.waiting.clear()
+    sys.meta_path[:], watch._finder.waiting = finders, waiting  # others may wait for modules as well
 
 
 def ask(expression, file, **scope):

@@ -1,10 +1,11 @@
 """What can be trained and evaluated: classes that say how, and contrib's estimators."""
 
-import importlib.util
+import importlib
 
 import pytest
 
 from ebbflow.tf1.learn_roles import Evaluable, Trainable
+from tests.machine import KERAS_2
 
 
 def test_a_role_must_be_played():
@@ -26,9 +27,7 @@ def test_a_role_must_be_played():
     assert Model().fit().evaluate() == {}
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
-)
+@KERAS_2
 def test_estimators_play_both():
     estimator = importlib.import_module("ebbflow.doors.learn.estimator")
     assert issubclass(estimator.Estimator, Evaluable) and issubclass(estimator.BaseEstimator, Trainable)

@@ -67,7 +67,7 @@ def planner(function: Callable[..., Plan]) -> Callable[..., Plan | None]:
             made = function(*arguments, **named)
         except errors.OpError:
             return None
-        if isinstance(made.call, Chain) and made.call.again is None:
+        if made is not None and isinstance(made.call, Chain) and made.call.again is None:
             made.call.again = functools.partial(function, *arguments, **named)
         return made
 

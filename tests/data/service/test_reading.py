@@ -114,10 +114,20 @@ def test_iterations_that_nobody_reads_are_over():
         while worker._num_tasks() > len(iterators):
             time.sleep(0.01)
     assert numbers(Dataset.range(3).apply(local)) == [0, 1, 2]
+    worker._stop()
+    dispatcher._stop()
+
+
+def test_workers_of_this_process_alone():
+    dispatcher = service.DispatchServer()
+    worker = worker_of(dispatcher)
+    local = service.distribute("parallel_epochs", dispatcher.target, job_name="kept", target_workers="LOCAL")
     kept = iter(Dataset.range(3).apply(local))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Existing target workers: <LOCAL>"):
-        iter(Dataset.range(3).apply(service.distribute("parallel_epochs", dispatcher.target, job_name="unread")))
     assert int(next(kept)) == 0
+    anywhere = service.distribute("parallel_epochs", dispatcher.target, job_name="kept")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Existing target workers: <LOCAL>"):
+        next(iter(Dataset.range(3).apply(anywhere)))
+    assert int(next(kept)) == 1
     here.discard(worker._address)
     with pytest.raises(tf.errors.InvalidArgumentError, match="no local worker is found"):
         numbers(

@@ -1,6 +1,5 @@
 """Estimators of boosted trees: TensorFlow 1.15's recorded models, leaves of several logits, explanations, refusals."""
 
-import importlib.util
 import json
 import pathlib
 
@@ -9,11 +8,10 @@ import pytest
 
 from tests.doors.test_alias import python
 from tests.golden.contrib import tree_models
+from tests.machine import KERAS_2
 
 RECORDED = json.loads(pathlib.Path(tree_models.__file__).with_suffix(".json").read_text())
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
-)
+pytestmark = KERAS_2
 ASK = f"""
     import importlib.util, json
     import ebbflow.v1 as tf

@@ -4,7 +4,7 @@ The expected numbers are TensorFlow 1.15's, of the same programs.
 """
 
 from tests.doors.test_alias import python
-from tests.doors.test_learn import needs_keras_2
+from tests.machine import KERAS_2
 
 BEGIN = """
     import tempfile
@@ -80,7 +80,7 @@ HEADS_TOLD = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_heads():
     assert python(BEGIN + HEADS) == HEADS_TOLD.split()
 
@@ -131,7 +131,7 @@ EXTENDED_TOLD = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_what_extends_estimators():
     assert python(BEGIN + EXTENDED) == EXTENDED_TOLD.split()
 
@@ -165,7 +165,7 @@ RECURRENT = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_recurrent_estimators_and_trees_in_memory():
     refused = "num_units and cell_type must not be specified when using rnn_cell_fn"
     assert python(BEGIN + RECURRENT) == [*["True"] * 4, *refused.split(), "15", "1.6704"]

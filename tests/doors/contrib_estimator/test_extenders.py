@@ -1,7 +1,7 @@
 """`tf.contrib.estimator` on the real `tensorflow_estimator`, in processes of their own."""
 
 from tests.doors.test_alias import python
-from tests.doors.test_learn import needs_keras_2
+from tests.machine import KERAS_2
 
 CLIPPED = """
     import numpy as np
@@ -57,16 +57,16 @@ FORWARDED = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_gradients_are_clipped_by_their_common_norm():
     assert python(CLIPPED) == ["True", "True"]
 
 
-@needs_keras_2
+@KERAS_2
 def test_heads_have_tensorflows_losses():  # the numbers are TensorFlow 1.15's
     assert [float(line) for line in python(HEADS)] == [1.32446, 0.37232, 0.54167, 1.6653]
 
 
-@needs_keras_2
+@KERAS_2
 def test_features_are_forwarded_and_trees_trained_in_memory():
     assert python(FORWARDED) == ["True"] * 4

@@ -5,6 +5,7 @@ import pytest
 
 import ebbflow.v1 as tf1
 from ebbflow.doors.learn import arrays_in
+from tests.machine import KERAS_2
 
 
 def rows():
@@ -60,6 +61,7 @@ def test_frames_become_arrays():
     assert arrays_in.extract_pandas_data([1]) == [1]
 
 
+@KERAS_2
 def test_arrays_in_batches():
     found = all_of(arrays_in.numpy_input_fn({"a": np.arange(3)}, np.array([0, 1, 0]), batch_size=2, shuffle=False))
     assert [batch[0]["a"].tolist() for batch in found] == [[0, 1], [2]]

@@ -1,14 +1,11 @@
 """What an `Experiment` asks of its Estimator, and when: with Estimators that only write down what they are asked."""
 
-import importlib.util
 import os
 import time
 
 import pytest
 
-needs_keras_2 = pytest.mark.skipif(
-    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
-)
+from tests.machine import KERAS_2
 
 
 class Core:
@@ -55,7 +52,7 @@ def slept(monkeypatch):
     return told
 
 
-@needs_keras_2
+@KERAS_2
 @pytest.mark.parametrize("kind", [Core, Early])
 def test_schedules(kind, tmp_path, slept):
     from ebbflow.doors.learn.experiment import make_export_strategy
@@ -75,7 +72,7 @@ def test_schedules(kind, tmp_path, slept):
     assert estimator.asked == [("train", 2, None, 0), ("evaluate", 2, None)] * 3 + [("export", "Servo")]
 
 
-@needs_keras_2
+@KERAS_2
 def test_evaluation_goes_on_until_the_model_is_trained(tmp_path, slept):
     experiment = made(Core(tmp_path), train_steps=30, eval_delay_secs=5)
     experiment.continuous_eval(evaluate_checkpoint_only_once=False)
@@ -89,7 +86,7 @@ def test_evaluation_goes_on_until_the_model_is_trained(tmp_path, slept):
     assert experiment.reset_export_strategies() == []
 
 
-@needs_keras_2
+@KERAS_2
 @pytest.mark.parametrize(
     ("kind", "said", "says"),
     [
@@ -104,7 +101,7 @@ def test_what_cannot_be_is_refused(kind, said, says, tmp_path):
         made(kind(tmp_path), **said)
 
 
-@needs_keras_2
+@KERAS_2
 def test_a_task_without_a_cluster_has_no_server(tmp_path):
     with pytest.raises(ValueError, match="Could not start server"):
         made(Core(tmp_path)).run_std_server()

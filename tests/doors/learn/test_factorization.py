@@ -10,7 +10,7 @@ import ebbflow as tf
 from ebbflow.tf1.factorization import WALSModel
 from ebbflow.tf1.mixtures import GmmAlgorithm
 from tests.doors.test_alias import python
-from tests.doors.test_learn import needs_keras_2
+from tests.machine import KERAS_2
 
 SVM = """
     import numpy as np
@@ -87,19 +87,19 @@ MIXTURE = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_support_vectors():
     assert python(SVM) == ["1.0", "True", "1", "0", "1", "(3,", "2)", "0.909", "0.091", "True"]
 
 
-@needs_keras_2
+@KERAS_2
 def test_factors():
     told = python(FACTORS)
     assert told[:4] == ["6", "6", "True", "True"]
     np.testing.assert_allclose(np.array(told[7:], float), [0.602, -0.122, -0.097], atol=2e-3)
 
 
-@needs_keras_2
+@KERAS_2
 def test_mixture():
     told = python(MIXTURE)
     assert told[:4] == ["40", "60", "0.4", "0.6"]
@@ -162,6 +162,6 @@ FOREST = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_forests():
     assert python(FOREST) == ["True", "True", "(300,", "3)", "(300,", "3)", "True"]

@@ -4,7 +4,7 @@ The expected numbers are TensorFlow 1.15's, of the same program.
 """
 
 from tests.doors.test_alias import python
-from tests.doors.test_learn import needs_keras_2
+from tests.machine import KERAS_2
 
 BEGIN = """
     import tempfile
@@ -47,7 +47,7 @@ HEADS_TOLD = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_heads():
     assert python(BEGIN + HEADS) == HEADS_TOLD.split()
 
@@ -103,7 +103,7 @@ MODELS_TOLD = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_models_that_take_a_head_and_monitors():
     assert python(BEGIN + MODELS) == MODELS_TOLD.split()
 
@@ -129,6 +129,6 @@ FILES = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_tables_in_files(tmp_path):
     assert python(FILES, tmp_path) == ["[[1.5,", "2.5],", "[3.5,", "4.5]]", "[0,", "1]", "float32", "2", "True"]

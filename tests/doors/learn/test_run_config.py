@@ -1,15 +1,13 @@
 """`tf.contrib.learn.RunConfig`: a task's place in its cluster, in processes of their own."""
 
-import importlib.util
 import json
 
 import pytest
 
 from tests.doors.test_alias import python
+from tests.machine import KERAS_2
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("tf_keras") is None, reason="no extra brings tf_keras, which asks for TensorFlow"
-)
+pytestmark = KERAS_2
 
 SHOW = """
     import ebbflow.v1 as tf

@@ -6,7 +6,7 @@ import pytest
 from ebbflow.core import errors
 from ebbflow.tf1.series_input import CSVReader, NumpyReader, RandomWindowInputFn, predict_continuation_input_fn
 from tests.doors.test_alias import python
-from tests.doors.test_learn import needs_keras_2
+from tests.machine import KERAS_2
 
 REGRESSION = """
     import os, tempfile
@@ -69,13 +69,13 @@ BESIDE = """
 """
 
 
-@needs_keras_2
+@KERAS_2
 def test_regression():
     row = ["True", "(1,", "292,", "1)", "8", "True", "(30,", "1)", "300", "True"]
     assert python(REGRESSION) == [*row, *row, "True"]
 
 
-@needs_keras_2
+@KERAS_2
 def test_features_beside_the_series():
     assert python(BESIDE) == ["True", "True"]
 

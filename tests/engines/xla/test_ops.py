@@ -48,9 +48,7 @@ NOT_YET = frozenset(
     """
     AllCandidateSampler BandedTriangularSolve CTCLoss DataFormatDimMap DataFormatVecPermute Dilation2D
     Dilation2DBackpropFilter Dilation2DBackpropInput EditDistance Eig ExtractGlimpse ExtractGlimpseV2 ExtractVolumePatches
-    FakeQuantWithMinMaxArgs
-    FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient
-    FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient FractionalAvgPool FractionalAvgPoolGrad
+    FractionalAvgPool FractionalAvgPoolGrad
     FractionalMaxPool FractionalMaxPoolGrad FusedPadConv2D InplaceAdd InplaceSub InplaceUpdate IsotonicRegression Lu
     KMC2ChainInitialization KmeansPlusPlusInitialization MatrixLogarithm MatrixSquareRoot NearestNeighbors QuantizeAndDequantizeV2 QuantizeAndDequantizeV3
     QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad RaggedBincount RaggedFillEmptyRowsGrad RaggedTensorToTensor
