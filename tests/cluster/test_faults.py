@@ -61,8 +61,11 @@ class Job:
             found[f"{task['type']}{task['index']}"] = int(pid)
         return found
 
-    def result(self, seconds=150.0):
-        """Wait for the end; return the step, both weights in units of the rate, and the text."""
+    def result(self, seconds=150.0, in_step=True):
+        """Wait for the end; return the step, both weights in units of the rate, and the text.
+
+        In step, both parts of a weight are alike; out of step a push may have been cut off between them.
+        """
         try:
             text, _ = self.process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -72,7 +75,7 @@ class Job:
         assert self.process.returncode == 0, text
         (line,) = [line for line in text.splitlines() if "RESULT" in line]
         step, w, b, alike = json.loads(line.partition("RESULT ")[2])
-        assert alike, text
+        assert alike or not in_step, text
         return step, w, b, text
 
 
@@ -162,7 +165,7 @@ def test_f14_a_disk_is_full_for_a_while(job):
 
 def test_f9_out_of_step_no_push_counts_twice(job):
     running = job("async", "ps0:SIGKILL,worker1:SIGKILL")
-    step, w, b, text = running.result()
+    step, w, b, text = running.result(in_step=False)
     assert step >= STEPS, text
     assert abs(w - step) <= 4 and abs(b / 2 - step) <= 4, (
         text
