@@ -148,35 +148,35 @@ class Variable(TensorBase, Trackable, metaclass=Making):
 
     def value(self) -> Any:
         """Return the value as a tensor."""
-        raise NotImplementedError
+        raise _left_open(self, "value")
 
     def read_value(self) -> Any:
         """Return the value, read where this stands in the program."""
-        raise NotImplementedError
+        raise _left_open(self, "read_value")
 
     def assign(self, value: Any, use_locking: Any = None, name: Any = None, read_value: bool = True) -> Any:
         """Give the variable a new value."""
-        raise NotImplementedError
+        raise _left_open(self, "assign")
 
     def assign_add(self, delta: Any, use_locking: Any = None, name: Any = None, read_value: bool = True) -> Any:
         """Add to the value."""
-        raise NotImplementedError
+        raise _left_open(self, "assign_add")
 
     def assign_sub(self, delta: Any, use_locking: Any = None, name: Any = None, read_value: bool = True) -> Any:
         """Subtract from the value."""
-        raise NotImplementedError
+        raise _left_open(self, "assign_sub")
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Any:
         """Return the rows at `indices`."""
-        raise NotImplementedError
+        raise _left_open(self, "sparse_read")
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
         """Return the elements or slices at `indices`."""
-        raise NotImplementedError
+        raise _left_open(self, "gather_nd")
 
     def count_up_to(self, limit: int) -> Any:
         """Return the value and add one to it, up to a limit."""
-        raise NotImplementedError
+        raise _left_open(self, "count_up_to")
 
     # --- what it is ---------------------------------------------------------------------------------------------------
 
@@ -413,6 +413,11 @@ def _indexed_slices(value: Any) -> IndexedSlices:
     if not isinstance(value, IndexedSlices):
         raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {value}")
     return value
+
+
+def _left_open(variable: Variable, name: str) -> NotImplementedError:
+    kind = type(variable).__name__
+    return NotImplementedError(f"{kind} does not define `{name}`: a class of variables must; tf.Variable(...) has it")
 
 
 class VariableV1(Variable):
