@@ -281,8 +281,8 @@ class FuncGraph(Graph):
     def with_outputs(self, outputs: Sequence[SymbolicTensor], name: str | None = None) -> FuncGraph:
         """Return a function with the same arguments and the same nodes that gives other tensors of the body."""
         other = object.__new__(type(self))
-        other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name, "_runners": {}}
-        other.straight = None
+        other.__dict__ = {**self.__dict__, "outputs": list(outputs), "name": name or self.name}
+        other._runners, other.straight = {}, None
         other.function_name, other.derived, other.gradient_body = name, Derived(), None
         other.attributes = {}
         return other

@@ -163,8 +163,10 @@ def test_the_same_as_by_numpy(program, workers, made, monkeypatch):
     can = PROGRAMS[program] if workers > 1 else [False] * len(PROGRAMS[program])
     assert [shared(s, workers) is not None for s in loops] == can * (len(loops) // len(can)) != []
     symbols.busy[()] = 2**62
-    alone = run(program)  # as when others use the machine
-    symbols.busy[()] = 0
+    try:
+        alone = run(program)  # as when others use the machine
+    finally:
+        symbols.busy[()] = 0
     for again in (*found[1:], alone):
         close(again, found[0], rtol=0)
     only_numpy(monkeypatch)
