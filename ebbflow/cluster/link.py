@@ -195,9 +195,7 @@ class Link:
             if take is not None:
                 take(frame.json() if frame.head else None, frame.kind == wire.FAILURE)
         elif frame.kind == wire.CANCEL:
-            stop = self.serving.get(frame.number)
-            if stop is not None:
-                stop()
+            self._cancel(frame.number)
         elif self.task is None:
             raise wire.damaged("a call came to a process that serves none")
         elif frame.kind == wire.RUN:
@@ -205,6 +203,15 @@ class Link:
         else:
             threads.start(self.task.answer, self, frame.number, frame.json())
         return None
+
+    def _cancel(self, number: int) -> None:
+        """Stop a step that runs here, or is about to: the thread that is to run it may not have come to it yet."""
+        step = self._steps.join(number)
+        if step is not None:
+            step.abort(errors.CancelledError(None, None, "Run call was cancelled"))
+        stop = self.serving.get(number)
+        if stop is not None:
+            stop()
 
     def _hand_on(self) -> None:
         """Give what has arrived to the steps it is for, so that each is woken once."""

@@ -31,6 +31,9 @@ from ebbflow.runtime.run_on_devices import Team
 DEFAULT_CONTAINER = "localhost"
 """What the container without a name is called when one is to be reset."""
 
+ENDING_SECONDS = 10.0
+"""How long steps may take to end when the state that they count on is replaced."""
+
 
 class Task:
     """What a server keeps and runs."""
@@ -43,6 +46,7 @@ class Task:
         self._sessions: dict[tuple[str, str], TaskSession] = {}
         self._running: dict[int, tuple[str | None, Step]] = {}  # by number: which epoch a step counts on
         self._lock = threading.Lock()
+        self._ended = threading.Condition(self._lock)  # a step of an epoch that is over
 
     # --- what a session asks for --------------------------------------------------------------------------------------
 
@@ -75,6 +79,13 @@ class Task:
             except errors.AbortedError as error:
                 step.abort(error)
                 step.stop.cancel()
+        with self._lock:  # one that is past all looks may still change something
+            in_time = self._ended.wait_for(lambda: not self._of_other_epochs(), ENDING_SECONDS)
+        if not in_time:
+            raise errors.UnavailableError(None, None, f"{self.name}: steps of the state before do not end")
+
+    def _of_other_epochs(self) -> bool:
+        return any(counted_on not in (None, self.epoch) for counted_on, _ in list(self._running.values()))
 
     def session(self, session: str, name: str) -> TaskSession:
         """Return a session that was opened; AbortedError if it is not here any more."""
@@ -128,9 +139,9 @@ class Task:
             self._running[number] = content["epoch"], step
             self.check_epoch(content["epoch"])
             link.serving[number] = lambda: _cancel(step)
-            link_error = link.error
-            if link_error is not None:
-                raise link_error
+            for gone in (link.error, step.error):
+                if gone is not None:
+                    raise gone
             graph = session.graph(content["graph"])
             fed = {place: step.take(f"feed/{place}") for place in graph.feeds}
             results: dict[int, Any] = {}
@@ -146,7 +157,10 @@ class Task:
             _try_to_say(link, wire.said(wire.FAILURE, number, wire.error_content(error)))
         finally:
             link.serving.pop(number, None)
-            self._running.pop(number, None)
+            epoch, _ = self._running.pop(number, (None, None))
+            if epoch is not None and epoch != self.epoch:
+                with self._lock:
+                    self._ended.notify_all()
             here.steps.end(step)
 
 

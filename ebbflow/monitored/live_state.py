@@ -4,8 +4,8 @@ A chief that starts again while the parameter servers live need not restore a ch
 hold has a name, its epoch, which the chief gives it when it has restored or initialized; tasks that were started since
 have none, and while it is replaced it has one that says so. Sessions that count on an epoch are refused when another
 has begun, so a worker that slept through a restore gives no gradient of weights that are gone. Whoever keeps state in
-more than one place (`SyncReplicasOptimizer`) looks whether it is whole before it is taken over. Knows sessions and
-clusters; knows nothing of checkpoints.
+more than one place (`SyncReplicasOptimizer`) looks whether it is whole before it is taken over, and forgets what belongs
+to another before workers may use what was restored. Knows sessions and clusters; knows nothing of checkpoints.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import secrets
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from ebbflow.core.device import parse
 from ebbflow.graph.collections import GraphKeys
@@ -22,12 +22,22 @@ from ebbflow.graph.collections import GraphKeys
 REPLACED = "replaced"
 """The epoch of what a chief is just replacing."""
 
-_settlers: weakref.WeakKeyDictionary[Any, list[Callable[[Any], bool]]] = weakref.WeakKeyDictionary()
+_keepers: weakref.WeakKeyDictionary[Any, list[Keeper]] = weakref.WeakKeyDictionary()
 
 
-def add_settler(graph: Any, settle: Callable[[Any], bool]) -> None:
-    """Have `settle(session)` called before the state of a graph is taken over: whether it is whole, or made so."""
-    _settlers.setdefault(graph, []).append(settle)
+class Keeper(Protocol):
+    """Who keeps something in the tasks beside the variables of a graph."""
+
+    def settle(self, session: Any) -> bool:
+        """Return whether all of it belongs to the state that is about to be taken over, or was made so."""
+
+    def start_anew(self, session: Any) -> None:
+        """Forget what belongs to another state than the one that was just restored or initialized."""
+
+
+def add_keeper(graph: Any, keeper: Keeper) -> None:
+    """Have somebody asked before the state of a graph is taken over, and told when it was replaced."""
+    _keepers.setdefault(graph, []).append(keeper)
 
 
 class LiveState:
@@ -57,7 +67,7 @@ class LiveState:
         epochs = set(self._cluster.heed_epochs(self._tasks))
         if len(epochs) != 1 or epochs.pop().partition(" ")[2] != self._folder:
             return False
-        return ready() and all(settle(self._session) for settle in _settlers.get(self._session.graph, ()))
+        return ready() and all(keeper.settle(self._session) for keeper in _keepers.get(self._session.graph, ()))
 
     def replace(self) -> None:
         """The state is about to be restored or initialized."""
@@ -65,6 +75,8 @@ class LiveState:
             self._cluster.begin_epoch(self._tasks, REPLACED)
 
     def begin(self) -> None:
-        """The state is whole."""
+        """The state is whole: workers may use it, once nothing of another is left."""
         if self._tasks:
+            for keeper in _keepers.get(self._session.graph, ()):
+                keeper.start_anew(self._session)
             self._cluster.begin_epoch(self._tasks, f"{secrets.token_hex(8)} {self._folder}")

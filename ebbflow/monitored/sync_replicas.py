@@ -21,7 +21,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.typing import AnyTensor, Effect
 from ebbflow.graph import scopes
 from ebbflow.graph.collections import GraphKeys
-from ebbflow.monitored.live_state import add_settler
+from ebbflow.monitored.live_state import add_keeper
 from ebbflow.monitored.session_run_hook import SessionRunHook
 from ebbflow.ops.arrays.creation import fill
 from ebbflow.ops.declare import raw
@@ -38,6 +38,9 @@ from ebbflow.train.queue_runner import QueueRunner
 if TYPE_CHECKING:
     from ebbflow.state.base import Variable
     from ebbflow.train.moving_averages import ExponentialMovingAverage
+
+NO_STEP = -1
+"""A step that never is: an accumulator that goes there keeps nothing."""
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -64,6 +67,8 @@ class SyncReplicasOptimizer(Optimizer):
         self._chief_queue_runner: Any = None
         self._accumulators: list[tuple[Any, str]] = []
         self._notes: list[_Notes] = []
+        self._at_step: list[Any] = []
+        self._drop: list[Any] = []
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Variable]]:
         """Return what the other optimizer's `compute_gradients` returns."""
@@ -103,7 +108,9 @@ class SyncReplicasOptimizer(Optimizer):
                 train = self._local_step.assign(token)
                 synchronise = self._tokens_after(update)
             self._chief_queue_runner = QueueRunner(dummy, [synchronise])
-            self.chief_init_op = scopes.group(self.local_step_init_op, *self._steps_set())
+            self._at_step = self._steps_set()
+            self.chief_init_op = scopes.group(self.local_step_init_op, *self._at_step)
+            self._forget_other_states()
             self._gradients_applied = True
             return train
 
@@ -151,7 +158,6 @@ class SyncReplicasOptimizer(Optimizer):
                     for i in own:
                         result[i] = _same(means[i])
             self._notes.append(notes)
-        add_settler(self._global_step.graph, self._settle)
         return result
 
     def _end_noted(self, update: Any, nodes: list[Any]) -> None:
@@ -166,9 +172,30 @@ class SyncReplicasOptimizer(Optimizer):
         if self._notes:
             self._count_step = self._global_step.assign_add(1, read_value=False)
 
-    def _settle(self, session: Any) -> bool:
+    def _forget_other_states(self) -> None:
+        """Make the operations by which gradients and tokens of a state that was replaced are dropped.
+
+        That must be done before workers come: a gradient that is given first would be dropped with the others, and its
+        worker has the token of the step already where the very step was restored that it was at.
+        """
+        with scopes.device_scope(self._global_step.device):
+            none = fill([0], self._global_step.read_value())
+            self._drop = [self._one_each(self._sync_token_queue.enqueue_many([none]))]
+        for accumulator, device in self._accumulators:
+            with scopes.device_scope(device):
+                self._drop.append(accumulator.set_global_step(NO_STEP))
+        add_keeper(self._global_step.graph, self)
+
+    def start_anew(self, session: Any) -> None:
+        """Drop what was given for a state that was replaced; all are at the step that was restored."""
+        session.run(self._drop)
+        session.run(self._at_step)
+
+    def settle(self, session: Any) -> bool:
         """Finish a step that was cut off between two tasks; return whether all of them are at the same then."""
         notes = self._notes
+        if not notes:
+            return True
         try:
             step, begun, done = session.run([self._global_step, [n.read[0] for n in notes], [n.read[1] for n in notes]])
         except errors.FailedPreconditionError:

@@ -12,8 +12,10 @@ import pytest
 
 import ebbflow as tf
 from ebbflow.cluster import transport, wire
+from ebbflow.cluster.endpoint import here
 from ebbflow.cluster.link import Link
 from ebbflow.cluster.steps import Steps
+from ebbflow.cluster.task import Task
 
 v1 = tf.compat.v1
 
@@ -264,3 +266,16 @@ def test_a_partial_run_over_two_processes(cluster, use_resource):
         assert session.partial_run(handle, first, {a: 2.0}) == 13.0
         assert session.partial_run(handle, second, {b: 2.0}) == 37.0
         assert session.run(count) == 11.0
+
+
+def test_a_step_that_was_cancelled_before_it_was_begun_is_not_begun(ports):
+    """Frames are read in order, but steps run in threads of their own."""
+    name = "/job:ps/replica:0/task:0"
+    task = Task(name, v1.train.ClusterSpec({"ps": [f"localhost:{ports(1)[0]}"]}), v1.ConfigProto())
+    session = task.open("session", name, v1.ConfigProto(), name)
+    link = Link(here.steps, task)
+    assert link.receive(b"".join(wire.said(wire.CANCEL, 1).pieces())) is True
+    content = {"session": "session", "name": name, "graph": session.register([], [], {}), "trace": 0, "epoch": None}
+    task.run(link, 1, content)
+    (frame,) = wire.frames(next(link), wire.Incoming(lambda *tensor: None))
+    assert frame.kind == wire.FAILURE and "Run call was cancelled" in str(frame.json())

@@ -150,10 +150,11 @@ class Queue:
     # --- tokens: rows of one number, each for one taker --------------------------------------------------------------
 
     def renew(self, rows: list[Row]) -> None:
-        """Hold these tokens instead of those that nobody took; where numbers have gone back, all may take again."""
+        """Hold these tokens instead of those that nobody took; where numbers go back or end, all may take again."""
         with self._changed:
-            number = int(rows[0][0]) if rows else 0
-            self._last_taken = {taker: last for taker, last in self._last_taken.items() if last <= number}
+            number = int(rows[0][0]) if rows else None
+            taken = self._last_taken.items()
+            self._last_taken = {} if number is None else {taker: last for taker, last in taken if last <= number}
             self._held = self._empty()
             for row in rows:
                 self._push(row)
