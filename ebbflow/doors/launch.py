@@ -15,10 +15,8 @@ import json
 import os
 import random
 import secrets
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -73,7 +71,7 @@ def launch(options: Any) -> int:
         return Supervisor(command, counts, restarts, together, options.frozen, chaos).run(options.events)
     ray_tasks.connect(options.ray)
     try:
-        make = lambda job, index, folder, address: ray_tasks.RayTask(job, index)
+        make = lambda job, index, address: ray_tasks.RayTask(job, index)
         return Supervisor(command, counts, restarts, together, options.frozen, chaos, make).run(options.events)
     finally:
         ray_tasks.disconnect()
@@ -100,15 +98,14 @@ class Supervisor:
 
     def __init__(
         self, command: Sequence[str], counts: dict[str, int], restarts: int, together: bool = False,
-        frozen: float = 60.0, chaos: Chaos | None = None, make: Callable[[str, int, str, str], Any] | None = None,
+        frozen: float = 60.0, chaos: Chaos | None = None, make: Callable[[str, int, str], Any] | None = None,
     ):  # fmt: skip
         self._command, self._restarts_left, self.restarts = list(command), restarts, 0
         self._together, self._frozen, self._chaos = together, frozen, chaos
         ports = iter(free_ports(sum(counts.values())))
-        make = make or (lambda job, index, folder, address: TaskProcess(job, index, folder, address=address))
+        make = make or (lambda job, index, address: TaskProcess(job, index, address=address))
         self._token = os.environ.get(TOKEN) or secrets.token_hex(32)
-        self._folder = tempfile.mkdtemp(prefix="ebbflow-launch-")
-        self._tasks = [make(job, i, self._folder, f"localhost:{next(ports)}") for job, count in counts.items()
+        self._tasks = [make(job, i, f"localhost:{next(ports)}") for job, count in counts.items()
                        for i in range(count)]  # fmt: skip
         self._cluster = self._places()
         self._chief = next(task for task in self._tasks if task.job == "worker")
@@ -128,7 +125,6 @@ class Supervisor:
         finally:
             signal.signal(signal.SIGTERM, previous)
             self._end(self._tasks)
-            shutil.rmtree(self._folder, ignore_errors=True)
         counts = ", ".join(f"{len(addresses)} {job}" for job, addresses in self._cluster.items())
         seconds = time.monotonic() - begun
         say(f"[launch] {counts}; chief: worker 0; restarts: {self.restarts}; {seconds:.1f} s; exit {code}")

@@ -11,9 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import socket
-import tempfile
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -64,9 +62,8 @@ class Host:
     """What an actor does: one task's process, on the machine where the actor is."""
 
     def __init__(self, job: str, index: int):
-        self._folder = tempfile.mkdtemp(prefix="ebbflow-ray-")
         self._lines: list[str] = []
-        self._task = TaskProcess(job, index, self._folder, self._lines.append)
+        self._task = TaskProcess(job, index, self._lines.append)
 
     def place(self, port: int) -> str:
         """Return an address for the task: with this port, if it is free here."""
@@ -100,7 +97,6 @@ class Host:
         else:
             self._task.kill()
         self._task.wait(seconds)
-        shutil.rmtree(self._folder, ignore_errors=True)
         return list(self._lines)
 
 

@@ -2,7 +2,8 @@
 
 The supervisor's side starts a process, copies its lines under the task's name, and ends it. The task's side
 (`stay_with_supervisor`, called by `ebbflow run`) shows now and then that it is alive, and ends with its supervisor: a
-program whose supervisor was killed is not left behind. Knows processes and files; knows nothing of clusters.
+program whose supervisor was killed is not left behind. The sign of life is the time of a file that has no name, so no
+file is left behind either, whoever is killed. Knows processes and files; knows nothing of clusters.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import collections
 import contextlib
 import os
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-SUPERVISOR, ALIVE = "EBBFLOW_SUPERVISOR", "EBBFLOW_ALIVE_FILE"
+SUPERVISOR, ALIVE = "EBBFLOW_SUPERVISOR", "EBBFLOW_ALIVE"
 BEAT_SECONDS = 0.5
 END_SECONDS = 5.0
 """How long a task may take to end when it is asked to."""
@@ -28,12 +30,12 @@ ORPHANED = 125
 class TaskProcess:
     """One process after another, for one task."""
 
-    def __init__(self, job: str, index: int, folder: str, out: Callable[[str], None] | None = None, address: str = ""):
+    def __init__(self, job: str, index: int, out: Callable[[str], None] | None = None, address: str = ""):
         self.job, self.index, self.name = job, index, f"{job} {index}"
         self.generation = 0
         self._out, self._address = out, address
         self.last_lines: collections.deque[str] = collections.deque(maxlen=20)
-        self._alive_file = os.path.join(folder, f"{job}-{index}")
+        self._alive = tempfile.TemporaryFile()  # noqa: SIM115 (as long as this task is known)
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
 
@@ -47,10 +49,11 @@ class TaskProcess:
 
     def start(self, command: Sequence[str], environment: dict[str, str]) -> None:
         """Start the next process."""
-        open(self._alive_file, "w").close()
+        sign = self._alive.fileno()
+        os.utime(sign)
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            errors="replace", env={**environment, SUPERVISOR: str(os.getpid()), ALIVE: self._alive_file},
+            errors="replace", env={**environment, SUPERVISOR: str(os.getpid()), ALIVE: str(sign)}, pass_fds=(sign,),
         )  # fmt: skip
         self._reader = threading.Thread(target=self._copy, args=(self._process.stdout,), daemon=True)
         self._reader.start()
@@ -67,10 +70,7 @@ class TaskProcess:
 
     def silent_seconds(self) -> float:
         """Return how long the process has not shown that it is alive."""
-        try:
-            return time.time() - os.stat(self._alive_file).st_mtime
-        except OSError:
-            return 0.0
+        return time.time() - os.fstat(self._alive.fileno()).st_mtime
 
     def kill(self) -> None:
         """End the process by force, frozen or not."""
@@ -107,13 +107,14 @@ def say(line: str) -> None:
 def stay_with_supervisor() -> None:
     """In a task: show that it is alive, and end when its supervisor is gone. Elsewhere: nothing."""
     supervisor, alive = os.environ.get(SUPERVISOR, ""), os.environ.get(ALIVE, "")
-    if supervisor.isdigit() and os.getppid() == int(supervisor):
-        threading.Thread(target=_beat, args=(int(supervisor), alive), daemon=True, name="ebbflow-supervised").start()
+    if supervisor.isdigit() and os.getppid() == int(supervisor) and alive.isdigit():
+        ids = int(supervisor), int(alive)
+        threading.Thread(target=_beat, args=ids, daemon=True, name="ebbflow-supervised").start()
 
 
-def _beat(supervisor: int, alive: str) -> None:
+def _beat(supervisor: int, alive: int) -> None:
     while os.getppid() == supervisor:
-        with contextlib.suppress(OSError):  # the folder goes when the job ends
+        with contextlib.suppress(OSError):  # a program may close what it has not opened
             os.utime(alive)
         time.sleep(BEAT_SECONDS)
     os._exit(ORPHANED)

@@ -4,8 +4,8 @@ A chief that starts again while the parameter servers live need not restore a ch
 hold has a name, its epoch, which the chief gives it when it has restored or initialized; tasks that were started since
 have none, and while it is replaced it has one that says so. Sessions that count on an epoch are refused when another
 has begun, so a worker that slept through a restore gives no gradient of weights that are gone. Whoever keeps state in
-more than one place (`SyncReplicasOptimizer`) looks whether it is whole before it is taken over, and forgets what belongs
-to another before workers may use what was restored. Knows sessions and clusters; knows nothing of checkpoints.
+more than one place (`SyncReplicasOptimizer`) looks whether it is whole before it is taken over, and forgets what is of
+another before workers may use what was restored. Knows sessions and clusters; knows nothing of checkpoints.
 """
 
 from __future__ import annotations

@@ -115,11 +115,15 @@ def lingering(tmp_path):
         process.communicate()
 
 
-def test_a_program_ends_with_its_supervisor(lingering):
+def test_a_program_ends_with_its_supervisor_and_leaves_no_file(lingering, tmp_path, monkeypatch):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     process, folder = lingering("-n", "2")
     pids = [int(path.name.partition("-")[0]) for path in folder.iterdir()]
     process.kill()
     wait_for(lambda: not any(map(alive, pids)), 15.0)
+    assert not list(temporary.iterdir())
 
 
 def test_a_frozen_task_is_killed_and_replaced(lingering):
