@@ -20,6 +20,9 @@ from typing import Any
 
 SUPERVISOR, ALIVE = "EBBFLOW_SUPERVISOR", "EBBFLOW_ALIVE"
 BEAT_SECONDS = 0.5
+START_SECONDS = 30.0
+"""How long a task may take to show that it is alive when it is started, beyond what it may be silent later."""
+
 END_SECONDS = 5.0
 """How long a task may take to end when it is asked to."""
 
@@ -50,7 +53,8 @@ class TaskProcess:
     def start(self, command: Sequence[str], environment: dict[str, str]) -> None:
         """Start the next process."""
         sign = self._alive.fileno()
-        os.utime(sign)
+        first = time.time() + START_SECONDS  # the process sets it back as soon as it can
+        os.utime(sign, (first, first))
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             errors="replace", env={**environment, SUPERVISOR: str(os.getpid()), ALIVE: str(sign)}, pass_fds=(sign,),
