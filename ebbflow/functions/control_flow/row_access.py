@@ -22,6 +22,7 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.functions.control_flow.tensor_array import TensorArray
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.forms import RaggedTensor, RaggedTensorSpec
+from ebbflow.ops.ragged.spec import RaggedTensorType
 
 # --- rows to read -----------------------------------------------------------------------------------------------------
 
@@ -200,10 +201,20 @@ class RaggedResults:
 
     def pack(self, arrays: Sequence[TensorArray], static: int | None) -> Any:
         """Return all results."""
+        if static == 0:
+            return self._none()
         flat, *inner, count = arrays
         rows = with_length(count.stack(), static)
         lengths = [rows, *[level.concat() for level in inner]]
         return RaggedTensor.from_nested_row_lengths(flat.concat(), lengths, validate=False)
+
+    def _none(self) -> RaggedTensor:
+        """Return no results: there are no arrays to join, and what is inside is known from the spec alone."""
+        spec, dims = self.spec, self.spec.shape._dims
+        inner = () if dims is None else [0 if n is None else n for n in dims[spec.ragged_rank + 1 :]]
+        lengths = [raw.Fill([0], np.array(0, spec.row_splits_dtype.np))] * (spec.ragged_rank + 1)
+        flat = convert(np.zeros([0, *inner], spec.dtype.np), spec.dtype)
+        return RaggedTensor.from_nested_row_lengths(flat, lengths, validate=False)
 
 
 class SparseResults:
@@ -275,6 +286,8 @@ def sink(wanted: Any) -> Any:
         return SparseResults(SparseTensorSpec(wanted.shape[1:], wanted.dtype))
     if isinstance(wanted, CompositeTensor):
         return BatchedResults(wanted._type_spec._unbatch())  # type: ignore[attr-defined]
+    if isinstance(wanted, RaggedTensorType):
+        return RaggedResults(wanted.of_rows())
     if isinstance(wanted, RaggedTensorSpec):
         return RaggedResults(wanted)
     if isinstance(wanted, SparseTensorSpec):

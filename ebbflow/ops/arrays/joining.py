@@ -575,7 +575,7 @@ def split(
     if num is None:
         num = None if sizes._dims is None else sizes._dims[-1 if len(sizes._dims) > 1 else 0]
         if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits!s}")
+            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits!s}: `num` must be specified")
     return SplitV(value, sizes, axis, num_split=num, name=name)
 
 

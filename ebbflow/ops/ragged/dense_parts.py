@@ -8,7 +8,7 @@ import numpy as np
 
 from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
-from ebbflow.core.tensor import wrap
+from ebbflow.core.tensor import Tensor, wrap
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.span_loops import place_of_each
 
@@ -52,15 +52,31 @@ def filled_up(splits: Any, values: Any, default: Any) -> Any:
     return raw.Reshape(flat, np.array([rows, longest, *inner], np.int64))
 
 
-def fitted_to(filled: Any, shape: Any, default: Any) -> Any:
-    """Return a tensor cut or filled up to a shape; None leaves a length as it is."""
-    for axis, length in enumerate(TensorShape(shape).as_list()):
-        if length is None:
-            continue
-        rank = len(filled._dims)
-        size = raw.Shape(filled)[axis]
-        widths = [[0, 0] if i != axis else [0, raw.Maximum(length - size, 0)] for i in range(rank)]
-        filled = raw.PadV2(filled, convert(widths), default)
-        filled = filled[(slice(None),) * axis + (slice(0, length),)]
-        filled.set_shape([length if i == axis else n for i, n in enumerate(filled._dims)])
+def padded(rows: Any, default: Any, shape: Any) -> Any:
+    """Return a ragged tensor as one tensor, cut or filled up to a shape; None and -1 leave a length as it is."""
+    splits = list(rows.nested_row_splits)
+    sizes, known = _lengths(shape, rows.shape)
+    filled = raw.RaggedTensorToTensor(
+        sizes, rows.flat_values, default, splits, row_partition_types=["ROW_SPLITS"] * len(splits)
+    )
+    if known is not None:
+        filled.set_shape(known)
     return filled
+
+
+def _lengths(shape: Any, own: TensorShape) -> tuple[Any, list[int | None] | None]:
+    """Return the lengths that are asked for as a tensor, and what is known of those of the result."""
+    known = None if own.rank is None else own.as_list()
+    if isinstance(shape, Tensor):
+        return shape, None
+    if isinstance(shape, (list, tuple)) and any(isinstance(length, Tensor) for length in shape):
+        return convert([-1 if length is None else length for length in shape]), None
+    asked = TensorShape(shape)
+    if asked.rank is None:
+        return -1, known
+    dims = asked.as_list()
+    if known is not None and len(known) == len(dims):
+        known = [b if a is None else a for a, b in zip(dims, known, strict=True)]
+    return np.array([-1 if n is None else n for n in dims], np.int64), known if known and len(known) == len(
+        dims
+    ) else None

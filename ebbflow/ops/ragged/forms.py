@@ -29,6 +29,7 @@ from ebbflow.ops.ragged.matmul import matmul
 from ebbflow.ops.ragged.partition import as_splits
 from ebbflow.ops.ragged.shape_broadcast import broadcast_dynamic_shape, broadcast_to
 from ebbflow.ops.ragged.spec import RaggedTensorSpec
+from ebbflow.ops.ragged.splitting import split
 from ebbflow.ops.ragged.tensor import RaggedTensor
 from ebbflow.ops.ragged.text import formatted
 from ebbflow.ops.ragged.value import RaggedTensorValue
@@ -84,8 +85,8 @@ FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
     "Reshape": lambda x, attrs: ragged_reshape(*x),
     "ReverseV2": lambda x, attrs: ragged_rows.reverse(*x),
     "Size": lambda x, attrs: raw.Size(x[0].flat_values, **attrs),
-    "Split": lambda x, attrs: ragged_rows.split(x[1], attrs["num_split"], _number(x[0])),
-    "SplitV": lambda x, attrs: ragged_rows.split(x[0], x[1], _number(x[2])),
+    "Split": lambda x, attrs: split(x[1], attrs["num_split"], _number(x[0])),
+    "SplitV": lambda x, attrs: split(x[0], x[1], _number(x[2]), attrs["num_split"]),
     "StringFormat": lambda x, attrs: formatted(x, attrs),
     "Squeeze": lambda x, attrs: ragged_rows.squeeze(x[0], attrs.get("squeeze_dims", attrs.get("axis", ()))),
     "Tile": lambda x, attrs: ragged_rows.tile(*x),

@@ -12,9 +12,11 @@ from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, Array, DTypeLike, Nested, ShapeLike, TensorLike
+from ebbflow.ops.arrays.creation import constant as dense_constant
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged import rows as ragged_rows
 from ebbflow.ops.ragged.forms import RaggedTensor, as_splits
+from ebbflow.ops.ragged.pylists import Rows, is_nested, rows_of_lists
 from ebbflow.ops.ragged.span_loops import at_hand
 from ebbflow.ops.ragged.tensor import rows_of
 from ebbflow.ops.ragged.value import RaggedTensorValue
@@ -33,11 +35,10 @@ def constant(
     >>> constant([[1, 2], [], [3]]).to_list()
     [[1, 2], [], [3]]
     """
-    splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
+    splits, values, shape = _rows(pylist, ragged_rank, inner_shape)
+    kind = None if dtype is None else dtypes.as_dtype(dtype)
     with name_scope(name, "RaggedConstant", []):
-        if not values and (rest or dtype is None):
-            values = np.zeros((0, *rest), np.float32 if dtype is None else dtypes.as_dtype(dtype).np)
-        flat = convert(values, None if dtype is None else dtypes.as_dtype(dtype), name="values" if splits else None)
+        flat = _flat(values, kind, shape, "values" if splits else "Const")
         made = [convert(s, dtypes.as_dtype(row_splits_dtype)) for s in splits]
     return RaggedTensor.from_nested_row_splits(flat, made, validate=False) if splits else flat
 
@@ -54,37 +55,26 @@ def constant_value(
     >>> constant_value([[1, 2], [3]]).to_list()
     [[1, 2], [3]]
     """
-    splits, values, rest = _levels(pylist, ragged_rank, inner_shape)
+    splits, values, shape = _rows(pylist, ragged_rank, inner_shape)
     flat = np.asarray(values, dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype)  # type: ignore[arg-type]
-    flat = flat.reshape((0, *rest)) if not flat.size else flat
+    flat = flat if shape is None else flat.reshape(shape)
     kind = dtypes.as_dtype(row_splits_dtype).np
     return RaggedTensorValue.of_parts([flat, *[np.asarray(s, kind) for s in splits]])
 
 
-def _levels(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> tuple[list[Any], Any, tuple[int, ...]]:
-    """Return where the rows of each level of nested lists begin, what is inside, and the shape of one of that."""
-    rest = tuple(inner_shape or ())
-    depth = _depth(pylist)
-    levels = ragged_rank if ragged_rank is not None else max(depth - 1 - len(rest), 0)
-    splits, values = [], list(pylist) if depth else pylist
-    for _ in range(levels):
-        splits.append(np.cumsum([0, *[len(_as_list(row)) for row in values]]))
-        values = [item for row in values for item in row]
-    return splits, values, rest
+def _flat(values: Any, dtype: dtypes.DType | None, shape: tuple[int, ...] | None, name: str) -> Tensor:
+    """Return what is inside the rows of nested lists as a tensor."""
+    if isinstance(values, Tensor) or (is_nested(values) and any(isinstance(value, Tensor) for value in values)):
+        return convert(values, dtype)
+    if is_nested(values) and not len(values):
+        values = np.zeros(shape or (0,), np.float32 if dtype is None else dtype.np)
+    return dense_constant(values, dtype, shape, name)
 
 
-def _as_list(row: Any) -> Any:
-    if not isinstance(row, (list, tuple, np.ndarray)):
-        raise ValueError(f"all scalar values must have the same nesting depth, got {row!r} beside a list")
-    return row
-
-
-def _depth(value: Any) -> int:
-    if isinstance(value, np.ndarray):
-        return value.ndim
-    if not isinstance(value, (list, tuple)):
-        return 0
-    return 1 + max([_depth(item) for item in value], default=0)
+def _rows(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> Rows:
+    if isinstance(pylist, (RaggedTensor, RaggedTensorValue)):
+        raise TypeError("pylist may not be a RaggedTensor or RaggedTensorValue.")
+    return rows_of_lists(pylist, ragged_rank, inner_shape)
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Nested:

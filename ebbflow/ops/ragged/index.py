@@ -23,7 +23,7 @@ from ebbflow.ops.sizes import invalid
 
 def getitem(rows: RaggedTensor, key: Any) -> Any:
     """Return what `rows[key]` is."""
-    return _outer(rows, _spelled_out(key if isinstance(key, tuple) else (key,), rows.shape.rank))
+    return _outer(rows, _spelled_out(tuple(key) if isinstance(key, (list, tuple)) else (key,), rows.shape.rank))
 
 
 def _spelled_out(keys: tuple[Any, ...], rank: int | None) -> list[Any]:
@@ -119,11 +119,19 @@ def _inner(rows: RaggedTensor, keys: Sequence[Any]) -> Any:
         return part.with_values(_inner(part.values, rest)) if rest else part
     if rows._uniform is None:
         raise ValueError("Cannot index into an inner ragged dimension.")
-    if isinstance(key, int) and not -rows._uniform <= key < rows._uniform:
-        raise invalid(f"index {key} is out of bounds: rows have {rows._uniform} values")
-    at = key + rows._uniform if isinstance(key, int) and key < 0 else key
-    places = rows.row_starts() + raw.Cast(convert(at), DstT=rows.row_splits.dtype)
+    places = rows.row_starts() + _place(key, rows._uniform, rows.row_splits.dtype)
     return _inner(pick(rows.values, places), rest)
+
+
+def _place(key: Any, size: Any, kind: Any) -> Any:
+    """Return a place in rows of one size, counted from the front."""
+    known, length = (x.constant_value() if isinstance(x, Tensor) else x for x in (key, size))
+    if known is not None and length is not None:
+        if not -length <= known < length:
+            raise invalid(f"index {known} is out of bounds: rows have {length} values")
+        return np.array(known + (length if known < 0 else 0), kind.np)
+    at = raw.Cast(convert(key), DstT=kind)
+    return raw.SelectV2(raw.Less(at, np.array(0, kind.np)), at + raw.Cast(convert(size), DstT=kind), at)
 
 
 def _part_of_each(rows: RaggedTensor, key: slice) -> RaggedTensor:
@@ -132,17 +140,15 @@ def _part_of_each(rows: RaggedTensor, key: slice) -> RaggedTensor:
         return rows
     _check_slice(key, "slice offsets must be integers or None", "slice strides must be integers or None")
     kind = rows.row_splits.dtype
-    step = 1 if key.step is None else key.step
-    if isinstance(step, Tensor):
-        if (known := step.constant_value()) is None:
-            raise ValueError("the step of a slice inside ragged rows must be known when the graph is built")
-        step = known
-    step = int(step)
-    if not step:
-        raise ValueError("slice step cannot be zero")
+    step = _step(key.step, kind)
     lengths, starts = rows.row_lengths(), rows.row_starts()
     zero, one = np.array(0, kind.np), np.array(1, kind.np)
-    least, most = (zero, lengths) if step > 0 else (-one, lengths - one)
+    if isinstance(step, Tensor):  # which way it goes is known when it runs
+        ahead = raw.Greater(step, zero)
+        either = lambda forward, back: raw.SelectV2(ahead, forward, back)
+    else:
+        either = lambda forward, back: forward if step > 0 else back
+    least, most = either(zero, -one), either(lengths, lengths - one)
 
     def bound(at: Any, default: Any) -> Any:
         if at is None:
@@ -151,8 +157,24 @@ def _part_of_each(rows: RaggedTensor, key: slice) -> RaggedTensor:
         at = raw.SelectV2(raw.Less(at, zero), at + lengths, at + raw.ZerosLike(lengths))
         return raw.Minimum(raw.Maximum(at, least), most)
 
-    first = bound(key.start, zero if step > 0 else lengths - one)
-    last = bound(key.stop, lengths if step > 0 else -one)
+    first = bound(key.start, either(raw.ZerosLike(lengths), lengths - one))
+    last = bound(key.stop, either(lengths, raw.ZerosLike(lengths) - one))
     places = spans(starts + first, starts + last, step)
-    uniform = None if rows._uniform is None else len(range(*key.indices(rows._uniform)))
-    return rows_of(pick(rows.values, places.values), places.row_splits, uniform)
+    return rows_of(pick(rows.values, places.values), places.row_splits, _length_of_part(key, rows._uniform))
+
+
+def _step(step: Any, kind: Any) -> Any:
+    """Return the step of a slice: a number where it is known, else a tensor."""
+    if isinstance(step, Tensor) and (known := step.constant_value()) is None:
+        return raw.Cast(step, DstT=kind)
+    step = 1 if step is None else int(known if isinstance(step, Tensor) else step)
+    if not step:
+        raise ValueError("slice step cannot be zero")
+    return step
+
+
+def _length_of_part(key: slice, size: Any) -> int | None:
+    """Return how much a slice takes of rows of one size, where both are known."""
+    parts = [p.constant_value() if isinstance(p, Tensor) else p for p in (key.start, key.stop, key.step)]
+    lost = any(p is None and given is not None for p, given in zip(parts, (key.start, key.stop, key.step), strict=True))
+    return None if lost or not isinstance(size, int) else len(range(*slice(*parts).indices(size)))

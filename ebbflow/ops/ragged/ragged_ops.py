@@ -266,11 +266,9 @@ def _(shape, values, default_value, row_partition_tensors, *, row_partition_type
     ragged = sum(kind != "FIRST_DIM_SIZE" for kind in _texts(row_partition_types))
     if values.dims is None:
         return dims
-    rank = ragged + len(values.dims)
     if dims is None:
         return (*[None] * (ragged + 1), *values.dims[1:])
-    if len(dims) != rank:
-        raise errors.StaticShapeError(f"shape must have {rank} entries for ragged rank {ragged}, got {show(dims)}")
+    _check_wanted(ragged, values.dims, dims, errors.StaticShapeError)
     return (
         *dims[: ragged + 1],
         *(b if a is None else a for a, b in zip(dims[ragged + 1 :], values.dims[1:], strict=True)),
@@ -278,11 +276,31 @@ def _(shape, values, default_value, row_partition_tensors, *, row_partition_type
 
 
 def _check_default(values: Any, default: Any, error: Any) -> None:
-    if values is not None and default is not None and len(default) >= max(len(values), 1):
+    """Refuse a default that is no part of a value: of a lower rank, with the same lengths or 1."""
+    if values is None or default is None:
+        return
+    words = f"default_value.shape={show(default)} and rt_input.flat_values.shape={show(values)} are incompatible"
+    if len(default) >= max(len(values), 1):
         raise error(
-            f"default_value.shape={show(default)} and values.shape={show(values)} are incompatible: default_value must "
-            "be of a lower rank"
+            f"{words}: default_value.rank = {len(default)}  must be less than rt_input.flat_values.rank = {len(values)}"
         )
+    for back, (mine, theirs) in enumerate(zip(reversed(default), reversed(values), strict=False), 1):
+        if mine is not None and theirs is not None and mine not in (1, theirs):
+            raise error(
+                f"{words}: default_value.shape[-{back}] = {mine} but rt_input.flat_values.shape[-{back}] = {theirs}"
+            )
+
+
+def _check_wanted(ragged: int, values: Any, wanted: Any, error: Any) -> None:
+    """Refuse lengths of a result that are not those of the values inside the rows."""
+    words = f"rt_input.shape and shape={show(wanted)} are incompatible"
+    rank = ragged + len(values)
+    if len(wanted) != rank:
+        raise error(f"{words}: rt_input.rank = {rank} but shape.rank = {len(wanted)}")
+    for axis in range(ragged + 1, rank):
+        mine, theirs = wanted[axis], values[axis - ragged]
+        if mine is not None and mine >= 0 and theirs not in (None, mine):
+            raise error(f"{words}: rt_input.shape[{axis}] = {theirs} but shape[{axis}] = {mine}")
 
 
 def _texts(kinds: Sequence[Any]) -> list[str]:
@@ -295,10 +313,7 @@ def _(xp, shape, values, default_value, row_partition_tensors, *, row_partition_
     inner = values.shape[1:]
     _check_default(values.shape, default_value.shape, invalid)
     wanted = [-1] * (len(levels) + 1 + len(inner)) if not shape.ndim else shape.tolist()
-    if len(wanted) != len(levels) + 1 + len(inner):
-        raise invalid(f"shape must have {len(levels) + 1 + len(inner)} entries, got {wanted}")
-    if any(n not in (-1, m) for n, m in zip(wanted[len(levels) + 1 :], inner, strict=True)):
-        raise invalid(f"shape {wanted} does not go with values of shape {show(values.shape)}")
+    _check_wanted(len(levels), values.shape, wanted, invalid)
     sizes = [rows if wanted[0] < 0 else wanted[0]]
     at = [np.arange(rows)]
     for numbers, want in zip(levels, wanted[1:], strict=False):
@@ -307,12 +322,7 @@ def _(xp, shape, values, default_value, row_partition_tensors, *, row_partition_
         at = [*(a[numbers] for a in at), column]
         sizes.append(int(counts.max(initial=0)) if want < 0 else want)
     room_for([*sizes, *inner], max(values.itemsize, 1))
-    try:
-        filler = np.broadcast_to(default_value, (*sizes, *inner))
-    except ValueError:
-        raise invalid(
-            f"default_value of shape {show(default_value.shape)} cannot be spread over {show(inner)}"
-        ) from None
+    filler = np.broadcast_to(default_value, (*sizes, *inner))
     result = filler.astype(values.dtype).copy()
     inside = np.all([a < n for a, n in zip(at, sizes, strict=True)], axis=0)
     result[tuple(a[inside] for a in at)] = values[inside]
@@ -345,7 +355,7 @@ def _partitions(tensors: Sequence[np.ndarray], kinds: list[str], values: np.ndar
         if len(below) and int(below[-1]) >= above:
             raise invalid(f"a value's row, {int(below[-1])}, is not in [0, {above})")
     if not values.ndim or len(levels[-1]) != len(values):
-        raise invalid(f"there are {values.shape[:1]} values for {len(levels[-1])} places")
+        raise invalid(f"Row partition size {len(levels[-1])} exceeds the number of values, {values.shape[:1]}")
     return rows, levels
 
 
@@ -362,7 +372,8 @@ def _(call, grad):
     flat = raw.Reshape(where, [-1])
     rows = raw.Reshape(grad, raw.ConcatV2([[-1], raw.Shape(values)[1:]], 0))
     used = raw.Where(raw.GreaterEqual(flat, 0))[:, 0]
-    grad_values = IndexedSlices(raw.GatherV2(rows, used, 0), raw.GatherV2(flat, used, 0), raw.Shape(values))
+    places = raw.ExpandDims(raw.GatherV2(flat, used, 0), 1)
+    grad_values = raw.ScatterNd(places, raw.GatherV2(rows, used, 0), raw.Shape(values))
     free = raw.Where(raw.Less(flat, 0))[:, 0]
     rest = raw.Sum(raw.GatherV2(rows, free, 0), [0])
     axes, _ = raw.BroadcastGradientArgs(raw.Shape(call.default_value), raw.Shape(rest))

@@ -37,8 +37,8 @@ def pick(values: Any, places: Any) -> Any:
 def spans(starts: Any, limits: Any, step: Any = 1) -> RaggedTensor:
     """Return, for each start and limit, the numbers from one to the other."""
     kind = starts.dtype
-    zero, step = np.array(0, kind.np), np.array(step, kind.np)
-    lengths = raw.Maximum(-((starts - limits) // step) if step > 0 else -((limits - starts) // -step), zero)
+    zero, step = np.array(0, kind.np), step if isinstance(step, Tensor) else np.array(step, kind.np)
+    lengths = raw.Maximum(-((starts - limits) // step), zero)
     made = RaggedTensor.from_row_lengths(starts, lengths, validate=False)  # its values come in the next line
     return made.with_values(raw.GatherV2(starts, made.value_rowids(), 0) + made.offsets() * step)
 
@@ -408,33 +408,3 @@ def reverse(value: RaggedTensor, axes: Any) -> Any:
     rank = value.shape.rank
     turned = {int(a) + (rank if a < 0 else 0) for a in np.atleast_1d(convert(axes).constant_value())}
     return value[tuple(slice(None, None, -1) if a in turned else slice(None) for a in range(rank))]
-
-
-def split(value: RaggedTensor, sizes: Any, axis: Any = 0) -> list[Any]:
-    """Return a value in several parts along an axis: as many as `sizes` says, or of these sizes."""
-    axis = int(axis) + (value.shape.rank if axis < 0 else 0)
-    if axis > 1:
-        inner = value.values
-        parts = (
-            split(inner, sizes, axis - 1) if isinstance(inner, RaggedTensor) else _dense_parts(inner, sizes, axis - 1)
-        )
-        return [value.with_values(part) for part in parts]
-    if axis == 1 and value._uniform is None:
-        raise ValueError("a ragged tensor is not split along axis 1: its rows have different lengths")
-    if isinstance(sizes, int):
-        if sizes <= 0:
-            raise ValueError(f"num_or_size_splits must be greater than zero, got {sizes}")
-        count = dimension_value(value.shape[axis])
-        if count is None or count % sizes:
-            raise ValueError(f"{count} entries of axis {axis} cannot be exactly split into {sizes} parts")
-        sizes = [count // sizes] * sizes
-    ends = np.cumsum(convert(sizes).constant_value()).tolist()
-    before = (slice(None),) * axis
-    return [value[(*before, slice(start, end))] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-def _dense_parts(values: Any, sizes: Any, axis: int) -> list[Any]:
-    if isinstance(sizes, int):
-        return raw.Split(axis, values, num_split=sizes)
-    sizes = convert(sizes)
-    return raw.SplitV(values, sizes, axis, num_split=sizes.shape[0])

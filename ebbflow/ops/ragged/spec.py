@@ -173,6 +173,22 @@ class RaggedTensorSpec(BatchableTypeSpec):
         return self
 
 
+class RaggedTensorType:
+    """What a function's result is: a ragged tensor of a dtype, a number of ragged axes and a dtype of splits."""
+
+    def __init__(self, dtype: Any, ragged_rank: int, row_splits_dtype: Any = dtypes.int64) -> None:
+        self._dtype, self._ragged_rank = dtype, ragged_rank
+        self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
+
+    dtype = property(lambda self: self._dtype, doc="The dtype of the values.")
+    ragged_rank = property(lambda self: self._ragged_rank, doc="How many axes are ragged.")
+    row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The dtype of the splits.")
+
+    def of_rows(self) -> RaggedTensorSpec:
+        """Return the type of each row of such a ragged tensor."""
+        return RaggedTensorSpec(None, self._dtype, self._ragged_rank - 1, self._row_splits_dtype)
+
+
 def _values_in(dims: Any, levels: int) -> int | None:
     """Return how many rows there are at a level, where all lengths before it are known."""
     count = 1

@@ -25,7 +25,7 @@ from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
 from ebbflow.ops.ragged.checks import check_values_fit
-from ebbflow.ops.ragged.dense_parts import filled_up, fitted_to, full_of, lengths_before, with_first_axes_merged
+from ebbflow.ops.ragged.dense_parts import filled_up, lengths_before, padded, with_first_axes_merged
 from ebbflow.ops.ragged.partition import RowPartition, as_splits, partition
 from ebbflow.ops.ragged.span_loops import at_hand
 from ebbflow.ops.ragged.value import RaggedTensorValue
@@ -467,14 +467,13 @@ class RaggedTensor(CompositeTensor):
         >>> RaggedTensor.from_row_lengths([1, 2, 3], [2, 1]).to_tensor().numpy().tolist()
         [[1, 2], [3, 0]]
         """
-        values = self._values.to_tensor(default_value) if isinstance(self._values, RaggedTensor) else self._values
-        default = convert(_zero(values.dtype) if default_value is None else default_value, values.dtype)
-        if at_hand(self._splits, values) and (filled := filled_up(self._splits, values, default)) is not None:
-            return filled if shape is None else fitted_to(filled, shape, default)
-        places = raw.Pack([self.value_rowids(), self.offsets()], axis=1)
-        flat = self.with_values(values)
-        filled = raw.TensorScatterUpdate(full_of(flat.bounding_shape(), default), places, values)
-        return filled if shape is None else fitted_to(filled, shape, default)
+        with name_scope(name, "RaggedToTensor"):
+            default = convert(_zero(self.dtype) if default_value is None else default_value, self.dtype)
+            if shape is None and default._dims == () and at_hand(self._splits, self.flat_values):
+                inner = self._values.to_tensor(default) if isinstance(self._values, RaggedTensor) else self._values
+                if (filled := filled_up(self._splits, inner, default)) is not None:
+                    return filled
+            return padded(self, default, shape)
 
     def to_sparse(self, name: str | None = None) -> Any:
         """Return all elements as a sparse tensor of the smallest shape they fit into."""

@@ -144,7 +144,23 @@ tf.map_fn(lambda a: a, s)
     .split(" | ")
 )
 
-FAMILIES = {"slices": SLICES, "computed": COMPUTED, "reduced": REDUCED, "arranged": ARRANGED, "mapped": MAPPED}
+EDGES = (
+    """
+tf.ragged.constant([1, 2, 3, 4], inner_shape=(2, 2)) | tf.ragged.constant([1, 2, 3], inner_shape=(1, 1)) | tf.ragged.constant(12, ragged_rank=1)
+tf.ragged.constant([[[1]], [[[2]]]]) | tf.ragged.constant([[1], [[]]]) | tf.ragged.constant([[[1, 2], [3]]], ragged_rank=0) | tf.ragged.constant([[]], inner_shape=(1, 0))
+tf.ragged.constant([[[1, 2], [3, 4]], [[5, 6], [7, 8, 9]]], ragged_rank=1) | tf.ragged.constant([[1, 2], [3]], ragged_rank=3) | tf.ragged.constant([[], []], ragged_rank=3)
+tf.ragged.constant([[[1, 2]], np.array([])]) | tf.ragged.constant(r) | tf.ragged.constant([], inner_shape=(0, 3))
+r.to_tensor(9.0, shape=[2, tf.constant(2)]) | r.to_tensor(shape=tf.constant([5, 1])) | m.to_tensor([7.0, 8.0])
+m.to_tensor([9.0], shape=[None, 2, None]) | n.to_tensor(-1, shape=[None, 1, None]) | r.to_tensor('a')
+r[:, ::tf.constant(2)] | r[:, ::tf.constant(-1)] | r[:, tf.constant(1)::tf.constant(1)] | n[:, :, :tf.constant(-1)] | u[:, tf.constant(-1)] | u[:, -2] | u[:, 2] | u[:, tf.constant(0):] | r[[]]
+tf.split(r, 1, axis=1) | tf.split(r, 3) | tf.split(r, 0) | tf.split(r, [1, 2]) | tf.split(r, tf.constant([2, 2])) | tf.split(r, [1, -1, 4]) | tf.split(u, 2, axis=1) | tf.split(u, [2, 0], axis=1) | tf.split(r, [1.0, 3.0])
+tf.map_fn(lambda k: tf.range(k), tf.constant([], tf.int32), fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))
+""".replace("\n", " | ")
+    .strip(" |")
+    .split(" | ")
+)
+
+FAMILIES = {"slices": SLICES, "computed": COMPUTED, "reduced": REDUCED, "arranged": ARRANGED, "mapped": MAPPED, "edges": EDGES}
 
 
 def evaluate(tf, expression, in_function=False):

@@ -265,7 +265,7 @@ def test_parts_along_inner_axes():
     rows = R.from_row_lengths([[1, 2, 3], [4, 5, 6]], [2, 0])
     assert [plain(part) for part in tf.split(rows, 3, axis=2)] == [[[[1], [4]], []], [[[2], [5]], []], [[[3], [6]], []]]
     assert [plain(part) for part in tf.split(rows, [2, 1], axis=-1)] == [[[[1, 2], [4, 5]], []], [[[3], [6]], []]]
-    with pytest.raises(ValueError, match="not split along axis 1"):
+    with pytest.raises(ValueError, match="along its ragged dimension, axis 1"):
         tf.split(rows, 2, axis=1)
 
 
@@ -289,3 +289,38 @@ def test_gradient_of_picked_rows_is_dense():
         tape.watch(rows)
         picked = tf.gather(rows, [0, 2])
     assert tape.gradient(picked, rows).to_list() == [[1.0, 1.0], [0.0], [1.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r: r.to_tensor([1.0]), "default_value.rank = 1  must be less than rt_input.flat_values.rank = 1"),
+        (lambda r: r.to_tensor(shape=[4, 4, 4]), "rt_input.rank = 2 but shape.rank = 3"),
+        (lambda r: tf.split(r, [1, 2], num=3), "`num` does not match"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, words):
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=words):
+        call(rows())
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=words):
+        tf.function(call)(rows())
+
+
+def test_parts_of_sizes_that_a_run_knows():
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None]), tf.TensorSpec(None, tf.int32)])
+    def parts(r, sizes):
+        return tf.split(r, sizes, num=2)
+
+    assert [plain(part) for part in parts(rows(), [1, 1])] == [[[1.0, 2.0]], [[3.0]]]
+    for sizes in ([2, 1], [1, 1, 0], [3, -1]):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            parts(rows(), sizes)
+
+
+def test_gradients_of_cut_and_filled_rows():
+    r, default = rows(), tf.constant(0.5)
+    with tf.GradientTape() as tape:
+        tape.watch([r.flat_values, default])
+        filled = r.to_tensor(default, shape=[3, 1]) * tf.constant([[2.0], [3.0], [5.0]])
+    found = tape.gradient(filled, [r.flat_values, default])
+    assert [plain(g) for g in found] == [[2.0, 0.0, 3.0], 5.0]
