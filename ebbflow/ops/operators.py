@@ -81,7 +81,7 @@ def install_binary(
 
     def general_reflected(y, x):
         if not isinstance(y, Tensor):
-            return borrowed(public, x, y)
+            return borrowed(public, _numbers_like(y, x), y)
         if not isinstance(x, Tensor):
             x = _other_side(y, x)
         return apply(x, y, name=name)
@@ -104,6 +104,12 @@ def _said_by_the_other(reflected: str, x: Any, y: Any, error: Exception) -> Any:
         if answer is not NotImplemented:
             return answer
     raise error
+
+
+def _numbers_like(borrower: Any, value: Any) -> Any:
+    """Return an array as a tensor of the dtype of what has taken the operator over, as tensors do; else the value."""
+    dtype = getattr(borrower, "dtype", None)
+    return convert(value, None, dtype) if dtype is not None and isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _other_side(tensor: Any, value: Any) -> Any:

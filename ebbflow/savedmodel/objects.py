@@ -21,11 +21,15 @@ class SignatureMap(Mapping[str, Any], Trackable):
     """The signatures of a model, by name; each is built when it is first asked for."""
 
     def __init__(self, signatures: Mapping[str, Any] | None = None) -> None:
-        self._signatures: dict[str, Any] = dict(signatures or {})
+        self._made: dict[str, Any] = dict(signatures or {})
         self._later: dict[str, Callable[[], Any]] = {}
 
+    @property
+    def _signatures(self) -> dict[str, Any]:
+        return {name: self[name] for name in self}
+
     def _add_signature(self, name: str, concrete_function: Any) -> None:
-        self._signatures[name] = concrete_function
+        self._made[name] = concrete_function
 
     def add_later(self, name: str, make: Callable[[], Any]) -> None:
         """Add a signature that `make` builds."""
@@ -33,29 +37,29 @@ class SignatureMap(Mapping[str, Any], Trackable):
 
     def __getitem__(self, key: str) -> Any:
         if key in self._later:
-            self._signatures[key] = self._later.pop(key)()
-        return self._signatures[key]
+            self._made[key] = self._later.pop(key)()
+        return self._made[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter([*self._signatures, *self._later])
+        return iter([*self._made, *self._later])
 
     def __len__(self) -> int:
-        return len(self._signatures) + len(self._later)
+        return len(self._made) + len(self._later)
 
     def __repr__(self) -> str:
-        return f"_SignatureMap({ {name: self[name] for name in self} })"
+        return f"_SignatureMap({self._signatures})"
 
     @property
     def _object_identifier(self) -> str:
         return "signature_map"
 
     def _add_trackable_child(self, name: str, value: Any) -> None:
-        self._signatures[name] = value
+        self._made[name] = value
 
     def _trackable_children(
         self, save_type: SaveType = SaveType.CHECKPOINT, cache: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return {name: self[name] for name in self} if save_type == SaveType.SAVEDMODEL else {}
+        return self._signatures if save_type == SaveType.SAVEDMODEL else {}
 
 
 class LoadedObject(AutoTrackable):

@@ -86,12 +86,33 @@ def test_a_program_of_the_years_of_keras_2(tmp_path):
         print(np.allclose(again.predict(np.ones((1, 3)), verbose=0), model.predict(np.ones((1, 3)), verbose=0)))
         print(np.allclose(tf.saved_model.load("folder").signatures["serving_default"](tf.ones([1, 3])).popitem()[1],
                           model.predict(np.ones((1, 3)), verbose=0)))
+        print(list(tf.saved_model.load("folder").signatures._signatures))
         """,
         tmp_path,
     )
-    names, same, served = told.splitlines()
+    names, same, served, signature = told.splitlines()
     assert "'tf.nn.relu', 'tf.__operators__.add', 'tf.math.reduce_sum'" in names
     assert names.endswith("optimizers.legacy.gradient_descent") and (same, served) == ("True", "True")
+    assert signature == "['serving_default']"
+
+
+def test_symbolic_inputs_beside_arrays_and_as_an_index(tmp_path):
+    told = run(
+        """
+        import numpy as np
+        import tensorflow as tf
+        assert tf.keras.__version__.startswith("2.")
+        row, at = tf.keras.Input((4,)), tf.keras.Input((), dtype="int32")
+        print(tf.keras.Model(row, np.asarray([3.0]) * row)(tf.ones([1, 4])).numpy().tolist())
+        picked, first = (tf.keras.Model(at, y) for y in (tf.range(10.0)[at[0]], tf.range(10.0)[: at[0]]))
+        print(picked(tf.constant([6, 6])).numpy(), first(tf.constant([2])).numpy())
+        sparse = [tf.keras.Input((n,), batch_size=2, sparse=True) for n in (1, 2)]
+        print(tf.keras.layers.Concatenate(axis=1)(sparse).shape.as_list())
+        """,
+        tmp_path,
+        TF_USE_LEGACY_KERAS="1",
+    )
+    assert told.splitlines() == ["[[3.0, 3.0, 3.0, 3.0]]", "6.0 [0. 1.]", "[2, 3]"]
 
 
 def test_plain_keras_of_an_old_program(tmp_path):

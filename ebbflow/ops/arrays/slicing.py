@@ -15,7 +15,7 @@ import numpy as np
 
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
-from ebbflow.core.dispatch import borrowed
+from ebbflow.core.dispatch import borrowed, dispatches
 from ebbflow.core.elsewhere import RunElsewhere
 from ebbflow.core.op import op, record
 from ebbflow.core.scopes import name_scope
@@ -517,11 +517,14 @@ def _plain_slice(item: slice) -> bool:
 def _getitem(self, spec):
     """Return `self[spec]`; on plain ints and slices this is a NumPy view."""
     if context.graph_scopes and context.current_graph() is not None:
-        return slice_helper(self, spec)
+        return _lent_getitem(self, spec)
     index = _plain(spec)
     if index is None:
-        spec = _without_tensors(spec)
-        index = _plain(spec)
+        try:
+            index = _plain(plain := _without_tensors(spec))
+        except (TypeError, ValueError):
+            return _by_others(self, spec)
+        spec = plain
     if index is None:
         return slice_helper(self, spec)
     try:
@@ -567,8 +570,21 @@ def _as_int(item: Any) -> Any:
 
 def _lent_getitem(self, spec):
     """Return `self[spec]`; to a class that has taken this over from tensors it is a public function."""
-    return slice_helper(self, spec) if isinstance(self, Tensor) else borrowed("__operators__.getitem", self, spec)
+    if not isinstance(self, Tensor):
+        return borrowed(_PUBLIC, self, spec)
+    try:
+        return slice_helper(self, spec)
+    except (TypeError, ValueError):
+        return _by_others(self, spec)
 
 
+def _by_others(x: Any, spec: Any) -> Any:
+    """Return what dispatchers make of `x[spec]`, of an index that is theirs; to be called where slicing has failed."""
+    if not dispatches():
+        raise  # the error that is being handled
+    return borrowed(_PUBLIC, x, spec)
+
+
+_PUBLIC = "__operators__.getitem"
 Tensor.__getitem__ = _lent_getitem  # type: ignore[method-assign]
 EagerTensor.__getitem__ = _getitem  # type: ignore[method-assign]

@@ -26,6 +26,7 @@ from ebbflow.ops.arrays.shaping import shape as dense_shape
 from ebbflow.ops.declare import raw, show
 from ebbflow.ops.elementwise.binary import real_of
 from ebbflow.ops.reduce.reductions import one_of
+from ebbflow.ops.sparse.layout import joined_shape
 
 
 def as_sparse(value: Any) -> SparseTensor:
@@ -272,7 +273,10 @@ def concat(
     parts = raw.SparseConcat(
         [sp.indices for sp in inputs], [sp.values for sp in inputs], shapes, concat_dim=axis, name=name
     )
-    return SparseTensor(*parts)
+    made = SparseTensor(*parts)
+    if context.graph_scopes:
+        made.set_shape(joined_shape([sp.shape.dims for sp in inputs], axis, expand_nonconcat_dims))
+    return made
 
 
 def concat_v1(

@@ -422,3 +422,16 @@ def _(xp, reverse_index_map, grad_values):
 def rows_of(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows (all axes but the last) and to which of them each place belongs."""
     return grouped(indices, range(indices.shape[1] - 1))
+
+
+def joined_shape(shapes: list[Any], axis: int, expand: bool) -> list[int | None] | None:
+    """Return what is known of the shape of sparse tensors put one behind the other."""
+    if any(dims is None or len(dims) != len(shapes[0]) for dims in shapes):
+        return None
+    along = [[dim.value for dim in dims] for dims in zip(*shapes, strict=True)]
+    joined = [
+        None if None in lengths and expand else max((n for n in lengths if n is not None), default=None)
+        for lengths in along
+    ]
+    joined[axis] = None if None in along[axis] else sum(along[axis])
+    return joined
