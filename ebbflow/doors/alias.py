@@ -31,6 +31,17 @@ MODULE_NAMES = {
 }
 """Classes that Keras knows by the module in which TensorFlow has them: below `tensorflow.python`."""
 
+WRAPPERS = (
+    "keras.wrappers",
+    "keras._tf_keras.keras.wrappers",
+    "keras.api.wrappers",
+    "keras.api._tf_keras.keras.wrappers",
+)
+"""Where Keras 3 has its classes for scikit-learn, which takes longer to import than all else that it imports."""
+
+ORBAX = "keras.src.callbacks.orbax_checkpoint"
+"""A module that imports JAX to give releases before ours one name more."""
+
 
 def install() -> None:
     """Have `import tensorflow` answered by Ebbflow from now on, here and in processes started by `multiprocessing`.
@@ -83,8 +94,15 @@ def needs(packages: Container[str | None], hint: str) -> Iterator[None]:
 
 
 def name_modules() -> None:
-    """Once Keras is imported, have the classes it knows by their module say the one it looks for."""
+    """Once Keras is imported, have the classes it knows by their module say the one it looks for.
+
+    Of what it imports for others, what it can do without is left until it is used: half of the time, and two thirds of
+    the objects that every collection of garbage walks over.
+    """
     watch.after_import("keras", lambda keras: _name_classes())
+    for name in WRAPPERS:
+        watch.load_when_used(name)
+    watch.load_without(ORBAX, "jax")
 
 
 def _name_classes() -> None:

@@ -1,4 +1,4 @@
-"""Doing something to a module as soon as it is imported, without importing it.
+"""Doing something to a module as soon as it is imported, without importing it; having it loaded later, or with less.
 
 Knows Python's import system only. One finder stands first on `sys.meta_path`, and steps aside for every module nobody
 waits for.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
+from importlib.util import LazyLoader, find_spec
 from types import ModuleType
 from typing import Any
 
@@ -20,35 +20,53 @@ def after_import(name: str, action: Callable[[ModuleType], None]) -> None:
     if module is not None:
         action(module)
         return
-    _finder.waiting.setdefault(name, []).append(action)
+    _wrap(name, lambda loader: _After(loader, action))
+
+
+def load_when_used(name: str) -> None:
+    """Have a module that is imported loaded only when something of it is asked for."""
+    _wrap(name, LazyLoader)
+
+
+def load_without(name: str, other: str) -> None:
+    """Have a module find that `other` is not installed while it is loaded, unless somebody has imported that before."""
+    _wrap(name, lambda loader: _Without(loader, other))
+
+
+def _wrap(name: str, wrap: Callable[[Any], Any]) -> None:
+    """Put a loader around that of a module which is not imported yet."""
+    if name in sys.modules:
+        return
+    _finder.waiting.setdefault(name, []).append(wrap)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
 
 
 class _Finder:
     def __init__(self) -> None:
-        self.waiting: dict[str, list[Callable[[ModuleType], None]]] = {}
+        self.waiting: dict[str, list[Callable[[Any], Any]]] = {}
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         if name not in self.waiting:
             return None
-        actions = self.waiting.pop(name)
+        wraps = self.waiting.pop(name)
         try:
             spec = find_spec(name)
         except (ImportError, ValueError):
             spec = None
         if spec is None or spec.loader is None:
-            self.waiting[name] = actions
+            self.waiting[name] = wraps
             return None
-        spec.loader = _Loader(spec.loader, actions)  # type: ignore[assignment]
+        for wrap in wraps:
+            spec.loader = wrap(spec.loader)
         return spec
 
 
-class _Loader:
-    """The module's own loader, with the actions done after it."""
+class _Around:
+    """A loader around the module's own, which is the one that the module shows afterwards."""
 
-    def __init__(self, loader: Any, actions: list[Callable[[ModuleType], None]]) -> None:
-        self._loader, self._actions = loader, actions
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -57,11 +75,39 @@ class _Loader:
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        self._loader.exec_module(module)
         assert module.__spec__ is not None
         module.__spec__.loader = module.__loader__ = self._loader
-        for action in self._actions:
-            action(module)
+        self._loader.exec_module(module)
+
+
+class _After(_Around):
+    """Does something with the module once it is loaded."""
+
+    def __init__(self, loader: Any, action: Callable[[ModuleType], None]) -> None:
+        super().__init__(loader)
+        self._action = action
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        self._action(module)
+
+
+class _Without(_Around):
+    """Loads the module as if another one were not installed."""
+
+    def __init__(self, loader: Any, other: str) -> None:
+        super().__init__(loader)
+        self._other = other
+
+    def exec_module(self, module: ModuleType) -> None:
+        hidden = self._other not in sys.modules
+        if hidden:
+            sys.modules[self._other] = None  # type: ignore[assignment]  # Python's word for "there is none"
+        try:
+            super().exec_module(module)
+        finally:
+            if hidden:
+                del sys.modules[self._other]
 
 
 _finder = _Finder()

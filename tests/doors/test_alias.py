@@ -92,11 +92,14 @@ def test_keras_behind_every_path(tmp_path):
         import keras
         print(tf.keras.layers.Dense is Dense is keras.layers.Dense, models.Sequential is keras.Sequential)
         print(keras.backend.backend(), isinstance(keras.Variable(1.0).value, tf.Variable))
+        import sys
+        print("sklearn" in sys.modules, "jax" in sys.modules, keras.callbacks.OrbaxCheckpoint.__name__)
+        print(keras.wrappers.SKLearnRegressor is tf.keras.wrappers.SKLearnRegressor)
         """,
         KERAS_HOME=str(tmp_path),
         KERAS_BACKEND="tensorflow",
     )
-    assert told == ["True", "True", "tensorflow", "True"]
+    assert told == ["True", "True", "tensorflow", "True", "False", "False", "OrbaxCheckpoint", "True"]
 
 
 def test_a_program_run_by_ebbflow_finds_it_behind_keras(tmp_path):
