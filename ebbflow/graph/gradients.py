@@ -60,7 +60,7 @@ def gradients(
     flat_ys, values = flat_tensors(_as_list(ys)), _as_list(xs)
     flat_xs = flat_tensors(values)
     flat_stops = [] if stop_gradients is None else _as_list(stop_gradients)
-    given = [None] * len(flat_ys) if grad_ys is None else flat_tensors(_as_list(grad_ys))
+    given = [None] * len(flat_ys) if grad_ys is None else _given(_as_list(grad_ys), len(flat_ys))
     if len(given) != len(flat_ys):
         raise ValueError(f"Passed {len(given)} grad_ys for {len(flat_ys)} ys")
     graph = context.current_graph()
@@ -77,6 +77,12 @@ def gradients(
         pairs = zip(found, flat_xs, strict=True)
         filled = [g if g is not None else unconnected(x, unconnected_gradients) for g, x in pairs]
         return gradients_like(values, filled)
+
+
+def _given(grads: list[Any], count: int) -> list[Any]:
+    """Return the gradients that are given, one for each y: a list among them may be the numbers of one."""
+    flat = flat_tensors(grads)
+    return grads if len(flat) != count and len(grads) == count else flat
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.declare import raw
 from ebbflow.ops.image import colour
 from ebbflow.ops.image.files import adjust_jpeg_quality
-from ebbflow.ops.image.layout import of_any_rank
+from ebbflow.ops.image.layout import of_any_rank, refuse_other_ranks
 from ebbflow.ops.lengths import lengths_of, packed
 from ebbflow.ops.random.stateful import random_uniform
 from ebbflow.ops.random.stateless import stateless_random_uniform
@@ -27,11 +27,10 @@ def _flipped(image: Any, axis: int, scope: str, draw: Any) -> Any:
         rank = image.shape.rank
         if rank is None:
             return of_any_rank(image, lambda batch: _flipped(batch, axis, scope, draw))
+        refuse_other_ranks(image, rank)
         if rank == 3:
             turned = raw.ReverseV2(image, np.array([axis], np.int32))
             return raw.SelectV2(raw.Less(draw([]), np.float32(0.5)), turned, image)
-        if rank != 4:
-            raise ValueError(f"'image' (shape {image.shape}) must have either 3 or 4 dimensions.")
         chance = draw(packed(lengths_of(image)[:1]))
         turns = raw.Reshape(raw.Round(chance), np.array([-1, 1, 1, 1], np.int32))
         turned = raw.ReverseV2(image, np.array([axis + 1], np.int32))

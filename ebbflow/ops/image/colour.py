@@ -188,7 +188,9 @@ def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
         if images._dims is None:
             ones = raw.Fill(raw.ExpandDims(raw.Sub(raw.Rank(images), 1), 0), 1)
             return raw.Tile(images, raw.ConcatV2([ones, np.array([3], np.int32)], 0))
-        if not images._dims or images._dims[-1] not in (None, 1):
+        if len(images._dims) < 2:
+            raise ValueError(f"A grayscale image (shape {images.shape}) must be at least two-dimensional.")
+        if images._dims[-1] not in (None, 1):
             raise ValueError(f"Last dimension of a grayscale image should be size 1, got shape {images.shape}")
         return raw.Tile(images, np.array([1] * (len(images._dims) - 1) + [3], np.int32))
 
@@ -200,7 +202,7 @@ def per_image_standardization(image: TensorLike) -> Tensor:
         if image.shape.rank is not None and image.shape.rank < 3:
             raise ValueError(f"'image' (shape {image.shape}) must be at least three-dimensional.")
         if image.dtype not in (dtypes.float16, dtypes.float32):
-            image = convert_image_dtype(image, dtypes.float32)
+            image = cast(image, dtypes.float32)
         return _standardized(image)
 
 

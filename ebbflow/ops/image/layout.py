@@ -29,9 +29,18 @@ def batched(image: Any) -> tuple[Any, int]:
         image = raw.ExpandDims(image, np.array(0, np.int32))
         image.set_shape([None] * 4)
         return image, 3
+    refuse_other_ranks(image, rank, "must have either 3 or 4 dimensions.")
+    return (raw.ExpandDims(image, np.array(0, np.int32)) if rank == 3 else image), rank
+
+
+def refuse_other_ranks(image: Any, rank: int | None, words: str = "must be at least three-dimensional.") -> None:
+    """Raise for what is neither an image nor a batch of them, or holds none."""
+    if rank is not None and rank < 3:
+        raise ValueError(f"'image' (shape {image.shape}) {words}")
     if rank not in (3, 4):
         raise ValueError(f"'image' (shape {image.shape}) must have either 3 or 4 dimensions.")
-    return (raw.ExpandDims(image, np.array(0, np.int32)) if rank == 3 else image), rank
+    if 0 in image._dims[-3:]:
+        raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {image.shape}")
 
 
 def unbatched(images: Any, rank: int) -> Any:
@@ -42,8 +51,7 @@ def unbatched(images: Any, rank: int) -> Any:
 def _ranked(image: Any) -> tuple[Any, int]:
     image = convert(image, name="image")
     rank = image.shape.rank
-    if rank not in (3, 4):
-        raise ValueError(f"'image' (shape {image.shape}) must have either 3 or 4 dimensions.")
+    refuse_other_ranks(image, rank)
     return image, rank
 
 

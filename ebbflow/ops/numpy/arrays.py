@@ -38,7 +38,8 @@ Dims = Any
 def _dims(shape: Any) -> Any:
     if isinstance(shape, (int, np.integer)):
         return [int(shape)]
-    return raw.Reshape(shape, [-1]) if isinstance(shape, Tensor) and shape.shape.rank == 0 else shape
+    scalar = isinstance(shape, (Tensor, np.ndarray)) and len(shape.shape) == 0
+    return raw.Reshape(shape, [-1]) if scalar else shape
 
 
 def _type(dtype: Any, like: Any = None) -> Any:
@@ -47,6 +48,8 @@ def _type(dtype: Any, like: Any = None) -> Any:
         return default_float()
     if dtype is None:
         return None if like is None else like.dtype
+    if isinstance(dtype, str) and dtype[1:].isdigit() and dtype[0] in "SU":  # texts of a length, which is not kept
+        return dtypes.string
     return dtypes.int64 if dtype is int else dtypes.as_dtype(dtype)
 
 
@@ -65,7 +68,12 @@ def asarray(a: ArrayLike, dtype: DTypeLike | None = None) -> Tensor:
     return tensor(a, _type(dtype))
 
 
-asanyarray = ascontiguousarray = asarray
+asanyarray = asarray
+
+
+def ascontiguousarray(a: ArrayLike, dtype: DTypeLike | None = None) -> Tensor:
+    """Return a tensor of `a`, of at least one axis."""
+    return array(a, dtype, ndmin=1)
 
 
 def copy(a: ArrayLike) -> Tensor:

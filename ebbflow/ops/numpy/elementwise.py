@@ -149,14 +149,10 @@ def float_power(x1: ArrayLike, x2: ArrayLike) -> Tensor:
 
 
 def sign(x: ArrayLike, out: Array | None = None, where: TensorLike | None = None, **kwargs: Any) -> Tensor:
-    """Return -1, 0 or 1; of complex numbers that of the real part, or of the imaginary where that is zero."""
+    """Return -1, 0 or 1; of complex numbers, which way they point."""
     if out is not None or where is not None or kwargs:
         raise ValueError("tf.numpy doesn't support setting out or where")
-    x = tensor(x)
-    if not x.dtype.is_complex:
-        return raw.Sign(x)
-    real, imag = raw.Real(x, Tout=x.dtype.real_dtype), raw.Imag(x, Tout=x.dtype.real_dtype)
-    return cast(choose(real == 0, raw.Sign(imag), raw.Sign(real)), x.dtype)
+    return raw.Sign(tensor(x))
 
 
 def signbit(x: ArrayLike) -> Tensor:

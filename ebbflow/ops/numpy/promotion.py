@@ -127,12 +127,19 @@ def tensor(x: Any, dtype: Any = None) -> Any:
     elif weak_kind(x) is not None:
         array = x if is_auto_dtype_conversion_enabled() else np.asarray(x, result_type(x).as_numpy_dtype)
         own = convert(array)
+    elif _is_text(x):
+        own = convert(x)
     elif isinstance(x, (list, tuple)):
         met = result_type(*x)
         own = convert([tensor(item, met) for item in x])
     else:
         own = convert(x)
     return own if wanted is None or own.dtype.base_dtype == wanted else cast(own, wanted)
+
+
+def _is_text(x: Any) -> bool:
+    """Return whether nested lists hold texts; by itself a text may name a dtype."""
+    return isinstance(x, (list, tuple)) and any(isinstance(item, (str, bytes)) or _is_text(item) for item in x)
 
 
 def together(*xs: Any) -> list[Any]:

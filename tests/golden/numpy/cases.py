@@ -23,7 +23,8 @@ MANY = """
 OTHERS = """
     np.bitwise_and(i32, 6) | np.bitwise_or(i32, i8) | np.bitwise_xor(i64, 3) | np.bitwise_not(i32) | np.gcd(i32, 6)
     np.lcm(i32, 4) | np.clip(i32, 2, 3) | np.clip(f32, None, 1.0) | np.where(b, i32, 2.5) | np.where(b, 1, 0)
-    np.where(b) | np.select([b, ~b], [i32, f32])
+    np.where(b) | np.select([b, ~b], [i32, f32]) | np.array(["a", b"bc"], dtype="S8") | np.array([["a"]], "U8") | np.array(["a"])
+    np.ascontiguousarray(2.5) | np.zeros(i32[0]) | np.sign(c64 * (1 + 2j)) | np.empty_like(["a"], dtype="S8")
     np.divmod(i32, 3) | np.polyval([1, 2, 3], i32) | np.polyval([1.5, 2], 3)
     np.sum(m, axis=0) | np.sum(m, axis=1, keepdims=True) | np.mean(m, axis=0) | np.max(m, axis=1) | np.argmax(m, axis=0)
     np.cumsum(m, axis=1) | np.cumprod(m, axis=0) | np.sum(i8, dtype="float32") | np.var(m, ddof=1) | np.std(m, axis=0)

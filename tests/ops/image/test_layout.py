@@ -35,3 +35,25 @@ def test_what_is_known_of_the_middle():
         assert tf.image.central_crop(image, 0.5).shape.as_list() == [None, 30, 3]
         images = tf.compat.v1.placeholder(tf.float32, [5, None, None, 3])
         assert tf.image.central_crop(images, 0.5).shape.as_list() == [5, None, None, 3]
+
+
+def test_standardized_integers_are_not_scaled_first():
+    dim = np.arange(12).reshape(2, 2, 3)  # so dark that the least deviation would count, had it been scaled
+    for kind in (np.uint8, np.int16, np.float64):
+        found = tf.image.per_image_standardization(dim.astype(kind))
+        assert found.dtype == tf.float32 and abs(float(found[0, 0, 0]) + 1.593255) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: tf.image.flip_left_right(tf.ones([2, 2])), "at least three-dimensional"),
+        (lambda: tf.image.flip_up_down(tf.ones([0, 2, 3])), "must be > 0"),
+        (lambda: tf.image.random_flip_up_down(tf.ones([1, 2, 0, 3])), "must be > 0"),
+        (lambda: tf.image.crop_to_bounding_box(tf.ones([0, 5, 3]), 0, 0, 1, 1), "must be > 0"),
+        (lambda: tf.image.grayscale_to_rgb(tf.ones([2])), "at least two-dimensional"),
+    ],
+)
+def test_what_is_no_image_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
