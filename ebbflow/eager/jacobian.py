@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,20 @@ from ebbflow.core.convert import convert
 from ebbflow.eager.backprop import unconnected
 from ebbflow.ops.declare import raw
 
+of_graphs: list[Callable[[Any, list[Any]], list[Any]]] = []
+"""Who loops over the entries of a target whose number only the run knows: given it and the sources."""
+
 
 def jacobian(tape: Any, target: Any, sources: Any, mode: Any) -> Any:
     """Return d target / d source for each source."""
     _use(tape)
     flat = nest.flatten(sources)
+    if of_graphs and (target._dims is None or None in target._dims):
+        found = [
+            unconnected(_spread(target, x), mode) if grad is None else grad
+            for grad, x in zip(of_graphs[0](target, flat), flat, strict=True)
+        ]
+        return nest.pack_sequence_as(sources, found)
     handles = [getattr(s, "_tape_handle", s) for s in flat]
     dims = _static(target, "jacobian")
     rows: list[list[Any]] = [[] for _ in flat]
@@ -31,23 +41,33 @@ def jacobian(tape: Any, target: Any, sources: Any, mode: Any) -> Any:
 def batch_jacobian(tape: Any, target: Any, source: Any, mode: Any) -> Any:
     """Return the Jacobian of each batch entry's target for its own source: the entries do not mix."""
     _check_unused(tape)
-    dims, source_dims = _static(target, "batch_jacobian"), _static(source, "batch_jacobian")
-    if not dims or not source_dims or dims[0] != source_dims[0]:
+    dims, source_dims = _entry_dims(target), _entry_dims(source)
+    if None not in (dims[0], source_dims[0]) and dims[0] != source_dims[0]:
         raise ValueError(
             f"Need first dimension of target shape ({list(dims)}) and source shape ({list(source_dims)}) to match."
         )
     _use(tape)
     handle = getattr(source, "_tape_handle", source)
-    inner = dims[1:]
+    size = int(np.prod(dims[1:], dtype=np.int64))
+    shape = raw.Shape(target)
     rows = []
-    for index in range(int(np.prod(inner, dtype=np.int64))):
-        pick = np.zeros((dims[0], int(np.prod(inner, dtype=np.int64))), target.dtype.np)
-        pick[:, index] = 1
-        rows.append(tape.backward([target], [handle], [convert(pick.reshape(dims))])[0])
-    if not rows or rows[0] is None:
-        return unconnected(raw.Fill(list(dims) + list(source_dims[1:]), convert(np.zeros((), target.dtype.np))), mode)
-    stacked = raw.Pack([_dense(r) for r in rows], axis=1)
-    return raw.Reshape(stacked, list(dims) + list(source_dims[1:]))
+    for index in range(size):
+        picked = np.eye(1, size, index, target.dtype.np).reshape(1, *dims[1:])
+        rows.append(tape.backward([target], [handle], [raw.BroadcastTo(convert(picked), shape)])[0])
+    whole = raw.ConcatV2([shape, np.array(source_dims[1:], np.int32)], 0)
+    if not rows or rows[0] is None:  # TensorFlow has zeros here, whatever is asked of unconnected gradients
+        return raw.Fill(whole, convert(np.zeros((), target.dtype.np)))
+    found = raw.Reshape(raw.Pack([_dense(r) for r in rows], axis=1), whole)
+    found.set_shape([*dims, *source_dims[1:]])
+    return found
+
+
+def _entry_dims(tensor: Any) -> tuple[Any, ...]:
+    """Return a batch's shape, of which the number of entries alone may be known when the graph runs."""
+    dims = tensor.shape.with_rank_at_least(2)._dims
+    if dims is None or None in dims[1:]:
+        raise ValueError(f"batch_jacobian needs entries of fully known shape, got {tensor!r}")
+    return dims
 
 
 def _use(tape: Any) -> None:
@@ -73,6 +93,12 @@ def _static(tensor: Any, what: str) -> tuple[int, ...]:
 
 def _dense(grad: Any) -> Any:
     return convert(grad)
+
+
+def _spread(target: Any, source: Any) -> Any:
+    """Return a zero for each entry of the target and of the source."""
+    zero = convert(np.zeros((), source.dtype.base_dtype.np))
+    return raw.Fill(raw.ConcatV2([raw.Shape(target), raw.Shape(convert(source))], 0), zero)
 
 
 def _stack(row: list[Any], dims: tuple[int, ...], source: Any, mode: Any) -> Any:

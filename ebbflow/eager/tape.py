@@ -228,7 +228,7 @@ class GradientTape(Recorder):
         return grads
 
     def _gradient(self, target: Any, sources: Any, output_gradients: Any, mode: Any) -> Any:
-        targets = [_dense(t) for t in flat_tensors(nest.flatten(target)) if t is not None]
+        targets = [self._target(t) for t in flat_tensors(nest.flatten(target)) if t is not None]
         values = nest.flatten(sources)
         flat_sources = flat_tensors(values)
         for item in flat_sources:
@@ -246,6 +246,13 @@ class GradientTape(Recorder):
         grads = self.backward(targets, handles, given)
         filled = [g if g is not None else unconnected(s, mode) for g, s in zip(grads, flat_sources, strict=True)]
         return nest.pack_sequence_as(sources, gradients_like(values, filled))
+
+    def _target(self, target: Any) -> Any:
+        """Return what is differentiated; a variable is read before the eyes of the tape."""
+        if not hasattr(target, "_tape_handle") or self._recording:
+            return _dense(target)
+        with self:
+            return convert(target)
 
     def backward(self, targets: Sequence[Any], sources: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         """Return the gradient of `targets` for each source tensor, or None where there is none."""

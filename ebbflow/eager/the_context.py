@@ -26,6 +26,16 @@ class Context:
     get_logical_device_configuration = staticmethod(devices.get_logical_device_configuration)
     set_logical_device_configuration = staticmethod(devices.set_logical_device_configuration)
 
+    soft_device_placement = property(
+        lambda self: config.get_soft_device_placement(), lambda self, on: config.set_soft_device_placement(on)
+    )
+    log_device_placement = property(
+        lambda self: config.get_log_device_placement(), lambda self, on: config.set_log_device_placement(on)
+    )
+    intra_op_parallelism_threads = property(lambda self: config.get_intra_op_parallelism_threads())
+    inter_op_parallelism_threads = property(lambda self: config.get_inter_op_parallelism_threads())
+    config = property(lambda self: get_config())
+
     def executing_eagerly(self) -> bool:
         """Return whether an op called here runs at once."""
         return context.executing_eagerly()
@@ -69,6 +79,11 @@ class Context:
 
 
 _CONTEXT = Context()
+
+
+def _reset_jit_compiler_flags() -> None:
+    """Forget whether whole graphs are to be compiled."""
+    config.set_jit(False)
 
 
 def _reset_context() -> None:

@@ -93,18 +93,17 @@ class Function(Trackable):
     def _experimental_autograph_options(self) -> Any:
         return self._options.get("experimental_autograph_options")
 
+    def _made_of(self, python_function: Callable[..., Any] | None = None) -> tuple[Any, ...]:
+        """Return what makes a function with the same wishes, which runs another Python function, or the same."""
+        function = self._python_function if python_function is None else python_function
+        wishes = self._autograph, self._jit_compile, self._reduce_retracing, self._max_traces, dict(self._options)
+        return (function, self._name, self._signature.input_signature, *wishes)
+
     def _clone(self, python_function: Callable[..., Any] | None) -> Function:
-        """Return a function of its own with the same wishes, which runs another Python function, or the same."""
-        return Function(
-            self._python_function if python_function is None else python_function,
-            self._name,
-            self._signature.input_signature,
-            self._autograph,
-            self._jit_compile,
-            self._reduce_retracing,
-            self._max_traces,
-            dict(self._options),
-        )
+        return Function(*self._made_of(python_function))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # in a pickle it has no traces
+        return Function, self._made_of()
 
     def _decorate(self, decorator: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         """Let a decorator have the Python function, before anything was traced."""

@@ -7,6 +7,7 @@ too. Knows graphs and types of arguments; knows nothing of when a trace is made 
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.spec import TensorSpec
 from ebbflow.core.tensor import EagerTensor, Tensor
+from ebbflow.eager import jacobian as jacobians
 from ebbflow.eager.tape import stop_recording
 from ebbflow.functions import side_effects
 from ebbflow.functions.func_graph import FuncGraph
@@ -188,3 +190,11 @@ def refuse_variable(first: bool) -> ValueError:
         "Creating variables on a non-first call to a function decorated with tf.function. Make the variable outside "
         "the function, or in its first call only (`if self.v is None: self.v = tf.Variable(...)`)."
     )
+
+
+def _looped_jacobian(target: Any, sources: list[Any]) -> list[Any]:
+    vectorized = importlib.import_module("ebbflow.functions.vectorize.vectorized_map")  # heavy, and seldom asked for
+    return vectorized.jacobian(target, sources)
+
+
+jacobians.of_graphs.append(_looped_jacobian)

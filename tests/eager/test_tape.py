@@ -363,3 +363,37 @@ def test_a_list_of_numbers_is_one_argument_to_differentiate_by():
     (gradient,) = gradients_function(lambda x: tf.reduce_sum(x * x))([1.0, 2.0])
     assert gradient.numpy().tolist() == [2.0, 4.0]
     assert gradients_function(lambda x: tf.stop_gradient(tf.argmax(x)))([0.0]) == [None]
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_jacobians_of_batches_whose_size_the_run_knows(rows):
+    v, apart = tf.Variable([[1.0, 2.0], [3.0, 4.0]]), tf.Variable(1.0)
+
+    def jacobians(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = tf.matmul(x, v) ** 2
+        return tape.jacobian(y, [x, v, apart], unconnected_gradients="zero"), tape.batch_jacobian(y, x)
+
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])[:rows]
+    traced = tf.function(jacobians, input_signature=[tf.TensorSpec([None, 2])])(x)
+    for found, wanted in zip(tf.nest.flatten(traced), tf.nest.flatten(jacobians(x)), strict=True):
+        np.testing.assert_allclose(found, wanted)
+
+
+def test_batch_jacobians_at_the_edges():
+    with tf.GradientTape(persistent=True) as tape:
+        x, empty = tf.constant([[1.0, 2.0]]), tf.zeros([1, 0])
+        tape.watch([x, empty])
+        y, other, none = x * x, tf.constant([[1.0]]), empty * 2.0
+    assert tape.batch_jacobian(other, x).numpy().tolist() == [[[0.0, 0.0]]]
+    assert tape.batch_jacobian(none, empty).shape == (1, 0, 0)
+    with pytest.raises(ValueError, match="must have rank at least 2"):
+        tape.batch_jacobian(y[0], x)
+
+
+def test_a_variable_is_differentiated_by_itself():
+    v = [tf.Variable(2.0), tf.Variable(5.0)]
+    with tf.GradientTape() as tape:
+        largest = max(v)
+    assert [None if g is None else float(g) for g in tape.gradient(largest, v)] == [None, 1.0]

@@ -1,5 +1,7 @@
 """Functions that are made again with another body, as libraries around TensorFlow do."""
 
+import pickle
+
 import pytest
 
 import ebbflow as tf
@@ -23,3 +25,18 @@ def test_decorating_comes_before_tracing():
     assert int(function(tf.constant(1))) == 20
     with pytest.raises(ValueError, match="cannot be decorated after they have been traced"):
         function._decorate(lambda inner: inner)
+
+
+def twice(x):
+    return 2 * x
+
+
+def test_a_pickled_function_keeps_its_wishes():
+    made = tf.function(twice, input_signature=[tf.TensorSpec([], tf.float32)], autograph=False, reduce_retracing=True)
+    assert float(made(tf.constant(2.0))) == 4.0
+    again = pickle.loads(pickle.dumps(made))
+    assert again is not made and float(again(tf.constant(3.0))) == 6.0
+    assert again.input_signature == made.input_signature and (again._autograph, again._reduce_retracing) == (
+        False,
+        True,
+    )

@@ -50,5 +50,5 @@ python.framework.config.: disable_op_determinism enable_op_determinism is_op_det
 [platform.early_eager]
 python.eager.context.async_wait
 [eager.the_context]
-python.eager.context._reset_context
+python.eager.context.: _reset_context _reset_jit_compiler_flags
 """

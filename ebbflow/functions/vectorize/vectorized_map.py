@@ -149,11 +149,12 @@ def _row_by_row(reason: str, allowed: bool, warn: bool) -> None:
 def jacobian(output: Any, inputs: Any, use_pfor: bool = True, parallel_iterations: int | None = None) -> Any:
     """Return d output[i…] / d input[j…] for each input, shaped output.shape + input.shape, in a graph."""
     flat = nest.flatten(inputs)
+    taken = [_carried(x) for x in flat]
     size = raw.Size(output)
 
     def row(i: Any) -> list[Any]:
         picked = raw.OneHot(i, size, convert(1, output.dtype), convert(0, output.dtype))
-        found = gradients(output, flat, grad_ys=raw.Reshape(picked, raw.Shape(output)))
+        found = gradients(output, taken, grad_ys=raw.Reshape(picked, raw.Shape(output)))
         return [None if g is None else convert(g) for g in found]
 
     rows = _rows_of(row, size, use_pfor, flat, parallel_iterations)
@@ -166,6 +167,12 @@ def jacobian(output: Any, inputs: Any, use_pfor: bool = True, parallel_iteration
                 grads.set_shape([*output._dims, *x._dims])
         shaped.append(grads)
     return nest.pack_sequence_as(inputs, shaped)
+
+
+def _carried(x: Any) -> Any:
+    """Return what the nodes of the function that is being built know a variable by, or the tensor itself."""
+    handle, graph = getattr(x, "_tape_handle", None), context.current_graph()
+    return x if handle is None or not graph.building_function else graph.take(handle)
 
 
 def batch_jacobian(output: Any, inp: Any, use_pfor: bool = True, parallel_iterations: int | None = None) -> Any:
