@@ -34,9 +34,9 @@ class ClusterSpec:
     @staticmethod
     def _numbered(job: str, tasks: Any) -> dict[int, str]:
         if isinstance(tasks, dict):
-            return {int(i): str(address) for i, address in tasks.items()}
+            return {int(i): _address(address) for i, address in tasks.items()}
         if isinstance(tasks, (list, tuple)):
-            return dict(enumerate(tasks))
+            return dict(enumerate(map(_address, tasks)))
         raise TypeError(f"The tasks for job {job!r} must be a list or a dictionary from integers to strings.")
 
     def __bool__(self) -> bool:
@@ -97,3 +97,11 @@ class ClusterSpec:
     def __repr__(self) -> str:
         inner = ", ".join(f"{job!r}: {tasks!r}" for job, tasks in sorted(self.as_dict().items()))
         return f"ClusterSpec({{{inner}}})"
+
+
+def _address(address: Any) -> str:
+    if isinstance(address, bytes):
+        return address.decode()
+    if not isinstance(address, str):
+        raise TypeError(f"Task address {address!r} must be bytes or unicode")
+    return address

@@ -13,12 +13,13 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ebbflow.cluster import members
 from ebbflow.cluster.collectives import CollectiveGroup, register
 from ebbflow.cluster.endpoint import here
 from ebbflow.cluster.resolvers import TFConfigClusterResolver
 from ebbflow.cluster.server import Server
 from ebbflow.cluster.spec import ClusterSpec
-from ebbflow.core import context, dtypes, errors, nest
+from ebbflow.core import context, dtypes, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.distribute.communication import CommunicationImplementation, CommunicationOptions
@@ -75,12 +76,14 @@ class Workers:
         jobs = [job for job in MEMBERS if job in spec.jobs]
         places = [(job, i) for job in jobs for i in spec.task_indices(job)]
         job, index = resolver.task_type, resolver.task_id
+        if spec and (not job or index is None):
+            raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`.")
+        if spec:
+            members.id_in_cluster(spec, job, index)
         self.served: Server | None = None
         if job not in MEMBERS or len(places) < 2:  # alone, or an evaluator
             self.count, self.rank, self.is_chief, self.group = 1, 0, True, None
             return
-        if (job, index) not in places:
-            raise errors.InvalidArgumentError(None, None, f"task {index} of job {job!r} is not in the cluster {places}")
         addresses = [spec.task_address(*place) for place in places]
         self.count, self.rank = len(places), places.index((job, index))
         self.is_chief = self.rank == 0

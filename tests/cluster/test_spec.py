@@ -27,3 +27,9 @@ def test_the_ways_to_say_it_agree(as_what):
 def test_who_is_not_there_is_named(job, task, says):
     with pytest.raises(ValueError, match=says):
         SPEC.task_address(job, task)
+
+
+@pytest.mark.parametrize("tasks", [[3], {1: 3}, 3])
+def test_an_address_is_a_string(tasks):
+    with pytest.raises(TypeError, match="must be"):
+        tf.train.ClusterSpec({"ps": tasks})

@@ -113,10 +113,19 @@ def test_one_worker_needs_nobody(monkeypatch):
     assert float(strategy.reduce("MEAN", tf.constant([1.0, 3.0]), axis=0)) == 2.0
 
 
-def test_a_task_that_is_not_in_the_cluster(monkeypatch):
-    monkeypatch.setenv("TF_CONFIG", json.dumps(
-        {"cluster": {"worker": ["localhost:1", "localhost:2"]}, "task": {"type": "worker", "index": 5}}))  # fmt: skip
-    with pytest.raises(tf.errors.InvalidArgumentError, match="task 5 of job 'worker' is not in the cluster"):
+@pytest.mark.parametrize(
+    "task, words",
+    [
+        ({"type": "worker", "index": 5}, "The `task_id` 5 exceeds the maximum id of worker"),
+        ({"type": "gorker", "index": 0}, "Unrecognized task_type: gorker"),
+        ({"type": "worker"}, "you must also specify `task_type` and `task_id`"),
+        ({}, "you must also specify `task_type` and `task_id`"),
+    ],
+)
+def test_a_task_that_is_not_in_the_cluster(monkeypatch, task, words):
+    cluster = {"worker": ["localhost:1", "localhost:2"]}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task}))
+    with pytest.raises(ValueError, match=words):
         tf.distribute.MultiWorkerMirroredStrategy()
 
 

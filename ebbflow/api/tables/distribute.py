@@ -104,6 +104,10 @@ python.distribute.cluster_resolver.kubernetes_cluster_resolver.: KubernetesClust
 KubernetesExecutableLocation as python.distribute.cluster_resolver.kubernetes_cluster_resolver.ExecutableLocation
 python.distribute.cluster_resolver.slurm_cluster_resolver.: SlurmClusterResolver expand_hostlist expand_tasks_per_node
 python.distribute.cluster_resolver.tfconfig_cluster_resolver.TFConfigClusterResolver
+[cluster.members]
+python.distribute.multi_worker_util.: normalize_cluster_spec task_count is_chief collective_leader coordination_leader
+python.distribute.multi_worker_util.: worker_count id_in_cluster
+validated as python.distribute.multi_worker_util._validate_cluster_spec
 [testing.combinations]
 python.distribute.combinations.: NamedObject OptionalParameter ParameterModifier combine times
 [testing.strategy_combinations]
@@ -126,6 +130,15 @@ python.distribute.strategy_combinations.: multi_worker_mirrored_2x2_gpu paramete
 python.distribute.strategy_combinations.: parameter_server_strategy_1worker_2ps_1gpu
 python.distribute.strategy_combinations.: parameter_server_strategy_3worker_2ps_cpu
 python.distribute.strategy_combinations.: parameter_server_strategy_3worker_2ps_1gpu
+[distribute.communication]
+python.distribute.collective_util.: CommunicationImplementation
+CommunicationOptions as python.distribute.collective_util.Options python.distribute.collective_util._OptionsExported
+CollectiveHints as python.distribute.collective_util.Hints
+[distribute.cross_device]
+python.distribute.cross_device_ops.: CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce ReductionToOneDevice
+[distribute.device_util]
+python.distribute.device_util.: canonicalize canonicalize_without_job_and_task resolve current get_host_for_device
+python.distribute.device_util.local_devices_from_num_gpus
 [distribute.coordinator]
 python.distribute.coordinator.cluster_coordinator.: ClusterCoordinator
 [distribute.work]
