@@ -194,6 +194,13 @@ class GFile:
 FileIO = Open = FastGFile = GFile
 
 
+def read_bytes(path: Path) -> bytes:
+    """Return all bytes of a file."""
+    with told(path):
+        system, text = system_of(path)
+        return system.read(text)
+
+
 @dataclass(frozen=True)
 class FileStatistics:
     """How long a file is, when it was last changed (in nanoseconds), and whether it is a directory."""

@@ -133,6 +133,47 @@ def test_an_error_in_a_thread_ends_nothing():
     assert [int(x) for x in dataset.ignore_errors()] == [0, 1, 2, 3, 4, 5, 7, 8, 9]
 
 
+@pytest.mark.parametrize("together", [1, 3])
+def test_errors_of_a_source_and_of_calls_come_in_their_order(monkeypatch, together):
+    monkeypatch.setattr(background, "LONG", 0.0)  # every call is worth a thread
+    monkeypatch.setattr(background, "MOST_TOGETHER", together)
+
+    def told(elements):
+        while True:
+            try:
+                yield next(elements)
+            except StopIteration:
+                return
+            except ValueError as error:
+                yield str(error)
+
+    class Source:
+        number = -1
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.number += 1
+            if self.number == 7:
+                raise ValueError("seven")
+            if self.number >= 12:
+                raise StopIteration
+            return self.number
+
+    called = []
+
+    def call(number, element):
+        called.append((number, element))
+        if element == 9:
+            raise ValueError("nine")
+        return element
+
+    found = list(told(background.SideBySide(call, Source(), 2, apart=False)))
+    assert found == [0, 1, 2, 3, 4, 5, 6, "seven", 8, "nine", 10, 11]
+    assert sorted(called) == [*[(i, i) for i in range(7)], *[(i - 1, i) for i in range(8, 12)]]
+
+
 def test_several_threads_share_an_iterator():
     iterator, found = iter(Dataset.range(500).map(lambda x: x)), []
 

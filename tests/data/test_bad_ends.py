@@ -82,14 +82,19 @@ def test_an_iterator_that_is_dropped_takes_its_threads_with_it(make):
 
 PROGRAM = """
 import ebbflow as tf
-import time
+import threading, time
 def slow(x):
     def wait(v):
-        time.sleep(0.01)
+        if v > 3:
+            stuck.set()
+            time.sleep(1000)
+        time.sleep(0.001)
         return v
     return tf.py_function(wait, [x], tf.int64)
+stuck = threading.Event()
 it = iter(tf.data.Dataset.range(10**9).map(slow, num_parallel_calls=4).prefetch(4))
 print(int(next(it)))
+stuck.wait()
 {end}
 """
 

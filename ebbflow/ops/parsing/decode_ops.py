@@ -16,7 +16,7 @@ from ebbflow.ops.declare import FLAT, same, scalar, show, unknown
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.strings.arrays import each, text_array
 from ebbflow.ops.strings.text_ops import number_of, numbers_of
-from ebbflow.platform.files import GFile, makedirs
+from ebbflow.platform.files import GFile, makedirs, read_bytes
 
 # --- raw bytes --------------------------------------------------------------------------------------------------------
 
@@ -311,8 +311,7 @@ def _name(filename: np.ndarray, what: str = "Input filename") -> str:
 
 @ReadFile.kernel
 def _(xp, filename):
-    with GFile(_name(filename), "rb") as file:
-        return _one(file.read())
+    return _one(read_bytes(_name(filename)))
 
 
 @WriteFile.kernel
