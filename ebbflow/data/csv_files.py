@@ -267,7 +267,7 @@ def make_csv_dataset(
     places = _places(column_names, select_columns)
     defaults = column_defaults
     if defaults is None:
-        defaults = _inferred(names, form, header, places, na_value, num_rows_for_inference)
+        defaults = _inferred(names, form, header, places, na_value, num_rows_for_inference, len(column_names))
     taken = [column_names[i] for i in places]
     if label_name is not None and label_name not in taken:
         raise ValueError("`label_name` provided must be one of the columns.")
@@ -341,14 +341,16 @@ def _places(column_names: list[str], select_columns: Sequence[Any] | None) -> li
 
 
 def _inferred(
-    names: list[str], form: Any, header: bool, places: list[int], missing: str, most: int | None
+    names: list[str], form: Any, header: bool, places: list[int], missing: str, most: int | None, width: int
 ) -> list[Any]:
     """Return a default for each column: the zero of the narrowest type that all its values have."""
     ranks = [0] * len(places)
     rows = itertools.chain.from_iterable(_rows(name, form, header) for name in names)
     for row in itertools.islice(rows, most):
+        if len(row) != width:
+            raise ValueError(f"Problem inferring types: CSV row {row} has {len(row)} fields, expected {width}.")
         for i, place in enumerate(places):
-            if place < len(row) and row[place] and row[place] != missing:
+            if row[place] and row[place] != missing:
                 ranks[i] = max(ranks[i], next(n for n, dtype in enumerate(INFERRED) if _fits(row[place], dtype)))
     types = [INFERRED[rank] for rank in ranks]
     return [convert([""] if dtype is dtypes.string else [0], dtype) for dtype in types]

@@ -463,12 +463,14 @@ def common_structure(kind: Any, spec: Any, others: Any) -> Any:
     return kind(found)
 
 
-def _no_batch(spec: Any, *count: Any) -> Any:
-    raise TypeError(f"Datasets cannot be batched or sliced as elements: got {spec!r}. Use `flat_map` over them")
+def _several_of(spec: DatasetSpec, count: int | None) -> DatasetSpec:
+    return DatasetSpec(spec._element_spec, [count, *spec._dataset_shape])
 
 
 def _one_of_several(spec: DatasetSpec) -> DatasetSpec:
-    return DatasetSpec(spec._element_spec, spec._dataset_shape[1:]) if spec._dataset_shape.rank else _no_batch(spec)
+    if not spec._dataset_shape.rank:
+        raise TypeError(f"A single dataset has no rows to be sliced into: got {spec!r}. Use `flat_map` over it")
+    return DatasetSpec(spec._element_spec, spec._dataset_shape[1:])
 
 
 def _several(datasets: list[Any]) -> Any:
@@ -491,7 +493,7 @@ structure.register(
         dims=lambda spec: spec._dataset_shape._dims,
         pack=lambda spec, value: value._variant_tensor,
         open=lambda spec, tensor: spec._from_components([tensor]),
-        batch=_no_batch,
+        batch=_several_of,
         unbatch=_one_of_several,
         pack_rows=lambda spec, value: value._variant_tensor,
     ),

@@ -178,6 +178,8 @@ class Functional:
                 return grouped.batch(size, drop_remainder=drop_remainder)
             shapes = padded_shapes
             if pad_to_bucket_boundary:
+                words = "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+                raw.Assert(raw.Less(bucket, np.int64(len(edges))), [words])
                 longest = raw.GatherV2(np.array([*edges, 0], np.int64), bucket, 0) - 1
                 shapes = _up_to(grouped.element_spec if shapes is None else shapes, longest)
             return grouped.padded_batch(size, shapes, padding_values, drop_remainder=drop_remainder)

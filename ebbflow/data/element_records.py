@@ -15,7 +15,7 @@ from ebbflow import messages
 from ebbflow.core import dtypes, errors
 from ebbflow.io import variants
 from ebbflow.messages.tensors import make_ndarray, make_tensor_proto
-from ebbflow.ops.parsing.decode_ops import read_variants
+from ebbflow.ops.parsing.decode_ops import read_variants, write_variants
 from ebbflow.ops.ragged.composite_variants import Held, RaggedValue
 from ebbflow.ops.state.list_value import TensorList
 from ebbflow.ops.state.optional import OptionalValue
@@ -25,6 +25,11 @@ def record_of(array: np.ndarray) -> bytes:
     """Return a tensor as bytes."""
     if array.dtype != object or not array.size or isinstance(array.reshape(-1)[0], (bytes, str)):
         return make_tensor_proto(array).SerializeToString()
+    return variants_record(array)
+
+
+def variants_record(array: np.ndarray) -> bytes:
+    """Return a tensor of variants as bytes."""
     message = messages.TensorProto(dtype=dtypes.variant.as_datatype_enum)
     for size in array.shape:
         message.tensor_shape.dim.add(size=size)
@@ -47,6 +52,7 @@ def array_of(record: bytes | None, file: str) -> np.ndarray:
 
 
 read_variants.append(array_of)
+write_variants.append(variants_record)
 
 
 # --- the kinds of variants in elements --------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.core import dtypes
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
@@ -21,8 +21,9 @@ from ebbflow.data.optional import Optional
 from ebbflow.data.pipe import pipe_of
 from ebbflow.io.records import TFRecordOptions
 from ebbflow.io.records import TFRecordWriter as Writer
-from ebbflow.ops.declare import FLAT, raw
+from ebbflow.ops.declare import FLAT
 from ebbflow.ops.parsing.examples import parse_example
+from ebbflow.ops.sizes import invalid
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
@@ -363,24 +364,31 @@ def sliding_window_batch(
 def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Transformation:
     """Return the transformation that adds elements of zeros up to a number, and says which are real under a key."""
 
+    given = "The dataset passed into `pad_to_cardinality` must have a"
+
     def padded(dataset: Any) -> Any:
-        count = int(dataset.cardinality())
-        if count < 0:
-            raise ValueError(f"The dataset passed into `pad_to_cardinality` must have a known cardinality, got {count}")
-        if count > cardinality:
-            raise ValueError(f"The dataset has {count} elements, more than the cardinality {cardinality} asked for")
+        count = dataset.cardinality()
+        if context.executing_eagerly():
+            if int(count) < 0:
+                raise ValueError(f"{given} known cardinalty, but has cardinality {int(count)}.")
+            if int(count) > cardinality:
+                words = f"{given} cardinalty less than the target cardinality ({cardinality}), but has cardinality"
+                raise ValueError(f"{words} {int(count)}.")
         spec = dataset.element_spec
-        if not isinstance(spec, dict) or mask_key in spec:
+        if not isinstance(spec, dict):
+            raise ValueError(f"`pad_to_cardinality` requires its input dataset to be a dictionary, got {spec!r}.")
+        if mask_key in spec:
             raise ValueError(f"Elements must be dictionaries without the key {mask_key!r}, got {spec!r}")
         real = dataset.map(lambda element: {**element, mask_key: True})
-
-        def zeros(*_: Any) -> Any:
-            found = structure.map_structure(lambda s: raw.ZerosLike(np.zeros(s.shape.as_list(), s.dtype.np)), spec)
-            return {**found, mask_key: False}
-
-        return real.concatenate(type(dataset).range(cardinality - count).map(zeros)) if count < cardinality else real
+        zeros = structure.map_structure(_zero, spec)
+        return real.concatenate(type(dataset).from_tensors({**zeros, mask_key: False}).repeat(cardinality - count))
 
     return padded
+
+
+def _zero(spec: Any) -> Any:
+    dims = spec.shape.as_list()
+    return np.full(dims, b"", object) if spec.dtype is dtypes.string else np.zeros(dims, spec.dtype.np)
 
 
 def save(
@@ -421,6 +429,8 @@ def _(xp: Any, input_dataset: Any, filename: Any, compression_type: Any) -> Any:
     options = TFRecordOptions(compression_type.item().decode())
     with Writer(filename.item().decode(), options) as writer:
         for (record,) in pipe_of(input_dataset).start():
+            if record.ndim:
+                raise invalid(f"DatasetToTFRecordOp currently only supports scalar elements, got shape {record.shape}")
             writer.write(record.item())
     return ()
 

@@ -136,8 +136,8 @@ def _(xp: Any, input_dataset: Any, other_arguments: Any, num_parallel_calls: Any
             apart = Processes(call, width_of(width))
             return SideBySide(call.elsewhere(apart), source.start(), width_of(width), apart.close)
         in_turn = Turns(call.numbered, call.facts.drawn_once) if call.facts.draws else call.numbered
-        apart = call.facts.in_python or call.facts.draws  # such calls may wait for each other
-        return SideBySide(in_turn, source.start(), 1 if alone else width, apart=apart)
+        entangled = call.facts.in_python or call.facts.draws  # such calls may wait for each other
+        return SideBySide(in_turn, source.start(), 1 if alone else width, apart=entangled)
 
     return made(start, source.size, source, _rows(f), _mapped(source, call), call)
 

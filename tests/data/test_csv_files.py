@@ -57,3 +57,9 @@ def test_columns_beyond_the_last_are_missing(tmp_path):
         plain(rows(tmp_path / "f", b"1,2,3,4", 2, select_cols=[3, 4]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="buffer_size should be positive"):
         plain(rows(tmp_path / "f", b"1", 1, buffer_size=0))
+
+
+def test_types_are_not_guessed_from_rows_of_another_width(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="has 2 fields, expected 3"):
+        tf.data.experimental.make_csv_dataset(str(tmp_path / "a.csv"), 1, column_names=["a", "b", "c"])

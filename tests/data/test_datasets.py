@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import gc
+import os
 import weakref
 
 import numpy as np
@@ -360,7 +361,39 @@ WORDS = [
     (lambda: list(Dataset.range(3).shard(-1, -1)), "where workers share"),
     (lambda: Dataset.list_files("/nothing/*.here"), "No files matched pattern: /nothing/\\*.here"),
     (lambda: Dataset.range(3).map(3), "`map` must be a function"),
+    (
+        lambda: list(
+            Dataset.from_tensors([1] * 9).bucket_by_sequence_length(tf.size, [3], [1, 1], pad_to_bucket_boundary=True)
+        ),
+        "elements must have length < max.bucket_boundaries.",
+    ),
+    (lambda: Dataset.range(3).apply(tf.data.experimental.pad_to_cardinality(5)), "input dataset to be a dictionary"),
+    (
+        lambda: Dataset.from_tensors({"a": 1}).repeat(5).apply(tf.data.experimental.pad_to_cardinality(3)),
+        r"less than the target cardinality \(3\), but has cardinality 5",
+    ),
+    (
+        lambda: tf.raw_ops.DatasetToTFRecord(
+            input_dataset=Dataset.from_tensors(["a", "b"])._variant_tensor, filename=os.devnull, compression_type=""
+        ),
+        "only supports scalar elements",
+    ),
+    (lambda: tf.io.serialize_tensor(tf.Variable(1).handle), "means something in this process only"),
 ]
+
+
+def test_datasets_are_batched_as_elements_are():
+    several = Dataset.range(5).map(lambda i: Dataset.from_tensors(i).repeat(2)).batch(3)
+    assert several.element_spec == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64), [None])
+    apart = several.map(lambda x: x).unbatch().flat_map(lambda x: x)
+    assert list(apart.as_numpy_iterator()) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_what_is_padded_to_a_number_of_elements():
+    found = Dataset.from_tensor_slices({"a": [1, 2], "b": ["x", "y"]}).apply(tf.data.experimental.pad_to_cardinality(3))
+    assert int(found.cardinality()) == 3
+    rows = [tuple(row.values()) for row in found.as_numpy_iterator()]
+    assert rows == [(1, b"x", True), (2, b"y", True), (0, b"", False)]
 
 
 @pytest.mark.parametrize(("program", "words"), WORDS)

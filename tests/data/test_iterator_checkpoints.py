@@ -152,6 +152,16 @@ def test_a_saver_keeps_where_the_iterator_of_a_graph_is(tmp_path):
         assert [session.run("following:0") for _ in range(9)] == rest
 
 
+def test_the_state_of_an_iterator_goes_through_bytes():
+    first, second = [iter(Dataset.range(20).shuffle(5, seed=3)) for _ in range(2)]
+    for _ in range(4):
+        next(first)
+    state = tf.raw_ops.SerializeIterator(resource_handle=first._iterator_resource)
+    read = tf.io.parse_tensor(tf.io.serialize_tensor(state), tf.variant)
+    tf.raw_ops.DeserializeIterator(resource_handle=second._iterator_resource, serialized=read)
+    assert [int(x) for x in second] == [int(x) for x in first]
+
+
 def test_the_state_of_another_runtime_is_refused():
     box = np.empty(1, object)
     box[0] = from_bytes(b"\x0a\x03abc", "a file")

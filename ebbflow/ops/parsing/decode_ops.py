@@ -252,6 +252,10 @@ def _one(text: bytes) -> np.ndarray:
 
 @SerializeTensor.kernel
 def _(xp, tensor, *, T):
+    if T is dtypes.variant:
+        return _one(write_variants[0](tensor))
+    if T is dtypes.resource:
+        raise invalid("a handle means something in this process only: it cannot be serialized")
     proto = make_tensor_proto(tensor, T) if T is dtypes.string else content_proto(tensor, T)
     return _one(proto.SerializeToString())
 
@@ -272,7 +276,8 @@ def _(xp, serialized, *, out_type):
 
 
 read_variants: list[Callable[[bytes, str], np.ndarray]] = []
-"""How a tensor of variants is read, once somebody knows (`data.element_records`)."""
+write_variants: list[Callable[[np.ndarray], bytes]] = []
+"""How a tensor of variants is read and written, once somebody knows (`data.element_records`)."""
 
 
 DecodeJSONExample = op("DecodeJSONExample(json_examples:string) -> (binary_examples:string)", shape=same, gradient=FLAT)
