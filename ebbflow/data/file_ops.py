@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -69,42 +69,67 @@ def _records(filenames: Any, compression_type: Any, offsets: list[int]) -> Any:
     if offsets and len(offsets) != len(names):
         raise invalid(f"`byte_offsets` has {len(offsets)} entries for {len(names)} `filenames`.")
 
-    def readers() -> Iterator[RecordReader]:
-        for i, name in enumerate(names):
-            with RecordReader(name, options) as reader:
-                if offsets:
-                    reader.offset = offsets[i]
-                    reader.reopen()
-                yield reader
+    def open_one(i: int) -> RecordReader:
+        reader = RecordReader(names[i], options)
+        if offsets:
+            reader.offset = offsets[i]
+            reader.reopen()
+        return reader
 
-    def start() -> Iterator[Element]:
-        return ((text_of(record),) for reader in readers() for record in reader)
+    def of_one(i: int) -> Iterator[Element]:
+        with open_one(i) as reader:
+            for record in reader:
+                yield (text_of(record),)
 
-    return made(start, columns=lambda: _RecordColumns(readers()))
+    numbers = range(len(names))
+    return made(lambda: InTurn(of_one, numbers), columns=lambda: _RecordColumns(open_one, numbers))
+
+
+class InTurn:
+    """What files hold, one file after the other; where one is damaged or missing, what is behind it in others comes."""
+
+    __slots__ = ("_begin", "_names", "_now")
+
+    def __init__(self, begin: Callable[[Any], Iterator[Any]], names: Iterable[Any]):
+        self._begin, self._names = begin, iter(names)
+        self._now: Iterator[Any] = iter(())
+
+    def __iter__(self) -> InTurn:
+        return self
+
+    def __next__(self) -> Any:
+        while True:
+            for found in self._now:  # a generator that has failed is at its end
+                return found
+            self._now = self._begin(next(self._names))
 
 
 class _RecordColumns:
     """The records of files, many at a time."""
 
-    __slots__ = ("_now", "_readers")
+    __slots__ = ("_now", "_numbers", "_open_one")
 
-    def __init__(self, readers: Iterator[RecordReader]):
-        self._readers = readers
+    def __init__(self, open_one: Callable[[int], RecordReader], numbers: Iterable[int]):
+        self._open_one, self._numbers = open_one, iter(numbers)
         self._now: RecordReader | None = None
 
     def take(self, count: int) -> Block | None:
         """Return the next records of the file at hand."""
         while True:
-            try:
-                found = self._now.some(count) if self._now is not None else None
-            except errors.OpError:  # there is nothing to be had behind damage
-                self._readers, self._now = iter(()), None
-                raise
-            if found:
-                return (texts_of(found),)
-            self._now = next(self._readers, None)
-            if self._now is None:
+            if self._now is not None:
+                found = None
+                try:
+                    found = self._now.some(count)
+                finally:
+                    if not found:  # at its end, or there is nothing to be had behind damage
+                        self._now.close()
+                        self._now = None
+                if found:
+                    return (texts_of(found),)
+            number = next(self._numbers, None)
+            if number is None:
                 return None
+            self._now = self._open_one(number)
 
 
 def texts_of(values: list[bytes]) -> np.ndarray:
@@ -193,10 +218,10 @@ def _(xp: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Any:
     names, compression = names_of(filenames), compression_of(compression_type)
 
     def start() -> Iterator[Element]:
-        return ((text_of(line),) for name in names for line in lines(name, compression))
+        return InTurn(lambda name: ((text_of(line),) for line in lines(name, compression)), names)
 
     def blocks() -> Iterator[Block]:
-        return ((texts_of(block),) for name in names for block in _lines_of_blocks(name, compression))
+        return InTurn(lambda name: ((texts_of(block),) for block in _lines_of_blocks(name, compression)), names)
 
     return made(start, columns=lambda: Listed(blocks()))
 
@@ -215,21 +240,20 @@ def _pieces(filenames: Any, header: Any, length: Any, footer: Any, compression: 
                 f"{body} bytes, which is not an exact multiple of the record length ({size} bytes)."
             )
 
-    def start() -> Iterator[Element]:
-        for name in names:
-            if not compression:
-                check(name, files.stat(name).length - head - foot)
-            count = 0
-            found = pieces(chunks(name, compression), head, size, foot, size)
-            try:
-                while True:
-                    piece = next(found)
-                    count += 1
-                    yield (text_of(piece),)
-            except StopIteration as end:
-                check(name, count * size + end.value)
+    def of_one(name: str) -> Iterator[Element]:
+        if not compression:
+            check(name, files.stat(name).length - head - foot)
+        count = 0
+        found = pieces(chunks(name, compression), head, size, foot, size)
+        try:
+            while True:
+                piece = next(found)
+                count += 1
+                yield (text_of(piece),)
+        except StopIteration as end:
+            check(name, count * size + end.value)
 
-    return made(start)
+    return made(lambda: InTurn(of_one, names))
 
 
 @FixedLengthRecordDataset.kernel

@@ -46,6 +46,7 @@ from ebbflow.ops.random.philox import Words
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.state.storage import boxed
 from ebbflow.ops.strings.arrays import as_bytes
+from ebbflow.platform import logging
 
 _COUNTED = "(input_dataset:variant, count:int64) -> (handle:variant) | " + NOTED
 RepeatDataset = dataset_op("RepeatDataset" + _COUNTED, lasting=True)
@@ -370,7 +371,7 @@ def _(xp: Any, input_dataset: Any) -> Any:
 
 
 @IgnoreErrorsDataset.kernel
-def _(xp: Any, input_dataset: Any) -> Any:
+def _(xp: Any, input_dataset: Any, *, log_warning: Any) -> Any:
     source = pipe_of(input_dataset)
 
     def start() -> Iterator[Element]:
@@ -380,7 +381,9 @@ def _(xp: Any, input_dataset: Any) -> Any:
                 element = next(elements)
             except StopIteration:
                 return
-            except errors.OpError:
+            except errors.OpError as error:
+                if log_warning:
+                    logging.warning("Error raised with error message %s", error)
                 continue
             yield element
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import os
+import pathlib
 import struct
 import tracemalloc
 import zlib
@@ -194,3 +196,43 @@ def test_a_file_that_vanishes_is_told_where_it_would_have_come(tmp_path):
     next(records)
     with pytest.raises(tf.errors.NotFoundError, match="c"):
         next(records)
+
+
+def _told(dataset):
+    """Return what an iterator gives up to its end, with the names of the errors between."""
+    iterator, seen = iter(dataset), []
+    while True:
+        try:
+            seen.append(next(iterator).numpy().tolist() if dataset.element_spec.shape.rank else next(iterator).numpy())
+        except StopIteration:
+            return seen
+        except tf.errors.OpError as error:
+            seen.append(type(error).__name__)
+
+
+@pytest.mark.parametrize("spoilt", ["damaged", "missing"])
+def test_files_behind_a_spoilt_one_are_read(tmp_path, spoilt):
+    names = [str(tmp_path / name) for name in "abc"]
+    for name in names:
+        with tf.io.TFRecordWriter(name) as writer:
+            writer.write(name[-1] + "0")
+            writer.write(name[-1] + "1")
+    before, error = ([b"b0", b"b1"], "DataLossError") if spoilt == "damaged" else ([], "NotFoundError")
+    if spoilt == "damaged":
+        with open(names[1], "ab") as file:
+            file.write(b"no record at all")
+    else:
+        os.remove(names[1])
+    records = tf.data.TFRecordDataset(names)
+    assert _told(records) == [b"a0", b"a1", *before, error, b"c0", b"c1"]
+    assert _told(records.batch(2)) == [[b"a0", b"a1"], *[before][: len(before)], error, [b"c0", b"c1"]]
+    assert _told(records.ignore_errors(log_warning=True)) == [b"a0", b"a1", *before, b"c0", b"c1"]
+
+
+def test_lines_and_pieces_behind_a_missing_file_are_read(tmp_path):
+    names = [str(tmp_path / name) for name in "abc"]
+    for name in (names[0], names[2]):
+        pathlib.Path(name).write_text("1234\n")
+    for dataset in (tf.data.TextLineDataset(names), tf.data.FixedLengthRecordDataset(names, 4, footer_bytes=1)):
+        assert _told(dataset) == [b"1234", "NotFoundError", b"1234"]
+    assert _told(tf.data.TextLineDataset(names).batch(1)) == [[b"1234"], "NotFoundError", [b"1234"]]
