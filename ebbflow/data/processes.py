@@ -168,7 +168,7 @@ def _serve(call: Callable[[Any], Any], end: Connection, there: mmap.mmap, back: 
 
 def _answer(end: Connection, back: mmap.mmap, call: Callable[[Any], Any], element: Any) -> None:
     try:
-        answer: tuple[str, Any] = ("value", tuple([np.ascontiguousarray(a) for a in call(element)]))
+        answer: tuple[str, Any] = ("value", tuple([np.asarray(a, order="C") for a in call(element)]))
     except BaseException as error:
         answer = ("error", _portable(error))
     _send(end, back, answer)

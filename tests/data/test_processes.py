@@ -67,6 +67,12 @@ def test_arrays_of_every_size_go_there_and_back(size):
     assert gone()
 
 
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 3)])
+def test_shapes_are_kept(shape):
+    dataset = Dataset.range(3).apply(in_python(lambda x: np.full(shape, x)))
+    assert [x.shape for x in dataset] == [shape] * 3
+
+
 def test_strings_go_there_and_back():
     dataset = Dataset.from_tensor_slices([b"a", b"bc"]).apply(in_python(lambda x: x + b"!", tf.string))
     assert [x.numpy() for x in dataset] == [b"a!", b"bc!"]
