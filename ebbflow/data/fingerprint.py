@@ -26,11 +26,16 @@ DatasetFingerprint = op(
 
 @DatasetFingerprint.kernel
 def _(xp: Any, input_dataset: Any) -> Any:
+    return np.uint64(fingerprint(pipe_of(input_dataset)))
+
+
+def fingerprint(pipe: Pipe) -> int:
+    """Return the fingerprint of a dataset."""
     digest = hashlib.blake2b(digest_size=8)
-    for part in _pipe(pipe_of(input_dataset)):
+    for part in _pipe(pipe):
         digest.update(b"%d:" % len(part))
         digest.update(part)
-    return np.uint64(int.from_bytes(digest.digest(), "little"))
+    return int.from_bytes(digest.digest(), "little")
 
 
 def _pipe(pipe: Pipe) -> Iterator[bytes]:

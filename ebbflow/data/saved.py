@@ -1,11 +1,12 @@
 """Datasets in directories: written once and read again (`save`, `load`), or written by whoever is first (`snapshot`).
 
     path/dataset_spec.pb         what the elements are, as TensorFlow writes it: a StructuredValue
-    path/<run>/<shard>.elements  of each element its tensors as messages, records of a TFRecord file
+    path/<run>/<shard>.shard     of each element its tensors as messages, records of a TFRecord file
     path/snapshot.metadata       which run is whole, how many shards and elements it has, how it is compressed
 
-The metadata gets its name when everything else is there, so a directory is whole or not there at all. Knows pipes and
-records; nothing of how users say what they want.
+A snapshot is such a directory under the fingerprint of its dataset, so several may share a path. The metadata gets its
+name when everything else is there, so a directory is whole or not there at all. Knows pipes and records; nothing of how
+users say what they want.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ebbflow import messages
 from ebbflow.core import errors
 from ebbflow.core.op import op
 from ebbflow.data.element_records import array_of, record_of
+from ebbflow.data.fingerprint import fingerprint
 from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.pipe import TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
 from ebbflow.io.records import RecordReader, TFRecordOptions, TFRecordWriter, file_errors
@@ -103,7 +105,7 @@ def _writing(
 
 
 def _shard(folder: str, number: int) -> str:
-    return os.path.join(folder, f"{number:08d}.elements")
+    return os.path.join(folder, f"{number:08d}.shard")
 
 
 def _put(path: str, content: bytes) -> None:
@@ -195,7 +197,8 @@ def _(
     xp: Any, input_dataset: Any, path: Any, reader_args: Any, shard_args: Any,
     *, output_types: Any, compression: Any, reader_func: Any, shard_func: Any, run: Any,
 ) -> Any:  # fmt: skip
-    source, place = pipe_of(input_dataset), os.fsdecode(path.item())
+    source = pipe_of(input_dataset)
+    place = os.path.join(os.fsdecode(path.item()), str(fingerprint(source)))
     reader, shard_of = caller(reader_func, reader_args, run), _sharding(shard_func, shard_args, run)
     _options(compression)
 

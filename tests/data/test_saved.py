@@ -113,12 +113,19 @@ def test_a_snapshot_is_written_once(tmp_path):
 
     dataset = Dataset.range(6).map(lambda x: tf.py_function(count, [x], tf.int64)).snapshot(path)
     next(iter(dataset))  # not to the end: nothing is there yet
-    assert not pathlib.Path(path, "snapshot.metadata").exists()
+    assert not list(pathlib.Path(path).rglob("snapshot.metadata"))
     calls.clear()
     assert [int(x) for x in dataset] == list(range(6)) and calls == list(range(6))
     assert [int(x) for x in dataset] == list(range(6)) and calls == list(range(6))
-    again = Dataset.range(6).apply(tf.data.experimental.snapshot(path, shard_func=lambda x: x % 2))
-    assert [int(x) for x in again] == list(range(6))
+
+
+def test_snapshots_of_several_datasets_may_share_a_path(tmp_path):
+    for _ in range(2):
+        for count in (6, 4):
+            kept = Dataset.range(count).apply(tf.data.experimental.snapshot(str(tmp_path), shard_func=lambda x: x % 2))
+            assert sorted(int(x) for x in kept) == list(range(count))
+    assert len(list(tmp_path.glob("*/snapshot.metadata"))) == 2
+    assert len(list(tmp_path.glob("*/*/0000000[01].shard"))) == 4
 
 
 def test_directories_that_are_none(tmp_path):
@@ -140,7 +147,7 @@ def test_directories_that_are_none(tmp_path):
 def test_damaged_shards(tmp_path):
     path = tmp_path / "saved"
     Dataset.range(50).save(str(path))
-    (shard,) = path.rglob("*.elements")
+    (shard,) = path.rglob("*.shard")
     data = bytearray(shard.read_bytes())
     data[len(data) // 2] ^= 0xFF
     shard.write_bytes(bytes(data))
