@@ -367,6 +367,7 @@ def repeat(input: TensorLike, repeats: TensorLike, axis: Axis = None, name: str 
         if not times.dtype.is_integer:
             raise TypeError(f"repeats must be integers, got {times!r}")
         times = times if times.dtype in (dtypes.int32, dtypes.int64) else raw.Cast(times, DstT=dtypes.int32)
+        data = raw.Reshape(data, np.array([-1], np.int32)) if data._dims == () else data
         if data._dims is None or times._dims is None:
             return _repeat_unranked(data, times, axis)
         at = _repeat_axis(axis, data, times)

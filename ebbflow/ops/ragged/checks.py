@@ -109,3 +109,16 @@ def assert_splits_match(nested_splits_lists: Any) -> list[Any]:
         for other in nested_splits_lists[1:]
         for a, b in zip(first, other, strict=True)
     ]
+
+
+def axis_in(axis: Any, rank: int | None, name: str = "axis") -> int:
+    """Return an axis counted from the front; one that is not there is refused."""
+    if not isinstance(axis, (int, np.integer)):
+        raise TypeError(f"{name} must be an int, got {type(axis).__name__}: {axis!r}")
+    if rank is None:
+        if axis < 0:
+            raise ValueError(f"{name}={axis} may only be negative if ndims is statically known.")
+        return int(axis)
+    if not -rank <= axis < rank:
+        raise ValueError(f"{name}={axis} out of bounds: expected {-rank}<={name}<{rank}")
+    return int(axis) % rank

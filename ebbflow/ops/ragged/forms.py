@@ -22,6 +22,7 @@ from ebbflow.ops.declare import raw
 from ebbflow.ops.operators import PUBLIC
 from ebbflow.ops.ragged import index, reduce
 from ebbflow.ops.ragged import rows as ragged_rows
+from ebbflow.ops.ragged.checks import axis_in
 from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.dynamic_shape import DynamicRaggedShape
 from ebbflow.ops.ragged.elementwise import elementwise
@@ -100,8 +101,19 @@ FORMS: dict[str, Callable[[Sequence[Any], dict[str, Any]], Any]] = {
 }
 
 
+def _chosen_rows(condition: Any, x: Any, y: Any) -> Any:
+    """Return the rows of x where a vector is true, and else of y."""
+    count = raw.Shape(condition)[0]
+    places = raw.Range(0, count, 1)
+    return ragged_rows.gather(ragged_rows.concat([x, y], 0), raw.SelectV2(condition, places, places + count))
+
+
 def form(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     """Return what an op gives for inputs with a ragged tensor among them, or NotImplemented."""
+    if op.name == "Select" and not isinstance(inputs[0], RaggedTensor):  # TF 1's, by rows
+        condition = convert(inputs[0], dtypes.bool)
+        if condition.shape.rank == 1:
+            return _chosen_rows(condition, *map(ragged_or_tensor, inputs[1:]))
     if (op.facts.elementwise or op.name in OF_ELEMENTS) and not any(isinstance(x, DynamicRaggedShape) for x in inputs):
         if len(inputs) == 1 and isinstance(inputs[0], (list, tuple)):
             return elementwise(lambda *flat: _applied(op, (list(flat),), attrs), inputs[0])
@@ -174,15 +186,15 @@ def _softmax(logits: RaggedTensor) -> Any:
 
 def _cumsum(x: RaggedTensor, axis: int, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
     """Return running sums along an axis inside the rows."""
-    axis = axis + x.shape.rank if axis < 0 else axis
-    if axis == 0:
-        raise ValueError("the running sums of a ragged tensor go along its rows: axis must not be 0")
-    if isinstance(x.values, RaggedTensor) and axis > 1:
-        return x.with_values(_cumsum(x.values, axis - 1, exclusive, reverse))
+    axis = axis_in(axis, x.shape.rank)
     if axis > 1:
-        return x.with_values(raw.Cumsum(x.values, axis - 1, exclusive=exclusive, reverse=reverse))
-    if isinstance(x.values, RaggedTensor):
-        raise ValueError(f"the running sums along axis {axis} are of rows of different lengths")
+        inner = isinstance(x.values, RaggedTensor)
+        sums = _cumsum if inner else raw.Cumsum
+        return x.with_values(sums(x.values, axis - 1, exclusive=exclusive, reverse=reverse))
+    if axis == 0 or isinstance(x.values, RaggedTensor):  # rows that have ended add nothing
+        sums = raw.Cumsum(x.to_tensor(), axis, exclusive=exclusive, reverse=reverse)
+        kind = x.row_splits.dtype
+        return RaggedTensor.from_tensor(sums, lengths=x.nested_row_lengths(), row_splits_dtype=kind)
     before = raw.Cumsum(raw.ConcatV2([raw.ZerosLike(x.values[:1]), x.values], 0), 0)  # with a row in front, if any
     edges = raw.GatherV2(x.row_limits() if reverse else x.row_starts(), x.value_rowids(), 0)
     sums = before[:-1] if exclusive != reverse else before[1:]

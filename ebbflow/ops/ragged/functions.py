@@ -128,6 +128,10 @@ def stack(values: AnyTensor, axis: int = 0, name: str | None = None) -> AnyTenso
     >>> stack([[1, 2], [3]])
     <tf.RaggedTensor [[1, 2], [3]]>
     """
+    if isinstance(values, (Tensor, RaggedTensor)):
+        return ragged_rows.with_new_axis(values, axis)
+    if not values:
+        raise ValueError("rt_inputs may not be empty.")
     return ragged_rows.stack([v if isinstance(v, RaggedTensor) else convert(v) for v in values], axis)
 
 

@@ -18,6 +18,7 @@ from ebbflow.core.shape import dimension_value
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.core.typing import AnyTensor, TensorLike
 from ebbflow.ops.declare import raw
+from ebbflow.ops.ragged.checks import axis_in
 from ebbflow.ops.ragged.conversion import ragged_or_tensor
 from ebbflow.ops.ragged.span_loops import at_hand, taken_rows
 from ebbflow.ops.ragged.tensor import RaggedTensor, rows_of
@@ -156,6 +157,10 @@ def batch_gather_with_default(
     """
     params, indices = ragged_or_tensor(params), ragged_or_tensor(indices)
     default = convert(default_value, params.dtype)
+    if params.shape.rank == indices.shape.rank == 1:  # one row
+        return batch_gather_with_default(expand_dims(params, 0), expand_dims(indices, 0), default)[0]
+    if not isinstance(params, RaggedTensor) and default.shape.rank == 0:
+        default = raw.Fill(raw.Shape(params)[indices.shape.rank :], default)
     kind = next((x.row_splits.dtype for x in (params, indices) if isinstance(x, RaggedTensor)), dtypes.int64)
     found = _or_default(as_ragged(params, kind=kind), as_ragged(indices, kind=kind), default)
     return found if isinstance(indices, RaggedTensor) else found.to_tensor()
@@ -167,6 +172,8 @@ def _or_default(params: RaggedTensor, indices: RaggedTensor, default: Any) -> An
         inner = as_ragged(params.values, kind=kind), as_ragged(indices.values, kind=kind)
         return indices.with_values(_or_default(*inner, default))
     rank = params.shape.rank - 2
+    if default.shape.rank == 0 and isinstance(params.values, RaggedTensor):
+        default = raw.Reshape(default, [1] * rank)  # a row of one
     if default.shape.rank != rank:
         raise ValueError(f"default_value must have rank {rank}, as what is taken from params has, got {default.shape}")
     at, kind = raw.Cast(indices.values, DstT=params.row_splits.dtype), params.row_splits.dtype
@@ -182,11 +189,20 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
     if batch_dims:
         raise ValueError("gather_nd of ragged tensors takes no batch_dims: use tf.gather")
     if isinstance(indices, RaggedTensor):
-        return indices.with_values(gather_nd(params, indices.values))
+        if indices.shape.rank == indices.ragged_rank + 1:
+            raise ValueError("The innermost dimension of indices may not be ragged")
+        return indices.with_flat_values(gather_nd(params, indices.flat_values))
     indices = convert(indices)
     if not isinstance(params, RaggedTensor):
         return raw.GatherNd(params, indices)
+    if not indices.shape.rank:
+        what = "be statically known" if indices.shape.rank is None else "must be at least 1"
+        raise ValueError(f"indices.rank {what}.")
     depth = dimension_value(indices.shape[-1])
+    if depth is None:
+        raise ValueError("indices.shape[-1] must be statically known.")
+    if not depth:  # each leads to all there is
+        return gather(with_new_axis(params), raw.Fill(raw.Shape(indices)[:-1], 0))
     first, rest = indices[..., 0], indices[..., 1:]
     if depth == 1:
         return take(params, first)
@@ -244,8 +260,8 @@ def _alike(values: Sequence[Any]) -> list[RaggedTensor]:
 
 def concat(values: Sequence[Any], axis: Any) -> Any:
     """Return what `tf.concat` gives where any of the values is ragged."""
-    rank = next(v.shape.rank for v in values if isinstance(v, RaggedTensor))
-    axis = int(axis) + (rank if axis < 0 else 0)
+    ranks = [v.shape.rank for v in values if isinstance(v, RaggedTensor)]
+    axis = axis_in(axis, next((rank for rank in ranks if rank is not None), None))
     if len(values) == 1:
         return values[0]
     values = _alike(values)
@@ -284,16 +300,19 @@ def _beside(values: Sequence[RaggedTensor]) -> RaggedTensor:
 def stack(values: Sequence[Any], axis: Any = 0) -> Any:
     """Return what `tf.stack` gives where any of the values is ragged, or `tf.ragged.stack` for any."""
     rank = max(1, *[v.shape.rank for v in values])
-    axis = int(axis) + (rank + 1 if axis < 0 else 0)
+    axis = axis_in(axis, max(v.shape.rank for v in values) + 1)
     if not any(isinstance(v, RaggedTensor) for v in values):
         if rank == 1 and axis == 1:
             return raw.Pack(list(values), axis=axis)
+        if rank == 1 and all(v.shape.rank == 0 for v in values):
+            return raw.Pack(list(values))
         if rank == 1:
             lengths = raw.Pack([raw.Shape(v)[0] for v in values])
-            return RaggedTensor.from_row_lengths(raw.ConcatV2(list(values), 0), lengths, validate=False)
+            joined = raw.ConcatV2(list(values), 0) if len(values) > 1 else values[0]
+            return RaggedTensor.from_row_lengths(joined, lengths, validate=False)
         values = [as_ragged(v) for v in values]
     if len(values) == 1:
-        return _ragged_again(expand_dims(values[0], axis))
+        return with_new_axis(values[0], axis)
     values = _alike(values)
     if axis > 1:
         inner = [v.values for v in values]
@@ -326,6 +345,12 @@ def expand_dims(value: Any, axis: Any) -> Any:
     if axis == 1:
         return rows_of(value, raw.Range(zero, value.nrows() + one, one), 1)
     return value.with_values(expand_dims(value.values, axis - 1))
+
+
+def with_new_axis(value: Any, axis: Any = 0) -> Any:
+    """Return a value with a further axis that is not known to be of one length."""
+    found = expand_dims(value, axis)
+    return _ragged_again(found) if isinstance(found, RaggedTensor) else found
 
 
 def squeeze(value: Any, axes: Sequence[int]) -> Any:

@@ -24,7 +24,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.core.sparse import SparseTensor
 from ebbflow.core.tensor import EagerTensor, Tensor
 from ebbflow.ops.declare import raw
-from ebbflow.ops.ragged.checks import check_values_fit
+from ebbflow.ops.ragged.checks import axis_in, check_values_fit
 from ebbflow.ops.ragged.dense_parts import filled_up, lengths_before, padded, with_first_axes_merged
 from ebbflow.ops.ragged.partition import RowPartition, as_splits, partition
 from ebbflow.ops.ragged.span_loops import at_hand
@@ -373,6 +373,7 @@ class RaggedTensor(CompositeTensor):
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """Return the length of each row; along an inner axis, of each row in each row."""
+        axis = axis_in(axis, self.shape.rank)
         if axis == 0:
             return self.nrows()
         if axis == 1:
@@ -438,11 +439,9 @@ class RaggedTensor(CompositeTensor):
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """Return the rows with the axes from one to the other made one."""
         rank = self.shape.rank
-        outer, inner = (a + rank if a < 0 else a for a in (outer_axis, inner_axis))
-        if not 0 <= outer <= inner < rank:
-            raise ValueError(
-                f"Expected outer_axis ({outer_axis}) to be at most inner_axis ({inner_axis}), and both to exist"
-            )
+        outer, inner = axis_in(outer_axis, rank, "outer_axis"), axis_in(inner_axis, rank, "inner_axis")
+        if outer > inner:
+            raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to ({inner_axis})")
         if outer == inner:
             return self
         if outer > 0:

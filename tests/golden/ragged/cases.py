@@ -154,6 +154,12 @@ r.to_tensor(9.0, shape=[2, tf.constant(2)]) | r.to_tensor(shape=tf.constant([5, 
 m.to_tensor([9.0], shape=[None, 2, None]) | n.to_tensor(-1, shape=[None, 1, None]) | r.to_tensor('a')
 r[:, ::tf.constant(2)] | r[:, ::tf.constant(-1)] | r[:, tf.constant(1)::tf.constant(1)] | n[:, :, :tf.constant(-1)] | u[:, tf.constant(-1)] | u[:, -2] | u[:, 2] | u[:, tf.constant(0):] | r[[]]
 tf.split(r, 1, axis=1) | tf.split(r, 3) | tf.split(r, 0) | tf.split(r, [1, 2]) | tf.split(r, tf.constant([2, 2])) | tf.split(r, [1, -1, 4]) | tf.split(u, 2, axis=1) | tf.split(u, [2, 0], axis=1) | tf.split(r, [1.0, 3.0])
+tf.cumsum(r, axis=0) | tf.cumsum(n, axis=1) | tf.cumsum(n, axis=2, reverse=True) | tf.cumsum(m, axis=0, exclusive=True) | tf.cumsum(r, 5) | tf.repeat(3, 4, axis=0)
+tf.compat.v1.where([True, False, True, False], r, q) | tf.compat.v1.where([True, False, True, True], r, x) | n.row_lengths(-1) | n.row_lengths(-3) | r.row_lengths(2)
+tf.gather_nd(r, tf.zeros([2, 0], tf.int32)) | tf.gather_nd(r, 0) | tf.gather_nd(tf.constant([1, 2]), tf.ragged.constant([[0]])) | tf.ragged.stack([[1, 2]]) | tf.ragged.stack(r)
+tf.ragged.stack_dynamic_partitions(r, tf.ragged.constant([[0, 1, 0], [], [2], [1, 1]]), 3) | tf.ragged.stack_dynamic_partitions(r, 1, 2) | tf.ragged.stack_dynamic_partitions(['a'], [3], 2)
+tf.ragged.stack_dynamic_partitions(['a', 'b'], [-1, 0], 2) | tf.ragged.stack_dynamic_partitions(r, tf.ragged.constant([[0], [], [2], [1, 1]]), 3) | tf.ragged.stack_dynamic_partitions(['a', 'b'], [1], 2)
+n.merge_dims(1, 3) | n.merge_dims(2, 1) | n.merge_dims(-2, -1) | tf.concat([r, q], 2) | tf.stack([r, q], axis=3) | tf.ragged.cross([r])
 tf.map_fn(lambda k: tf.range(k), tf.constant([], tf.int32), fn_output_signature=tf.RaggedTensorSpec([None], tf.int32))
 """.replace("\n", " | ")
     .strip(" |")
