@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ebbflow.core.typing import Effect
+from ebbflow.ops.nn import losses
 
 if TYPE_CHECKING:
     from ebbflow.distribute.strategy import Strategy
@@ -128,3 +129,12 @@ def variable_sync_on_read_context() -> Iterator[None]:
 def cache_variable_reads() -> Iterator[None]:
     """Let variables of other machines be read once inside the block: here all are near."""
     yield
+
+
+def _replicas_here() -> int | None:
+    if _place() is None:
+        return 1
+    return None if in_cross_replica_context() else get_strategy().num_replicas_in_sync
+
+
+losses.replicas[:] = [_replicas_here]

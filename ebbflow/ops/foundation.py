@@ -10,6 +10,6 @@ from ebbflow.ops.arrays import creation, indexing, joining, masks, slicing
 from ebbflow.ops.elementwise import binary, compare, unary
 from ebbflow.ops.linalg import matmul
 from ebbflow.ops.ragged import forms
-from ebbflow.ops.sparse import functions
+from ebbflow.ops.sparse import entries, functions
 
-FAMILIES = (creation, indexing, joining, masks, slicing, unary, binary, compare, matmul, forms, functions)
+FAMILIES = (creation, indexing, joining, masks, slicing, unary, binary, compare, matmul, forms, entries, functions)

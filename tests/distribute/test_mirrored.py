@@ -130,3 +130,15 @@ def test_one_device_needs_no_threads():
     assert float(strategy.run(lambda x: x * v, (3.0,))) == 6.0
     with pytest.raises(ValueError, match="Duplicates"):
         tf.distribute.MirroredStrategy(["CPU:0", "CPU:0"])
+
+
+def test_losses_are_means_over_the_batches_of_all_replicas(strategy):
+    def losses():
+        both = tf.nn.compute_average_loss([1.0, 2.0, 3.0]), tf.nn.scale_regularization_loss([1.0, 2.0])
+        return [*both, tf.nn.compute_average_loss([1, 3], global_batch_size=8)]
+
+    assert [float(strategy.experimental_local_results(x)[0]) for x in strategy.run(losses)] == [1.0, 1.5, 0.5]
+    assert [float(x) for x in losses()] == [2.0, 3.0, 0.5]
+    for call in (tf.nn.compute_average_loss, tf.nn.scale_regularization_loss):
+        with strategy.scope(), pytest.raises(RuntimeError, match="cross replica context"):
+            call([1.0])

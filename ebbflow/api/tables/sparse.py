@@ -93,8 +93,10 @@ io.: serialize_many_sparse serialize_sparse
 [ops.nn.embedding_sparse]
 nn.embedding_lookup_sparse
 nn.safe_embedding_lookup_sparse
+[ops.sparse.entries]
+sparse.map_values
 [ops.sparse.functions]
-sparse.: add concat map_values reduce_max reduce_sum split
+sparse.: add concat reduce_max reduce_sum split
 """
 
 INSIDE = """

@@ -80,10 +80,10 @@ def stack_dynamic_partitions(
     [[b'b'], [b'a', b'c']]
     """
     with name_scope(name, "SegmentStack"):
-        data, partitions = ragged_or_tensor(data), ragged_or_tensor(partitions)
-        found = _stacked(data, partitions, convert(num_partitions))
-        ragged = next((x for x in (data, partitions) if isinstance(x, RaggedTensor)), None)
-        return found.with_row_splits_dtype(partitions.dtype if ragged is None else ragged.row_splits.dtype)
+        rows, numbers = ragged_or_tensor(data), ragged_or_tensor(partitions)
+        found = _stacked(rows, numbers, convert(num_partitions))
+        ragged = next((x for x in (rows, numbers) if isinstance(x, RaggedTensor)), None)
+        return found.with_row_splits_dtype(numbers.dtype if ragged is None else ragged.row_splits.dtype)
 
 
 def _stacked(data: Any, partitions: Any, count: Any) -> Any:

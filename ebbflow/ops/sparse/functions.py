@@ -6,12 +6,12 @@ TensorFlow 1 (`sparse_reduce_sum(sp_input, axis, keep_dims)`, `sparse_add(a, b, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ebbflow.core import context, dtypes, nest
+from ebbflow.core import context, dtypes
 from ebbflow.core.convert import convert
 from ebbflow.core.dtypes import as_dtype
 from ebbflow.core.scopes import name_scope
@@ -151,8 +151,10 @@ def eye(
     [[1.0, 0.0], [0.0, 1.0]]
     """
     with name_scope(name, "eye", [num_rows, num_columns]):
-        rows = convert(num_rows, dtypes.int64, name="num_rows")
-        columns = rows if num_columns is None else convert(num_columns, dtypes.int64, name="num_columns")
+        rows = raw.Cast(convert(num_rows, None, dtypes.int64, name="num_rows"), DstT=dtypes.int64)
+        columns = rows
+        if num_columns is not None:
+            columns = raw.Cast(convert(num_columns, None, dtypes.int64, name="num_columns"), DstT=dtypes.int64)
         along = raw.Range(*(convert(n, dtypes.int64) for n in (0, raw.Minimum(rows, columns), 1)))
         return SparseTensor(
             raw.Pack([along, along], axis=1), ones(raw.Shape(along), as_dtype(dtype)), raw.Pack([rows, columns])
@@ -486,20 +488,6 @@ def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     sp = as_sparse(sp_input)
     with name_scope(name, "SparseSoftmax", [sp.values]):
         return _like(sp, sp.indices, raw.SparseSoftmax(sp.indices, sp.values, sp.dense_shape))
-
-
-def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
-    """Return what `op` gives for the values of sparse tensors that have the same places.
-
-    >>> map_values(lambda x: x + 1, SparseTensor([[0]], [7], [2])).values.numpy().tolist()
-    [8]
-    """
-    found = [x for x in nest.flatten([args, kwargs]) if isinstance(x, SparseTensor)]
-    if not found:
-        raise ValueError("No SparseTensor in argument list of map_values")
-    inner = [x.values if isinstance(x, SparseTensor) else x for x in nest.flatten([args, kwargs])]
-    plain_args, plain_kwargs = nest.pack_sequence_as([args, kwargs], inner)
-    return _like(found[0], found[0].indices, op(*plain_args, **plain_kwargs))
 
 
 def _axes(sp: SparseTensor, axis: Any) -> Any:
