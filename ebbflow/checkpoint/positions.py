@@ -20,7 +20,7 @@ from ebbflow.checkpoint.saveables import has_tensors, saveable_objects_for_op
 from ebbflow.core import context, dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.identity import ObjectIdentityWeakKeyDictionary, ObjectIdentityWeakSet
-from ebbflow.core.shape import dims_str
+from ebbflow.core.shape import TensorShape, dims_str
 from ebbflow.core.tensor import Tensor, wrap
 from ebbflow.graph.scopes import device_scope
 from ebbflow.io.save_ops import check_names, open_checkpoint
@@ -141,6 +141,10 @@ class Position:
     def initial_value(self, shape: Any = None, shard_info: Any = None) -> Any:
         """Return the variable's value in the checkpoint."""
         return self.checkpoint.read(self.object_proto.attributes[0].checkpoint_key)
+
+    def value_shape(self) -> TensorShape:
+        """Return the shape of the variable's value in the checkpoint."""
+        return TensorShape(self.checkpoint.reader.shape_of(self.object_proto.attributes[0].checkpoint_key))
 
     def restore(self, trackable: Any) -> None:
         """Match this node with an object, and everything below both; restore what can be now."""
@@ -334,11 +338,12 @@ class Position:
 
     def _give_slot(self, optimizer: Any, slot: SlotRestoration, variable: Any) -> None:
         if hasattr(optimizer, "_create_or_restore_slot_variable"):
-            optimizer._create_or_restore_slot_variable(
-                slot_variable_position=Position(self.checkpoint, slot.slot_variable_id),
-                slot_name=slot.slot_name,
-                variable=variable,
+            position = Position(self.checkpoint, slot.slot_variable_id)
+            found = optimizer._create_or_restore_slot_variable(
+                slot_variable_position=position, slot_name=slot.slot_name, variable=variable
             )
+            if found is not None:  # Keras 2 leaves the rest to us; optimizers of TF 1 have restored it
+                position.restore(found)
 
 
 def _foreign(variants: Any) -> bool:

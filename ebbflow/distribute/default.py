@@ -6,11 +6,12 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ebbflow.core import nest
+from ebbflow.core import context, nest
 from ebbflow.distribute import current
 from ebbflow.distribute.current import Place, provide_default
 from ebbflow.distribute.strategy import Extended, Strategy
 from ebbflow.functions.autograph.status import converted_where_on
+from ebbflow.graph.scopes import colocate_with
 
 
 class _DefaultDistributionStrategy(Strategy):
@@ -39,8 +40,10 @@ class _DefaultExtended(Extended):
         return next_creator(**kwargs)
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
-        """Call `fn(var, …)`."""
-        result = fn(var, *args, **(kwargs or {}))
+        """Call `fn(var, …)`; in a graph of the program's own, what it makes is placed with the variable."""
+        graph = context.current_graph()
+        with contextlib.nullcontext() if graph is None or graph.building_function else colocate_with(var):
+            result = fn(var, *args, **(kwargs or {}))
         return result if group else nest.map_structure(self._local_results, result)
 
 

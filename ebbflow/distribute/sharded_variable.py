@@ -6,6 +6,7 @@ the parts that have them. A checkpoint keeps the whole, so it can be read into o
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,8 @@ class ShardedVariable(PartitionedVariable, Trackable):
             at += count
         super().__init__(name, whole, first.dtype, parts, [len(parts), *[1] * len(rest)])
         self._ends = np.cumsum(rows)
+        for part in parts:
+            part._sharded_container = weakref.ref(self)
 
     @property
     def variables(self) -> list[Any]:
@@ -58,6 +61,10 @@ class ShardedVariable(PartitionedVariable, Trackable):
         return self._variable_list
 
     _variables = variables
+
+    @property
+    def _unique_id(self) -> str:
+        return self._variable_list[0]._unique_id.replace("part_0", "sharded")
 
     @property
     def trainable(self) -> bool:

@@ -24,7 +24,7 @@ from ebbflow.feature_column.base import (
 )
 from ebbflow.feature_column.checks import as_ids, key_string, string_or_integer
 from ebbflow.feature_column.serialization import check_keys, deserialize_column, register_column, serialize_column
-from ebbflow.graph.scopes import control_dependencies
+from ebbflow.graph.scopes import control_dependencies, init_scope
 from ebbflow.io.records import TFRecordOptions, tf_record_iterator
 from ebbflow.ops.arrays.creation import fill, identity
 from ebbflow.ops.arrays.shaping import shape as shape_of
@@ -138,7 +138,8 @@ class _Looked(_Keyed):
         name = f"{self.key}_lookup"
         if state_manager is not None and state_manager.has_resource(self, name):
             return state_manager.get_resource(self, name)
-        table = self._new_table(key_dtype, name)
+        with init_scope():  # a table outlives the function that is traced when it is first asked for
+            table = self._new_table(key_dtype, name)
         if state_manager is not None:
             state_manager.add_resource(self, name, table)
         return table

@@ -54,6 +54,10 @@ class GraphScopes:
             found = self._scope.__dict__[which] = []
         return found
 
+    @property
+    def _variable_creator_stack(self) -> list[Any]:
+        return list(self._stack("variable_creators"))
+
     def switch_to_thread_local(self) -> None:
         """Have each thread open device, colocation and dependency scopes of its own: that is so from the start."""
 

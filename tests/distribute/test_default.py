@@ -52,6 +52,13 @@ def test_a_step_in_a_function():
     assert float(v) == 3.0
 
 
+def test_an_update_in_a_graph_is_placed_with_the_variable():
+    with tf.Graph().as_default():
+        v = tf.compat.v1.get_variable("v", [], use_resource=True)
+        made = tf.distribute.get_strategy().extended.update(v, lambda v: tf.constant(2.0) * 3.0)
+        assert made.op.colocation_groups() == [b"loc:@v"]
+
+
 def test_a_chosen_strategy_holds_until_it_is_taken_back():
     one = tf.distribute.OneDeviceStrategy("/cpu:0")
     tf.distribute.experimental_set_strategy(one)

@@ -82,6 +82,7 @@ def test_parts(resolver, partitioner, value, parts):
         made_by_function = tf.Variable(lambda: tf.constant(value, tf.int64), shape=value.shape, dtype=tf.int64)
     for variable in (v, made_by_function):
         assert isinstance(variable, ShardedVariable) and len(variable.variables) == len(parts)
+        assert variable.variables[0]._sharded_container() is variable
         assert [part.numpy().tolist() for part in variable.variables] == parts
         tasks = [int(part.device.partition("task:")[2][0]) for part in variable.variables]
         assert tasks == [(tasks[0] + i) % 2 for i in range(len(parts))]

@@ -79,6 +79,21 @@ def test_sequences():
     assert lengths.numpy().tolist() == [2, 0, 1]
 
 
+def test_words_of_a_crossed_column_are_looked_up_in_functions():
+    words = fc.categorical_column_with_vocabulary_list("w", ["a", "b"])
+    from ebbflow.feature_column.base import FeatureTransformationCache
+
+    crossed = fc.crossed_column([fc.categorical_column_with_identity("n", 3), words], 5)
+
+    @tf.function
+    def ids(n, w):
+        cache = FeatureTransformationCache({"n": n, "w": w})
+        return crossed.get_sparse_tensors(cache, None).id_tensor.values
+
+    given = [tf.constant([[1], [2]], tf.int64), tf.constant([["b"], ["a"]])]
+    assert ids(*given).numpy().tolist() == ids.python_function(*given).numpy().tolist()
+
+
 def test_columns_go_to_configs_and_back():
     from ebbflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
 

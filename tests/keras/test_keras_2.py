@@ -115,6 +115,34 @@ def test_symbolic_inputs_beside_arrays_and_as_an_index(tmp_path):
     assert told.splitlines() == ["[[3.0, 3.0, 3.0, 3.0]]", "6.0 [0. 1.]", "[2, 3]"]
 
 
+def test_slots_of_old_optimizers_come_back_from_checkpoints(tmp_path):
+    told = run(
+        """
+        import numpy as np
+        import tensorflow as tf
+
+        def trained(steps):
+            v, opt = tf.Variable([1.0, 2.0]), tf.keras.optimizers.legacy.Adam(0.1)
+            for _ in range(steps):
+                opt.minimize(lambda: tf.reduce_sum(v * v), [v])
+            return tf.train.Checkpoint(v=v, opt=opt)
+
+        first = trained(3)
+        path = first.save("c")
+        m = first.opt.get_slot(first.v, "m").numpy()
+        new, used = trained(0), trained(1)
+        for each in (new, used):
+            each.restore(path)
+            print(np.array_equal(each.opt.get_slot(each.v, "m").numpy(), m))
+            each.opt.minimize(lambda: tf.reduce_sum(each.v * each.v), [each.v])
+        print(np.array_equal(new.v.numpy(), used.v.numpy()))
+        """,
+        tmp_path,
+        TF_USE_LEGACY_KERAS="1",
+    )
+    assert told.split() == ["True"] * 3
+
+
 def test_plain_keras_of_an_old_program(tmp_path):
     told = run(
         """

@@ -449,6 +449,7 @@ def test_who_stands_between_is_asked_last_first(graph):
     with tf.variable_creator_scope(creator("outer")), tf.variable_creator_scope(creator("inner")):
         v = tf.Variable(1.0, name="v")
         w = v1.Variable(1.0, name="w", use_resource=False)
+        assert len(v1.get_default_graph()._variable_creator_stack) == 2
     assert seen == [("inner", "v"), ("outer", "v"), ("inner", "w"), ("outer", "w")]
     assert not v.trainable and not w.trainable and tf.Variable(1.0).trainable
 
