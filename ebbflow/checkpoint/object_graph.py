@@ -160,7 +160,7 @@ def describe(view: ObjectGraphView, values: Callable[[Any, str], list[Attribute]
     numbers = ObjectIdentityDictionary()
     for number, each in enumerate(objects):
         names[each], numbers[each] = keys.object_path_to_string(paths[each]), number
-    slots = {} if skip_slots else _slot_variables(objects, names, numbers)
+    slots = {} if skip_slots else slot_variables(objects, names, numbers)
     message = messages.TrackableObjectGraph()
     pieces: list[Piece] = []
     registered: dict[str, dict[str, Any]] = {}
@@ -233,12 +233,17 @@ def _mark_values(message: Any) -> None:
         node.has_checkpoint_values.value = number in marked
 
 
-def _slot_variables(objects: list[Any], names: Any, numbers: Any) -> dict[int, list[Any]]:
-    """Number the slot variables of optimizers behind all other objects; return their references by optimizer."""
+def slot_variables(
+    objects: list[Any], names: Any, numbers: Any, makers: str = "_create_or_restore_slot_variable"
+) -> dict[int, list[Any]]:
+    """Number the slot variables of optimizers behind all other objects; return their references by optimizer.
+
+    Optimizers are what has `get_slot_names` and the method `makers`.
+    """
     found: dict[int, list[Any]] = {}
     others = list(objects)
     for number, optimizer in enumerate(others):
-        if not hasattr(optimizer, "_create_or_restore_slot_variable") or not hasattr(optimizer, "get_slot_names"):
+        if not hasattr(optimizer, makers) or not hasattr(optimizer, "get_slot_names"):
             continue  # Keras's newer optimizers keep theirs as plain children
         for slot_name in optimizer.get_slot_names():
             for original, variable in enumerate(others):
@@ -283,7 +288,7 @@ def list_objects(view: ObjectGraphView, skip_slots: bool = False) -> list[Any]:
     for number, each in enumerate(objects):
         names[each], numbers[each] = keys.object_path_to_string(paths[each]), number
     if not skip_slots:
-        _slot_variables(objects, names, numbers)
+        slot_variables(objects, names, numbers)
     return objects
 
 

@@ -92,6 +92,7 @@ class CheckpointValues:
         result = messages.TrackableObjectGraph()
         for number, obj in enumerate(self._view.objects):
             node = result.nodes.add()
+            node.slot_variables.extend(self._view.slots.get(number, ()))
             for name, child in self._view.children[number].items():
                 node.children.add(node_id=child, local_name=name)
             if number in self._savers:

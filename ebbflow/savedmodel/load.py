@@ -517,12 +517,12 @@ def _keys_by_object(
 ) -> tuple[dict[int, dict[str, str]], dict[int, tuple[str, str]]]:
     """Return the checkpoint's keys by object and attribute, and by object the saver of a program and its name there.
 
-    Both graphs are walked along the same names.
+    Both graphs are walked along the same names, and from optimizers to the slots they have for the same variables.
     """
     found: dict[int, dict[str, str]] = {}
     savers: dict[int, tuple[str, str]] = {}
     stack, seen = [(0, 0)], {(0, 0)}
-    while stack:
+    while stack or (stack := _slots_beside(nodes, checkpointed, seen)):
         mine, theirs = stack.pop()
         if not 0 <= theirs < len(checkpointed):
             raise errors.DataLossError(None, None, f"the checkpoint's object graph has no object {theirs}")
@@ -537,3 +537,22 @@ def _keys_by_object(
                 seen.add(pair)
                 stack.append(pair)
     return found, savers
+
+
+def _slots_beside(
+    nodes: Sequence[Any], checkpointed: Sequence[Any], seen: set[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return pairs of slot variables that were not seen yet, of optimizers and variables that were; note them."""
+    beside: dict[int, list[int]] = {}
+    for mine, theirs in seen:
+        beside.setdefault(mine, []).append(theirs)
+    found = set()
+    for mine, theirs in seen:
+        there = {(s.original_variable_node_id, s.slot_name): s for s in checkpointed[theirs].slot_variables}
+        for slot in nodes[mine].slot_variables:
+            for original in beside.get(slot.original_variable_node_id, ()):
+                if (original, slot.slot_name) in there:
+                    found.add((slot.slot_variable_node_id, there[original, slot.slot_name].slot_variable_node_id))
+    found -= seen
+    seen |= found
+    return list(found)

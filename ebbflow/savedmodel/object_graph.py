@@ -180,6 +180,7 @@ class ObjectGraph:
         """Write everything."""
         for number in range(len(self.view.objects)):
             written = message.nodes.add()
+            written.slot_variables.extend(self.view.slots.get(number, ()))
             for name, child in self.view.children[number].items():
                 written.children.add(node_id=child, local_name=name)
             self._fill_object(written, number, self.view.objects[number])

@@ -1,7 +1,7 @@
 """The objects of a model, numbered: those that can be reached from the root, each once, breadth first.
 
 A SavedModel writes two graphs of them, the object graph and that of the checkpoint; both use these numbers. Knows what
-`_trackable_children` says; knows nothing of messages.
+`_trackable_children` says.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from ebbflow.checkpoint.object_graph import slot_variables
 from ebbflow.core.identity import ObjectIdentityDictionary
 from ebbflow.functions.concrete import ConcreteFunction
 from ebbflow.functions.function import BoundFunction, Function
@@ -41,6 +42,17 @@ class ObjectView:
                 self.children[number][name] = there
                 if not known:
                     waiting.append((there, child))
+        self.slots = self._add_slots()
+
+    def _add_slots(self) -> dict[int, list[Any]]:
+        """Number the slot variables of optimizers that can have them made again; return their references."""
+        names, numbers, objects = ObjectIdentityDictionary(), ObjectIdentityDictionary(), list(self.objects)
+        for number, obj in enumerate(objects):
+            names[obj], numbers[obj] = self.paths[number], number
+        found = slot_variables(objects, names, numbers, makers="add_slot")
+        for slot in objects[len(self.objects) :]:
+            self._number(slot, names[slot])
+        return found
 
     def _children_of(self, obj: Any) -> dict[str, Any]:
         if isinstance(obj, (Function, ConcreteFunction)) or not isinstance(obj, Trackable):

@@ -115,8 +115,7 @@ class Generator(AutoTrackable):
         else:
             state = _state_tensor(state)
             self._check(state)
-            with name_scope("random_generator"):
-                self._state_var = Variable(state, dtype=dtypes.int64, trainable=False, name="StateVar")
+            self._state_var = Variable(state, dtype=dtypes.int64, trainable=False, name="StateVar")
 
     @classmethod
     def from_state(cls, state: Nested, alg: TensorLike) -> Generator:

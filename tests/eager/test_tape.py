@@ -130,6 +130,16 @@ def test_variables_are_watched_when_read():
     assert tape.gradient(y, w).numpy() == 3.0
 
 
+def test_a_target_may_be_a_variable_itself():
+    with tf.GradientTape() as tape:
+        v = tf.Variable([1.0, 2.0])
+    assert tape.gradient(v, v).numpy().tolist() == [1.0, 1.0]
+    with tf.GradientTape(persistent=True) as tape:
+        y = v * v
+        assert tape.gradient([v, y], v).numpy().tolist() == [3.0, 5.0]
+    assert tape.gradient(v, v).numpy().tolist() == [1.0, 1.0]
+
+
 def test_gathered_rows_come_as_slices():
     table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     with tf.GradientTape() as tape:

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import pathlib
 import shutil
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -459,3 +460,28 @@ def test_inputs_keep_their_names_when_a_loaded_model_is_saved_again(tmp_path):
         written = v1.saved_model.load(session, ["serve"], str(tmp_path / "b")).signature_def["serving_default"]
     names = {key: info.name for key, info in written.inputs.items()}
     assert names == {"in./-": "serving_default_in._-:0", "in1": "serving_default_in1:0"}
+
+
+class Slots(tf.Module):
+    """An optimizer as Keras 2 has them: its slots are nobody's children."""
+
+    made: ClassVar[dict] = {}
+
+    def add_slot(self, var, slot_name):
+        self.made[id(var), slot_name] = tf.Variable([5.0, 6.0])
+
+    def get_slot_names(self):
+        return ["m"]
+
+    def get_slot(self, var, slot_name):
+        return self.made.get((id(var), slot_name))
+
+
+def test_slots_of_optimizers_are_written_and_read(tmp_path):
+    root = tf.Module()
+    root.v, root.optimizer = tf.Variable([1.0, 2.0]), Slots()
+    root.optimizer.add_slot(root.v, "m")
+    tf.saved_model.save(root, str(tmp_path / "m"))
+    key = "v/.OPTIMIZER_SLOT/optimizer/m/.ATTRIBUTES/VARIABLE_VALUE"
+    assert tf.train.load_variable(str(tmp_path / "m/variables/variables"), key).tolist() == [5.0, 6.0]
+    assert tf.saved_model.load(str(tmp_path / "m")).v.numpy().tolist() == [1.0, 2.0]

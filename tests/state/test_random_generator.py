@@ -17,6 +17,7 @@ def own_generator():
 def test_the_programs_generator_is_made_anew(own_generator):
     tf.random.set_global_generator(tf.random.Generator.from_seed(1))
     assert tf.random.get_global_generator().state.numpy().tolist() == [1, 0, 0]
+    assert tf.random.get_global_generator().state.name == "StateVar:0"
     tf.random.set_global_generator(None)
     assert tf.random.get_global_generator().state.numpy().tolist() != [1, 0, 0]
 
