@@ -310,6 +310,9 @@ class EagerTensor(Tensor):
     def _shape_tuple(self) -> tuple[int, ...]:
         return self._array.shape
 
+    def _shape_as_list(self) -> list[int]:
+        return list(self._array.shape)
+
     def _rank(self) -> int:
         return self._array.ndim
 

@@ -17,10 +17,12 @@ from typing import Any
 
 from ebbflow import messages
 from ebbflow.core import context
+from ebbflow.core.convert import convert
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Message, TensorLike
 from ebbflow.engines import devices
 from ebbflow.graph.graph import Graph, get_default_graph
+from ebbflow.ops.declare import raw
 from ebbflow.platform import eras
 from ebbflow.platform.early_eager import graph_mode
 
@@ -312,18 +314,19 @@ def assert_ops_in_graph(expected_ops: dict[str, str], graph: Any) -> dict[str, A
     return {name: nodes[name] for name in expected_ops}
 
 
-def _moved(order: tuple[int, ...]) -> Callable[[Any], Any]:
+def _moved(orders: dict[int, tuple[int, ...]]) -> Callable[[Any], Any]:
     def move(tensor: TensorLike) -> Any:
         if isinstance(tensor, list):
-            return [tensor[place] for place in order]
-        raise TypeError("give the shape as a list; a tensor is transposed with tf.transpose")
+            return [tensor[place] for place in orders[len(tensor)]]
+        tensor = convert(tensor)
+        return raw.Transpose(tensor, list(orders[len(tensor.shape)]))
 
-    move.__doc__ = f"Return the entries of a shape in the order {order}."
+    move.__doc__ = f"Return a tensor with its axes, or a shape with its entries, in the order {orders[4]}."
     return move
 
 
-NHWCToNCHW = _moved((0, 3, 1, 2))
-NCHWToNHWC = _moved((0, 2, 3, 1))
+NHWCToNCHW = _moved({4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)})
+NCHWToNHWC = _moved({4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)})
 
 
 def IsMklEnabled() -> bool:

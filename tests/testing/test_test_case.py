@@ -338,3 +338,9 @@ def test_a_named_tuple_is_compared_with_a_plain_one():
         case.assertAllClose((pair(1.0, 2.0),), ((1.0, 2.5),))
     with pytest.raises(ValueError, match="Can't compare dict to non-dict"):
         case.assertAllClose({"c": 1.0}, [1.0])
+
+
+def test_channels_are_moved_in_shapes_and_tensors():
+    assert modes.NHWCToNCHW([1, 2, 3, 4]) == [1, 4, 2, 3] and modes.NCHWToNHWC([1, 2, 3, 4, 5]) == [1, 3, 4, 5, 2]
+    moved = modes.NHWCToNCHW(tf.ones([1, 2, 3, 4]))
+    assert moved._shape_as_list() == [1, 4, 2, 3] and modes.NCHWToNHWC(moved).shape == (1, 2, 3, 4)

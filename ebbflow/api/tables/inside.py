@@ -576,6 +576,10 @@ IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ as python.util.nest._IF_SHALLOW_IS_SEQ_INPUT
 [api.inner_helpers]
 to_dense as python.ops.ragged.ragged_conversion_ops.ragged_to_dense
 execute as python.eager.execute.execute
+[functions.control_flow.functional_calls]
+call_for as python.ops.functional_ops.For
+call_if as python.ops.functional_ops.If
+call_while as python.ops.functional_ops.While
 [ops.ragged.pylists]
 depths as python.ops.ragged.ragged_factory_ops._find_scalar_and_max_depth
 default_inner_shape as python.ops.ragged.ragged_factory_ops._default_inner_shape_for_pylist
