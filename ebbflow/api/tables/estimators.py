@@ -193,6 +193,13 @@ contrib.learn.: Head binary_svm_head multi_class_head multi_head multi_label_hea
 contrib.learn.regression_head
 contrib.learn.python.learn.estimators.head.: Head binary_svm_head multi_class_head multi_head multi_label_head
 contrib.learn.python.learn.estimators.head.: no_op_train_fn poisson_regression_head regression_head
+[doors.learn.sdca]
+contrib.linear_optimizer.: SDCAOptimizer SdcaModel SparseFeatureColumn
+contrib.linear_optimizer.python.sdca_optimizer.SDCAOptimizer
+contrib.linear_optimizer.python.sdca_estimator.: SDCALinearRegressor SDCALogisticClassifier
+contrib.linear_optimizer.python.ops.sdca_ops.SdcaModel
+contrib.linear_optimizer.python.ops.sparse_feature_column.SparseFeatureColumn
+contrib.linear_optimizer.python.ops.sharded_mutable_dense_hashtable.ShardedMutableDenseHashTable
 [doors.learn.with_head]
 contrib.learn.: DNNEstimator DNNLinearCombinedEstimator LinearEstimator LogisticRegressor
 contrib.learn.python.learn.estimators.dnn.DNNEstimator

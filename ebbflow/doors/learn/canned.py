@@ -77,7 +77,12 @@ class _Canned(BaseEstimator):
         if kwargs.get("n_classes", 2) < 2:
             raise ValueError(f"n_classes must be > 1 for classification: {kwargs['n_classes']}.")
         arguments = {name: value for name, value in kwargs.items() if value is not None}
-        arguments = old_options.adjusted(kind, arguments, gradient_clip_norm, embedding_lr_multipliers)
+        if hasattr(kwargs.get("optimizer"), "of_package"):  # a solver, which takes no gradients
+            if enable_centered_bias:
+                raise ValueError(f"enable_centered_bias is not supported with {kwargs['optimizer'].get_name()}")
+            arguments |= {"optimizer": kwargs["optimizer"].of_package(), "partitioner": kwargs["optimizer"].partitioner}
+        else:
+            arguments = old_options.adjusted(kind, arguments, gradient_clip_norm, embedding_lr_multipliers)
         arguments["loss_reduction"] = Reduction.SUM_OVER_BATCH_SIZE
         if enable_centered_bias:
             kind, arguments = old_options.with_centered_bias(kind, arguments)

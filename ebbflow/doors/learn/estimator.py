@@ -7,7 +7,7 @@ rest. Knows the package; knows no canned models.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,8 @@ from ebbflow.doors import estimator_package
 from ebbflow.doors.learn.inputs import input_of
 from ebbflow.doors.learn.metric_spec import MetricSpec
 from ebbflow.doors.learn.monitors import hooks_of
+from ebbflow.graph.collections import GraphKeys
+from ebbflow.graph.graph import get_default_graph
 from ebbflow.tf1.learn_roles import Evaluable, Trainable
 
 core = estimator_package.shown(1)
@@ -179,9 +181,31 @@ class BaseEstimator:
         if input_fn is not None and not as_iterable:
             batch = next(self._estimator.predict(feed, predict_keys=keys, yield_single_examples=False))
             return self._shown(batch)
-        rows = self._estimator.predict(feed, predict_keys=keys, yield_single_examples=not iterate_batches)
-        rows = (self._shown(row) for row in rows)
+        rows = (self._shown(row) for row in self._predicted(feed, keys, iterate_batches))
         return rows if as_iterable else _together(list(rows))
+
+    def _predicted(self, feed: Any, keys: Any, whole: bool) -> Iterator[Any]:
+        """Yield predictions to the end of the input; of an input that has none, nor can have, of one batch."""
+        ends = True
+
+        def noted() -> Any:
+            nonlocal ends
+            found, graph = feed(), get_default_graph()
+            queued = bool(graph.get_collection(GraphKeys.QUEUE_RUNNERS))
+            is_read = any(op.type.startswith("IteratorGetNext") for op in graph.get_operations())
+            ends = queued or is_read or hasattr(found, "make_one_shot_iterator")
+            return found
+
+        for batch in self._estimator.predict(noted, predict_keys=keys, yield_single_examples=False):
+            if whole:
+                yield batch
+            elif isinstance(batch, Mapping):
+                count = self._estimator._extract_batch_length(batch)
+                yield from ({key: value[i] for key, value in batch.items()} for i in range(count))
+            else:
+                yield from batch
+            if not ends:
+                return
 
     def export_savedmodel(
         self,

@@ -119,6 +119,10 @@ class LinearEstimator(_WithHead):
         config: Any = None,
         feature_engineering_fn: Callable[..., Any] | None = None,
     ):
+        if hasattr(optimizer, "of_package"):
+            raise ValueError(
+                f"LinearEstimator takes gradients, which {optimizer.get_name()} does not; got optimizer={optimizer!r}"
+            )
         columns = list(feature_columns)
         rate = min(LINEAR_RATE, 1 / len(columns) ** 0.5)
         parts = {"linear": (_linear(head, columns), optimizer, "Ftrl", rate)}
