@@ -31,6 +31,7 @@ SKIPPED = (
     "_test",
     ".test_data",
     ".parallel_for.test_util",
+    ".python.ops.test_util",
     ".tools",
     ".lite",
     ".distribute",

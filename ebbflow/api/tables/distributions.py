@@ -60,6 +60,14 @@ contrib.distributions.bijectors.: Chain Inline Invert
 [distributions.bijectors.vectors]
 contrib.distributions.bijectors.: Affine AffineLinearOperator CholeskyOuterProduct FillTriangular MatrixInverseTriL
 contrib.distributions.bijectors.: Ordered Permute Reshape ScaleTriL SoftmaxCentered TransformDiagonal
+[tf1.flows]
+contrib.distributions.bijectors.: BatchNormalization MaskedAutoregressiveFlow RealNVP masked_dense
+contrib.distributions.bijectors.: masked_autoregressive_default_template real_nvp_default_template
+contrib.distributions.python.ops.bijectors.batch_normalization.BatchNormalization
+contrib.distributions.python.ops.bijectors.real_nvp.: RealNVP real_nvp_default_template
+contrib.distributions.python.ops.bijectors.masked_autoregressive.: MaskedAutoregressiveFlow masked_dense
+contrib.distributions.python.ops.bijectors.masked_autoregressive.masked_autoregressive_default_template
+block_mask as contrib.distributions.python.ops.bijectors.masked_autoregressive._gen_mask
 """
 
 INSIDE = """

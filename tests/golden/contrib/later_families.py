@@ -189,3 +189,40 @@ def segments_of_rows(tf):
     parts = [part for each in found for part in (each.flat_values, each.row_splits)]
     flat = refusal(tf.math.unsorted_segment_sum, tf.constant([1, 2]), inner_ids, 3)
     return [flat, *run(tf, *parts)]
+
+
+# --- bijectors that learn ---------------------------------------------------------------------------------------------
+
+
+def _both_ways(tf, flow, x):
+    y = flow.forward(x)
+    back = flow.inverse(tf.identity(y))
+    slope = tf.gradients(tf.reduce_sum(y * y), tf.trainable_variables())
+    told = [y, back, flow.inverse_log_det_jacobian(tf.identity(y), 1), *slope]
+    return run(tf, *[value for value in told if value is not None])
+
+
+@case
+def flows(tf):
+    bijectors, found = tf.contrib.distributions.bijectors, []
+    x = tf.constant(np.linspace(-1, 1, 12).reshape(3, 4).astype(np.float32))
+    same = {"kernel_initializer": tf.constant_initializer(0.2), "bias_initializer": tf.constant_initializer(0.1)}
+    for shift_only in (False, True):
+        said = bijectors.masked_autoregressive_default_template([8], shift_only, tf.nn.relu, -0.2, 0.3, **same)
+        for unroll in (False, True):
+            found += _both_ways(tf, bijectors.MaskedAutoregressiveFlow(said, unroll_loop=unroll), x)
+        said = bijectors.real_nvp_default_template([5], shift_only, **same)
+        found += _both_ways(tf, bijectors.RealNVP(3, said), x)
+    return found + run(tf, bijectors.masked_dense(x, 8, 4, True, **same))
+
+
+@case
+def normalization_undone(tf):
+    bijectors, found = tf.contrib.distributions.bijectors, []
+    x = tf.constant(np.arange(8).reshape(4, 2).astype(np.float32) ** 1.5)
+    for training in (True, False):
+        norm = bijectors.BatchNormalization(training=training)
+        found += [norm.inverse(x), norm.inverse_log_det_jacobian(x, 1), norm.forward(2 * x)]
+        found.append(norm.forward_log_det_jacobian(2 * x, 1))
+    refused = refusal(bijectors.BatchNormalization, tf.layers.BatchNormalization(renorm=True))
+    return [*run(tf, *found), refused, refusal(bijectors.RealNVP, 0, None)]
