@@ -328,6 +328,16 @@ contrib.opt.: ExternalOptimizerInterface ScipyOptimizerInterface
 [tf1.sequences]
 contrib.layers.: bow_encoder embed_sequence embedding_lookup_unique
 contrib.training.: bucket bucket_by_sequence_length
+[tf1.state_saver]
+contrib.training.: NextQueuedSequenceBatch SequenceQueueingStateSaver
+contrib.training.python.training.sequence_queueing_state_saver.: NextQueuedSequenceBatch SequenceQueueingStateSaver
+SequenceInput as contrib.training.python.training.sequence_queueing_state_saver._SequenceInputWrapper
+[tf1.sequence_segments]
+contrib.training.batch_sequences_with_states
+contrib.training.python.training.sequence_queueing_state_saver.batch_sequences_with_states
+padded as contrib.training.python.training.sequence_queueing_state_saver._padding
+as_handles as contrib.training.python.training.sequence_queueing_state_saver._deconstruct_sparse_tensor_seq
+from_handles as contrib.training.python.training.sequence_queueing_state_saver._reconstruct_sparse_tensor_seq
 [tf1.sampling]
 contrib.training.: rejection_sample resample_at_rate stratified_sample weighted_resample
 [tf1.loss_scaling]

@@ -226,3 +226,56 @@ def normalization_undone(tf):
         found.append(norm.forward_log_det_jacobian(2 * x, 1))
     refused = refusal(bijectors.BatchNormalization, tf.layers.BatchNormalization(renorm=True))
     return [*run(tf, *found), refused, refusal(bijectors.RealNVP, 0, None)]
+
+
+# --- sequences in segments --------------------------------------------------------------------------------------------
+
+
+def _segments(tf, session, batch, times):
+    state = batch.state("s")
+    save = batch.save_state("s", state + tf.reduce_sum(batch.sequences["x"], [1]))
+    names = ("length", "total_length", "sequence", "sequence_count", "key", "next_key")
+    told = {name: getattr(batch, name) for name in names}
+    found = []
+    for _ in range(times):
+        got, before, context, _ = session.run([told, state, batch.context["c"], save])
+        keys = [b" ".join(got[name]).decode() for name in ("key", "next_key")]
+        found += [got["length"], got["total_length"], got["sequence"], got["sequence_count"], *keys, before, context]
+    return found
+
+
+@case
+def states_of_segments(tf):
+    training = tf.contrib.training
+    x = tf.constant(np.arange(12, dtype=np.float32).reshape(6, 2))
+    key = tf.placeholder(tf.string, [])
+    saver = training.SequenceQueueingStateSaver(
+        2, 3, tf.constant(5), key, {"x": x}, {"c": tf.constant([7, 8])}, {"s": tf.zeros([2])}, capacity=4
+    )
+    batch = saver.next_batch
+    with tf.Session() as session:
+        for name in ("a", "b"):
+            session.run(saver.prefetch_op, {key: name})
+        return _segments(tf, session, batch, 2)
+
+
+@case
+def sparse_segments(tf):
+    words = tf.SparseTensor([[0, 0], [1, 1], [4, 0]], ["p", "q", "r"], [5, 2])
+    whole = tf.SparseTensor([[1]], [9], [3])
+    batch = tf.contrib.training.batch_sequences_with_states(
+        "k", {"x": tf.reshape(tf.range(5.0), [5, 1]), "w": words}, {"c": tf.constant(1), "d": whole}, None,
+        {"s": tf.zeros([1])}, num_unroll=2, batch_size=1, num_threads=1, capacity=1, make_keys_unique=True,
+    )
+    with tf.Session() as session:
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        save = batch.save_state("s", batch.state("s") + 1)
+        found = []
+        for _ in range(3):
+            w, d, x, s, _ = session.run([batch.sequences["w"], batch.context["d"], batch.sequences["x"], batch.state("s"), save])
+            found += [w.indices, b" ".join(w.values).decode(), w.dense_shape, *d, x, s]
+        coordinator.request_stop()
+        session.run(tf.no_op())
+    coordinator.join(threads, stop_grace_period_secs=5, ignore_live_threads=True)
+    return found
