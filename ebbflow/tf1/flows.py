@@ -113,7 +113,10 @@ def real_nvp_default_template(
         for units in hidden_layers:
             x = dense(x, units, activation, *args, **kwargs)
         x = dense(x, (1 if shift_only else 2) * output_units, None, *args, **kwargs)
-        return (x, None) if shift_only else tuple(split(x, 2, axis=-1))
+        if shift_only:
+            return x, None
+        shift, log_scale = split(x, 2, axis=-1)
+        return shift, log_scale
 
     with name_scope(name or "real_nvp_default_template"):
         return make_template("real_nvp_default_template", said)
@@ -197,11 +200,10 @@ def masked_dense(
         return mask * initializer(shape, dtype, partition_info)
 
     with name_scope(name or "masked_dense"):
-        layer = Dense(
-            units, *args, kernel_initializer=masked, kernel_constraint=lambda kernel: mask * kernel, name=name,
-            dtype=inputs.dtype.base_dtype, _scope=name, _reuse=reuse, **kwargs,
-        )  # fmt: skip
-        return layer.apply(inputs)
+        said: dict[str, Any] = {"kernel_initializer": masked, "kernel_constraint": lambda kernel: mask * kernel}
+        said |= {"name": name, "dtype": inputs.dtype.base_dtype, "_scope": name, "_reuse": reuse}
+        make: Any = Dense
+        return make(units, *args, **said, **kwargs).apply(inputs)
 
 
 def masked_autoregressive_default_template(

@@ -177,7 +177,7 @@ def batch_sequences_with_states(
         if make_keys_unique:
             drawn = random_uniform((), 0, KEYS, dtypes.int32, seed=make_keys_unique_seed)
             input_key = string_join([input_key, as_string(drawn)])
-        saver = SequenceQueueingStateSaver(
+        saver: Any = SequenceQueueingStateSaver(
             batch_size, num_unroll, convert(input_length), input_key, dense, context, dict(initial_states), capacity,
             allow_small_batch,
         )  # fmt: skip

@@ -74,7 +74,7 @@ class SequenceInput:
 def multiple_of(value: Any, count: Any, label: str, name: str = "multiple_of_checked") -> Any:
     """Return a length once it is a multiple of a number, and not zero."""
     right = raw.LogicalAnd(raw.Equal(raw.FloorMod(value, cast(count, value.dtype)), 0), raw.NotEqual(value, 0))
-    said = [
+    said: list[Any] = [
         f"{label} should be a multiple of: ", as_string(count), ", but saw value: ", as_string(value),
         ". Consider setting pad=True.",
     ]  # fmt: skip
@@ -100,7 +100,7 @@ def with_shape(value: Any, expected: Any) -> Any:
     """Return a tensor once it has a shape, which is a tensor."""
     static = expected.constant_value()
     value = with_rank(value, raw.Size(expected) if static is None else len(static))
-    said = [f"Shape of tensor {value.name} should be: ", as_string(expected), ", shape received: "]
+    said: list[Any] = [f"Shape of tensor {value.name} should be: ", as_string(expected), ", shape received: "]
     right = reduce_all(raw.Equal(expected, shape(value)))
     with control_dependencies([Assert(right, [string_join([*said, as_string(shape(value))])])]):
         checked = raw.Identity(value, name="shape_checked")
@@ -116,7 +116,7 @@ def _with_first(value: Any, expected: Any, label: str) -> Any:
     """Return a tensor once its first axis is as long as expected."""
     if value.shape.rank == 0:
         raise ValueError(f"{label}: rank of input is not greater than max(dimensions): 0 vs. 0")
-    said = [f"Dimension 0 of tensor labeled {label} should be: ", as_string(expected), ", shape received: "]
+    said: list[Any] = [f"Dimension 0 of tensor labeled {label} should be: ", as_string(expected), ", shape received: "]
     right = raw.Equal(expected, shape(value)[0])
     with control_dependencies([Assert(right, [string_join([*said, as_string(shape(value))])])]):
         return raw.Identity(value, name=f"dims_checked_{label}")
@@ -170,7 +170,7 @@ class SequenceQueueingStateSaver:
 
     def __init__(
         self,
-        batch_size: TensorLike,
+        batch_size: Any,
         num_unroll: TensorLike,
         input_length: TensorLike,
         input_key: TensorLike,
@@ -210,9 +210,9 @@ class SequenceQueueingStateSaver:
         _check_defined("context", given.context)
         _check_defined("sequence", given.sequences, 1)
         length, self._key = with_rank(given.length, 0), with_rank(given.key, 0)
-        for label, value, kind in (("length", length, dtypes.int32), ("key", self._key, dtypes.string)):
-            if value.dtype != kind:
-                raise TypeError(f"{label} dtype must be {kind.name}, but received: {value.dtype}")
+        for label, value, dtype in (("length", length, dtypes.int32), ("key", self._key, dtypes.string)):
+            if value.dtype != dtype:
+                raise TypeError(f"{label} dtype must be {dtype.name}, but received: {value.dtype}")
         self._states, self._context, self._sequences = _sorted(states), _sorted(given.context), _sorted(given.sequences)
         padded = raw.Identity(shape(next(iter(self._sequences.values())))[0], name="padded_length")
         self._padded = multiple_of(padded, self.num_unroll, f"Tensor {padded.name}")
@@ -256,7 +256,7 @@ class SequenceQueueingStateSaver:
         steps = convert(self.num_unroll, dtypes.int32)
         count = raw.FloorDiv(self._padded, steps)
         number, all_alike = raw.Range(0, count, 1), ones([count], dtypes.int32)
-        width = {"width": 5, "fill": "0"}
+        width: dict[str, Any] = {"width": 5, "fill": "0"}
         keys = string_join([as_string(number, **width), "_of_", as_string(count, **width), ":", self._key])
         values = {
             "sequence": number, "sequence_count": count * all_alike, "total_length": self._length * all_alike,

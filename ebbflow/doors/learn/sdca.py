@@ -13,7 +13,6 @@ from ebbflow.core import dtypes
 from ebbflow.core.typing import Effect, TensorLike
 from ebbflow.doors import estimator_package
 from ebbflow.doors.learn.canned import LinearClassifier, LinearRegressor
-from ebbflow.feature_column.base import CategoricalColumn
 from ebbflow.feature_column.numeric import NumericColumn
 from ebbflow.ops.arrays.creation import ones
 from ebbflow.ops.arrays.shaping import reshape, shape
@@ -24,13 +23,17 @@ SOLVER = "canned.linear_optimizer.python.utils"
 LEAST_L2 = 1.0
 """The solver needs that much regularization, whatever is asked for."""
 
-_ops = estimator_package.inside(f"{SOLVER}.sdca_ops")
-_linear = estimator_package.inside("canned.linear")
+_ops: Any = estimator_package.inside(f"{SOLVER}.sdca_ops")
+_linear: Any = estimator_package.inside("canned.linear")
 SparseFeatureColumn = _ops._SparseFeatureColumn
-_tables = estimator_package.inside(f"{SOLVER}.sharded_mutable_dense_hashtable")
+_tables: Any = estimator_package.inside(f"{SOLVER}.sharded_mutable_dense_hashtable")
 
 
-class ShardedMutableDenseHashTable(_tables._ShardedMutableDenseHashTable):
+_Table: Any = _tables._ShardedMutableDenseHashTable
+_Model: Any = _ops._SDCAModel
+
+
+class ShardedMutableDenseHashTable(_Table):
     """A table of several, each with the keys that leave a certain remainder."""
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
@@ -40,7 +43,7 @@ class ShardedMutableDenseHashTable(_tables._ShardedMutableDenseHashTable):
         return found
 
 
-class SdcaModel(_ops._SDCAModel):
+class SdcaModel(_Model):
     """A linear model and its solver; `options` name the loss and the regularization."""
 
     def __init__(self, examples: Mapping[str, Any], variables: Mapping[str, Any], options: Mapping[str, Any]):
@@ -130,7 +133,7 @@ class SDCAOptimizer:
 
     def _feature(self, column: Any, builder: Any, count: Any) -> tuple[str, Any]:
         """Return what the solver takes for a column: numbers of each row, or ids with weights."""
-        if isinstance(column, CategoricalColumn):
+        if hasattr(column, "_get_sparse_tensors"):
             unique = self.of_package()._prune_and_unique_sparse_ids
             return "sparse_features", unique(column._get_sparse_tensors(builder))
         if isinstance(column, NumericColumn):
@@ -154,7 +157,7 @@ class SDCALogisticClassifier(LinearClassifier):
         feature_engineering_fn: Callable[..., Any] | None = None,
         partitioner: Callable[..., Any] | None = None,
     ):
-        solver = SDCAOptimizer(
+        solver: Any = SDCAOptimizer(
             example_id_column, num_loss_partitions or _workers(config), None, l1_regularization, l2_regularization,
             partitioner=partitioner,
         )  # fmt: skip
@@ -179,7 +182,7 @@ class SDCALinearRegressor(LinearRegressor):
         feature_engineering_fn: Callable[..., Any] | None = None,
         partitioner: Callable[..., Any] | None = None,
     ):
-        solver = SDCAOptimizer(
+        solver: Any = SDCAOptimizer(
             example_id_column, num_loss_partitions or _workers(config), None, l1_regularization, l2_regularization,
             partitioner=partitioner,
         )  # fmt: skip
