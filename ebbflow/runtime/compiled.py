@@ -151,7 +151,11 @@ class Runner:
         return self._programs[key]
 
     def compile(self, shapes: Sequence[Any], fed: Sequence[Any] | None = None) -> Any:
-        """Return a Program for fed values of these shapes, or None where none can be made."""
+        """Return a Program for fed values of these shapes, or None where none can be made.
+
+        A variable is fed as what holds it, which has no shape; it has that of the tensor that stands for it.
+        """
+        shapes = [t._dims if t._dtype._is_ref_dtype else dims for t, dims in zip(self.feeds, shapes, strict=True)]
         return _programs().program_for(self, shapes, fed)
 
     def explain(self) -> str:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import ebbflow as tf
+import ebbflow.v1 as v1
 from ebbflow.platform import config
 
 LOADED = """
@@ -42,3 +43,18 @@ def test_asked_for_determinism_the_first_run_is_compiled_too(monkeypatch):
     base, exponents = tf.constant([0.9, 0.999]), tf.range(40.0, 140.0)[:, None]
     first = power(base, exponents).numpy()
     assert all((power(base, exponents).numpy() == first).all() for _ in range(3))
+
+
+def test_a_variable_in_a_branch_has_its_shape():
+    with v1.Graph().as_default(), v1.Session() as session:
+        scalar, vector = v1.get_variable("s", initializer=1.0), v1.get_variable("v", initializer=[1.0, 2.0])
+        count = v1.get_variable("count", initializer=0)
+
+        def halve():
+            return v1.group(*[v1.assign(v, v / 2) for v in (scalar, vector)])
+
+        halved = v1.cond(v1.equal(v1.identity(count), 0), halve, v1.no_op)
+        session.run(v1.global_variables_initializer())
+        for _ in range(3):
+            session.run(halved)
+        assert session.run(vector).tolist() == [0.125, 0.25]
