@@ -323,6 +323,19 @@ contrib.opt.extend_with_decoupled_weight_decay
 contrib.opt.python.training.lazy_adam_optimizer.LazyAdamOptimizer
 contrib.opt.python.training.weight_decay_optimizers.: AdamWOptimizer DecoupledWeightDecayExtension MomentumWOptimizer
 contrib.opt.python.training.weight_decay_optimizers.extend_with_decoupled_weight_decay
+[tf1.averaging_optimizers]
+contrib.opt.: AGNCustomGetter AGNOptimizer ElasticAverageCustomGetter ElasticAverageOptimizer ModelAverageCustomGetter
+contrib.opt.ModelAverageOptimizer
+contrib.opt.python.training.agn_optimizer.: AGNCustomGetter AGNOptimizer GLOBAL_VARIABLE_NAME GRAD_VARIABLE_NAME
+contrib.opt.python.training.elastic_average_optimizer.: ElasticAverageCustomGetter ElasticAverageOptimizer
+contrib.opt.python.training.elastic_average_optimizer.: GLOBAL_VARIABLE_NAME LOCAL_VARIABLE_NAME
+contrib.opt.python.training.model_average_optimizer.: GLOBAL_VARIABLE_NAME ModelAverageCustomGetter
+contrib.opt.python.training.model_average_optimizer.ModelAverageOptimizer
+[tf1.preconditioned_optimizers]
+contrib.opt.: GGTOptimizer ShampooOptimizer
+contrib.opt.python.training.ggt.GGTOptimizer
+contrib.opt.python.training.shampoo.ShampooOptimizer
+contrib.opt.python.training.matrix_functions.: matrix_inverse_pth_root matrix_square_root
 [tf1.external_optimizer]
 contrib.opt.: ExternalOptimizerInterface ScipyOptimizerInterface
 [tf1.sequences]

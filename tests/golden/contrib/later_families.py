@@ -279,3 +279,53 @@ def sparse_segments(tf):
         session.run(tf.no_op())
     coordinator.join(threads, stop_grace_period_secs=5, ignore_live_threads=True)
     return found
+
+
+# --- optimizers of several workers, or with matrices ------------------------------------------------------------------
+
+
+def _met(tf, kind, *args, **kwargs):
+    getter = getattr(tf.contrib.opt, kind + "CustomGetter")("/cpu:0")
+    with tf.variable_scope("", custom_getter=getter):
+        step = tf.train.get_or_create_global_step()
+        v, w = tf.get_variable("v", initializer=1.0), tf.get_variable("w", initializer=[1.0, 2.0])
+    plain = tf.train.MomentumOptimizer(0.1, 0.9)
+    name = "ma_custom_getter" if kind == "ModelAverage" else "ea_custom_getter" if kind[0] == "E" else "custom_getter"
+    optimizer = getattr(tf.contrib.opt, kind + "Optimizer")(plain, 1, *args, **dict(kwargs, **{name: getter}))
+    train = optimizer.minimize(v * v + tf.reduce_sum(w * w) * v, step)
+    start = optimizer.get_init_op(*([] if kind == "ModelAverage" else [0]))
+    found = []
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(tf.local_variables_initializer())
+        session.run(start)
+        for _ in range(5):
+            session.run(train)
+            found += session.run([v, w, step])
+        return found + session.run(sorted(tf.global_variables(), key=lambda variable: variable.name))
+
+
+@case
+def optimizers_that_meet(tf):
+    found = _met(tf, "ElasticAverage", communication_period=2, moving_rate=0.3, rho=0.1)
+    with tf.Graph().as_default():
+        found += _met(tf, "AGN", communication_period=2)
+    with tf.Graph().as_default():
+        return found + _met(tf, "ModelAverage", True, interval_steps=2)
+
+
+@case
+def optimizers_with_matrices(tf):
+    opt, found = tf.contrib.opt, []
+    makers = [
+        lambda: opt.GGTOptimizer(0.1, window=3), lambda: opt.ShampooOptimizer(learning_rate=0.1),
+        lambda: opt.ShampooOptimizer(max_matrix_size=2, gbar_decay=0.5, mat_gbar_decay=0.9),
+        lambda: opt.ShampooOptimizer(0, svd_interval=2, precond_update_interval=2, learning_rate=lambda step: 0.1),
+    ]  # fmt: skip
+    for make in makers:
+        with tf.Graph().as_default():
+            a = tf.get_variable("a", initializer=[[1.0, 2.0, 0.5], [0.3, -1.0, 2.0]])
+            b = tf.get_variable("b", initializer=[0.5, 1.0])
+            train = make().minimize(tf.reduce_sum(tf.tanh(tf.reduce_sum(a * a, 1) * b)) + tf.reduce_sum(a * 0.1))
+            found += run(tf, a, b, updates=train, times=2)
+    return found
