@@ -192,7 +192,7 @@ class BaseEstimator:
             nonlocal ends
             found, graph = feed(), get_default_graph()
             queued = bool(graph.get_collection(GraphKeys.QUEUE_RUNNERS))
-            is_read = any(op.type.startswith("IteratorGetNext") for op in graph.get_operations())
+            is_read = any(op._op.facts.brings for op in graph.get_operations())
             ends = queued or is_read or hasattr(found, "make_one_shot_iterator")
             return found
 
