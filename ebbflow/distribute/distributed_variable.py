@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ebbflow.checkpoint.saveables import ResourceVariableSaveable, SaveableObject, SaveSpec
 from ebbflow.core import context
 from ebbflow.distribute import current
 from ebbflow.distribute.reduce_op import ReduceOp
@@ -18,6 +19,7 @@ from ebbflow.distribute.values import DistributedValues, Mirrored, PerReplica, v
 from ebbflow.graph.scopes import group
 from ebbflow.ops.declare import raw
 from ebbflow.state.base import Variable, VariableAggregation, VariableSynchronization
+from ebbflow.trackable.constants import VARIABLE_VALUE_KEY
 from ebbflow.trackable.save_context import keeps_one_copy
 
 
@@ -88,6 +90,20 @@ class DistributedVariable(DistributedValues, Variable):
     @property
     def initial_value(self) -> Any:
         return self._values[0].initial_value
+
+    @property
+    def _shared_name(self) -> str:
+        return self._values[0]._shared_name
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """Return the first copy as a VariableDef message: who reads it knows nothing of replicas."""
+        return self._values[0].to_proto(export_scope)
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        """Return what saves the variable by its name in a graph: one value, which all copies are given."""
+        if not self._in_graph:
+            return super()._gather_saveables_for_checkpoint()
+        return {VARIABLE_VALUE_KEY: lambda name=self._values[0].op.name: _CopiesSaveable(self, name)}
 
     def is_initialized(self, name: str | None = None) -> Any:
         """Return whether all copies have a value."""
@@ -253,3 +269,17 @@ class SyncOnReadVariable(DistributedVariable):
         return self._distribute_strategy.extended._reduce_to(op, PerReplica([v.value() for v in self._values]))
 
     read_value = value
+
+
+class _CopiesSaveable(SaveableObject):
+    """A variable with copies, in a graph."""
+
+    def __init__(self, variable: DistributedVariable, name: str):
+        first = variable.values[0]
+        spec = SaveSpec(variable.value(), "", name, dtype=first.dtype, device=first.device)
+        super().__init__(variable, [spec], name)
+        self._each = [ResourceVariableSaveable(copy, "", name) for copy in variable.values]
+
+    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Any) -> Any:
+        """Return the node that gives all copies the value."""
+        return group(*[each.restore(restored_tensors, restored_shapes) for each in self._each])

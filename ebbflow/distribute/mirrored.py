@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ebbflow.core import nest
+from ebbflow.core import context, nest
 from ebbflow.core.convert import convert
 from ebbflow.core.device import canonical_name
 from ebbflow.distribute import current
@@ -21,6 +21,7 @@ from ebbflow.distribute.values import DistributedValues, regroup, value_of_repli
 from ebbflow.engines import devices as engine_devices
 from ebbflow.functions.autograph.status import converted_where_on
 from ebbflow.functions.function import Function
+from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import device_scope
 from ebbflow.ops.declare import raw
 from ebbflow.ops.reduce import reductions
@@ -76,7 +77,9 @@ class MirroredExtended(Extended):
         on_read = synchronization is VariableSynchronization.ON_READ
         if on_read and kwargs.get("trainable") is None:
             kwargs["trainable"] = False
+        collections = kwargs.pop("collections", None) or [GraphKeys.GLOBAL_VARIABLES]
         copies: list[Any] = []
+        kwargs["collections"] = []  # the variable stands for its copies there
         for i, device in enumerate(self._devices):
             if i:
                 name = f"{copies[0]._name}/replica_{i}"
@@ -84,7 +87,10 @@ class MirroredExtended(Extended):
             with device_scope(device):
                 copies.append(next_creator(**kwargs))
         kind = SyncOnReadVariable if on_read else MirroredVariable
-        return kind(self._strategy, copies, aggregation)
+        made = kind(self._strategy, copies, aggregation)
+        if not context.executing_eagerly():
+            _collect(made, collections)
+        return made
 
     def variable_created_in_scope(self, v: Any) -> bool:
         """Return whether a variable belongs to this strategy."""
@@ -180,6 +186,16 @@ class MirroredExtended(Extended):
         """Return a dataset whose elements go to the replicas of this process one after the other."""
         count = len(self._devices)
         return dataset if count == 1 else DistributedDatasetsFromFunction(dataset, count)
+
+
+def _collect(variable: Any, collections: Sequence[str]) -> None:
+    """Put a variable in collections of the graph: what looks for all variables finds it, and none of its copies."""
+    graph = context.default_graph()
+    names = [*collections, GraphKeys.TRAINABLE_VARIABLES] if variable.trainable else list(collections)
+    graph.add_to_collections(dict.fromkeys(names), variable)
+    copies = {id(copy) for copy in variable.values}
+    held = graph.get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+    held[:] = [other for other in held if id(other) not in copies]
 
 
 def _dense(part: Any) -> Any:

@@ -19,6 +19,9 @@ from ebbflow.distribute.replica import ReplicaContext
 from ebbflow.distribute.values import DistributedValues, regroup, value_of_replica
 from ebbflow.functions.autograph import status
 from ebbflow.graph.scopes import device_scope, name_scope
+from ebbflow.platform.eras import executing_eagerly_outside_functions
+from ebbflow.state.variable_scope import get_variable_scope, variable_scope
+from ebbflow.state.variables import variable_creator_scope
 
 
 class Merge(NamedTuple):
@@ -56,8 +59,9 @@ def _reduced(strategy: Any, op: Any, values: Sequence[Any]) -> tuple[Any, ...]:
 class Replica:
     """One replica's run of a function: a thread that goes on when it is told to."""
 
-    def __init__(self, strategy: Any, number: int, device: str, function: Callable[[], Any]):
+    def __init__(self, strategy: Any, number: int, device: str, function: Callable[[], Any], made: dict[Any, Any]):
         self.context = ThreadedReplica(strategy, number, self)
+        self._made, self._taken = made, dict[Any, int]()
         self.strategy, self.number, self.device, self.function = strategy, number, device, function
         self.result: Any = None
         self.error: BaseException | None = None
@@ -66,6 +70,7 @@ class Replica:
         self._answer: Any = None
         self._go, self._paused = threading.Semaphore(0), threading.Semaphore(0)
         self._around, self._graph = _surroundings(), context.current_graph()
+        self._scope = None if executing_eagerly_outside_functions() else get_variable_scope()
         self._thread = threading.Thread(target=self._work, name=f"replica_{number}", daemon=True)
         self._thread.start()
 
@@ -109,7 +114,8 @@ class Replica:
                 local.__dict__.update(state)
             place = current.entered(Place(self.strategy, self.context))
             named = name_scope(f"replica_{self.number}") if self.number else contextlib.nullcontext()
-            with place, device_scope(self.device), named:
+            made = variable_creator_scope(self._shared)
+            with place, device_scope(self.device), named, self._sharing(), made:
                 self.result = self.function()
         except _Stopped:
             pass
@@ -118,6 +124,25 @@ class Replica:
         finally:
             self.done = True
             self._paused.release()
+
+    def _shared(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        """Return the variable that the first replica has made at this place: it has a copy for each of them."""
+        name = kwargs.get("name")
+        made = self._made.setdefault(name, [])
+        if self.number:
+            self._taken[name] = self._taken.get(name, 0) + 1
+            if self._taken[name] <= len(made):
+                return made[self._taken[name] - 1]
+        variable = next_creator(**kwargs)
+        if not self.number:
+            made.append(variable)
+        return variable
+
+    def _sharing(self) -> Any:
+        """Where a graph's variables go by scopes: the scope of the caller, where others find what the first made."""
+        if self._scope is None:
+            return contextlib.nullcontext()
+        return variable_scope(self._scope, reuse=True if self.number else None, auxiliary_name_scope=False)
 
 
 class _Stopped(BaseException):
@@ -145,7 +170,8 @@ def run_replicas(strategy: Any, devices: Sequence[str], function: Callable[..., 
         own_args, own_kwargs = nest.map_structure(lambda leaf: value_of_replica(leaf, number), (tuple(args), kwargs))
         return lambda: function(*own_args, **own_kwargs)
 
-    replicas = [Replica(strategy, i, device, of(i)) for i, device in enumerate(devices)]
+    made: dict[Any, list[Any]] = {}
+    replicas = [Replica(strategy, i, device, of(i), made) for i, device in enumerate(devices)]
     try:
         answers: list[Any] = [None] * len(replicas)
         while True:

@@ -7,6 +7,7 @@ replicas derive from it.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +45,21 @@ class RunOptions:
         self.experimental_xla_options = experimental_xla_options
 
 
+class _Making(threading.local):
+    """Who makes a variable in this thread."""
+
+    def __init__(self) -> None:
+        self.strategies: list[Extended] = []
+
+
+_making = _Making()
+
+
 class Strategy:
     """Runs a step on replicas, and keeps what they share."""
 
     _should_use_with_coordinator = False  # nothing is given to other machines
+    _scales_loss = False  # an estimator trains: its optimizers, of the first kind, take the mean over replicas
 
     def __init__(self, extended: Any):
         self._extended = extended
@@ -67,6 +79,15 @@ class Strategy:
     def cluster_resolver(self) -> Any:
         """What knows the machines, or None."""
         return None
+
+    @contextlib.contextmanager
+    def _scale_loss_for_estimator_enabled(self) -> Iterator[None]:
+        """Have optimizers of the first kind take the mean over replicas; estimators ask for it."""
+        self._scales_loss = True
+        try:
+            yield
+        finally:
+            self._scales_loss = False
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[Strategy]:
@@ -238,7 +259,13 @@ class Extended:
     def _variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         if "use_resource" in kwargs:  # TF 1's variables, which are resources inside every strategy
             kwargs["use_resource"] = True
-        return self._create_variable(next_creator, **kwargs)
+        if self in _making.strategies:  # its block is open in itself: the inner one has begun
+            return next_creator(**kwargs)
+        _making.strategies.append(self)
+        try:
+            return self._create_variable(next_creator, **kwargs)
+        finally:
+            _making.strategies.pop()
 
     def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         with device_scope(self._device) if self._device else contextlib.nullcontext():

@@ -89,7 +89,7 @@ def regroup(values: Sequence[Any]) -> Any:
     if isinstance(first, dict):
         return type(first)((key, regroup([value[key] for value in values])) for key in first)
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(regroup(parts) for parts in zip(*values, strict=True)))
+        return first._make(regroup(parts) for parts in zip(*values, strict=True))  # type: ignore[attr-defined]
     if isinstance(first, (list, tuple)):
         return type(first)(regroup(parts) for parts in zip(*values, strict=True))
     if all(value is first for value in values):

@@ -10,16 +10,23 @@ from typing import Any
 
 from ebbflow.core.scopes import name_scope
 from ebbflow.distribute import current
+from ebbflow.distribute.coordinated_estimators import get_loss_reduction
 from ebbflow.distribute.reduce_op import ReduceOp
 from ebbflow.distribute.values import DistributedValues
 from ebbflow.graph.scopes import init_scope
 
 
+def scaled(loss: Any) -> Any:
+    """Return a replica's part of the loss: estimators ask for the mean over replicas, and gradients are summed."""
+    strategy = current.get_strategy() if current.thread.places else None
+    if strategy is None or not strategy._scales_loss or get_loss_reduction() is not ReduceOp.MEAN:
+        return loss
+    return loss * (1.0 / strategy.num_replicas_in_sync)
+
+
 def needed(pairs: Any) -> bool:
     """Return whether variables have a copy for each replica, and all copies, not one of them, are to be changed."""
-    if current.get_update_replica_id() is not None or not isinstance(pairs[0][1], DistributedValues):
-        return False
-    return current.get_strategy().num_replicas_in_sync > 1
+    return current.get_update_replica_id() is None and isinstance(pairs[0][1], DistributedValues)
 
 
 def apply(optimizer: Any, pairs: Any, global_step: Any, name: str | None) -> Any:

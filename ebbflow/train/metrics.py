@@ -15,6 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import as_dims
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, DTypeLike, ShapeLike, TensorLike
+from ebbflow.distribute import current
 from ebbflow.graph.collections import GraphKeys, add_to_collections
 from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.creation import identity, ones, ones_like_v1, zeros, zeros_like
@@ -25,6 +26,7 @@ from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.elementwise.compare import where_v1
 from ebbflow.ops.linalg.diag import tensor_diag_part
 from ebbflow.ops.reduce.reductions import reduce_mean, reduce_sum
+from ebbflow.state.base import VariableAggregation, VariableSynchronization
 from ebbflow.state.functions import assign_add, scatter_add
 from ebbflow.state.variable_scope import variable_scope
 from ebbflow.state.variables import VariableV1
@@ -42,6 +44,8 @@ def metric_variable(shape: ShapeLike, dtype: DTypeLike, validate_shape: bool = T
         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
         validate_shape=validate_shape,
         name=name,
+        synchronization=VariableSynchronization.ON_READ,  # replicas count for themselves
+        aggregation=VariableAggregation.SUM,
         shape=None if validate_shape else [None] * len(as_dims(shape) or ()),
     )
 
@@ -50,6 +54,13 @@ def only_in_graphs(name: str) -> None:
     """Refuse a metric where ops run at once: its update would be done, and gone."""
     if context.executing_eagerly():
         raise RuntimeError(f"tf.metrics.{name} is not supported when eager execution is enabled.")
+
+
+def together(compute: Callable[..., Any], *variables: Any) -> Any:
+    """Return what a metric's variables give; in one of several replicas, what those of all give."""
+    if not current.thread.places or current.in_cross_replica_context():
+        return compute(*variables)
+    return current.get_replica_context().merge_call(lambda strategy, *own: compute(*own), args=variables)
 
 
 def collected(value: Any, update: Any, metrics_collections: Any, updates_collections: Any) -> tuple[Any, Any]:
@@ -87,7 +98,7 @@ def mean(
         more = assign_add(total, reduce_sum(values))
         with control_dependencies([values]):
             number = assign_add(count, number)
-        value = _quotient(total, count, "value")
+        value = together(lambda total, count: _quotient(total, count, "value"), total, count)
         return collected(value, _quotient(more, number, "update_op"), metrics_collections, updates_collections)
 
 
@@ -128,7 +139,7 @@ def mean_tensor(
         more = assign_add(total, values)
         with control_dependencies([values]):
             number = assign_add(count, number)
-        value = _quotient(total, count, "value")
+        value = together(lambda total, count: _quotient(total, count, "value"), total, count)
         return collected(value, _quotient(more, number, "update_op"), metrics_collections, updates_collections)
 
 

@@ -114,7 +114,7 @@ class Optimizer(Trackable):
         self._assert_valid_dtypes([loss] if grad_loss is None else [loss, grad_loss])
         variables = _trained(var_list)
         grads = gradients(
-            loss,
+            across_replicas.scaled(loss),
             variables,
             grad_ys=grad_loss,
             gate_gradients=gate_gradients == Optimizer.GATE_OP,
@@ -449,6 +449,7 @@ _NOWHERE = contextlib.nullcontext()
 
 def _beside(variable: Any) -> Any:
     in_graph = not context.executing_eagerly() and getattr(variable, "_in_graph", True)
+    in_graph = in_graph and not isinstance(variable, DistributedVariable)  # its copies are where its strategy says
     return colocate_with(variable.op) if in_graph else _NOWHERE
 
 
@@ -456,6 +457,8 @@ def variable_key(variable: Any) -> Any:
     """Return what a variable's slots are filed under: its graph and its name (eagerly: a name of its own)."""
     container = getattr(variable, "_distributed_container", None)  # of a replica's copy: those of all copies together
     variable = variable if container is None else container()
+    if isinstance(variable, DistributedVariable):  # whichever replica asks
+        variable = variable.values[0]
     if getattr(variable, "_in_graph", True):
         node = variable.op
         return node.graph, node.name

@@ -15,6 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.shape import TensorShape
 from ebbflow.core.typing import DTypeLike, ShapeLike
 from ebbflow.distribute.beside import beside
+from ebbflow.distribute.distributed_variable import DistributedVariable
 from ebbflow.graph.scopes import colocate_with
 from ebbflow.ops.arrays.creation import zeros
 from ebbflow.ops.declare import raw
@@ -54,7 +55,9 @@ def create_zeros_slot(
 def _slot_scope(primary: Any, name: str, together: bool) -> Iterator[None]:
     base = primary._shared_name if isinstance(primary, Variable) else primary.op.name
     with variable_scope(None, f"{base}/{name}"):
-        if together and getattr(primary, "_in_graph", True):
+        if isinstance(primary, DistributedVariable):  # the strategy puts each copy beside one of the variable's
+            yield
+        elif together and getattr(primary, "_in_graph", True):
             with colocate_with(primary.op):
                 yield
         elif together:

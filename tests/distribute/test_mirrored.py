@@ -1,10 +1,14 @@
 """Several replicas in one process: two logical CPUs."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
 import ebbflow as tf
 from tests.distribute.replicas import of_each
+
+v1 = tf.compat.v1
 
 
 @pytest.fixture
@@ -142,3 +146,42 @@ def test_losses_are_means_over_the_batches_of_all_replicas(strategy):
     for call in (tf.nn.compute_average_loss, tf.nn.scale_regularization_loss):
         with strategy.scope(), pytest.raises(RuntimeError, match="cross replica context"):
             call([1.0])
+
+
+@pytest.mark.parametrize("for_estimators, expected", [(False, -0.9), (True, -0.2)])
+def test_a_graph_has_each_variable_once(strategy, tmp_path, for_estimators, expected):
+    """The numbers and names of TensorFlow: what replicas ask for by one name is one variable, saved as one."""
+    scaled = strategy._scale_loss_for_estimator_enabled() if for_estimators else contextlib.nullcontext()
+    with tf.Graph().as_default(), strategy.scope(), scaled:
+        step = v1.train.get_or_create_global_step()
+        assert v1.train.get_global_step() is step
+
+        def replica():
+            w = v1.get_variable("w", [1], initializer=v1.ones_initializer())
+            seen, update = v1.metrics.mean(tf.cast(_replica_number() + 1, tf.float32))
+            train = v1.train.MomentumOptimizer(0.25, 0.9).minimize(tf.reduce_sum(w * w), step)
+            return tf.group(train, update), seen
+
+        train, seen = strategy.extended.call_for_each_replica(replica)
+        train = tf.group(strategy.experimental_local_results(train))
+        (w,) = v1.trainable_variables()
+        saver = v1.train.Saver()
+        with v1.Session() as session:
+            session.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+            session.run(train), session.run(train)
+            path = saver.save(session, str(tmp_path / "model"))
+            np.testing.assert_allclose(session.run([step, w[0], seen]), [2, expected, 1.5], rtol=1e-6)
+            session.run(train)
+            saver.restore(session, path)
+            np.testing.assert_allclose([session.run(copy) for copy in w.values], [[expected]] * 2, rtol=1e-6)
+        assert [name for name, _ in tf.train.list_variables(path)] == ["global_step", "w", "w/Momentum"]
+
+
+def _replica_number():
+    return tf.distribute.get_replica_context().replica_id_in_sync_group
+
+
+def test_a_strategy_in_its_own_block_makes_one_variable(strategy):
+    with strategy.scope(), strategy.scope():
+        v = tf.Variable(1.0)
+    assert [type(copy).__name__ for copy in v.values] == ["ResourceVariable"] * 2
