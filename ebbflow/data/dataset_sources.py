@@ -205,9 +205,11 @@ class Making:
     def zip(cls, *args: Any, datasets: Any = None, name: str | None = None) -> Any:
         """Return tuples (or any structure) of the elements of several datasets, as many as the shortest has."""
         if datasets is None:
+            if not args:
+                raise TypeError("Must pass at least one dataset to `zip`.")
             datasets = args[0] if len(args) == 1 else args
         elif args:
-            raise ValueError("Both `*args` and `datasets` cannot be set.")
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
         flat = structure.flatten(datasets)
         for dataset in flat:
             if not hasattr(type(dataset), "_variant_tensor"):

@@ -15,6 +15,7 @@ from ebbflow.core.tensor import EagerTensor
 from ebbflow.data.element_records import WRITTEN, record_of
 from ebbflow.data.pipe import Pipe
 from ebbflow.ops.declare import raw
+from ebbflow.ops.lookup.table import MutableTable, StaticTable
 from ebbflow.ops.state.storage import boxed
 
 _DUMMIES = {
@@ -57,7 +58,27 @@ def _tensor(array: Any, name: str) -> Any:
         return raw.Reshape(raw.Pack([rebuilt(item) for item in items]), np.array(array.shape, np.int64))
     if all(isinstance(item, WRITTEN) for item in items):  # sparse and ragged rows
         return raw.ParseTensor(_constant(boxed(record_of(array)), dtypes.string), out_type=dtypes.variant)
+    graph = context.current_graph()
+    if type(held) in _TABLES and graph is not None and not hasattr(graph, "capture"):  # a function has ours
+        return _table(held)
     return EagerTensor(array, dtypes.resource)
+
+
+_TABLES = {StaticTable: ("AnonymousHashTable", "InitializeTableV2"),
+           MutableTable: ("AnonymousMutableHashTable", "LookupTableImportV2")}  # fmt: skip
+"""The ops that make a table, and fill it."""
+
+
+def _table(table: Any) -> Any:
+    """Return the handle of a table with the same pairs: a graph that other processes read cannot have ours."""
+    make, fill = (getattr(raw, name) for name in _TABLES[type(table)])
+    handle = make(key_dtype=table.key_dtype, value_dtype=table.value_dtype)
+    keys, values = table.export()
+    if not len(keys):
+        return handle
+    pairs = _constant(keys, table.key_dtype), _constant(values, table.value_dtype)
+    with handle.graph.control_dependencies([fill(handle, *pairs)]):
+        return raw.Identity(handle)
 
 
 def _constant(array: np.ndarray, dtype: Any) -> Any:

@@ -378,6 +378,7 @@ WORDS = [
         ),
         "only supports scalar elements",
     ),
+    (lambda: Dataset.zip(), "Must pass at least one dataset"),
     (lambda: tf.io.serialize_tensor(tf.Variable(1).handle), "means something in this process only"),
 ]
 

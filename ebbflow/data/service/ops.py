@@ -100,8 +100,8 @@ def register(dataset: Any, address: str, policy: ExternalStatePolicy, spec: byte
 @DataServiceDatasetV4.kernel
 def _(
     xp: Any, dataset_id: Any, processing_mode: Any, address: Any, protocol: Any, job_name: Any, consumer_index: Any,
-    num_consumers: Any, max_outstanding_requests: Any, iteration_counter: Any, *, target_workers: Any,
-    cross_trainer_cache_options: Any,
+    num_consumers: Any, max_outstanding_requests: Any, iteration_counter: Any, *, data_transfer_protocol: Any,
+    target_workers: Any, cross_trainer_cache_options: Any,
 ) -> Any:  # fmt: skip
     name, mode = text_of(dataset_id), POLICIES[_read("ProcessingModeDef", processing_mode.item()).sharding_policy]
     job = text_of(job_name) or f"anonymous-{secrets.token_hex(8)}"
@@ -112,7 +112,12 @@ def _(
     if consumers > 0 and target == "LOCAL":
         raise invalid("Coordinated reads require non-local workers, but `target_workers` is LOCAL")
 
+    way = text_of(data_transfer_protocol)
+
     def start() -> Iterator[Element]:
+        if way not in ("", "grpc", "local"):
+            words = f"Protocol '{way}' is not available for the workers of {text_of(address)}: they have grpc and local"
+            raise errors.NotFoundError(None, None, f"{words} (data_transfer_protocol)")
         peer = Peer(text_of(address))  # one for each iteration: the dispatcher knows by it who still reads
         iteration, _ = peer.ask_patiently(
             CONNECT_SECONDS, "iterate", dataset=name, mode=mode, job=job, target=target,

@@ -145,6 +145,22 @@ def test_structures_travel(cluster):
     assert sorted(ragged.to_list() for _, ragged in found) == [[[0.0], [1.0, 2.0]], [[3.0], [4.0, 5.0]]]
 
 
+def test_tables_travel_with_what_they_hold(cluster):
+    pairs = tf.lookup.KeyValueTensorInitializer(tf.constant([0, 1], tf.int64), tf.constant(["a", "b"]))
+    static = tf.lookup.StaticHashTable(pairs, "?")
+    changing = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
+    changing.insert(tf.constant([2], tf.int64), tf.constant([20], tf.int64))
+    dataset = Dataset.range(3).map(lambda x: (x, static.lookup(x), changing.lookup(x)))
+    found = list(dataset.apply(service.distribute(POLICIES.DATA, cluster.target)).as_numpy_iterator())
+    assert sorted(found) == [(0, b"a", -1), (1, b"b", -1), (2, b"?", 20)]
+
+
+def test_a_way_of_transfer_that_nobody_has(cluster):
+    way = {"data_transfer_protocol": "pigeons"}
+    with pytest.raises(tf.errors.NotFoundError, match="Protocol 'pigeons' is not available"):
+        list(Dataset.range(3).apply(service.distribute("parallel_epochs", cluster.target, **way)))
+
+
 def test_clients_of_one_job_share_the_elements(cluster):
     read = [Dataset.range(300).apply(service.distribute("distributed_epoch", cluster.target, job_name="shared"))
             for _ in range(2)]  # fmt: skip
