@@ -59,23 +59,21 @@ def _tensor(array: Any, name: str) -> Any:
     if all(isinstance(item, WRITTEN) for item in items):  # sparse and ragged rows
         return raw.ParseTensor(_constant(boxed(record_of(array)), dtypes.string), out_type=dtypes.variant)
     graph = context.current_graph()
-    if type(held) in _TABLES and graph is not None and not hasattr(graph, "capture"):  # a function has ours
+    alone = graph is not None and not hasattr(graph, "capture")  # a function has what stands outside
+    if alone and type(held) in (StaticTable, MutableTable):
         return _table(held)
     return EagerTensor(array, dtypes.resource)
 
 
-_TABLES = {StaticTable: ("AnonymousHashTable", "InitializeTableV2"),
-           MutableTable: ("AnonymousMutableHashTable", "LookupTableImportV2")}  # fmt: skip
-"""The ops that make a table, and fill it."""
-
-
 def _table(table: Any) -> Any:
     """Return the handle of a table with the same pairs: a graph that other processes read cannot have ours."""
-    make, fill = (getattr(raw, name) for name in _TABLES[type(table)])
-    handle = make(key_dtype=table.key_dtype, value_dtype=table.value_dtype)
+    types = {"key_dtype": table.key_dtype, "value_dtype": table.value_dtype}
+    static = isinstance(table, StaticTable)
+    handle = raw.AnonymousHashTable(**types) if static else raw.AnonymousMutableHashTable(**types)
     keys, values = table.export()
     if not len(keys):
         return handle
+    fill = raw.InitializeTableV2 if static else raw.LookupTableImportV2
     pairs = _constant(keys, table.key_dtype), _constant(values, table.value_dtype)
     with handle.graph.control_dependencies([fill(handle, *pairs)]):
         return raw.Identity(handle)

@@ -144,7 +144,7 @@ class TFRecordOptions:
         >>> TFRecordOptions.get_compression_type_string(TFRecordCompressionType.GZIP)
         'GZIP'
         """
-        if isinstance(options, TFRecordOptions):
+        while isinstance(options, TFRecordOptions):
             options = options.compression_type
         if not options:
             return ""

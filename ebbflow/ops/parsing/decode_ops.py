@@ -48,7 +48,8 @@ def _(xp, bytes, *, out_type, little_endian):
         raise invalid(f"DecodeRaw requires input strings to all be the same size, but element {other} has size "
                       f"{size} != {len(texts[other])}")  # fmt: skip
     if size % item:
-        raise invalid(f"Input to DecodeRaw has length {size} that is not a multiple of {item}, the size of a number")
+        words = f"Input to DecodeRaw has length {size} that is not a multiple of {item}, the size of {out_type.name}"
+        raise invalid(words)
     return _numbers(b"".join(texts), out_type, little_endian).reshape(*bytes.shape, size // item)
 
 

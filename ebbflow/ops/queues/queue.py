@@ -370,7 +370,8 @@ class ShuffleQueue(Queue):
         return len(self._held) if self.closed else max(len(self._held) - self.minimum, 0)
 
     def _asked(self) -> dict[str, Any]:
-        return {**super()._asked(), "min_after_dequeue": self.minimum, "random seeds": self.seeds}
+        asked = {**super()._asked(), "min_after_dequeue": self.minimum}
+        return {**asked, "random seeds": self.seeds} if any(self.seeds) else asked  # who asks for none takes any
 
 
 class PriorityQueue(Queue):

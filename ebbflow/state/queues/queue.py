@@ -316,7 +316,7 @@ class RandomShuffleQueue(QueueBase):
             first, second = 0, 0
         elif seed is None and shared_name is not None:
             # Sharers must ask for equal seeds; one of the graph's would differ by the node.
-            second = _hashed(shared_name)
+            second = _hashed(f"{first}{shared_name}")
         attrs = _attrs(types, sizes, capacity, shared_name, name)
         reference = raw.RandomShuffleQueueV2(
             **attrs, min_after_dequeue=min_after_dequeue, seed=first or 0, seed2=second or 0

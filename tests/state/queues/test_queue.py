@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -158,6 +159,23 @@ def test_python_functions_of_one_run_may_meet(session):
 
     pair = [tf1.py_func(lambda a=a: meet(events[a], events[1 - a]), [], tf.float32) for a in (0, 1)]
     assert session.run(pair) == [1, 1]
+
+
+@pytest.mark.parametrize(("seeds", "fits"), [((None, 887634792), True), ((5, 5), True), ((5, 6), False)])
+def test_a_shuffled_queue_that_is_shared_has_the_seeds_of_the_graph_and_its_name(seeds, fits):
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        tf1.set_random_seed(87654321)
+        make = partial(tf1.RandomShuffleQueue, 9, 0, tf.int32, [[]], shared_name="shared_queue")
+        first, second = [make(seed=seed) for seed in seeds]
+        session.run(first.enqueue(3))
+        if not fits:
+            with pytest.raises(tf.errors.InvalidArgumentError, match="random seeds"):
+                session.run(second.size())
+            return
+        assert session.run(second.size()) == 1
+        tf1.set_random_seed(None)
+        anyone = make()
+        assert session.run(anyone.dequeue()) == 3
 
 
 def test_sharing_by_name(session):
