@@ -413,6 +413,8 @@ class Function(Trackable):
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
         return [e.concrete for e in self._entries if e.place is not _FOR_A_FILE]
 
+    _concrete_variable_creation_fn = property(lambda self: next(iter(self._list_all_concrete_functions()), None))
+
     def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
         """Return the traces; where the types are fixed, there is one."""
         if self._signature.fixed is not None and not self._entries and not self._signature.awaits_self:

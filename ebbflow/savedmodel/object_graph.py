@@ -220,9 +220,7 @@ class ObjectGraph:
             proto = revived_types.serialize(obj)
             if proto is None:
                 version = messages.VersionDef(producer=1, min_consumer=1)
-                proto = messages.SavedUserObject(
-                    identifier=obj._object_identifier, version=version, metadata=obj._tracking_metadata
-                )
+                proto = messages.SavedUserObject(identifier=obj._object_identifier, version=version)
             message.user_object.CopyFrom(proto)
 
     def _fill_registered(self, message: Any, number: int, obj: Any) -> None:

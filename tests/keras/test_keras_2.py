@@ -79,7 +79,8 @@ def test_a_program_of_the_years_of_keras_2(tmp_path):
         summed = tf.reduce_sum(tf.nn.relu(Scale()(preprocessing.Rescaling(0.5)(inputs))) + 1.0, axis=1, keepdims=True)
         model = tf.keras.Model(inputs, summed)
         model.compile(SGD(lr=0.1, decay=1e-3, momentum=0.9), "mse")
-        model.fit(np.ones((8, 3)), np.ones((8, 1)), epochs=2, verbose=0)
+        board = tf.keras.callbacks.TensorBoard("logs", histogram_freq=1)
+        model.fit(np.ones((8, 3)), np.ones((8, 1)), epochs=2, verbose=0, callbacks=[board])
         model.save("folder")
         again = tf.keras.models.load_model("folder", custom_objects={"Scale": Scale})
         print([layer.name for layer in model.layers[-3:]], type(model.optimizer).__module__)
@@ -88,14 +89,20 @@ def test_a_program_of_the_years_of_keras_2(tmp_path):
                           model.predict(np.ones((1, 3)), verbose=0)))
         print(list(tf.saved_model.load("folder").signatures._signatures))
         print([name for name, _ in tf.train.list_variables("folder/variables/variables") if "SLOT" in name])
+        tf.saved_model.save(model, "no_model")
+        try:
+            tf.keras.models.load_model("no_model")
+        except ValueError as error:
+            print(str(error)[:40])
         """,
         tmp_path,
     )
-    names, same, served, signature, slots = told.splitlines()
+    names, same, served, signature, slots, refused = told.splitlines()
     assert "'tf.nn.relu', 'tf.__operators__.add', 'tf.math.reduce_sum'" in names
     assert names.endswith("optimizers.legacy.gradient_descent") and (same, served) == ("True", "True")
     assert signature == "['serving_default']"
     assert slots.count(".OPTIMIZER_SLOT/optimizer/momentum/.ATTRIBUTES/VARIABLE_VALUE") == 1
+    assert refused == "Unable to create a TF-Keras model from S"
 
 
 def test_symbolic_inputs_beside_arrays_and_as_an_index(tmp_path):
