@@ -8,14 +8,17 @@ loop, not a recursion: depth is no limit.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
-from ebbflow.core import dtypes
+import numpy as np
+
+from ebbflow.core import context, dtypes
 from ebbflow.core.call import Call
 from ebbflow.core.registry import registry
 from ebbflow.core.slices import IndexedSlices
-from ebbflow.ops.declare import FLAT, UNDEFINED, names_matter, raw
+from ebbflow.core.tensor import EagerTensor, wrap
+from ebbflow.ops.declare import FLAT, LARGE, UNDEFINED, names_matter, raw
 
 gradient_registry: dict[str, Any] = {}
 """Rules registered under a name by the user: `@tf.RegisterGradient("Name")`."""
@@ -89,15 +92,18 @@ class Sums:
         return self._parts.get(id(tensor), [])
 
     def take(self, tensor: Any) -> Any:
-        found = self.get(tensor)
-        self._parts.pop(id(tensor), None)
-        return found
+        parts = self._parts.pop(id(tensor), None)
+        if parts is None:
+            return None
+        return parts[0] if len(parts) == 1 else add_up(parts)
 
 
 def add_up(parts: list[Any]) -> Any:
     """Return the sum of dense gradients and row gradients; rows stay rows when all are rows."""
     if len(parts) == 1:
         return parts[0]
+    if not context.graph_scopes and not context.recorders and all(p.__class__ is EagerTensor for p in parts):
+        return _added(parts)
     if all(isinstance(p, IndexedSlices) for p in parts):
         return IndexedSlices(
             raw.ConcatV2([p.values for p in parts], 0, name="concat"),
@@ -107,6 +113,17 @@ def add_up(parts: list[Any]) -> Any:
     return raw.AddN(parts)
 
 
+def _added(parts: list[Any]) -> Any:
+    """Return the sum of eager tensors that nobody listens to: what AddN gives, without asking for it by name."""
+    first, dtype = parts[0]._array, parts[0]._dtype
+    if first.size >= LARGE or any(p._dtype is not dtype or p._array.shape != first.shape for p in parts):
+        return raw.AddN(parts)
+    total = np.add(first, parts[1]._array, out=np.empty(first.shape, first.dtype))
+    for part in parts[2:]:
+        np.add(total, part._array, total)
+    return wrap(total, dtype)
+
+
 def _of_one_dtype(indices: list[Any]) -> list[Any]:
     """Return indices as they are, or where they are of different dtypes as int64."""
     if all(i.dtype is indices[0].dtype for i in indices):
@@ -114,37 +131,34 @@ def _of_one_dtype(indices: list[Any]) -> list[Any]:
     return [raw.Cast(i, DstT=dtypes.int64) for i in indices]
 
 
-def propagate(
-    calls: Iterable[Call],
-    sums: Sums,
-    keep: set[int],
-    needed: Callable[[Any], bool],
-) -> None:
+def propagate(calls: Iterable[Call], sums: Sums, keep: set[int], needed: Container[int]) -> None:
     """Push the gradients in `sums` back through `calls`, which come last first.
 
-    `keep` holds the ids of tensors whose sums must survive (the sources); `needed(tensor)` says whether a gradient for
-    an input leads to any source.
+    `keep` holds the ids of tensors whose sums must survive (the sources); `needed` those of the inputs whose gradients
+    lead to any source.
     """
+    take, get, add = sums.take, sums.get, sums.add
+    rules: dict[Any, Any] = {}  # of the ops met
     for call in calls:
-        outputs = call.outputs
-        found = [(sums.get(o) if id(o) in keep else sums.take(o)) for o in outputs]
-        if found.count(None) == len(found):
+        found = [(get(o) if id(o) in keep else take(o)) for o in call.outputs]
+        single = len(found) == 1
+        if found[0] is None if single else all(g is None for g in found):
             continue
-        rule = rule_of(call)
+        if "_gradient_op_type" in call.attrs:
+            rule = rule_of(call)
+        else:
+            rule = rules.get(call.op)
+            if rule is None:
+                rule = rules[call.op] = rule_of(call)
         if rule is FLAT:
             continue
-        call.wanted = [needed(x) for x in call.inputs]
+        call.wanted = [id(x) in needed for x in call.inputs]
         if True not in call.wanted:
             continue
-        _push(call, rule, found, sums)
-
-
-def _push(call: Call, rule: Any, found: list[Any], sums: Sums) -> None:
-    """Ask a call's rule, and add what it gives to the sums of the inputs."""
-    grads = ask(rule, call, found if takes_none(rule) else _filled(found, call.outputs))
-    for tensor, part, wanted in zip(call.inputs, grads, call.wanted, strict=True):  # type: ignore[arg-type]
-        if wanted and part is not None:
-            sums.add(tensor, part)
+        grads = ask(rule, call, found if single or takes_none(rule) else _filled(found, call.outputs))
+        for tensor, part, asked in zip(call.inputs, grads, call.wanted, strict=True):  # a loop may have got more
+            if asked and part is not None:
+                add(tensor, part)
 
 
 def takes_none(rule: Any) -> bool:
@@ -154,8 +168,6 @@ def takes_none(rule: Any) -> bool:
 
 def _filled(grads: list[Any], outputs: Sequence[Any]) -> list[Any]:
     """Give outputs that nobody used a zero gradient, where they could have had one."""
-    if len(grads) == 1:
-        return grads
     return [
         raw.ZerosLike(o) if g is None and (o.dtype.is_floating or o.dtype.is_complex) else g
         for g, o in zip(grads, outputs, strict=True)

@@ -268,7 +268,7 @@ class GradientTape(Recorder):
                 sums.add(tensor, grad if grad is not None else raw.OnesLike(tensor))
         keep = {id(s) for s in sources}
         calls = reversed(list(self._calls))  # a persistent tape may grow under our feet
-        propagate(map(call_of, calls), sums, keep, lambda x: id(x) in watched)
+        propagate(map(call_of, calls), sums, keep, watched)
         return [sums.get(s) for s in sources]
 
     def jacobian(

@@ -271,7 +271,7 @@ def _trace(replay: Replay, reading: Reading, calls: Any, watched: set[int], targ
             wanted |= {id(s) for s, x in zip(inputs, call.inputs, strict=True) if id(x) in watched}
             symbolic.append(Call(call.op, inputs, outputs, call.attrs, call.line))
         by = [stands.of(s) for s in sources]
-        propagate(reversed(symbolic), sums, {id(s) for s in by}, lambda x: id(x) in wanted)
+        propagate(reversed(symbolic), sums, {id(s) for s in by}, wanted)
         outputs = _arranged(replay, [sums.get(s) for s in by], graph)
     if not outputs or graph.captures or any(n._op.keeps_state and not n._op.facts.reads for n in graph._nodes):
         raise ValueError("nothing to compute, or something that keeps state")

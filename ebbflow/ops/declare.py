@@ -257,6 +257,9 @@ def _backward_rule(backward: Callable[[Any, Any, Any], Any]) -> Callable[..., An
     return lambda call, grad: backward(dense(grad), call.inputs[0], call.outputs[0])
 
 
+_BOTH = (True, True)
+
+
 def binary_gradient(dx: Any, dy: Any, conjugates: bool = True, settles_shapes: bool = False) -> Callable[..., Any]:
     """Return the gradient rule of a broadcasting op from `dx(grad, x, y, z)` and `dy(grad, x, y, z)`.
 
@@ -265,14 +268,19 @@ def binary_gradient(dx: Any, dy: Any, conjugates: bool = True, settles_shapes: b
     """
 
     def operands(call: Any, grad: Any) -> tuple[Any, ...]:
-        grad, (x, y), z = dense(grad), call.inputs, call.outputs[0]
-        return (grad, raw.Conj(x), raw.Conj(y), raw.Conj(z)) if conjugates and x.dtype.is_complex else (grad, x, y, z)
+        (x, y), (z,) = call.inputs, call.outputs
+        if grad.__class__ is IndexedSlices:
+            grad = dense(grad)
+        if conjugates and x._dtype.is_complex:
+            return grad, raw.Conj(x), raw.Conj(y), raw.Conj(z)
+        return grad, x, y, z
 
     def gradient(call: Any, grad: Any) -> tuple[Any, Any]:
         grad, x, y, z = operands(call, grad)
+        by_x, by_y = call.wanted or _BOTH
         return (
-            reduce_to(dx(grad, x, y, z), x, y) if dx is not FLAT and call.wants(0) else None,
-            reduce_to(dy(grad, x, y, z), y, x) if dy is not FLAT and call.wants(1) else None,
+            reduce_to(dx(grad, x, y, z), x, y) if by_x and dx is not FLAT else None,
+            reduce_to(dy(grad, x, y, z), y, x) if by_y and dy is not FLAT else None,
         )
 
     def by_name(call: Any, grad: Any) -> tuple[Any, Any]:
