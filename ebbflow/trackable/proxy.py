@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 _FORWARDED = (  # noqa: SIM905
-    "__str__ __len__ __iter__ __contains__ __getitem__ __reversed__ __bytes__ __dir__ __lt__ __le__ __gt__ __ge__ "
+    "__str__ __len__ __iter__ __contains__ __getitem__ __bytes__ __dir__ __lt__ __le__ __gt__ __ge__ "
     "__add__ __mul__ __rmul__ __or__ __ror__ __and__ __sub__ __xor__"
 ).split()
 
@@ -49,6 +49,9 @@ class ObjectProxy:
 
     def __bool__(self) -> bool:
         return bool(self.__wrapped__)
+
+    def __reversed__(self) -> Any:
+        return reversed(self.__wrapped__)  # a tuple has no method of that name
 
 
 for _method in _FORWARDED:

@@ -37,6 +37,7 @@ def test_what_becomes_of_a_container(value, kind):
     assert isinstance(wrapped, type(value))
     assert wrapped == value
     assert len(wrapped) == len(value)
+    assert list(reversed(wrapped)) == list(reversed(value))
 
 
 def test_children_have_names_of_their_places():
