@@ -40,7 +40,7 @@ ALLOWED = {
     "engines/native/lowerings/elementwise.py:ANY": "machine code for each op",
     "engines/native/lowerings/elementwise.py:FLOATS": "machine code for each op",
     "engines/native/lowerings/elementwise.py:LEAKY": "machine code for each op",
-    "functions/control_flow/while_gradient.py:summed_once": "how each sum over all turns becomes one call",
+    "functions/control_flow/summed_once.py:summed_once": "how each sum over all turns becomes one call",
     "tf1/float_operations.py:FORMULAS": "how many float operations TensorFlow's profiler counts for each op",
     "graph/constants.py:partial_dims": "how each op passes a partly known shape on",
     # What is read or written by name: messages, and TF 1's dataflow.

@@ -250,6 +250,24 @@ def _note_list(node: Node, lists: dict[Value, Sized], ranges: dict[Value, Range]
         lists[node.outputs[0]] = Sized(length + _GROWS[name], element, dtype, numbers)
 
 
+def _note_range(node: Node, ranges: dict[Value, Range]) -> None:
+    """Note the range of a number that follows from others whose ranges are known."""
+    name = node.op.name
+    if (name not in _SUMS and name not in _SAME) or not _is_count(node.outputs[0]) or node.outputs[0] in ranges:
+        return
+    given = [ranges.get(v) or _range_of(v.known) for v in node.inputs[: 2 if name in _SUMS else 1]]
+    if None not in given:
+        ranges[node.outputs[0]] = _SUMS[name](*given) if name in _SUMS else given[0]  # type: ignore[assignment]
+
+
+_SUMS = {"AddV2": lambda a, b: (a[0] + b[0], a[1] + b[1]), "Sub": lambda a, b: (a[0] - b[1], a[1] - b[0])}
+_SAME = frozenset(("Identity", "Reshape", "ExpandDims", "Squeeze", "Pack"))  # of one number: no other fits the result
+
+
+def _range_of(known: np.ndarray | None) -> Range | None:
+    return None if known is None or known.size != 1 else (int(known.item()), int(known.item()))
+
+
 def _both(one: Range | None, other: Range | None) -> Range | None:
     """Return the range of the numbers of two."""
     return None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
@@ -279,6 +297,7 @@ def _through(node: Node, loop: LoopFlows, lists: dict[Value, Sized]) -> None:
         inside, ranges = {loop.body.inputs[i]: known for i, known in entering.items()}, dict(loop.ranges)
         for inner in loop.body.nodes:
             _note_list(inner, inside, ranges)
+            _note_range(inner, ranges)
         leaving = {i: inside[v] for i, v in enumerate(loop.body.outputs) if v in inside and i in entering}
         other = [i for i, known in entering.items() if known.range != leaving.get(i, known).range and known.length]
         if all(entering[i].range is None for i in other):

@@ -50,6 +50,28 @@ def rows(x, w):
     return tf.while_loop(lambda i, a: i < 6, lambda i, a: (i + 1, tf.matmul(a + x[i], w)), [0, tf.zeros([3, 4])])
 
 
+def picked(x, w):
+    """Slices whose indices are counters: along any axis, two at once, from the end, with new axes beside."""
+
+    def turn(i, a):
+        found = a + x[:, i, :3] + x[..., 2 - i][:, :3] + x[i, 2 - i, tf.newaxis, :3] + x[:, -1 - i, 1:]
+        return i + 1, found + tf.gather(x, i, axis=1)[:, :3] + tf.gather(x, 2 - i)[0, 1:]
+
+    return tf.while_loop(lambda i, a: i < 3, turn, [0, tf.zeros([6, 3])])
+
+
+def picked_backwards(x, w):
+    """The gradient by what such slices are taken from."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+
+        def turn(i, a):
+            return i + 1, tf.tanh(tf.matmul(a, w) + x[:, i] * x[0, :1, -1 - i] + tf.gather(x, 2 - i, axis=1))
+
+        total = tf.reduce_sum(tf.while_loop(lambda i, a: i < 3, turn, [0, tf.zeros([6, 4])])[1])
+    return tape.gradient(total, x)
+
+
 def arrays(x, w):
     found = tf.TensorArray(tf.float32, 6, element_shape=[3, 4])
     given = tf.TensorArray(tf.float32, 6).unstack(x)
@@ -137,7 +159,7 @@ def sequence(x, w):
 
 
 LOOPS = [scalar, until_small, matrices, swapped, nested, rows, arrays, scanned, two_arrays, mapped, backwards]
-LOOPS += [pushed, popped, joined, read, recurrent, sequence]
+LOOPS += [pushed, popped, joined, read, recurrent, sequence, picked, picked_backwards]
 
 
 @pytest.mark.parametrize("program", LOOPS, ids=lambda p: p.__name__)

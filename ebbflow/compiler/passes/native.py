@@ -43,6 +43,9 @@ PRODUCT = 1 << 19
 PRODUCT_IN_A_LOOP = 1 << 23
 """And inside of a loop, which would come back to Python for it in every turn."""
 
+BY_COUNTERS = frozenset(("StridedSlice", "StridedSliceGrad", "Gather", "GatherV2"))
+"""Ops whose indices may be counters of a loop; elsewhere they are the same in every run, or looked at beforehand."""
+
 LARGE = 1 << 18
 """Elements of a result that is worth a region of its own, if no other engine has threads for it."""
 
@@ -206,7 +209,7 @@ def _fits(node: Node, product: int = PRODUCT) -> bool:
     if lists or name in OPS:
         if name in SERIAL and any(v.size > SMALL for v in values):
             return False
-        in_a_loop = product == PRODUCT_IN_A_LOOP and name == "StridedSlice"  # where counters may be indices
+        in_a_loop = product == PRODUCT_IN_A_LOOP and name in BY_COUNTERS
         return (
             name in OPS
             and (in_a_loop or preconditions.allows(node))

@@ -105,7 +105,7 @@ class Buffer:
     @property
     def depth(self) -> int:
         """How many leading axes are the memory's own (of a list: those of its elements)."""
-        if (self.row is not None) != self.memory.is_list:
+        if self.memory.is_list and self.row is None:
             return 0
         dims, offset = self.memory.dims, self.offset
         if self.memory.is_list:
@@ -118,6 +118,8 @@ class Buffer:
             count += 1
         if offset and (count == 0 or offset >= whole[count - 1]):
             return 0
+        if self.row is not None and not self.memory.is_list and (count == 0 or self.row[1] >= whole[count - 1]):
+            return 0  # the number that is known when it runs is an index along one of those axes
         return count
 
     @property

@@ -9,7 +9,7 @@ ops, so it can be differentiated again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from ebbflow.core.slices import IndexedSlices
 from ebbflow.eager.backprop import add_up, differentiable
 from ebbflow.functions.control_flow import loop_edits
 from ebbflow.functions.control_flow.body_gradient import BodyGradient
+from ebbflow.functions.control_flow.summed_once import summed_once
 from ebbflow.functions.control_flow.while_op import StatelessWhile, While, loop_node
 from ebbflow.functions.func_graph import FuncGraph, build
 from ebbflow.graph.gradients import gradients
@@ -119,11 +120,11 @@ class _LoopGradient:
         first = self.grads[i]
         once = summed_once(part)
         if once is not None:
-            numbers = [graph.collected(outer, tensor) for tensor in part.op._inputs]
-            dims = [tensor._dims for tensor in part.op._inputs]
+            operands, total_of = once
+            kept = [(graph.collected(outer, t), t.dtype.base_dtype, t._dims) for t in operands]
 
             def computed(outputs: Sequence[Any]) -> Any:
-                total = once(*[join_list(outputs[n], part.dtype, d) for n, d in zip(numbers, dims, strict=True)])
+                total = total_of(*[join_list(outputs[n], dtype, dims) for n, dtype, dims in kept])
                 return total if first is None else raw.AddN([first, total])
 
             return computed
@@ -220,6 +221,10 @@ class TurnGradient(BodyGradient):
         outside = loop_edits.outside(self._node, tensor, self._around)
         if outside is not None:
             return super().capture(outside)
+        if _made_of_numbers(tensor):
+            node = tensor.op
+            taken = node._op.signature.group_inputs([self.take(t) for t in node._inputs], node._attrs)
+            return node._op(*taken, **{k: node._attrs[k] for k in node._op.kernel_attrs})
         pushed = loop_edits.accumulated(self._node, tensor)
         number, inside = self.add(pushed, ())
         shape = loop_edits.shape_argument(loop_edits.kept_dims(tensor))
@@ -233,28 +238,6 @@ class TurnGradient(BodyGradient):
         if is_static(tensor._dims) and tensor.dtype.base_dtype is not dtypes.variant:
             return raw.Fill(np.array(tensor._dims, np.int32), _zero(tensor.dtype))
         return raw.ZerosLike(self.take(tensor))
-
-
-# --- sums that are quicker done once ----------------------------------------------------------------------------------
-
-
-def summed_once(part: Any) -> Callable[..., Any] | None:
-    """Return how the sum of a gradient over all iterations follows from its operands, joined along their first axis.
-
-    The gradient of a matrix that every iteration multiplies by is such a sum: a product of few rows each time, added to
-    a matrix that is larger than they are. One product of all rows gives the same, and nothing large is added up.
-    """
-    node = part.op
-    if part._consumers or node.type not in ("MatMul", "BiasAddGrad"):
-        return None
-    if not all(len(t._dims or ()) == 2 and is_static(t._dims) for t in node._inputs):
-        return None
-    if node.type == "BiasAddGrad":
-        return raw.BiasAddGrad
-    if not node._attrs["transpose_a"] or node._attrs["transpose_b"]:
-        return None
-    (rows, m), (_, n) = (t._dims for t in node._inputs)
-    return (lambda a, b: raw.MatMul(a, b, transpose_a=True)) if rows * (m + n) <= m * n else None
 
 
 # --- small pieces -----------------------------------------------------------------------------------------------------
@@ -310,6 +293,17 @@ def _small_constant(tensor: Any) -> np.ndarray | None:
         return None
     value = tensor.constant_value()
     return value if value is not None and value.size <= SMALL else None
+
+
+def _made_of_numbers(tensor: Any) -> bool:
+    """Return whether a tensor is an index, or the like, that a few numbers give: they are kept in its place."""
+    node = tensor.op
+    return (
+        node.type in ("AddV2", "Sub", "Pack") and tensor.dtype in _INTEGERS and all(t._dims == () for t in node._inputs)
+    )
+
+
+_INTEGERS = (dtypes.int32, dtypes.int64)
 
 
 def empty_list(dtype: Any, element_dims: Dims, limit: int = -1) -> Any:

@@ -153,20 +153,21 @@ def _draw(sampler: Any, words: Words, count: int, unique: bool, true: np.ndarray
                 drawn.append(value)
     else:
         drawn = [sampler.sample(words) for _ in range(count)]
-    expected = lambda value: _expected(sampler.probability(value), count, tries)
     outside = next((v for v in true.reshape(-1).tolist() if not 0 <= v < sampler.range), None)
     if outside is not None:
         raise invalid(f"`true_candidate` out of range [0, {sampler.range}), received {outside}")
-    of_true = np.array([expected(v) for v in true.reshape(-1).tolist()], np.float32).reshape(true.shape)
-    return np.array(drawn, np.int64), of_true, np.array([expected(v) for v in drawn], np.float32)
+    values = true.reshape(-1).tolist()
+    expected = _expected([sampler.probability(v) for v in (*values, *drawn)], count, tries)
+    return np.array(drawn, np.int64), expected[: len(values)].reshape(true.shape), expected[len(values) :]
 
 
-def _expected(probability: float, count: int, tries: int) -> float:
-    p = np.float32(probability)
+def _expected(probabilities: Sequence[float], count: int, tries: int) -> np.ndarray:
+    found = np.array(probabilities, np.float32)
     if tries == count:
-        return float(p * np.float32(count))
-    power = np.float32(tries) * np.float32(math.log1p(-p))  # NumPy's own differ from machine to machine
-    return float(np.float32(-math.expm1(power)))
+        return found * np.float32(count)
+    logs = np.array([math.log1p(-p) for p in found.tolist()], np.float32)  # NumPy's own differ from machine to machine
+    powers = np.float32(tries) * logs
+    return np.array([-math.expm1(p) for p in powers.tolist()], np.float32)
 
 
 # --- ops --------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from ebbflow.engines.native import preconditions
 from ebbflow.engines.native.lowering import Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.lowerings.elementwise import cast
 from ebbflow.engines.native.lowerings.reductions import guard_range
-from ebbflow.engines.native.lowerings.structure import known, reshaped, sliced, viewed
+from ebbflow.engines.native.lowerings.structure import at_counter, known, reshaped, sliced, viewed
 from ebbflow.engines.native.nest_steps import Block
 from ebbflow.engines.native.text import Body, Index
 from ebbflow.engines.native.values import Buffer, Dims, Held, Lazy, Num, contiguous, reads_of, size_of
@@ -129,7 +129,10 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     axis = int(known(node, 2)) % len(params.dims) if node.op.name == "GatherV2" else 0
     batch = int(node.attrs.get("batch_dims", 0))
     batch += len(indices.dims) if batch < 0 else 0
-    guard_range(low, indices, params.dims[axis], node.inputs[1].known)
+    if node.inputs[1] in low.ranges and not indices.dims:
+        return at_counter(low, params, axis, node.inputs[1])
+    if not _stays_within(low, node.inputs[1], params.dims[axis]):
+        guard_range(low, indices, params.dims[axis], node.inputs[1].known)
     end = axis + len(indices.dims) - batch
     table = low.in_memory(params)
 
@@ -139,6 +142,12 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 
     reads = dict.fromkeys({**table.reads, **indices.reads}, 0)
     return Lazy(table.kind, tuple(node.outputs[0].dims), element, reads, indices.cost + 1)
+
+
+def _stays_within(low: Lowering, value: Any, count: int) -> bool:
+    """Return whether counters of a loop say that an index is one of so many places."""
+    least, most = low.ranges.get(value, (-1, -1))
+    return 0 <= least <= most < count
 
 
 def _row(body: Body, indices: Held, index: Sequence[Index]) -> Index:
@@ -177,7 +186,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     led = len(indices.dims) - nd
     if nd:
         guard_places(low, indices, out.dims[: indices.dims[-1]], known_indices)
-    else:
+    elif not _stays_within(low, node.inputs[1], out.dims[0]):
         guard_range(low, indices, out.dims[0], known_indices)
     data = low.in_memory(data) if isinstance(data, Lazy) and data.cost > 4 else data
     low.write(out, low.full(0, data.kind, out.dims))

@@ -23,7 +23,7 @@ from ebbflow.engines.native.values import (
     shared_axes,
     size_of,
 )
-from ebbflow.ops.arrays.slicing import MASK_NAMES, numpy_index
+from ebbflow.ops.arrays.slicing import MASK_NAMES, entries, numpy_index
 
 
 def viewed(held: Held, dims: Dims, where: Callable[[Body, Sequence[Index]], list[Index]], depth: int = 0) -> Lazy:
@@ -140,35 +140,74 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 
 @lowers("StridedSlice")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
-    counter = _row_index(node)
-    if counter is not None:
-        return _row(low, held[0], counter)
-    starts, sizes, steps, final = _taken(node, held[0].dims)
-    return reshaped(low, sliced(held[0], starts, sizes, steps), final)
+    picked, moving = _picked(low, node, held[0].dims)
+    found = held[0]
+    for axis in sorted(moving, reverse=True):
+        found = at_counter(low, found, axis, moving[axis])
+    starts, sizes, steps, final = _taken(found.dims, [item for i, item in enumerate(picked) if i not in moving])
+    return reshaped(low, sliced(found, starts, sizes, steps), final)
 
 
 @lowers("StridedSliceGrad")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     dims, kind = tuple(node.outputs[0].dims), kind_of(node.outputs[0])
-    starts, sizes, steps, _ = _taken(node, dims)
+    picked, moving = _picked(low, node, dims)
+    if len(moving) > 1:
+        raise Refused("two indices that are known only when it runs")
     out = low.room(kind, dims)
     low.write(out, low.full(0, kind, dims))
+    place: Held = out
+    for axis in moving:
+        place = at_counter(low, out, axis, moving[axis])
+    starts, sizes, steps, _ = _taken(place.dims, [item for i, item in enumerate(picked) if i not in moving])
     if size_of(tuple(sizes)):
-        place = sliced(out, starts, sizes, steps)
+        place = sliced(place, starts, sizes, steps)
         assert isinstance(place, Buffer)
         low.write(place, reshaped(low, held[4], place.dims))
     return out
 
 
-def _taken(node: Any, dims: Dims) -> tuple[list[int], list[int], list[int], Dims]:
+def _picked(low: Lowering, node: Any, dims: Dims) -> tuple[list[Any], dict[int, Any]]:
+    """Return what a slice takes, as NumPy's index with an item per axis (None for each new one).
+
+    And by item, the numbers that are indices, and are known only when it runs: those stay in a range of counters.
+    """
+    masks = tuple(node.attrs[m] for m in MASK_NAMES)
+    begin, end, strides = (_numbers(node, i) for i in (1, 2, 3))
+    of_axis: dict[int, Any] = {}
+    shrinks = MASK_NAMES.index("shrink_axis_mask")
+    for axis, i in entries(len(dims), len(begin), masks[2], masks[3]):
+        if i is None or axis is None or isinstance(begin[i], int):
+            continue
+        if not masks[shrinks] >> i & 1 or not dims[axis]:
+            raise Refused("a slice whose begin is known only when it runs")
+        of_axis[axis] = begin[i]
+        begin[i], end[i] = 0, 1
+    if not all(isinstance(n, int) for n in (*begin, *end, *strides)):
+        raise Refused("a slice whose bounds are known only when it runs")
+    index = numpy_index(dims, *(np.array(n, np.int64) for n in (begin, end, strides)), masks)
+    items = _spread(index, len(dims))
+    places = [i for i, item in enumerate(items) if item is not None]
+    return items, {places[axis]: value for axis, value in of_axis.items()}
+
+
+def _numbers(node: Any, i: int) -> list[Any]:
+    """Return the numbers of a vector: one that is not the same in every run is the value that is it."""
+    value = node.inputs[i]
+    if value.known is not None:
+        return np.asarray(value.known).tolist()
+    if value.node is None or value.node.op.name != "Pack":
+        raise Refused("an index that is known only when it runs")
+    return [v if v.known is None else int(v.known) for v in value.node.inputs]
+
+
+def _taken(dims: Dims, items: Sequence[Any]) -> tuple[list[int], list[int], list[int], Dims]:
     """Return where a slice begins along each axis, how many it takes, in which steps, and the shape of the result."""
-    begin, end, strides = (known(node, i) for i in (1, 2, 3))
-    index = numpy_index(dims, begin, end, strides, tuple(node.attrs[m] for m in MASK_NAMES))
     starts: list[Any] = []
     sizes: list[Any] = []
     steps: list[Any] = []
     final: list[Any] = []
-    for item in _spread(index, len(dims)):
+    for item in items:
         if item is None:
             final.append(1)
             continue
@@ -182,28 +221,26 @@ def _taken(node: Any, dims: Dims) -> tuple[list[int], list[int], list[int], Dims
     return starts, sizes, steps, tuple(final)
 
 
-def _row_index(node: Any) -> Any:
-    """Return the number that is the index, of `x[i]`."""
-    maker = node.inputs[1].node
-    masks = [node.attrs[m] for m in MASK_NAMES]
-    if node.inputs[1].known is not None or maker is None or maker.op.name != "Pack" or len(maker.inputs) != 1:
-        return None
-    return maker.inputs[0] if node.attrs["shrink_axis_mask"] == 1 and sum(masks) == 1 else None
-
-
-def _row(low: Lowering, held: Held, counter: Any) -> Held:
-    """Return the row of an array that the counter of a loop names."""
-    if counter not in low.ranges or not 0 <= low.ranges[counter][0] <= low.ranges[counter][1] < held.dims[0]:
+def at_counter(low: Lowering, held: Held, axis: int, value: Any) -> Held:
+    """Return what stands along an axis at an index that follows from the counters of a loop."""
+    n = held.dims[axis]
+    least, most = low.ranges.get(value, (0, n))
+    if not (0 <= least <= most < n or -n <= least <= most < 0):
         raise Refused("an index that is known only when it runs")
-    number = low.held(counter)
+    number = low.held(value)
+    if most < 0:
+        number = low.map(lambda i: i + n, number)
     if isinstance(held, Buffer) and held.row is None:
-        return held.indexed(number, 0)
+        order = [axis, *[i for i in range(len(held.dims)) if i != axis]]
+        front = held.viewed(tuple(held.dims[i] for i in order), tuple(held.strides[i] for i in order))
+        return front.indexed(number, 0)
 
     def element(body: Body, at: Sequence[Index]) -> str:
-        first = cast(Num(body, number.kind, number.load(body, [])), "i64").name
-        return held.load(body, [first, *at])
+        here = cast(Num(body, number.kind, number.load(body, [])), "i64").name
+        return held.load(body, [*at[:axis], here, *at[axis:]])
 
-    return Lazy(held.kind, held.dims[1:], element, dict.fromkeys({**held.reads, **number.reads}, 0), held.cost + 1)
+    dims = (*held.dims[:axis], *held.dims[axis + 1 :])
+    return Lazy(held.kind, dims, element, dict.fromkeys({**held.reads, **number.reads}, 0), held.cost + 1)
 
 
 def _spread(index: tuple[Any, ...], rank: int) -> list[Any]:
