@@ -72,6 +72,37 @@ class LoopFlows:
                 ranges[value] = _both(ranges.get(value, now), now)  # type: ignore[assignment]
             values = {i: after[self.body.outputs[i]] for i in counters}
 
+    def ranges_within(self, node: Node, around: dict[Value, Range]) -> dict[Value, Range]:
+        """Return the ranges of numbers inside, where some around the loop are known: what is only read keeps its."""
+        given = zip(self.body.inputs, self.body.outputs, node.inputs, strict=True)
+        kept = {i: around[outer] for i, o, outer in given if i is o and outer in around}
+        return _spread(self.body, {**kept, **self.ranges})
+
+
+class ChoiceFlows:
+    """What a loop chooses between in a turn, as flows."""
+
+    def __init__(self, node: Node):
+        graphs = (node.attrs["then_branch"], node.attrs["else_branch"])
+        self.flows = [_with_inner(_flow(graph, [v.dims for v in node.inputs[1:]]))[0] for graph in graphs]
+        for flow in self.flows:
+            del flow.outputs[len(node.outputs) :]  # a branch may have further ones, which nobody asked this node for
+
+    def ranges_within(self, node: Node, around: dict[Value, Range]) -> dict[Value, Range]:
+        """Return the ranges of numbers inside, where some around the choice are known."""
+        found: dict[Value, Range] = {}
+        for flow in self.flows:
+            given = zip(flow.inputs, node.inputs[1:], strict=True)
+            found |= _spread(flow, {i: around[outer] for i, outer in given if outer in around})
+        return found
+
+
+def _spread(flow: Flow, ranges: dict[Value, Range]) -> dict[Value, Range]:
+    """Return ranges with those of the numbers of a flow that follow from them."""
+    for node in flow.nodes:
+        _note_range(node, ranges)
+    return ranges
+
 
 class _Numbers:
     """The nodes of a flow that follow from some of its arguments."""
@@ -209,8 +240,26 @@ def with_loops(flow: Flow, loops: dict[Node, LoopFlows]) -> Flow:
 def _with_inner(flow: Flow) -> tuple[Flow, dict[Node, LoopFlows]]:
     """Return a loop's function with its own loops noted, and these."""
     flow, loops = sized(flow)
-    flow = with_loops(flow, loops)
+    flow = _with_choices(with_loops(flow, loops))
     return flow, {n: n.attrs["_loop"] for n in flow.nodes if "_loop" in n.attrs}
+
+
+def _with_choices(flow: Flow) -> Flow:
+    """Return a loop's function with choices that carry their functions as flows, as the attr `_choice`."""
+
+    def visit(node: Node, rewrite: Rewrite) -> list[Value] | None:
+        if node.op.name != "StatelessIf" or node.inputs[0].dtype is not dtypes.bool:
+            return None
+        if any(v.dtype is dtypes.variant for v in (*node.inputs, *node.outputs)):
+            return None
+        choice = ChoiceFlows(node)
+        noted = node.taking(node.inputs, {**node.attrs, "_choice": choice})
+        for value, *results in zip(noted.outputs, *[flow.outputs for flow in choice.flows], strict=False):
+            if all(r.dims == results[0].dims for r in results):
+                value.dims = results[0].dims
+        return rewrite.add(noted).outputs
+
+    return Rewrite(flow).run(visit)
 
 
 class Sized(NamedTuple):
@@ -252,16 +301,23 @@ def _note_list(node: Node, lists: dict[Value, Sized], ranges: dict[Value, Range]
 
 def _note_range(node: Node, ranges: dict[Value, Range]) -> None:
     """Note the range of a number that follows from others whose ranges are known."""
-    name = node.op.name
-    if (name not in _SUMS and name not in _SAME) or not _is_count(node.outputs[0]) or node.outputs[0] in ranges:
+    rule = _RANGES.get(node.op.name)
+    if rule is None or not _is_count(node.outputs[0]) or node.outputs[0] in ranges:
         return
-    given = [ranges.get(v) or _range_of(v.known) for v in node.inputs[: 2 if name in _SUMS else 1]]
+    given = [ranges.get(v) or _range_of(v.known) for v in node.inputs[: 1 if rule is _the_same else 2]]
     if None not in given:
-        ranges[node.outputs[0]] = _SUMS[name](*given) if name in _SUMS else given[0]  # type: ignore[assignment]
+        ranges[node.outputs[0]] = rule(*given)
 
 
-_SUMS = {"AddV2": lambda a, b: (a[0] + b[0], a[1] + b[1]), "Sub": lambda a, b: (a[0] - b[1], a[1] - b[0])}
-_SAME = frozenset(("Identity", "Reshape", "ExpandDims", "Squeeze", "Pack"))  # of one number: no other fits the result
+def _the_same(given: Range) -> Range:
+    return given
+
+
+_RANGES: dict[str, Any] = {
+    "AddV2": lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    "Sub": lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    **dict.fromkeys(("Identity", "Reshape", "ExpandDims", "Squeeze", "Pack"), _the_same),  # one number stays one
+}
 
 
 def _range_of(known: np.ndarray | None) -> Range | None:

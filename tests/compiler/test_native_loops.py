@@ -72,6 +72,43 @@ def picked_backwards(x, w):
     return tape.gradient(total, x)
 
 
+def paths(x, w):
+    """Choices by counters and by values, one in another, with what only one side reads."""
+
+    def turn(i, a):
+        low = lambda: tf.cond(tf.reduce_sum(a) > 8.0, lambda: a * 0.5, lambda: a + x[:, i])
+        return i + 1, tf.cond(tf.equal(i % 3, 1), lambda: tf.tanh(tf.matmul(a, w)), low)
+
+    return tf.while_loop(lambda i, a: i < 3, turn, [0, x[:, 0]])
+
+
+def paths_backwards(x, w):
+    with tf.GradientTape() as tape:
+        tape.watch([x, w])
+
+        def turn(i, a):
+            further = lambda: tf.tanh(tf.matmul(a, w) + x[:, i])
+            return i + 1, tf.cond(tf.reduce_sum(a) > 1.0, lambda: a * a * 0.25, further)
+
+        total = tf.reduce_sum(tf.while_loop(lambda i, a: i < 3, turn, [0, x[:, 1]])[1])
+    return tape.gradient(total, [x, w])
+
+
+def stopped(x, w):
+    """A loop that ends when a value says so."""
+    turn = lambda i, a, on: (i + 1, a * 1.5, tf.cond(tf.reduce_max(a) > 50.0, lambda: False, lambda: on))
+    return tf.while_loop(lambda i, a, on: on, turn, [0, x[0], tf.constant(True)])
+
+
+def both_counters(x, w):
+    """An index that follows from the counters of two loops."""
+
+    def outer(i, a):
+        return i + 1, tf.while_loop(lambda j, b: j < 2, lambda j, b: (j + 1, b * 0.5 + x[i + 2 * j]), [0, a])[1]
+
+    return tf.while_loop(lambda i, a: i < 3, outer, [0, x[0]])
+
+
 def arrays(x, w):
     found = tf.TensorArray(tf.float32, 6, element_shape=[3, 4])
     given = tf.TensorArray(tf.float32, 6).unstack(x)
@@ -160,6 +197,7 @@ def sequence(x, w):
 
 LOOPS = [scalar, until_small, matrices, swapped, nested, rows, arrays, scanned, two_arrays, mapped, backwards]
 LOOPS += [pushed, popped, joined, read, recurrent, sequence, picked, picked_backwards]
+LOOPS += [paths, paths_backwards, stopped, both_counters]
 
 
 @pytest.mark.parametrize("program", LOOPS, ids=lambda p: p.__name__)

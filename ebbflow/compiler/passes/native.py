@@ -23,7 +23,7 @@ from ebbflow.engines.native import (  # noqa: F401  (rows: all are declared)
     library,
     preconditions,
 )
-from ebbflow.engines.native.lowering import KINDS, OPS, SERIAL, Lowering, Refused
+from ebbflow.engines.native.lowering import KINDS, LIMITS, OPS, SERIAL, Lowering, Refused
 from ebbflow.engines.native.lowerings import convolution, elementwise
 from ebbflow.engines.native.lowerings.updates import serves
 
@@ -42,9 +42,6 @@ PRODUCT = 1 << 19
 
 PRODUCT_IN_A_LOOP = 1 << 23
 """And inside of a loop, which would come back to Python for it in every turn."""
-
-BY_COUNTERS = frozenset(("StridedSlice", "StridedSliceGrad", "Gather", "GatherV2"))
-"""Ops whose indices may be counters of a loop; elsewhere they are the same in every run, or looked at beforehand."""
 
 LARGE = 1 << 18
 """Elements of a result that is worth a region of its own, if no other engine has threads for it."""
@@ -187,11 +184,19 @@ def _fits_whole(node: Node, loop: LoopFlows) -> bool:
         return False
     if not all(_is_list(v) or (v.is_static and v.dtype.name in KINDS) for v in (*node.inputs, *node.outputs)):
         return False
-    return all(
-        _fits_whole(n, loop.inner[n]) if n in loop.inner else n.op.name == "Const" or _fits(n, PRODUCT_IN_A_LOOP)
-        for flow in (loop.test, loop.body)
-        for n in flow.nodes
-    )
+    return all(_fits_inside(n) for flow in (loop.test, loop.body) for n in flow.nodes)
+
+
+def _fits_inside(node: Node) -> bool:
+    """Return whether a node of a loop's function can be part of a region."""
+    if "_loop" in node.attrs:
+        return _fits_whole(node, node.attrs["_loop"])
+    if "_choice" in node.attrs:
+        flows = node.attrs["_choice"].flows
+        given = [*node.inputs, *node.outputs, *[v for flow in flows for v in flow.outputs]]
+        static = all(v.is_static and v.dtype.name in KINDS for v in given)
+        return static and all(_fits_inside(n) for flow in flows for n in flow.nodes)
+    return node.op.name == "Const" or _fits(node, PRODUCT_IN_A_LOOP)
 
 
 def _fits(node: Node, product: int = PRODUCT) -> bool:
@@ -209,7 +214,7 @@ def _fits(node: Node, product: int = PRODUCT) -> bool:
     if lists or name in OPS:
         if name in SERIAL and any(v.size > SMALL for v in values):
             return False
-        in_a_loop = product == PRODUCT_IN_A_LOOP and name in BY_COUNTERS
+        in_a_loop = product == PRODUCT_IN_A_LOOP and name not in LIMITS  # there, counters may be indices
         return (
             name in OPS
             and (in_a_loop or preconditions.allows(node))

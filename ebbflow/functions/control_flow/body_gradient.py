@@ -8,9 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ebbflow.core import context
+from ebbflow.core import context, dtypes
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.graph.symbolic import SymbolicTensor
+
+_INTEGERS = (dtypes.int32, dtypes.int64)
+
+
+def made_of_numbers(tensor: Any) -> bool:
+    """Return whether a tensor is an index, or the like, put together from numbers: they are kept in its place."""
+    return tensor.op.type == "Pack" and tensor.dtype in _INTEGERS and len(tensor._dims) == 1
 
 
 class BodyGradient(FuncGraph):
@@ -26,6 +33,12 @@ class BodyGradient(FuncGraph):
     def resolve(self, tensor: Any) -> Any:
         """Return a tensor of this graph with the value of one of the forward body."""
         raise NotImplementedError(f"{type(self).__name__} must say how it comes by a tensor of the forward body")
+
+    def made_again(self, tensor: Any) -> Any:
+        """Return what the node that made a tensor of the forward body makes here."""
+        node = tensor.op
+        taken = node._op.signature.group_inputs([self.take(t) for t in node._inputs], node._attrs)
+        return node._op(*taken, **{k: node._attrs[k] for k in node._op.kernel_attrs})
 
     def is_forward(self, tensor: Any) -> bool:
         """Return whether a tensor is one of the forward body."""

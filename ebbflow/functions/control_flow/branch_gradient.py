@@ -17,7 +17,7 @@ from ebbflow.core.shape import is_static
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.eager.backprop import differentiable
 from ebbflow.functions.control_flow import loop_edits
-from ebbflow.functions.control_flow.body_gradient import BodyGradient
+from ebbflow.functions.control_flow.body_gradient import BodyGradient, made_of_numbers
 from ebbflow.functions.control_flow.branch_op import Case, If, StatelessCase, StatelessIf, branches_of, choose_node
 from ebbflow.functions.func_graph import FuncGraph
 from ebbflow.graph.gradients import gradients
@@ -79,6 +79,8 @@ class BranchGradient(BodyGradient):
         for argument, outside in zip(self._forward.inputs, self._node._inputs[1:], strict=True):
             if argument is tensor:
                 return super().capture(outside)
+        if made_of_numbers(tensor):
+            return self.made_again(tensor)
         return super().capture(loop_edits.exposed(self._node, self._number, tensor))
 
 

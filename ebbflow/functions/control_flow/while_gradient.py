@@ -20,7 +20,7 @@ from ebbflow.core.shape import Dims, is_static
 from ebbflow.core.slices import IndexedSlices
 from ebbflow.eager.backprop import add_up, differentiable
 from ebbflow.functions.control_flow import loop_edits
-from ebbflow.functions.control_flow.body_gradient import BodyGradient
+from ebbflow.functions.control_flow.body_gradient import BodyGradient, made_of_numbers
 from ebbflow.functions.control_flow.summed_once import summed_once
 from ebbflow.functions.control_flow.while_op import StatelessWhile, While, loop_node
 from ebbflow.functions.func_graph import FuncGraph, build
@@ -221,10 +221,8 @@ class TurnGradient(BodyGradient):
         outside = loop_edits.outside(self._node, tensor, self._around)
         if outside is not None:
             return super().capture(outside)
-        if _made_of_numbers(tensor):
-            node = tensor.op
-            taken = node._op.signature.group_inputs([self.take(t) for t in node._inputs], node._attrs)
-            return node._op(*taken, **{k: node._attrs[k] for k in node._op.kernel_attrs})
+        if made_of_numbers(tensor):
+            return self.made_again(tensor)
         pushed = loop_edits.accumulated(self._node, tensor)
         number, inside = self.add(pushed, ())
         shape = loop_edits.shape_argument(loop_edits.kept_dims(tensor))
@@ -293,17 +291,6 @@ def _small_constant(tensor: Any) -> np.ndarray | None:
         return None
     value = tensor.constant_value()
     return value if value is not None and value.size <= SMALL else None
-
-
-def _made_of_numbers(tensor: Any) -> bool:
-    """Return whether a tensor is an index, or the like, that a few numbers give: they are kept in its place."""
-    node = tensor.op
-    return (
-        node.type in ("AddV2", "Sub", "Pack") and tensor.dtype in _INTEGERS and all(t._dims == () for t in node._inputs)
-    )
-
-
-_INTEGERS = (dtypes.int32, dtypes.int64)
 
 
 def empty_list(dtype: Any, element_dims: Dims, limit: int = -1) -> Any:

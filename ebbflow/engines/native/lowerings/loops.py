@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.engines.native.lowering import KINDS, Lowering, Refused, lowers
+from ebbflow.engines.native.lowering import KINDS, Lowering, Refused, kind_of, lowers
 from ebbflow.engines.native.lowerings.structure import known, reshaped
 from ebbflow.engines.native.nest_steps import Step
 from ebbflow.engines.native.schedule import merged
@@ -73,7 +73,7 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
             state[i] = value.entering(low, loop, i, alone=low.uses(node.inputs[i]) == 1)
         else:
             state[i] = low.write(low.room(value.kind, value.dims), value)
-    low.ranges |= loop.ranges
+    low.ranges |= loop.ranges_within(node, low.ranges)
     tests, (flag,) = low.inside(test, state)
     steps, results = low.inside(step, state)
     lists = [i for i in carried if isinstance(state[i], List)]
@@ -86,6 +86,48 @@ def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
     low.keep_in_registers([*tests, *steps])
     low.steps.append(Turns(merged(tests), flag, steps, loop.turns))
     return [s.left(loop.turns) if isinstance(s, List) else s for s in state]
+
+
+class Choice(Step):
+    """Steps of which some are taken where a flag holds, and others where it does not."""
+
+    def __init__(self, flag: Buffer, branches: Sequence[list[Step]]):
+        self.dims = ()
+        self.flag, self.branches = flag, branches
+        steps = [s for branch in branches for s in branch]
+        self.reads = {m: 0 for s in steps for m in s.reads} | dict.fromkeys(flag.reads, 0)
+        self.writes = {m: 0 for s in steps for m in s.writes}
+        self.work = max(sum(s.work for s in branch) for branch in branches)
+
+    def whole(self, body: Body) -> None:
+        flag = self.flag.load(body, [0] * len(self.flag.dims))
+        for holds, branch in zip((flag, body(f"xor i1 {flag}, true")), self.branches, strict=True):
+            with body.when(holds):
+                for step in branch:
+                    step.whole(body)
+                    body.forget()
+
+
+@lowers("FakeParam")
+def _(low: Lowering, node: Any, held: list[Any]) -> Held:
+    return low.full(0, kind_of(node.outputs[0]), tuple(node.outputs[0].dims))
+
+
+@lowers("StatelessIf", where=lambda node: "_choice" in node.attrs)
+def _(low: Lowering, node: Any, held: list[Any]) -> list[Any]:
+    choice = node.attrs["_choice"]
+    low.ranges |= choice.ranges_within(node, low.ranges)
+    flag = low.write(low.room("bool", ()), held[0])
+    results = [low.room(kind_of(v), tuple(v.dims)) for v in node.outputs]
+    branches = []
+    for flow in choice.flows:
+        steps, found = low.inside(flow, held[1:])
+        with low.apart() as last:
+            for result, value in zip(results, found, strict=True):
+                low.write(result, value)
+        branches.append(merged([*steps, *last]))
+    low.steps.append(Choice(flag, branches))
+    return results
 
 
 def _changes(low: Lowering, pairs: dict[int, tuple[Buffer, Held]]) -> list[Step]:
