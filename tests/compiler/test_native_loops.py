@@ -109,6 +109,19 @@ def both_counters(x, w):
     return tf.while_loop(lambda i, a: i < 3, outer, [0, x[0]])
 
 
+def contracted(x, w):
+    """Contractions of several kinds: of one matrix, of many, with axes in another order, with vectors."""
+
+    def turn(i, a):
+        many = tf.einsum("abc,adc->adb", x, x)
+        one = tf.einsum("abc,cd->abd", x, w)[:, :, 0]
+        turned = tf.einsum("abc,dc->bda", x, w)[:, 1]
+        inner = tf.einsum("abc,bad->cd", x, tf.transpose(x, [1, 0, 2]))[0, :3]
+        return i + 1, (tf.einsum("abd,ad->ab", many, a) + one + tf.transpose(turned) + inner) * 0.1
+
+    return tf.while_loop(lambda i, a: i < 3, turn, [0, x[:, :, 0]])
+
+
 def arrays(x, w):
     found = tf.TensorArray(tf.float32, 6, element_shape=[3, 4])
     given = tf.TensorArray(tf.float32, 6).unstack(x)
@@ -197,7 +210,7 @@ def sequence(x, w):
 
 LOOPS = [scalar, until_small, matrices, swapped, nested, rows, arrays, scanned, two_arrays, mapped, backwards]
 LOOPS += [pushed, popped, joined, read, recurrent, sequence, picked, picked_backwards]
-LOOPS += [paths, paths_backwards, stopped, both_counters]
+LOOPS += [paths, paths_backwards, stopped, both_counters, contracted]
 
 
 @pytest.mark.parametrize("program", LOOPS, ids=lambda p: p.__name__)

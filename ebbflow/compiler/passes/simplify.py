@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.compiler.flow import Flow, Node, Rewrite, Value, is_variable
+from ebbflow.compiler.passes.contractions import as_product
 from ebbflow.core import dtypes
 from ebbflow.core.rule_names import named
 from ebbflow.core.shape import is_static
@@ -235,6 +236,9 @@ def _(node: Node, rewrite: Rewrite) -> Value | None:
     if abs(mantissa) != 0.5 or not -60 < exponent < 60 or x.dtype.np.itemsize < 4:
         return None
     return rewrite.call("Mul", [x, rewrite.constant(1 / known, y, node.origin)], {"T": x.dtype}, node.origin)
+
+
+rule("Einsum")(as_product)
 
 
 @rule("ResourceGather")

@@ -185,7 +185,8 @@ def _picked(low: Lowering, node: Any, dims: Dims) -> tuple[list[Any], dict[int, 
         begin[i], end[i] = 0, 1
     if not all(isinstance(n, int) for n in (*begin, *end, *strides)):
         raise Refused("a slice whose bounds are known only when it runs")
-    index = numpy_index(dims, *(np.array(n, np.int64) for n in (begin, end, strides)), masks)
+    bounds = [np.array(n, np.int64) for n in (begin, end, strides)]
+    index = numpy_index(dims, bounds[0], bounds[1], bounds[2], masks)
     items = _spread(index, len(dims))
     places = [i for i, item in enumerate(items) if item is not None]
     return items, {places[axis]: value for axis, value in of_axis.items()}
