@@ -81,7 +81,8 @@ def _largest(x: np.ndarray, k: int) -> np.ndarray:
     return np.nonzero(chosen)[1].reshape(len(x), k)
 
 
-def _top(xp: Any, x: Any, k: int, index_type: Any) -> tuple[Any, Any]:
+def top(xp: Any, x: Any, k: int, index_type: Any) -> tuple[Any, Any]:
+    """Return the k largest along the last axis, from the largest down, and where they are."""
     if not x.ndim or not 0 <= k <= x.shape[-1]:
         raise ValueError(f"cannot take {k} of shape {show(x.shape)}")
     keys = x.astype(np.float32) if x.dtype.kind == "V" or (x.dtype.itemsize == 2 and x.dtype.kind not in "iu") else x
@@ -110,14 +111,14 @@ def _top_by_code(x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray] | None:
 
 @TopK.kernel
 def _(xp, input, *, k):
-    return _top(xp, input, k, dtypes.int32)
+    return top(xp, input, k, dtypes.int32)
 
 
 @TopKV2.kernel
 def _(xp, input, k, *, index_type):
     if k.ndim:
         raise ValueError("k must be scalar")
-    return _top(xp, input, int(k), index_type)
+    return top(xp, input, int(k), index_type)
 
 
 def _top_gradient(call: Any, grad: Any) -> Any:

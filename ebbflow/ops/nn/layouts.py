@@ -15,6 +15,7 @@ from ebbflow.core.convert import convert
 from ebbflow.core.op import op
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
+from ebbflow.ops.arrays.sorting import top
 from ebbflow.ops.declare import FLAT, raw, same, show
 from ebbflow.ops.sizes import invalid
 
@@ -66,7 +67,8 @@ def _(xp, x, *, src_format, dst_format):
 ApproxTopK = op(
     "ApproxTopK(input:T) -> (values:T, indices:int32) | k: int >= 0; reduction_dimension: int = -1; "
     "recall_target: float = 0.949999988079071; is_max_k: bool = true; reduction_input_size_override: int = -1; "
-    "aggregate_to_topk: bool = true; T: type in [half,bfloat16,float]"
+    "aggregate_to_topk: bool = true; T: type in [half,bfloat16,float]",
+    facts="portable",
 )
 
 
@@ -93,9 +95,9 @@ def _(xp, input, *, k, reduction_dimension, is_max_k):
     axis = _axis(reduction_dimension, input.ndim)
     if input.shape[axis] < k:
         raise invalid(f"input must have last dimension >= k = {k} but is {input.shape[axis]}")
-    order = np.argsort(-input if is_max_k else input, axis=axis, kind="stable")
-    places = np.take(order, np.arange(k), axis)
-    return np.take_along_axis(input, places, axis), places.astype(np.int32)
+    moved = xp.moveaxis(input, axis, -1)
+    values, places = top(xp, moved if is_max_k else -moved, k, dtypes.int32)
+    return xp.moveaxis(values if is_max_k else -values, -1, axis), xp.moveaxis(places, -1, axis)
 
 
 @ApproxTopK.gradient

@@ -18,8 +18,8 @@ from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Axis, ShapeLike, TensorLike
 from ebbflow.ops.arrays.reversing import roll
 from ebbflow.ops.declare import raw
-from ebbflow.ops.lengths import larger, length_of, lengths_of, packed, packed_pairs
-from ebbflow.ops.signal.fft_ops import lengths_of_last
+from ebbflow.ops.lengths import larger, length_of, lengths_of, packed
+from ebbflow.ops.signal.fft_ops import filled, lengths_of_last
 
 
 def fft(input: TensorLike, name: str | None = None) -> Tensor:
@@ -63,6 +63,7 @@ def _forward(op_name: str, rank: int, default: str) -> Callable[..., Any]:
     def transform(input_tensor: TensorLike, fft_length: ShapeLike = None, name: str | None = None) -> Tensor:
         with name_scope(name, default, [input_tensor, fft_length]) as scope:
             x = convert(input_tensor, hint=dtypes.float32)
+            x.shape.with_rank_at_least(rank)
             if x.dtype not in (dtypes.float32, dtypes.float64):
                 raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x.dtype!r}")
             kind = dtypes.complex64 if x.dtype is dtypes.float32 else dtypes.complex128
@@ -82,6 +83,7 @@ def _backward(op_name: str, rank: int, default: str) -> Callable[..., Any]:
     def transform(input_tensor: TensorLike, fft_length: ShapeLike = None, name: str | None = None) -> Tensor:
         with name_scope(name, default, [input_tensor, fft_length]) as scope:
             x = convert(input_tensor, hint=dtypes.complex64)
+            x.shape.with_rank_at_least(rank)
             if x.dtype not in (dtypes.complex64, dtypes.complex128):
                 raise ValueError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x.dtype!r}")
             real = dtypes.float32 if x.dtype is dtypes.complex64 else dtypes.float64
@@ -101,10 +103,8 @@ def _backward(op_name: str, rank: int, default: str) -> Callable[..., Any]:
 def _filled(x: Any, fft_length: Any, rank: int, half: bool) -> Any:
     """Return `x` with zeros behind its last axes, as many as the transform of these lengths needs."""
     known = fft_length.constant_value()
-    if x._dims is None:
-        return x
     wanted = known.tolist() if known is not None else [fft_length[i] for i in range(rank)]
-    if len(wanted) != rank:
+    if len(wanted) != rank or (x._dims is not None and len(x._dims) < rank):
         return x  # the op says what is wrong
     if half:
         last = wanted[-1]
@@ -113,8 +113,7 @@ def _filled(x: Any, fft_length: Any, rank: int, half: bool) -> Any:
     missing = [larger(0, n - k) for n, k in zip(wanted, own, strict=True)]
     if all(isinstance(n, int) and n == 0 for n in missing):
         return x
-    lead = len(x._dims) - rank
-    return raw.Pad(x, packed_pairs([(0, 0)] * lead + [(0, n) for n in missing]))
+    return filled(x, missing)
 
 
 rfft = _forward("RFFT", 1, "rfft")

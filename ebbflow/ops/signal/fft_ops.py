@@ -25,7 +25,9 @@ _REAL = f"Treal: type in [float,double] = float; {_COMPLEX}"
 
 def _at_least(arg: Known, rank: int) -> Dims:
     if arg.dims is not None and len(arg.dims) < rank:
-        raise errors.StaticShapeError(f"Input must have rank of at least {rank} but got: {show(arg.dims)}")
+        error = errors.StaticShapeError(f"Input must have rank of at least {rank} but got: {show(arg.dims)}")
+        error.when_building = f"Shape must be at least rank {rank} but is rank {len(arg.dims)}"
+        raise error
     return arg.dims
 
 
@@ -127,7 +129,7 @@ def _wanted(input: Any, fft_length: Any, rank: int, half: bool) -> tuple[int, ..
     lengths = tuple(int(n) for n in fft_length)
     for i, n in enumerate(lengths):
         if n < 0:
-            raise invalid(f"fft_length[{i}] must be >= 0, but got: {n}")
+            raise invalid(f"fft_length[{i}] must >= 0, but got: {n}")
     for i, n in enumerate(lengths):
         needed = n // 2 + 1 if half and i == rank - 1 and n else n
         length = input.shape[input.ndim - rank + i]
@@ -222,13 +224,27 @@ def fitted(x: Any, lengths: list[Any]) -> Any:
     own = lengths_of_last(x, rank)
     if all(isinstance(n, int) for n in (*own, *lengths)) and own == lengths:
         return x
-    if x._dims is None:
-        raise ValueError(f"{x!r} must have a known rank")
-    whole = lengths_of(x)
-    lead = len(whole) - rank
     kept = [smaller(a, b) for a, b in zip(own, lengths, strict=True)]
-    x = raw.Slice(x, np.zeros(lead + rank, np.int32), packed([-1] * lead + kept))
-    return raw.Pad(x, packed_pairs([(0, 0)] * lead + [(0, n - k) for n, k in zip(lengths, kept, strict=True)]))
+    sizes = _behind(x, packed(kept), -1, (rank,))
+    x = raw.Slice(x, raw.ZerosLike(sizes), sizes)
+    return filled(x, [n - k for n, k in zip(lengths, kept, strict=True)])
+
+
+def filled(x: Any, missing: list[Any]) -> Any:
+    """Return `x` with so many zeros behind each of its last axes; the rank of the whole need not be known."""
+    return raw.Pad(x, _behind(x, packed_pairs([(0, n) for n in missing]), 0, (len(missing), 2)))
+
+
+def _behind(x: Any, rows: Any, lead: int, shape: tuple[int, ...]) -> Any:
+    """Return rows for all axes of `x`: these, of that shape, for the last ones, `lead` for those before."""
+    rank, *width = shape
+    if x._dims is None:
+        count = raw.Rank(x) - rank
+    elif isinstance(rows, np.ndarray):
+        return np.concatenate([np.full((len(x._dims) - rank, *width), lead, np.int32), rows])
+    else:
+        count = len(x._dims) - rank
+    return raw.ConcatV2([raw.Fill(packed([count, *width]), np.array(lead, np.int32)), rows], np.array(0, np.int32))
 
 
 for _rank, _suffix in ((1, ""), (2, "2D"), (3, "3D")):

@@ -211,6 +211,7 @@ HOST_CASES = [
     *((op, dict(input=normal(2, 3, 4, 5).astype(np.complex64))) for op in ["FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D"]),
     *((f"RFFT{d}", dict(input=normal(2, 3, 4, 6), fft_length=np.array([3, 4, 5][-n:], np.int32))) for n, d in ((1, ""), (2, "2D"), (3, "3D"))),
     *((f"IRFFT{d}", dict(input=normal(2, 3, 4, 6).astype(np.complex64), fft_length=np.array([3, 4, 9][-n:], np.int32))) for n, d in ((1, ""), (2, "2D"), (3, "3D"))),
+    *(("ApproxTopK", dict(input=normal(3, 9, 4), k=3, reduction_dimension=1, is_max_k=up)) for up in (True, False)),
     ("TensorStridedSliceUpdate", dict(input=normal(4, 3), begin=np.array([1], np.int32), end=np.array([3], np.int32), strides=np.array([1], np.int32), value=normal(2, 3))),
 ]  # fmt: skip
 

@@ -26,6 +26,17 @@ def cases(tf):
     for length in (6, 7, 9):
         yield f"irfft/{length}", lambda n=length: gradients(tf, lambda x: s.irfft(x, [n]), Z)
     yield "irfft/cut", lambda: s.irfft(Z, [3])
+    yield "rfft2d/vector", lambda: s.rfft2d(X[0])
+    yield "irfft2d/vector", lambda: s.irfft2d(Z[0, 0], [2, 2])
+    yield "rfft2d/negative", lambda: s.rfft2d(X, [2, -1])
+    of_any_rank = [tf.TensorSpec(None, tf.float32), tf.TensorSpec(None, tf.int32)]
+    for name, length in (("rfft", [20]), ("rfft2d", [3, 17]), ("rfft3d", [3, 5, 6])):
+        spread = tf.function(getattr(s, name), input_signature=of_any_rank)
+        yield f"{name}/any rank", lambda f=spread, n=length: f(Z.real, n)
+    slope = tf.function(lambda x: tf.gradients(tf.math.real(s.rfft(x, [20])), x)[0], input_signature=of_any_rank[:1])
+    yield "rfft/any rank/gradient", lambda: slope(X)
+    shorter = tf.function(lambda x: s.irfft2d(x, [5, 9]), input_signature=[tf.TensorSpec(None, tf.complex64)])
+    yield "irfft2d/any rank", lambda: shorter(Z)
     yield "rfft/empty", lambda: s.rfft(np.zeros((0, 4), np.float32))
     yield "rfft/int", lambda: s.rfft([1, 2])
     yield "irfft/real", lambda: s.irfft(X)
