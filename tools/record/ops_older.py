@@ -78,3 +78,12 @@ def crosses() -> Iterator[dict]:
     rows = [case(values=values, dense_inputs=dense, sep=L("string", s), **sparse) for s in ("_X_", "", "-")]
     rows += [bad(values=values, dense_inputs=[L("int64", [[1]])], sep=L("string", "-"), **sparse)]
     yield from op("SparseCrossV2", ("string",), *rows)
+    rows = []
+    for strong, buckets, salt in ((False, 0, [1, 1]), (True, 0, [3, -4]), (True, 100, [1, 2]), (False, 100, [1])):
+        rules = {"num_buckets": L("int64", buckets), "strong_hash": L("bool", strong), "salt": L("int64", salt)}
+        kind = case if len(salt) == 2 else bad
+        rows += [kind(values=values, dense_inputs=words, **sparse, **rules)]
+        rows += [kind(values=[L("int64", [5, -6, 2**40])], dense_inputs=words, **sparse, **rules)]
+    rules = {"num_buckets": L("int64", 9), "strong_hash": L("bool", False), "salt": L("int64", [1, 1])}
+    rows += [case(values=values, dense_inputs=dense, **sparse, **rules)]
+    yield from op("SparseCrossHashed", ("string",), *rows)

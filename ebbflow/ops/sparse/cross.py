@@ -6,8 +6,9 @@ Hashes are TensorFlow's fingerprints joined one after the other, so buckets are 
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from ebbflow.ops.declare import FLAT, raw, show
 from ebbflow.ops.sizes import invalid
 from ebbflow.ops.sparse.arrays import checked, within
 from ebbflow.ops.sparse.counting import rows_of_splits
-from ebbflow.ops.strings.hashing import fingerprint64, hashes
+from ebbflow.ops.strings.hashing import fingerprint64, hashes, siphash
 
 DEFAULT_KEY = 0xDECAFCAFFE
 """The key that TensorFlow's functions take where none is given."""
@@ -64,7 +65,29 @@ class Column:
         return [int(v) & _MASK for v in values]
 
 
+class _Keyed(Column):
+    """A column of `SparseCrossHashed`, which hashes numbers too: the lower four bytes of each, where `narrow`."""
+
+    def __init__(self, rows: list[list[Any]], hash_of: Callable[[Any], Any], narrow: bool):
+        super().__init__(rows)
+        self.hash_of, self.narrow = hash_of, narrow
+
+    def numbers(self, row: int) -> list[int]:
+        values = self.rows[row]
+        if values and not isinstance(values[0], bytes):
+            if not self.narrow:
+                return super().numbers(row)
+            values = [(v & 0xFFFFFFFF).to_bytes(4, "little") for v in values]
+        return [int(n) for n in hashes(values, self.hash_of)]
+
+
 def _sparse_column(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> Column:
+    if indices.ndim != 2:
+        raise invalid(f"Input indices should be a matrix but received shape {show(indices.shape)}")
+    if indices.shape[1] != 2:
+        raise invalid(f"Expected D2 of index to be 2 got {indices.shape[1]}")
+    if values.ndim != 1:
+        raise invalid(f"Input values should be a vector but received shape {show(values.shape)}")
     checked(indices, values, shape)
     if len(shape) != 2:
         raise invalid(f"Input shape should be a matrix, got dense_shape {shape.tolist()}")
@@ -92,22 +115,21 @@ def _dense_column(values: np.ndarray) -> Column:
 
 
 def crossed(
-    columns: Sequence[Column], hashed: bool, buckets: int, key: int, separator: bytes, join: Any = joined_hash
+    columns: Sequence[Column], hashed: bool, buckets: int, key: int | None, separator: bytes, join: Any = joined_hash
 ) -> list[list[Any]]:
-    """Return the combinations of each row: the last column's values change first."""
-    counts = {len(column.rows) for column in columns}
-    if len(counts) > 1:
-        raise invalid(f"Expected all inputs to have one batch size, got {sorted(counts)}")
+    """Return the combinations of each row: the last column's values change first. Hashes follow the key, if any."""
+    counts = [len(column.rows) for column in columns]
+    for count in counts:
+        if count != counts[0]:
+            raise invalid(f"Expected batch size {counts[0]} got {count}")
     rows: list[list[Any]] = []
-    for row in range(counts.pop() if counts else 0):
+    for row in range(counts[0] if counts else 0):
         if not hashed:
             rows.append([separator.join(parts) for parts in itertools.product(*(c.texts(row) for c in columns))])
             continue
         found = []
         for parts in itertools.product(*(c.numbers(row) for c in columns)):
-            value = key
-            for part in parts:
-                value = join(value, part)
+            value = functools.reduce(join, parts if key is None else (key, *parts))
             found.append(value % buckets if buckets > 0 else value % (2**63 - 1))
         rows.append(found)
     return rows
@@ -136,7 +158,12 @@ SparseCrossV2 = op(
     f"N: int >= 0; {_TYPES}",
     gradient=FLAT,
 )
-for _declared in (SparseCross, SparseCrossV2):
+SparseCrossHashed = op(
+    f"SparseCrossHashed({_IN}, num_buckets:int64, strong_hash:bool, salt:int64) -> (output_indices:int64, "
+    f"output_values:int64, output_shape:int64) | N: int >= 0; {_TYPES}",
+    gradient=FLAT,
+)
+for _declared in (SparseCross, SparseCrossV2, SparseCrossHashed):
     _declared.shape(lambda *inputs: [(None, 2), (None,), (2,)])
 
 
@@ -158,9 +185,26 @@ def _(xp, indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, 
 @SparseCrossV2.kernel
 def _(xp, indices, values, shapes, dense_inputs, sep):
     if sep.size != 1:
-        raise invalid(f"sep must be a scalar, got shape {show(sep.shape)}")
+        raise invalid(f"Input separator should be a scalar. Received: sep of shape {show(sep.shape)}")
     columns = _columns(indices, values, shapes, dense_inputs)
     return _as_sparse(crossed(columns, False, 0, 0, sep.reshape(-1)[0]), object)
+
+
+@SparseCrossHashed.kernel
+def _(xp, indices, values, shapes, dense_inputs, num_buckets, strong_hash, salt):
+    for name, value in (("num_buckets", num_buckets), ("strong_hash", strong_hash)):
+        if value.size != 1:
+            raise invalid(f"{name} must be a scalar, got shape {show(value.shape)}")
+    if salt.size != 2:
+        raise invalid(f'Input "salt" must have length 2 but has length {salt.size}')
+    first, second = (int(n) & _MASK for n in salt.reshape(-1))
+    strong = bool(strong_hash.item())
+    hash_of = siphash((first, second)) if strong else fingerprint64
+    found = [
+        _Keyed(column.rows, hash_of, narrow=strong or i < len(indices))
+        for i, column in enumerate(_columns(indices, values, shapes, dense_inputs))
+    ]
+    return _as_sparse(crossed(found, True, int(num_buckets.item()), None, b""), np.int64)
 
 
 _OUT = "out_type: type in [int64,string]; internal_type: type in [int64,string]"
