@@ -97,6 +97,7 @@ class MultiWorkerExtended(MirroredExtended):
     """How replicas of several processes do what is asked of a strategy."""
 
     _group_key = 0
+    _all_must_save = True  # what is read over replicas is summed by all workers
 
     def __init__(self, strategy: Any, workers: Workers, options: CommunicationOptions):
         super().__init__(strategy, device_names(None))
@@ -104,11 +105,21 @@ class MultiWorkerExtended(MirroredExtended):
         self._instances = itertools.count(1)
         self._first_replica = workers.rank * len(self._devices)
         self.experimental_between_graph = workers.count > 1
-        self.should_checkpoint = self.should_save_summary = workers.is_chief
+        self._is_chief = workers.is_chief
         if workers.group is not None:
             self._group_key = next(_keys)
             config.wishes.deterministic = True  # or copies drift apart as workers go over to compiled code one by one
             register(self._group_key, workers.group)
+
+    @property
+    def should_checkpoint(self) -> bool:  # type: ignore[override]
+        """Whether this worker saves: the chief does."""
+        return self._is_chief
+
+    @property
+    def should_save_summary(self) -> bool:  # type: ignore[override]
+        """Whether this worker writes summaries: the chief does."""
+        return self._is_chief
 
     @property
     def _num_replicas_in_sync(self) -> int:

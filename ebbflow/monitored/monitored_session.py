@@ -18,6 +18,7 @@ from ebbflow.monitored.hooks import CheckpointSaverHook, StepCounterHook, Summar
 from ebbflow.monitored.scaffold import USE_DEFAULT, Scaffold
 from ebbflow.monitored.session_manager import SessionManager
 from ebbflow.monitored.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from ebbflow.monitored.worker_context import get_current_worker_context
 from ebbflow.platform import logging
 from ebbflow.train import queue_runner
 from ebbflow.train.coordinator import Coordinator
@@ -502,27 +503,39 @@ def MonitoredTrainingSession(
     summaries = _defaulted(save_summaries_steps, save_summaries_secs, (100, None))
     saves = _defaulted(save_checkpoint_steps, save_checkpoint_secs, (None, 600))
     scaffold = scaffold or Scaffold()
-    if not is_chief:
-        worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
-        return MonitoredSession(worker, hooks, stop_grace_period_secs)
-    all_hooks: list[Any] = list(chief_only_hooks or ())
+    part = get_current_worker_context()
+    creator: SessionCreator
+    summarises = keeps = is_chief
+    if part is not None:
+        creator = part.session_creator(scaffold, config, checkpoint_dir, max_wait_secs=max_wait_secs)
+        own = part.own_directory(checkpoint_dir)
+        is_chief, checkpoint_dir, summary_dir = part.is_chief, own or checkpoint_dir, own or summary_dir
+        summarises, keeps = bool(own) or part.should_save_summary, bool(own) or part.should_checkpoint
+    elif is_chief:
+        creator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
+    else:
+        creator = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
+    all_hooks: list[Any] = list(chief_only_hooks or ()) if is_chief else []
     summary_dir = summary_dir or checkpoint_dir
-    if summary_dir:
-        if log_step_count_steps and log_step_count_steps > 0:
-            all_hooks.append(StepCounterHook(output_dir=summary_dir, every_n_steps=log_step_count_steps))
-        if _wanted(summaries):
-            all_hooks.append(
-                SummarySaverHook(save_steps=summaries[0], save_secs=summaries[1], scaffold=scaffold,
-                                 output_dir=summary_dir)
-            )  # fmt: skip
-    if checkpoint_dir and _wanted(saves):
+    if summary_dir and summarises:
+        all_hooks += _summary_hooks(summary_dir, log_step_count_steps, summaries, scaffold)
+    if checkpoint_dir and keeps and _wanted(saves):
         all_hooks.append(
             CheckpointSaverHook(checkpoint_dir, save_steps=saves[0], save_secs=saves[1], scaffold=scaffold,
                                 save_graph_def=save_graph_def)
         )  # fmt: skip
     all_hooks.extend(hooks or ())
-    chief = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
-    return MonitoredSession(chief, all_hooks, stop_grace_period_secs)
+    return MonitoredSession(creator, all_hooks, stop_grace_period_secs)
+
+
+def _summary_hooks(directory: str, log_steps: int, often: tuple[Any, Any], scaffold: Scaffold) -> list[SessionRunHook]:
+    """Return what writes steps per second, and the summaries of the graph."""
+    made: list[SessionRunHook] = []
+    if log_steps and log_steps > 0:
+        made.append(StepCounterHook(output_dir=directory, every_n_steps=log_steps))
+    if _wanted(often):
+        made.append(SummarySaverHook(save_steps=often[0], save_secs=often[1], scaffold=scaffold, output_dir=directory))
+    return made
 
 
 def _defaulted(steps: Any, secs: Any, default: tuple[Any, Any]) -> tuple[Any, Any]:

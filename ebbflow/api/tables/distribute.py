@@ -167,6 +167,10 @@ python.distribute.values.: DistributedVariable MirroredVariable SyncOnReadVariab
 python.distribute.mirrored_strategy.MirroredStrategy
 [distribute.reduce_op]
 python.distribute.reduce_util.ReduceOp
+[distribute.multi_worker]
+MultiWorkerMirroredStrategy as python.distribute.collective_all_reduce_strategy.CollectiveAllReduceStrategy
+MultiWorkerMirroredStrategy as python.distribute.collective_all_reduce_strategy.CollectiveAllReduceStrategyV1
+MultiWorkerExtended as python.distribute.collective_all_reduce_strategy.CollectiveAllReduceExtended
 [distribute.replica]
 python.distribute.distribute_lib.ReplicaContext
 [distribute.strategy]

@@ -74,6 +74,9 @@ increment_global_step as python.training.training_util._increment_global_step
 python.training.sync_replicas_optimizer.SyncReplicasOptimizer
 [monitored.supervisor]
 python.training.supervisor.: Supervisor SVStepCounterThread SVSummaryThread SVTimerCheckpointThread
+[monitored.worker_context]
+WorkerContext as python.distribute.distribute_coordinator._WorkerContext
+python.distribute.distribute_coordinator_context.get_current_worker_context
 """
 )
 """What `tensorflow.python.training` shows of them."""
