@@ -8,7 +8,7 @@ import os
 import threading
 from typing import Any
 
-from ebbflow.cluster.members import is_chief
+from ebbflow.cluster.members import is_chief, task_count
 from ebbflow.cluster.spec import ClusterSpec
 from ebbflow.core.typing import Message
 
@@ -44,12 +44,9 @@ class WorkerContext:
         self.cluster_spec, self.task_type, self.task_id = cluster_spec, task_type, task_id
         self.session_config = session_config
         self.master_target = self._target(rpc_layer)
-        self.num_workers = sum(cluster_spec.num_tasks(job) for job in self._jobs("chief", "worker"))
+        self.num_workers = sum(task_count(cluster_spec, job) for job in ("chief", "worker")) if cluster_spec else 0
         leads = not cluster_spec or task_type in (None, "chief", "evaluator")
         self.is_chief = leads or is_chief(cluster_spec, task_type, task_id)
-
-    def _jobs(self, *wanted: str) -> list[str]:
-        return [job for job in wanted if self.cluster_spec and job in self.cluster_spec.jobs]
 
     def _target(self, rpc_layer: str | None) -> str:
         """Return what a session is to connect to: nothing where there is no cluster."""
@@ -57,7 +54,7 @@ class WorkerContext:
             return ""
         job, index = self.task_type, self.task_id or 0
         if job is None:  # one client of all: it asks the first of them
-            job, index = self._jobs("chief", "worker")[0], 0
+            job, index = "chief" if "chief" in self.cluster_spec.jobs else "worker", 0
         return (f"{rpc_layer}://" if rpc_layer else "") + self.cluster_spec.task_address(job, index)
 
     def __enter__(self) -> WorkerContext:

@@ -10,6 +10,7 @@ import enum
 import functools
 import importlib
 import itertools
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,20 @@ from ebbflow.ops.linalg import matmul  # noqa: F401  (they put the operators on 
 from ebbflow.state.variable_def import SaveSliceInfo, variable_def
 from ebbflow.trackable.base import Trackable
 from ebbflow.trackable.constants import VARIABLE_VALUE_KEY
+
+
+class _Making(threading.local):
+    """What this thread's eager variables are shown to as they are made, whatever made them: `notices(variable)`."""
+
+    notices: tuple[Callable[[Any], None], ...] = ()
+
+    def show(self, variable: Any) -> None:
+        """Tell all of a new variable."""
+        for notice in self.notices:
+            notice(variable)
+
+
+making = _Making()
 
 
 class VariableSynchronization(enum.Enum):

@@ -37,6 +37,7 @@ from ebbflow.state.base import (
     VariableV1,
     add_to_collections,
     checked_collections,
+    making,
     settle,
 )
 from ebbflow.state.guard import guarded
@@ -116,16 +117,15 @@ class ResourceVariable(VariableV1):
             self._name = scope.rstrip("/")
             with name_scope("Initializer"):
                 value = initial.tensor()
-        self._in_graph = False
-        self._initial_value = self._initializer = None
-        self._dtype = value.dtype
+        self._in_graph, self._initial_value, self._initializer = False, None, None
+        self._dtype, self._dims = value.dtype, initial.dims(value, True)
         self._can_add = value.dtype.is_floating or value.dtype.is_integer or value.dtype.is_complex
-        self._dims = initial.dims(value, True)
         self._storage = Storage(self._name, self._dtype, self._dims)
         self._storage.take(value._array)
         self._storage.owner = weakref.ref(self)
         self._handle = EagerTensor(self._storage.handle(), dtypes.resource)
         self._unique_id = next_unique_id(self._name)
+        making.show(self)
 
     def _make_in_graph(self, initial: Initial, name: str | None, caching_device: Any) -> None:
         graph = context.current_graph()

@@ -66,7 +66,7 @@ def create_file_writer(
     """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
     if name is None and logdir is not None and not isinstance(logdir, Tensor):
         name = f"logdir:{os.fsdecode(logdir)}"  # writers into one folder are one
-    return recording.create_file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
+    return recording.file_writer(logdir, max_queue, flush_millis, filename_suffix, name, early=True)
 
 
 def create_db_writer(
@@ -188,14 +188,15 @@ def audio(
 def generic(
     name: str,
     tensor: TensorLike,
-    metadata: Message | None = None,
+    metadata: Message | TensorLike | None = None,
     family: str | None = None,
     step: TensorLike | None = None,
 ) -> Effect:
     """Write a whole tensor; `metadata` says which plugin of TensorBoard shows it."""
 
     def write(writer: Any, tag: str, scope: str) -> Any:
-        about = convert("" if metadata is None else messages.serialize(metadata), dtypes.string)
+        about = "" if metadata is None else metadata
+        about = convert(messages.serialize(about) if hasattr(about, "SerializeToString") else about, dtypes.string)
         return writer_ops.WriteSummary(writer, _step(step), convert(tensor), tag, about, name=scope)
 
     return _written(name, tensor, family, write)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from ebbflow.graph.collections import add_to_collection, get_collection
 from ebbflow.graph.scopes import control_dependencies, get_name_scope, init_scope
 from ebbflow.layers.smart_cond import smart_cond
 from ebbflow.ops.elementwise.casts import cast
+from ebbflow.ops.state.storage import held
 from ebbflow.ops.state.variable_ops import ANONYMOUS
 from ebbflow.platform import logging
 from ebbflow.state.resource import StandIn
@@ -107,21 +109,30 @@ class _NoWriter(SummaryWriter):
 
 
 class FileSummaryWriter(SummaryWriter):
-    """Writes an event file in a folder."""
+    """Writes an event file in a folder. The writers of `tf.contrib.summary` are `early`: eager ones share a file by
+    their name, too, and a closed one can be opened again.
+    """
 
-    def __init__(self, logdir: Any, max_queue: Any, flush_millis: Any, filename_suffix: Any, name: Any):
-        self._closed = False
+    def __init__(
+        self, logdir: Any, max_queue: Any, flush_millis: Any, filename_suffix: Any, name: Any, early: bool = False
+    ):
+        self._closed, self._early = False, early
         in_graph = not context.executing_eagerly() and not context.current_graph().building_function
-        self._resource = writer_ops.SummaryWriter(shared_name=name if in_graph else ANONYMOUS, name="SummaryWriter")
-        self._init_op = writer_ops.CreateSummaryFileWriter(
-            self._resource,
+        shared = name if in_graph or (early and name) else ANONYMOUS
+        self._resource = writer_ops.SummaryWriter(shared_name=shared, name="SummaryWriter")
+        self._opening = (
             logdir,
             convert(10 if max_queue is None else max_queue, dtypes.int32),
             convert(2 * 60 * 1000 if flush_millis is None else flush_millis, dtypes.int32),
             ".v2" if filename_suffix is None else filename_suffix,
         )
+        self._init_op = writer_ops.CreateSummaryFileWriter(self._resource, *self._opening)
         if in_graph:
             add_to_collection(WRITERS, self._init_op)
+        elif early:
+            shared_file = held(self._resource._array)
+            shared_file.users += 1
+            weakref.finalize(self, shared_file.leave)
 
     def set_as_default(self, step: Any = None) -> None:
         self._refuse_if_closed()
@@ -137,6 +148,8 @@ class FileSummaryWriter(SummaryWriter):
 
     def init(self) -> Any:
         self._refuse_if_closed()
+        if self._early and context.executing_eagerly():
+            return writer_ops.CreateSummaryFileWriter(self._resource, *self._opening)
         return self._init_op
 
     def flush(self) -> Any:
@@ -151,7 +164,7 @@ class FileSummaryWriter(SummaryWriter):
             if context.executing_eagerly():
                 self.flush()
             done = writer_ops.CloseSummaryWriter(self._resource)
-        self._closed = self._closed or context.executing_eagerly()
+        self._closed = self._closed or (context.executing_eagerly() and not self._early)
         return done
 
     def _leave(self) -> None:
@@ -170,16 +183,23 @@ def create_file_writer(
     experimental_mesh: object = None,
 ) -> SummaryWriter:
     """Return a writer of summaries into an event file in the folder `logdir` (nowhere, where that is None)."""
+    return file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
+
+
+def file_writer(
+    logdir: Any, max_queue: Any, flush_millis: Any, filename_suffix: Any, name: Any, early: bool = False
+) -> SummaryWriter:
+    """Return a writer of TensorFlow 2's summaries, or of `tf.contrib.summary`'s."""
     if logdir is None:
         return create_noop_writer()
     with name_scope("create_file_writer"):
         if not context.executing_eagerly() and context.current_graph().building_function:
             with init_scope():
-                return create_file_writer(logdir, max_queue, flush_millis, filename_suffix, name)
+                return file_writer(logdir, max_queue, flush_millis, filename_suffix, name, early)
         if context.executing_eagerly():
             _refuse_symbolic(logdir=logdir, max_queue=max_queue, flush_millis=flush_millis, suffix=filename_suffix)
         logdir = convert(logdir if isinstance(logdir, Tensor) else str(logdir), dtypes.string, name="logdir")
-        return FileSummaryWriter(logdir, max_queue, flush_millis, filename_suffix, name or "")
+        return FileSummaryWriter(logdir, max_queue, flush_millis, filename_suffix, name or "", early)
 
 
 def _refuse_symbolic(**arguments: Any) -> None:
@@ -237,16 +257,14 @@ def record_if(condition: Callable[[], TensorLike] | TensorLike | None) -> Effect
 
 
 def should_record(by_default: bool) -> Any:
-    """Return whether a summary written here would be recorded: a Python bool where that is known, or a tensor."""
-    if not isinstance(_state.writer, FileSummaryWriter):
-        return False
+    """Return whether a writer would be given a summary: a Python bool where that is known, or a tensor."""
     condition = by_default if _state.condition is None else _state.condition
     return condition() if callable(condition) and not isinstance(condition, (Tensor, Variable)) else condition
 
 
 def should_record_summaries() -> Tensor:
     """Return whether summaries are recorded here: a bool tensor."""
-    return convert(should_record(True))
+    return convert(isinstance(_state.writer, FileSummaryWriter) and should_record(True))
 
 
 def step_or_default(step: Any) -> Any:

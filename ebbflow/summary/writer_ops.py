@@ -27,7 +27,7 @@ class WriterResource:
     def __init__(self, name: str):
         self.name = name
         self.file: EventFileWriter | None = None
-        self._limit = self._waiting = 0
+        self._limit = self._waiting = self.users = 0
 
     def open(self, logdir: str, max_queue: int, flush_secs: float, suffix: str) -> None:
         """Open a file in `logdir`; one that is open stays as it is."""
@@ -54,6 +54,12 @@ class WriterResource:
         if self.file is not None:
             self.file.close()
             self.file = None
+
+    def leave(self) -> None:
+        """Close the file when the last of its users has gone."""
+        self.users -= 1
+        if self.users == 0:
+            self.close()
 
     def _opened(self) -> EventFileWriter:
         if self.file is None:

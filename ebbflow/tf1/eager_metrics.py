@@ -18,12 +18,16 @@ from ebbflow.graph.collections import GraphKeys
 from ebbflow.graph.scopes import control_dependencies, group, init_scope
 from ebbflow.ops.arrays.argmax import argmax
 from ebbflow.ops.arrays.creation import ones_like
+from ebbflow.ops.arrays.shaping import shape as shape_of
 from ebbflow.ops.arrays.shaping import size
+from ebbflow.ops.checks.asserts import assert_equal_v1
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
 from ebbflow.ops.elementwise.compare import equal
 from ebbflow.ops.reduce.reductions import reduce_sum
-from ebbflow.state.resource import ResourceVariable
+from ebbflow.state.initializers import Zeros
+from ebbflow.state.variable_scope import get_variable, variable_scope
+from ebbflow.summary.contrib import scalar
 from ebbflow.trackable.base import Trackable
 
 if TYPE_CHECKING:
@@ -34,8 +38,10 @@ class Metric(Trackable):
     """What accumulates: a kind says `build`, `call` and `result`."""
 
     def __init__(self, name: str | None = None, use_global_variables: bool = False) -> None:
-        self._name = re.sub(r"[^A-Za-z0-9_.\-/]", "_", name or type(self).__name__)
+        self._name = name or type(self).__name__
+        self._scope = re.sub(r"[^A-Za-z0-9_.]", "_", self._name)
         self._vars: list[Any] = []
+        self._starts: list[Any] = []
         self._built = False
         self._use_global_variables = use_global_variables
 
@@ -45,14 +51,15 @@ class Metric(Trackable):
     def __call__(self, *args: Any, **kwargs: Any) -> Nested:
         """Accumulate; return what was given (in a graph once that has been counted)."""
         if not self._built:
-            with init_scope(), name_scope(self._name):
+            with init_scope(), variable_scope(self._scope, use_resource=True, reuse=False):
                 self.build(*args, **kwargs)
             self._built = True
-        with name_scope(self._name):
+        with name_scope(self._scope):
             return self.call(*args, **kwargs)
 
     def build(self, *args: Any, **kwargs: Any) -> None:
-        """Make the variables; called once, before the first `call`."""
+        """Make the variables; called before the first `call`."""
+        raise NotImplementedError("Metrics must define a build() member function")
 
     def call(self, *args: Any, **kwargs: Any) -> Nested:
         """Accumulate."""
@@ -69,8 +76,8 @@ class Metric(Trackable):
     def init_variables(self) -> Effect:
         """Start anew: at once, or in a graph by the operation returned."""
         if context.executing_eagerly():
-            for v in self._vars:
-                v.assign(raw.ZerosLike(v.value()))
+            for v, start in zip(self._vars, self._starts, strict=True):
+                v.assign(start)
             return None
         return group(*[v.initializer for v in self._vars])
 
@@ -79,14 +86,12 @@ class Metric(Trackable):
         if self._built:
             raise RuntimeError("Can't call add_variable() except in build().")
         kind = GraphKeys.GLOBAL_VARIABLES if self._use_global_variables else GraphKeys.LOCAL_VARIABLES
-        dtype = dtypes.as_dtype(dtype or dtypes.float32)
-        dims = () if shape is None else shape
-        made = (
-            (lambda: initializer(dims, dtype=dtype)) if initializer else (lambda: raw.Fill(list(dims), cast(0, dtype)))
-        )
-        variable = ResourceVariable(made, trainable=False, collections=[kind], dtype=dtype, name=name)
+        variable = self._add_variable_with_custom_getter(
+            name, shape, dtype, initializer, get_variable, overwrite=False, use_resource=True, trainable=False,
+            collections=[kind, GraphKeys.METRIC_VARIABLES],
+        )  # fmt: skip
         self._vars.append(variable)
-        setattr(self, f"_kept_{name}", variable)
+        self._starts.append(variable.value() if context.executing_eagerly() else None)
         return variable
 
 
@@ -101,8 +106,9 @@ class Mean(Metric):
 
     def build(self, *args: Any, **kwargs: Any) -> None:
         """Make the sum and the count."""
-        self.numer = self.add_variable("numer", (), self.dtype)
-        self.denom = self.add_variable("denom", (), self.dtype)
+        if not self._vars:  # a program may have called this
+            self.numer = self.add_variable("numer", (), self.dtype, Zeros())
+            self.denom = self.add_variable("denom", (), self.dtype, Zeros())
 
     def call(self, values: TensorLike, weights: TensorLike | None = None) -> Nested:
         """Add `values`, each weighing 1 or what `weights` says."""
@@ -119,8 +125,11 @@ class Mean(Metric):
         return kept[0] if len(kept) == 1 else kept
 
     def result(self, write_summary: bool = True) -> Tensor:
-        """Return the mean so far."""
-        return self.numer.value() / self.denom.value()
+        """Return the mean so far; summaries of `tf.contrib.summary` get it too, unless that is not wanted."""
+        mean = self.numer.value() / self.denom.value()
+        if write_summary:
+            scalar(self._name, mean)
+        return mean
 
 
 class _Matches(Mean):
@@ -139,9 +148,11 @@ class Accuracy(_Matches):
     ) -> Nested:
         """Compare; return (labels, predictions), with the weights where there are any."""
         labels, predictions = convert(labels), convert(predictions)
-        if not labels.shape.is_compatible_with(predictions.shape):
-            raise ValueError(f"Shape of labels {labels.shape} and predictions {predictions.shape} must agree")
-        self._counted(equal(labels, cast(predictions, labels.dtype)), weights)
+        words = "Shapes of labels and predictions are unequal"
+        check = assert_equal_v1(shape_of(labels), shape_of(predictions), message=words)
+        with control_dependencies([] if check is None else [check]):
+            matches = equal(labels, cast(predictions, labels.dtype))
+        self._counted(matches, weights)
         return (labels, predictions) if weights is None else (labels, predictions, weights)
 
 

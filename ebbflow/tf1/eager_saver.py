@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ebbflow.checkpoint.reader import CheckpointReader
 from ebbflow.checkpoint.saver import Saver as NameSaver
-from ebbflow.core import context
+from ebbflow.core import context, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.typing import PathLike, TensorLike
-from ebbflow.state.variables import variable_creator_scope
+from ebbflow.state.base import making
 
 if TYPE_CHECKING:
     from ebbflow.state.base import Variable
@@ -47,16 +47,23 @@ def restore_variables_on_create(save_path: PathLike, map_func: Callable[..., Any
     """Have variables that are made in the block start with what a checkpoint has under their names."""
     if map_func is not None and not callable(map_func):
         raise ValueError(f"map_func must be callable, got {map_func!r}")
-    reader = CheckpointReader(save_path) if save_path else None
-
-    def create(next_creator: Any, **kwargs: Any) -> Any:
-        variable = next_creator(**kwargs)
-        if reader is not None:
-            name = variable._shared_name
-            key = map_func(name) if map_func is not None else name
-            if reader.has_tensor(key):
-                variable.assign(convert(reader.get_tensor(key), variable.dtype.base_dtype))
-        return variable
-
-    with variable_creator_scope(create):
+    if not save_path:
         yield
+        return
+    reader, used = CheckpointReader(save_path), set[str]()
+
+    def restore(variable: Any) -> None:
+        name = variable._shared_name
+        key = map_func(name) if map_func is not None else name
+        if key in used:  # a second variable of the name is another
+            return
+        if not reader.has_tensor(key):
+            raise errors.NotFoundError(None, None, f"{key} not found in checkpoint")
+        used.add(key)
+        variable.assign(convert(reader.get_tensor(key), variable.dtype.base_dtype))
+
+    held, making.notices = making.notices, (*making.notices, restore)
+    try:
+        yield
+    finally:
+        making.notices = held

@@ -282,7 +282,10 @@ def test_eager_names(tmp_path):
     saver.restore(path)
     assert v.numpy().tolist() == [1.0]
     with tf1.contrib.eager.restore_variables_on_create(path):
-        assert tf.Variable([9.0], name="v").numpy().tolist() == [1.0]
+        assert tf1.contrib.eager.Variable([9.0], name="v").numpy().tolist() == [1.0]
+        assert tf.Variable([9.0], name="v").numpy().tolist() == [9.0]  # a checkpoint's value is given once
+        with pytest.raises(tf.errors.NotFoundError, match="w not found in checkpoint"):
+            tf.Variable([9.0], name="w")
 
 
 # --- sessions ---------------------------------------------------------------------------------------------------------

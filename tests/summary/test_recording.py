@@ -160,6 +160,37 @@ def test_writers_of_contrib_share_a_folder_and_open_anew(tmp_path):
             session.run(contrib.all_summary_ops())
 
 
+def tags_in(folder):
+    """The tags of each event file of a folder, oldest first."""
+    files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime_ns)
+    each = [[v.tag for e in tf.compat.v1.train.summary_iterator(str(f)) for v in e.summary.value] for f in files]
+    return [tags for tags in each if tags]
+
+
+def test_eager_writers_of_contrib_are_one_by_name_and_open_anew(tmp_path):
+    from ebbflow.summary import contrib
+
+    with contrib.always_record_summaries():
+        assert bool(contrib.should_record_summaries())
+        first = contrib.create_file_writer(str(tmp_path / "a"))
+        same = contrib.create_file_writer(str(tmp_path / "a"), name=f"logdir:{tmp_path / 'a'}")
+        with first.as_default():
+            contrib.scalar("one", 1.0, step=1)
+        with same.as_default():
+            contrib.generic("two", 1, "", step=2)
+        assert tags_in(tmp_path / "a") == [["one", "two"]]
+        for name in ("b", "c"):  # the name is free once its writer is gone
+            with contrib.create_file_writer(str(tmp_path / name), name="t").as_default():
+                contrib.scalar(name, 1.0, step=1)
+            assert tags_in(tmp_path / name) == [[name]]
+        again = contrib.create_file_writer(str(tmp_path / "d"), filename_suffix=".x")
+        with again.as_default():
+            again.close()
+            again.init()
+            contrib.scalar("after", 1.0, step=1)
+        assert tags_in(tmp_path / "d") == [["after"]]
+
+
 def test_what_was_measured_of_a_run_is_a_summary(tmp_path):
     inner = tf.python.ops.summary_ops_v2
     data = tf.compat.v1.RunMetadata()

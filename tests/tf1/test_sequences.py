@@ -102,6 +102,38 @@ def test_metrics_eagerly():
     assert abs(float(halves.result()) - 2 / 3) < 1e-9
 
 
+def test_metrics_are_named_checked_and_written(tmp_path):
+    from ebbflow.summary import contrib
+
+    mean = eager_metrics.Mean("Avg-Loss of all")
+    v1.train.get_or_create_global_step()
+    with contrib.create_file_writer(str(tmp_path)).as_default(), contrib.always_record_summaries():
+        mean(4.0)
+        mean.result()
+        mean.result(write_summary=False)
+    assert (mean.name, mean.numer.name) == ("Avg-Loss of all", "Avg_Loss_of_all/numer:0")
+    (file,) = tmp_path.iterdir()
+    assert [v.simple_value for e in v1.train.summary_iterator(str(file)) for v in e.summary.value] == [4.0]
+    built = eager_metrics.Mean()
+    built.build()
+    kept = built.numer
+    built(1.0)
+    assert built.numer is kept
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Shapes of labels and predictions are unequal"):
+        eager_metrics.Accuracy()([[0], [0]], [0, 1])
+
+
+def test_metrics_are_restored_when_they_are_built(tmp_path):
+    mean = eager_metrics.Mean()
+    mean([100.0, 200.0])
+    path = v1.train.Checkpoint(mean=mean).save(str(tmp_path / "m"))
+    other = eager_metrics.Mean()
+    status = v1.train.Checkpoint(mean=other).restore(path)
+    other(300.0)
+    status.assert_consumed()
+    assert float(other.result()) == 200.0
+
+
 def test_metrics_in_a_graph():
     with tf.Graph().as_default(), v1.Session() as session:
         mean = eager_metrics.Mean()
@@ -111,3 +143,6 @@ def test_metrics_in_a_graph():
         for values in ([1.0, 2.0], [6.0]):
             session.run(counted, {x: values})
         assert session.run(result) == 3.0
+        assert mean.variables == v1.get_collection("local_variables") == v1.get_collection("metric_variables")
+        with pytest.raises(ValueError, match="already exists"):
+            eager_metrics.Mean()(0.0)
