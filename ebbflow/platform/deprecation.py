@@ -18,6 +18,7 @@ from ebbflow.platform import decorators, logging
 
 _PRINT_DEPRECATION_WARNINGS = True
 _PRINTED_WARNING: dict[Any, bool] = {}
+_STRICT = False
 
 
 class DeprecatedArgSpec(NamedTuple):
@@ -46,16 +47,23 @@ def _check(date: str | None, instructions: str | None) -> None:
         raise ValueError("Don't deprecate things without conversion instructions! Specify the `instructions` argument.")
 
 
-def _warn(key: Any, once: bool, words: str, date: str | None, instructions: str) -> None:
-    if not _PRINT_DEPRECATION_WARNINGS or (once and key in _PRINTED_WARNING):
+def _when(date: str | None) -> str:
+    return "in a future version" if date is None else f"after {date}"
+
+
+def _warn(key: Any, once: bool, what: str, *words: Any) -> None:
+    """Log a warning about what the caller's caller calls, unless that was said."""
+    if _STRICT:
+        raise RuntimeError("This behavior has been deprecated, which raises an error in strict mode.")
+    if not _PRINT_DEPRECATION_WARNINGS or key in _PRINTED_WARNING:
         return
-    _PRINTED_WARNING[key] = True
+    if once:
+        _PRINTED_WARNING[key] = True
     caller = sys._getframe(2)
-    place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
-    when = "in a future version" if date is None else f"after {date}"
-    logging.warning(
-        "From %s: %s and will be removed %s.\nInstructions for updating:\n%s", place, words, when, instructions
-    )
+    logging.warning(f"From %s: {what}", f"{caller.f_code.co_filename}:{caller.f_lineno}", *words)
+
+
+_GOES = "is deprecated and will be removed %s.\nInstructions for updating:\n%s"
 
 
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable[..., Any]:
@@ -63,32 +71,50 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
     _check(date, instructions)
 
     def decorate(thing: Any) -> Any:
-        name = f"{getattr(thing, '__qualname__', thing)} (from {getattr(thing, '__module__', None)})"
         made_by = None
         if inspect.isclass(thing):  # a namedtuple, say, takes its arguments in __new__
-            if thing.__init__ is object.__init__ and thing.__new__ is object.__new__:
-                return thing  # only its heirs take arguments, and there is nothing to warn from
-            made_by = "__new__" if thing.__init__ is object.__init__ else "__init__"
-        original = getattr(thing, made_by) if made_by else thing
+            made_by = "__init__" if thing.__new__ is object.__new__ else "__new__"
+        original = getattr(thing, made_by) if made_by else _checked_callable(thing, "deprecated")
+        name = getattr(original, "__qualname__", original)
 
         @functools.wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
-            _warn(thing, warn_once, f"{name} is deprecated", date, instructions)
+            _warn(thing, warn_once, f"%s (from %s) {_GOES}", name, thing.__module__, _when(date), instructions)
+            if original is object.__init__ and type(args[0]).__new__ is not object.__new__:
+                return None  # an heir that takes its arguments in __new__
             return original(*args, **kwargs)
 
+        doc = _with_notice(thing.__doc__, "", "THIS FUNCTION IS DEPRECATED. It", date, instructions)
         if made_by:
             setattr(thing, made_by, call)
+            thing.__doc__ = doc
             return thing
-        return decorators.make_decorator(thing, call, "deprecated", _with_notice(thing.__doc__, date, instructions))
+        return decorators.make_decorator(thing, call, "deprecated", doc)
 
     return decorate
 
 
-def _with_notice(doc: str | None, date: str | None, instructions: str) -> str:
-    first, _, rest = (doc or "DEPRECATED FUNCTION").partition("\n")
-    when = "in a future version" if date is None else f"after {date}"
-    notice = f"Deprecated: THIS FUNCTION IS DEPRECATED. It will be removed {when}.\nInstructions for updating:\n"
-    return f"{first} (deprecated)\n\n{notice}{instructions}\n{rest}"
+def _checked_callable(function: Any, name: str) -> Any:
+    if not callable(function):
+        raise ValueError(
+            f"{function} is not a function. If this is a property, make sure @property appears before @{name} in your "
+            f"source code:\n\n@property\n@{name}\ndef method(...)"
+        )
+    return function
+
+
+def _with_notice(doc: str | None, of: str, what: str, date: str | None, instructions: str) -> str:
+    """Return documentation with a notice behind its first line; `of`: which part of a function is deprecated."""
+    notice = f"Deprecated: {what} will be removed {_when(date)}.\nInstructions for updating:\n{instructions}"
+    return _noticed(doc, of, notice)
+
+
+def _noticed(doc: str | None, of: str, notice: str) -> str:
+    if not doc:
+        return f"DEPRECATED FUNCTION{of.upper()}\n\n{notice}"
+    first, _, rest = inspect.cleandoc(doc).partition("\n")
+    text = f"{first} (deprecated{of})\n\n{notice}"
+    return f"{text}\n\n{rest.lstrip()}" if rest.strip() else text
 
 
 def deprecated_args(
@@ -102,20 +128,26 @@ def deprecated_args(
     names = [item if isinstance(item, tuple) else (item,) for item in deprecated_arg_names_or_tuples]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(function)
+        signature = inspect.signature(_checked_callable(function, "deprecated_args"))
         missing = [item[0] for item in names if item[0] not in signature.parameters and not _takes_any(signature)]
         if missing:
-            raise ValueError(f"The following deprecated arguments are not present in the function signature: {missing}")
+            raise ValueError(
+                f"The following deprecated arguments are not present in the function signature: {missing}. "
+                f"Expected arguments from the following list: {list(signature.parameters)}."
+            )
 
         def call(*args: Any, **kwargs: Any) -> Any:
             given = _given(signature, args, kwargs)
             for name, *fine in names:
                 if name in given and not any(given[name] is value or _same(given[name], value) for value in fine):
-                    words = f"calling {function.__qualname__} (from {function.__module__}) with {name} is deprecated"
-                    _warn((function, name), warn_once, words, date, instructions)
+                    words = (function.__qualname__, function.__module__, name, _when(date), instructions)
+                    _warn((function, name), warn_once, f"calling %s (from %s) with %s {_GOES}", *words)
             return function(*args, **kwargs)
 
-        return decorators.make_decorator(function, call, "deprecated")
+        listed = ", ".join(sorted(item[0] for item in names))
+        what = f"SOME ARGUMENTS ARE DEPRECATED: `({listed})`. They"
+        doc = _with_notice(function.__doc__, " arguments", what, date, instructions)
+        return decorators.make_decorator(function, call, "deprecated", doc)
 
     return decorate
 
@@ -129,17 +161,20 @@ def deprecated_arg_values(
         raise ValueError("Specify which argument values are deprecated.")
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(function)
+        signature = inspect.signature(_checked_callable(function, "deprecated_arg_values"))
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            given = _given(signature, args, kwargs)
+            given = _given(signature, args, kwargs, defaults=True)
             for name, value in deprecated_kwargs.items():
                 if name in given and _same(given[name], value):
-                    words = f"calling {function.__qualname__} (from {function.__module__}) with {name}={value}"
-                    _warn((function, name), warn_once, f"{words} is deprecated", date, instructions)
+                    words = (function.__qualname__, function.__module__, name, value, _when(date), instructions)
+                    _warn((function, name), warn_once, f"calling %s (from %s) with %s=%s {_GOES}", *words)
             return function(*args, **kwargs)
 
-        return decorators.make_decorator(function, call, "deprecated")
+        listed = ", ".join(f"{name}={value!r}" for name, value in sorted(deprecated_kwargs.items()))
+        what = f"SOME ARGUMENT VALUES ARE DEPRECATED: `({listed})`. They"
+        doc = _with_notice(function.__doc__, " argument values", what, date, instructions)
+        return decorators.make_decorator(function, call, "deprecated", doc)
 
     return decorate
 
@@ -148,11 +183,14 @@ def _takes_any(signature: inspect.Signature) -> bool:
     return any(p.kind is inspect.Parameter.VAR_KEYWORD for p in signature.parameters.values())
 
 
-def _given(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[str, Any]:
+def _given(signature: inspect.Signature, args: Any, kwargs: Any, defaults: bool = False) -> dict[str, Any]:
     try:
-        return dict(signature.bind_partial(*args, **kwargs).arguments)
+        bound = signature.bind_partial(*args, **kwargs)
     except TypeError:  # the function itself will say what is wrong
         return {}
+    if defaults:
+        bound.apply_defaults()
+    return dict(bound.arguments)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -169,39 +207,43 @@ def hide_attribute_from_api(obj: Any) -> Any:
 
 def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_once: bool = True) -> Any:
     """Return a function or class under the name it used to have."""
-    words = f"The name {deprecated_name} is deprecated. Please use {name} instead."
+    words = ("The name %s is deprecated. Please use %s instead.\n", deprecated_name, name)
     if inspect.isclass(func_or_class):
+        first = func_or_class.__init__
 
         class Alias(func_or_class):
             def __init__(self, *args: Any, **kwargs: Any) -> None:
-                _note(Alias, warn_once, words)
+                _warn(Alias, warn_once, *words)
                 super().__init__(*args, **kwargs)
 
-        Alias.__name__, Alias.__doc__, Alias.__module__ = (
-            func_or_class.__name__,
-            func_or_class.__doc__,
-            func_or_class.__module__,
-        )
+        Alias.__init__ = decorators.make_decorator(first, Alias.__init__, "deprecated")  # type: ignore[method-assign]
+        Alias.__name__, Alias.__module__ = func_or_class.__name__, func_or_class.__module__
+        notice = "Deprecated: THIS CLASS IS DEPRECATED. It will be removed in a future version. \n"
+        Alias.__doc__ = _noticed(func_or_class.__doc__, "", f"{notice}Please use {name} instead.")
         return Alias
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        _note(call, warn_once, words)
+        _warn(call, warn_once, *words)
         return func_or_class(*args, **kwargs)
 
-    return decorators.make_decorator(func_or_class, call, "deprecated")
+    what = "THIS FUNCTION IS DEPRECATED. It"
+    doc = _with_notice(func_or_class.__doc__, "", what, None, f"Please use {name} instead.")
+    return decorators.make_decorator(func_or_class, call, "deprecated", doc)
 
 
-def _note(key: Any, once: bool, words: str) -> None:
-    if _PRINT_DEPRECATION_WARNINGS and not (once and key in _PRINTED_WARNING):
-        _PRINTED_WARNING[key] = True
-        frame = sys._getframe(2)
-        logging.warning("From %s:%s: %s\n", frame.f_code.co_filename, frame.f_lineno, words)
+class DeprecatedNamesAlreadySetError(Exception):
+    """Raised when the deprecated names of a function are said a second time."""
 
 
 def deprecated_endpoints(*args: str) -> Callable[[Any], Any]:
     """Decorate a function, saying which of its public names are deprecated."""
 
     def decorate(function: Any) -> Any:
+        if "_tf_deprecated_api_names" in function.__dict__:
+            raise DeprecatedNamesAlreadySetError(
+                f"Cannot set deprecated names for {function.__name__} to {args}. "
+                f"Deprecated names are already set to {function._tf_deprecated_api_names}."
+            )
         function._tf_deprecated_api_names = args
         return function
 
@@ -223,6 +265,24 @@ def rewrite_argument_docstring(old_doc: str, old_argument: str, new_argument: st
 
 
 def deprecate_moved_module(deprecated_name: str, new_module: Any, deletion_version: str) -> Callable[[str], Any]:
-    """Return a module's `__getattr__` for a module that has moved."""
+    """Return a module's `__getattr__` for a module that has moved: the first use of it is told."""
 
-    return lambda name: getattr(new_module, name)
+    def getter(name: str) -> Any:
+        if getter not in _PRINTED_WARNING and _PRINT_DEPRECATION_WARNINGS:
+            _PRINTED_WARNING[getter] = True
+            logging.warning(
+                "Please fix your imports. Module %s has been moved to %s. "
+                "The old module will be deleted in version %s.",
+                deprecated_name,
+                new_module.__name__,
+                deletion_version,
+            )
+        return getattr(new_module, name)
+
+    return getter
+
+
+def enable_strict_mode() -> None:
+    """Make every use of what is deprecated an error."""
+    global _STRICT
+    _STRICT = True

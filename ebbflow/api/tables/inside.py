@@ -343,7 +343,8 @@ python.ops.rnn_cell.: EmbeddingWrapper InputProjectionWrapper OutputProjectionWr
 [platform.deprecation]
 python.util.deprecation.: deprecated deprecated_alias deprecated_arg_values deprecated_args deprecated_argument_lookup
 python.util.deprecation.: deprecated_endpoints rewrite_argument_docstring silence deprecate_moved_module
-python.util.deprecation.: _PRINT_DEPRECATION_WARNINGS
+python.util.deprecation.: _PRINT_DEPRECATION_WARNINGS DeprecatedNamesAlreadySetError
+experimental.: enable_strict_mode
 [platform.decorators]
 python.util.tf_decorator.: TFDecorator make_decorator unwrap rewrap
 python.util.tf_inspect.: ArgSpec FullArgSpec currentframe getargspec getcallargs getdoc getfile getfullargspec

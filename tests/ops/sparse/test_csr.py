@@ -70,18 +70,6 @@ def test_matrices_that_do_not_fit_are_refused(other):
         RAW.SparseMatrixSparseMatMul(a=csr(A), b=csr(other), type=tf.float64)
 
 
-def test_maps_are_values():
-    key, empty = tf.constant(1), RAW.EmptyTensorMap()
-    one = RAW.TensorMapInsert(input_handle=empty, key=key, value=[2.0, 3.0])
-    assert int(RAW.TensorMapSize(input_handle=empty)) == 0 and int(RAW.TensorMapSize(input_handle=one)) == 1
-    found = RAW.TensorMapLookup(input_handle=one, key=key, value_dtype=tf.float32)
-    assert found.numpy().tolist() == [2.0, 3.0]
-    assert RAW.TensorMapHasKey(input_handle=one, key=key) and not RAW.TensorMapHasKey(input_handle=empty, key=key)
-    gone = RAW.TensorMapErase(input_handle=one, key=key, value_dtype=tf.float32)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="non-existent"):
-        RAW.TensorMapLookup(input_handle=gone, key=key, value_dtype=tf.float32)
-
-
 def test_crosses_of_ragged_sparse_and_dense_features():
     ragged, dense = tf.ragged.constant([["x"], ["y", "z"]]), tf.constant([[1, 2], [3, 4]], tf.int64)
     sparse = tf.sparse.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "b", "c"], [2, 2])
