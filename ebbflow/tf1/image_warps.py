@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ebbflow.core import dtypes
+from ebbflow.core import dtypes, errors
 from ebbflow.core.convert import convert
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import TensorLike
+from ebbflow.graph.scopes import control_dependencies
 from ebbflow.ops.arrays.indexing import gather_nd
 from ebbflow.ops.arrays.joining import concat, stack
 from ebbflow.ops.arrays.shaping import reshape
+from ebbflow.ops.checks.asserts import assert_greater_equal_v1
 from ebbflow.ops.declare import raw
 from ebbflow.ops.elementwise.casts import cast
 
@@ -59,6 +61,31 @@ def _inside(row: Any, column: Any, sizes: Any) -> tuple[Any, Any, Any]:
     return moved[0], moved[1], raw.LogicalAnd(*flags)
 
 
+def interpolate_bilinear(
+    grid: TensorLike, query_points: TensorLike, name: str = "interpolate_bilinear", indexing: str = "ij"
+) -> Tensor:
+    """Return images [b, h, w, c] at places [b, n, 2] of (row, column), or of (x, y); the edge goes on outside."""
+    if indexing not in ("ij", "xy"):
+        raise ValueError("Indexing mode must be 'ij' or 'xy'")
+    with name_scope(name, "interpolate_bilinear", [grid, query_points]):
+        grid, places = convert(grid, name="grid"), convert(query_points, name="query_points")
+        if grid.shape.rank not in (None, 4):
+            raise ValueError(f"Grid must be 4 dimensional. Received size: {grid.shape}")
+        if places.shape.rank not in (None, 3):
+            raise errors.InvalidArgumentError(
+                None, None, f"Query points must be 3 dimensional. Received size: {places.shape}"
+            )
+        sizes = raw.Shape(grid)
+        large = [
+            assert_greater_equal_v1(sizes[axis], 2, message=f"Grid {word} must be at least 2.")
+            for axis, word in ((1, "height"), (2, "width"))
+        ]
+        with control_dependencies([check for check in large if check is not None]):
+            grid = raw.Identity(grid)
+        y, x = (0, 1) if indexing == "ij" else (1, 0)
+        return _between(grid, places[..., y], places[..., x], zero_outside=False)
+
+
 def dense_image_warp(image: TensorLike, flow: TensorLike, name: str = "dense_image_warp") -> Tensor:
     """Return images [b, h, w, c] in which each place shows what is `flow` [b, h, w, 2] before it.
 
@@ -67,15 +94,11 @@ def dense_image_warp(image: TensorLike, flow: TensorLike, name: str = "dense_ima
     with name_scope(name, "dense_image_warp", [image, flow]):
         image, flow = convert(image), convert(flow)
         flow = flow if flow.dtype is image.dtype else cast(flow, image.dtype)
-        for axis in (1, 2):
-            length = image.shape[axis] if image.shape.rank is not None else None
-            if length is not None and length < 2:
-                raise ValueError(f"image must be at least 2 by 2, got shape {image.shape}")
         sizes = raw.Shape(image)
         rows, columns = (cast(raw.Range(0, sizes[axis], 1), image.dtype) for axis in (1, 2))
         y, x = reshape(rows, [1, -1, 1]) - flow[..., 0], reshape(columns, [1, 1, -1]) - flow[..., 1]
         down, across = (reshape(p, [sizes[0], -1]) for p in (y, x))
-        result = reshape(_between(image, down, across, zero_outside=False), sizes)
+        result = reshape(interpolate_bilinear(image, stack([down, across], -1)), sizes)
         result.set_shape(image.shape)
         return result
 

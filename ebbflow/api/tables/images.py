@@ -70,10 +70,17 @@ encode_wav_audio as contrib.framework.python.ops.audio_ops.encode_wav
 contrib.image.: angles_to_projective_transforms compose_transforms flat_transforms_to_matrices
 contrib.image.: matrices_to_flat_transforms rotate transform translate translations_to_projective_transforms
 contrib.image.python.ops.image_ops.: angles_to_projective_transforms compose_transforms rotate transform translate
+image_projective_transform as contrib.image.ops.gen_image_ops.image_projective_transform
 [ops.image.components]
 contrib.image.connected_components
 [tf1.image_warps]
 contrib.image.: dense_image_warp interpolate_spline sparse_image_warp
+interpolate_bilinear as contrib.image.python.ops.dense_image_warp._interpolate_bilinear
+[tf1.image_distortions]
+contrib.image.bipartite_match
+contrib.image.python.ops.image_ops.bipartite_match
+contrib.image.python.ops.distort_image_ops.: adjust_hsv_in_yiq random_hsv_in_yiq
+[tf1.image_warps]
 contrib.resampler.resampler
 """
 """`tf.contrib.image`, at the TF 1 door."""

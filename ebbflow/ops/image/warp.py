@@ -82,6 +82,13 @@ def transform(
         return warped if rank == 4 else warped[0] if rank == 3 else warped[0, :, :, 0]
 
 
+def image_projective_transform(
+    images: TensorLike, transforms: TensorLike, interpolation: str, name: str | None = None
+) -> Tensor:
+    """Return a batch of images seen through projections, as large as they were."""
+    return transform(images, transforms, interpolation, name=name)
+
+
 def translations_to_projective_transforms(translations: TensorLike, name: str | None = None) -> Tensor:
     """Return the projections that move images by [dx, dy]."""
     with name_scope(name, "translations_to_projective_transforms"):

@@ -178,3 +178,43 @@ def losses_of_embeddings(tf):
     ]
     slopes = [g for value in values[:4] for g in tf.gradients(value, [first, second]) if g is not None]
     return run(tf, *(values + slopes))
+
+
+@case
+def colours_changed_in_yiq(tf):
+    distort = inner(tf, "image.python.ops.distort_image_ops")
+    image = tf.constant(np.random.RandomState(1).uniform(size=(2, 3, 2, 3)).astype(np.float32))
+    few = tf.constant(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))
+    values = [distort.adjust_hsv_in_yiq(image, *by) for by in ((), (0.3,), (0, 0.5), (0, 1, 1.5), (-2.0, 0.7, 1.2))]
+    still = distort.random_hsv_in_yiq(image, 0.0, 0.5, 0.5, 2.0, 2.0)
+    refused = [(-1.0,), (0, 2, 1), (0, 1, 1, 1, 0.5)]
+    return [
+        *run(tf, *(values + [distort.adjust_hsv_in_yiq(few, 0.3, 0.7, 1.2), still])),
+        *[refusal(distort.random_hsv_in_yiq, image, *by) for by in refused],
+        refusal(distort.adjust_hsv_in_yiq, image[0, 0]),
+    ]
+
+
+@case
+def rows_matched_with_columns(tf):
+    far = np.random.RandomState(0).permutation(20).reshape(4, 5).astype(np.float32)
+    match = tf.contrib.image.bipartite_match
+    asked = [match(far, n) for n in (-1, 0, 2, 4)] + [match(far.T, -1), match(far, 3, top_k=2)]
+    fed = match(tf.placeholder_with_default(far, None), 3)
+    return [*run(tf, *[part for pair in asked + [fed] for part in pair]), refusal(match, far[0], 1)]
+
+
+@case
+def images_between_their_places(tf):
+    ask = inner(tf, "image.python.ops.dense_image_warp")._interpolate_bilinear
+    grid = tf.constant(np.random.RandomState(2).uniform(size=(2, 4, 4, 2)).astype(np.float32))
+    places = tf.constant([[[0.0, 0.0], [1.5, 2.25], [5.0, -1.0]], [[0.5, 3.0], [2.0, 3.0], [0.1, 0.2]]])
+    turned = tf.contrib.image.transform(grid, [1, 0.2, 0, 0, 1, 0, 0, 0])
+    same = inner(tf, "image.ops.gen_image_ops").image_projective_transform(
+        grid, tf.constant([[1, 0.2, 0, 0, 1, 0, 0, 0]], tf.float32), interpolation="NEAREST"
+    )
+    small = refusal(lambda: run(tf, ask(grid[:, :1], places)))
+    return [*run(tf, ask(grid, places), ask(grid, places, indexing="xy"), turned, same), small.split(":")[0]] + [
+        refusal(ask, grid, places, indexing="a"),
+        refusal(ask, grid[0], places),
+    ]
