@@ -162,8 +162,13 @@ contrib.seq2seq.: gather_tree tile_batch
 contrib.seq2seq.python.ops.beam_search_decoder.: BeamSearchDecoder BeamSearchDecoderOutput BeamSearchDecoderState
 contrib.seq2seq.python.ops.beam_search_decoder.: FinalBeamSearchDecoderOutput gather_tree tile_batch
 contrib.seq2seq.python.ops.beam_search_ops.gather_tree
+contrib.seq2seq.python.ops.beam_search_decoder.gather_tree_from_array
+beam_search_step as contrib.seq2seq.python.ops.beam_search_decoder._beam_search_step
+check_batch_beam as contrib.seq2seq.python.ops.beam_search_decoder._check_batch_beam
+mask_probs as contrib.seq2seq.python.ops.beam_search_decoder._mask_probs
 [layers.seq2seq.loss]
 contrib.seq2seq.sequence_loss contrib.seq2seq.python.ops.loss.sequence_loss
+contrib.seq2seq.python.ops.loss.SequenceLoss
 [layers.rnn.steps]
 transpose_batch_time as contrib.seq2seq.python.ops.decoder._transpose_batch_time
 transpose_batch_time as contrib.seq2seq.python.ops.helper._transpose_batch_time

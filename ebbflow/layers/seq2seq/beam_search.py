@@ -276,61 +276,16 @@ class BeamSearchDecoder(Decoder):
             cell_state = nest.map_structure(self._split, cell_state, self._cell.state_size)
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
-            found, following = self._search(outputs, cell_state, state)
+            found, following = beam_search_step(
+                time, outputs, cell_state, state, self._batch_size, self._beam_width, self._end_token,
+                self._length_penalty_weight, self._coverage_penalty_weight,
+            )  # fmt: skip
             next_inputs = cond(
                 reduce_all(following.finished),
                 lambda: self._start_inputs,
                 lambda: self._embedding_fn(found.predicted_ids),
             )
         return found, following, next_inputs, following.finished
-
-    def _search(self, logits: Any, cell_state: Any, state: Any) -> tuple[Any, Any]:
-        words = logits.shape.as_list()[-1] or shape_of(logits)[-1]
-        going_on = raw.LogicalNot(state.finished)
-        step = mask_probs(log_softmax(logits), self._end_token, state.finished)
-        total = expand_dims(state.log_probs, 2) + step
-        attention = attention_probs(cell_state, self._coverage_penalty_weight)
-        if attention is not None:
-            attention = state.accumulated_attention_probs + attention * expand_dims(cast(going_on, dtypes.float32), 2)
-        scores = self._scores(total, self._lengths(state, going_on, words), state.finished, attention)
-        best, at = top_k(reshape(scores, stack([self._batch_size, -1])), k=self._beam_width)
-        parents = cast(raw.FloorDiv(at, words), dtypes.int32, name="next_beam_parent_ids")
-        chosen = cast(raw.FloorMod(at, words, name="next_beam_word_ids"), dtypes.int32)
-        flat = reshape(total, stack([self._batch_size, -1]))
-        was_finished = _gathered(parents, state.finished)
-        following = BeamSearchDecoderState(
-            cell_state=nest.map_structure(lambda t: self._follow(parents, t), cell_state),
-            log_probs=_gathered(at, flat, name="next_beam_probs"),
-            lengths=_gathered(parents, state.lengths) + cast(raw.LogicalNot(was_finished), dtypes.int64),
-            finished=raw.LogicalOr(was_finished, raw.Equal(chosen, self._end_token), name="next_beam_finished"),
-            accumulated_attention_probs=() if attention is None else _gathered(parents, attention),
-        )
-        if not context.executing_eagerly():
-            best.set_shape([self._rows, self._beam_width])
-        return BeamSearchDecoderOutput(best, chosen, parents), following
-
-    def _follow(self, parents: Any, t: Any) -> Any:
-        """Return the parents' parts of a cell's state."""
-        return t if isinstance(t, TensorArray) or _rank(t) < 2 else _gathered(parents, t)
-
-    def _lengths(self, state: Any, going_on: Any, words: Any) -> Any:
-        """Return how long each beam would be with each symbol: the end does not count."""
-        ends = fill(stack([self._batch_size, self._beam_width]), self._end_token)
-        zero, one = (constant(n, dtypes.int64) for n in (0, 1))
-        more = one_hot(ends, depth=words, on_value=zero, off_value=one, dtype=dtypes.int64)
-        return more * expand_dims(cast(going_on, dtypes.int64), 2) + expand_dims(state.lengths, 2)
-
-    def _scores(self, log_probs: Any, lengths: Any, finished: Any, attention: Any) -> Any:
-        penalty = length_penalty(lengths, self._length_penalty_weight)
-        scores = log_probs / (penalty if isinstance(penalty, float) else cast(penalty, log_probs.dtype))
-        weight = convert(self._coverage_penalty_weight, name="coverage_penalty_weight")
-        if weight.shape.rank != 0:
-            raise ValueError(f"coverage_penalty_weight should be a scalar, but saw shape: {weight.shape}")
-        if attention is None:
-            return scores
-        seen = where_v1(raw.Equal(attention, 0.0), ones_like(attention), attention)
-        coverage = reduce_sum(log(raw.Minimum(seen, 1.0)), 2) * cast(finished, dtypes.float32)
-        return scores + expand_dims(coverage * weight, 2)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
@@ -361,16 +316,7 @@ class BeamSearchDecoder(Decoder):
         if not self._fits(shape):
             return t
         kept = t.stack()
-        dims = shape_of(kept)
-        fits = raw.Equal(dims[1], self._batch_size * self._beam_width)
-        if kept.shape.rank > 2:
-            apart = raw.LogicalAnd(raw.Equal(dims[1], self._batch_size), raw.Equal(dims[2], self._beam_width))
-            fits = raw.LogicalOr(fits, apart)
-        words = (
-            "TensorArray reordering expects elements to be reshapable to [batch_size, beam_size, -1]. Consider setting "
-            "reorder_tensor_arrays to False to disable TensorArray reordering during the beam search."
-        )
-        check = Assert(fits, [words])
+        check = check_batch_beam(kept, self._batch_size, self._beam_width)
         with control_dependencies([] if check is None else [check]):
             return gather_tree_from_array(kept, parent_ids, lengths)
 
@@ -403,6 +349,87 @@ def _as_shape(size: Any) -> TensorShape:
         known = size.constant_value()
         return TensorShape([None] if known is None else [int(n) for n in known.reshape(-1)])
     return TensorShape(size)
+
+
+def check_batch_beam(t: Any, batch_size: Any, beam_width: Any) -> Any:
+    """Return what fails unless the second axis of a tensor is rows and beams, or the second and third are."""
+    dims = shape_of(t)
+    fits = raw.Equal(dims[1], batch_size * beam_width)
+    if t.shape.rank > 2:
+        apart = raw.LogicalAnd(raw.Equal(dims[1], batch_size), raw.Equal(dims[2], beam_width))
+        fits = raw.LogicalOr(fits, apart)
+    words = (
+        "TensorArray reordering expects elements to be reshapable to [batch_size, beam_size, -1]. Consider setting "
+        "reorder_tensor_arrays to False to disable TensorArray reordering during the beam search."
+    )
+    return Assert(fits, [words])
+
+
+# --- a step -----------------------------------------------------------------------------------------------------------
+
+
+def beam_search_step(
+    time: Any,
+    logits: Any,
+    next_cell_state: Any,
+    beam_state: Any,
+    batch_size: Any,
+    beam_width: int,
+    end_token: Any,
+    length_penalty_weight: Any,
+    coverage_penalty_weight: Any,
+) -> tuple[BeamSearchDecoderOutput, BeamSearchDecoderState]:
+    """Return the best beams after a step of which the logits [batch, beam, symbol] are known, and their state."""
+    words = logits.shape.as_list()[-1] or shape_of(logits)[-1]
+    going_on = raw.LogicalNot(beam_state.finished)
+    step = mask_probs(log_softmax(logits), end_token, beam_state.finished)
+    total = expand_dims(beam_state.log_probs, 2) + step
+    attention = attention_probs(next_cell_state, coverage_penalty_weight)
+    if attention is not None:
+        more = attention * expand_dims(cast(going_on, dtypes.float32), 2)
+        attention = beam_state.accumulated_attention_probs + more
+    lengths = _lengths(beam_state, going_on, fill(stack([batch_size, beam_width]), end_token), words)
+    penalty = length_penalty(lengths, length_penalty_weight)
+    scores = total / (penalty if isinstance(penalty, float) else cast(penalty, total.dtype))
+    scores = _covered(scores, beam_state.finished, attention, coverage_penalty_weight)
+    best, at = top_k(reshape(scores, stack([batch_size, -1])), k=beam_width)
+    parents = cast(raw.FloorDiv(at, words), dtypes.int32, name="next_beam_parent_ids")
+    chosen = cast(raw.FloorMod(at, words, name="next_beam_word_ids"), dtypes.int32)
+    was_finished = _gathered(parents, beam_state.finished)
+    following = BeamSearchDecoderState(
+        cell_state=nest.map_structure(lambda t: _follow(parents, t), next_cell_state),
+        log_probs=_gathered(at, reshape(total, stack([batch_size, -1])), name="next_beam_probs"),
+        lengths=_gathered(parents, beam_state.lengths) + cast(raw.LogicalNot(was_finished), dtypes.int64),
+        finished=raw.LogicalOr(was_finished, raw.Equal(chosen, end_token), name="next_beam_finished"),
+        accumulated_attention_probs=() if attention is None else _gathered(parents, attention),
+    )
+    if not context.executing_eagerly():
+        best.set_shape([logits.shape[0], beam_width])
+    return BeamSearchDecoderOutput(best, chosen, parents), following
+
+
+def _follow(parents: Any, t: Any) -> Any:
+    """Return the parents' parts of a cell's state."""
+    return t if isinstance(t, TensorArray) or _rank(t) < 2 else _gathered(parents, t)
+
+
+def _lengths(state: Any, going_on: Any, ends: Any, words: Any) -> Any:
+    """Return how long each beam would be with each symbol: the end does not count."""
+    zero, one = (constant(n, dtypes.int64) for n in (0, 1))
+    more = one_hot(ends, depth=words, on_value=zero, off_value=one, dtype=dtypes.int64)
+    return more * expand_dims(cast(going_on, dtypes.int64), 2) + expand_dims(state.lengths, 2)
+
+
+def _covered(scores: Any, finished: Any, attention: Any, coverage_penalty_weight: Any) -> Any:
+    """Return scores less what beams have left unattended."""
+    weight = convert(coverage_penalty_weight, name="coverage_penalty_weight")
+    if weight.shape.rank != 0:
+        raise ValueError(f"coverage_penalty_weight should be a scalar, but saw shape: {weight.shape}")
+    if attention is None:
+        return scores
+    seen = where_v1(raw.Equal(attention, 0.0), ones_like(attention), attention)
+    coverage = reduce_sum(log(raw.Minimum(seen, 1.0)), 2) * cast(finished, dtypes.float32)
+    return scores + expand_dims(coverage * weight, 2)
 
 
 def mask_probs(probs: Any, eos_token: Any, finished: Any) -> Any:

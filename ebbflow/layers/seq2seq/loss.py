@@ -57,3 +57,31 @@ def sequence_loss(
         if average_across_timesteps or average_across_batch:
             return div_no_nan(total, reduce_sum(weights, axis))
         return div_no_nan(total, cast(count_nonzero(weights, axis), total.dtype))
+
+
+class SequenceLoss:
+    """`sequence_loss` as an object, called with labels, logits and weights; it sums unless told otherwise."""
+
+    reduction = "auto"
+
+    def __init__(
+        self,
+        average_across_timesteps: bool = False,
+        average_across_batch: bool = False,
+        sum_over_timesteps: bool = True,
+        sum_over_batch: bool = True,
+        softmax_loss_function: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ):
+        self.average_across_timesteps, self.average_across_batch = average_across_timesteps, average_across_batch
+        self.sum_over_timesteps, self.sum_over_batch = sum_over_timesteps, sum_over_batch
+        self.softmax_loss_function, self.name = softmax_loss_function, name
+
+    def __call__(self, y_true: AnyTensor, y_pred: Tensor, sample_weight: AnyTensor | None = None) -> Tensor:
+        """Return the loss of logits `y_pred`, where each step weighs `sample_weight`."""
+        if sample_weight is None:
+            raise ValueError("sample_weight must be given: the weight of each step [batch_size x sequence_length]")
+        return sequence_loss(
+            y_pred, y_true, sample_weight, self.average_across_timesteps, self.average_across_batch,
+            self.sum_over_timesteps, self.sum_over_batch, self.softmax_loss_function, self.name,
+        )  # fmt: skip

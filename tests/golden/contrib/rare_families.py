@@ -218,3 +218,35 @@ def images_between_their_places(tf):
         refusal(ask, grid, places, indexing="a"),
         refusal(ask, grid[0], places),
     ]
+
+
+@case
+def a_step_of_beam_search(tf):
+    beams = inner(tf, "seq2seq.python.ops.beam_search_decoder")
+    logits = tf.constant(np.random.RandomState(5).normal(size=(2, 3, 5)).astype(np.float32))
+    before = beams.BeamSearchDecoderState(
+        cell_state=tf.constant(np.arange(12, dtype=np.float32).reshape(2, 3, 2)),
+        log_probs=tf.constant([[-0.1, -0.7, -1.0], [-0.3, -0.2, -2.0]]),
+        lengths=tf.constant([[2, 1, 2], [2, 2, 1]], tf.int64),
+        finished=tf.constant([[False, True, False], [False, False, True]]),
+        accumulated_attention_probs=(),
+    )
+    found = []
+    for weight in (0.0, 0.6):
+        out, after = beams._beam_search_step(2, logits, before.cell_state, before, tf.constant(2), 3, 0, weight, 0.0)
+        found += [*out, after.cell_state, after.log_probs, after.finished, after.lengths]
+    kept = tf.constant(np.arange(24, dtype=np.float32).reshape(4, 6))
+    parents = tf.constant(np.random.RandomState(6).randint(0, 3, size=(4, 2, 3)).astype(np.int32))
+    found.append(beams.gather_tree_from_array(kept, parents, tf.constant([[3, 3, 2], [4, 4, 3]])))
+    found.append(beams._mask_probs(logits, 1, before.finished))
+    fits = [refusal(lambda t=t: run(tf, beams._check_batch_beam(t, tf.constant(2), 3))) for t in (kept, kept[:, 1:])]
+    return run(tf, *found) + [words.split(":")[0] for words in fits]
+
+
+@case
+def losses_of_sequences_as_objects(tf):
+    kind = inner(tf, "seq2seq.python.ops.loss").SequenceLoss
+    logits = tf.constant(np.random.RandomState(7).normal(size=(2, 3, 4)).astype(np.float32))
+    labels, weights = tf.constant([[0, 3, 1], [2, 2, 0]]), tf.constant([[1.0, 0.5, 0.0], [1.0, 1.0, 0.0]])
+    ways = [(), (False, False, True, False), (False, False, False, False), (True, True, False, False)]
+    return run(tf, *[kind(*way)(labels, logits, weights) for way in ways])
