@@ -250,3 +250,15 @@ def losses_of_sequences_as_objects(tf):
     labels, weights = tf.constant([[0, 3, 1], [2, 2, 0]]), tf.constant([[1.0, 0.5, 0.0], [1.0, 1.0, 0.0]])
     ways = [(), (False, False, True, False), (False, False, False, False), (True, True, False, False)]
     return run(tf, *[kind(*way)(labels, logits, weights) for way in ways])
+
+
+@case
+def beliefs_about_a_mean(tf):
+    kind = tf.contrib.distributions
+    prior = kind.Normal(loc=[1.0, 2.0], scale=[2.0, 3.0])
+    found = []
+    for ask in (kind.normal_conjugates_known_scale_posterior, kind.normal_conjugates_known_scale_predictive):
+        for after in (ask(prior, 1.5, tf.constant([10.0, 3.0]), 4), ask(prior, 0.5, tf.constant(3.0), tf.constant([1, 0]))):
+            found += [after.mean(), after.stddev()]
+    refused = [refusal(ask, 3, 1.0, 2.0, 3.0), refusal(ask, prior, 1.0, tf.constant(1.0, tf.float64), 3)]
+    return run(tf, *found) + refused
