@@ -22,12 +22,17 @@ def normalize_docstring(docstring: str | None) -> str:
 
 
 def add_notice_to_docstring(
-    doc: str | None, instructions: str, no_doc_str: str, suffix_str: str, notice: list[str]
+    doc: str | None,
+    instructions: str,
+    no_doc_str: str,
+    suffix_str: str,
+    notice: list[str],
+    notice_type: str = "Warning",
 ) -> str:
     """Return a docstring with a suffix to its first line and a notice below that, or the notice of a missing one."""
     if not notice:
         raise ValueError("The `notice` arg must not be empty.")
-    notice[0] = f"Warning: {notice[0]}"
+    notice[0] = f"{notice_type}: {notice[0]}"
     said = ["", *notice, *([instructions] if instructions else [])]
     if not doc:
         return "\n".join([no_doc_str, *said])

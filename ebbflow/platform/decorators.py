@@ -9,10 +9,11 @@ import contextlib
 import functools
 import importlib
 import inspect
+import itertools
 import sys
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class TFDecorator:
@@ -21,9 +22,11 @@ class TFDecorator:
     def __init__(
         self, decorator_name: str, target: Any, decorator_doc: str = "", decorator_argspec: Any = None
     ) -> None:
+        functools.update_wrapper(self, target)  # first: a target that is decorated has the fields below as well
         self.decorator_name, self.decorated_target = decorator_name, target
         self.decorator_doc, self.decorator_argspec = decorator_doc, decorator_argspec
-        functools.update_wrapper(self, target)
+        with contextlib.suppress(TypeError, ValueError):
+            self.__signature__ = _dressed_signature(target, decorator_argspec)
         if decorator_doc:
             self.__doc__ = decorator_doc
 
@@ -113,18 +116,13 @@ def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
 FullArgSpec = inspect.FullArgSpec
 
 
-class ArgSpec(tuple):
-    """The arguments of a function, as `inspect.getargspec` gave them: args, varargs, keywords, defaults."""
+class ArgSpec(NamedTuple):
+    """The arguments of a function, as `inspect.getargspec` gave them."""
 
-    __slots__ = ()
-
-    def __new__(cls, args: Any, varargs: Any, keywords: Any, defaults: Any) -> ArgSpec:
-        return super().__new__(cls, (args, varargs, keywords, defaults))
-
-    args = property(lambda self: self[0])
-    varargs = property(lambda self: self[1])
-    keywords = property(lambda self: self[2])
-    defaults = property(lambda self: self[3])
+    args: list[str]
+    varargs: str | None
+    keywords: str | None
+    defaults: tuple[Any, ...] | None
 
 
 def getfullargspec(obj: Any) -> inspect.FullArgSpec:
@@ -138,17 +136,40 @@ def getfullargspec(obj: Any) -> inspect.FullArgSpec:
     return spec._replace(annotations={}) if ours else spec  # TensorFlow's own say nothing of types; some compare
 
 
-def getargspec(obj: Any) -> ArgSpec:
-    """Return the arguments of a function in the old four-part form."""
+def getargspec(obj: Any) -> ArgSpec | inspect.FullArgSpec:
+    """Return the arguments of a function in the old four-part form: those given by name stand behind the others."""
+    for decorator in unwrap(obj)[0]:
+        if decorator.decorator_argspec is not None:
+            return decorator.decorator_argspec
     full = getfullargspec(obj)
-    return ArgSpec(full.args, full.varargs, full.varkw, full.defaults)
+    named, given = full.kwonlyargs or [], full.kwonlydefaults or {}
+    late = [name for name in itertools.dropwhile(lambda name: name not in given, named) if name not in given]
+    if isinstance(obj, functools.partial) and late:
+        raise ValueError(f"{obj} has some keyword-only arguments, which are not supported: {late}.")
+    defaults = (*(full.defaults or ()), *(given[name] for name in named if name in given))
+    return ArgSpec([*full.args, *named], full.varargs, full.varkw, defaults or None)
 
 
-def getcallargs(func: Any, *positional: Any, **named: Any) -> dict[str, Any]:
-    """Return which value each argument of a call would get."""
-    bound = inspect.signature(unwrap(func)[1]).bind(*positional, **named)
-    bound.apply_defaults()
-    return dict(bound.arguments)
+def getcallargs(func: Any, /, *positional: Any, **named: Any) -> dict[str, Any]:
+    """Return which value each argument of a call would get, as far as the call says."""
+    spec = getfullargspec(func)
+    if inspect.ismethod(func):
+        positional = (func.__self__, *positional)
+    values = dict(zip((name for name in spec.args if name not in named), positional, strict=False))
+    defaults = spec.defaults or ()
+    missing = dict(zip(spec.args[len(spec.args) - len(defaults) :], defaults, strict=True))
+    found = {**named, **values}
+    return {**found, **{k: v for k, v in {**missing, **(spec.kwonlydefaults or {})}.items() if k not in found}}
+
+
+def isanytargetmethod(fn: Any) -> bool:
+    """Return whether a call of this brings an object of its own: a method, also in a partial, or a callable object."""
+    decorators, target = unwrap(fn)
+    if any(inspect.ismethod(decorator.decorated_target) for decorator in decorators):
+        return True
+    while isinstance(target, functools.partial):
+        target = target.func
+    return callable(target) and not inspect.isfunction(target)
 
 
 def _through(question: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -166,7 +187,6 @@ currentframe = inspect.currentframe
 stack = inspect.stack
 ismodule = inspect.ismodule
 isframe = inspect.isframe
-isanytargetmethod = _through(inspect.ismethod)
 getfile = _through(inspect.getfile)
 getmodule = _through(inspect.getmodule)
 getsource = _through(inspect.getsource)

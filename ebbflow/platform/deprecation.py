@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ebbflow.platform import decorators, logging
+from ebbflow.platform import decorator_notes, decorators, logging
 
 _PRINT_DEPRECATION_WARNINGS = True
 _PRINTED_WARNING: dict[Any, bool] = {}
@@ -74,7 +74,8 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
         made_by = None
         if inspect.isclass(thing):  # a namedtuple, say, takes its arguments in __new__
             made_by = "__init__" if thing.__new__ is object.__new__ else "__new__"
-        original = getattr(thing, made_by) if made_by else _checked_callable(thing, "deprecated")
+        decorator_notes.validate_callable(thing, "deprecated")
+        original = getattr(thing, made_by) if made_by else thing
         name = getattr(original, "__qualname__", original)
 
         @functools.wraps(original)
@@ -94,27 +95,11 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
     return decorate
 
 
-def _checked_callable(function: Any, name: str) -> Any:
-    if not callable(function):
-        raise ValueError(
-            f"{function} is not a function. If this is a property, make sure @property appears before @{name} in your "
-            f"source code:\n\n@property\n@{name}\ndef method(...)"
-        )
-    return function
-
-
 def _with_notice(doc: str | None, of: str, what: str, date: str | None, instructions: str) -> str:
     """Return documentation with a notice behind its first line; `of`: which part of a function is deprecated."""
-    notice = f"Deprecated: {what} will be removed {_when(date)}.\nInstructions for updating:\n{instructions}"
-    return _noticed(doc, of, notice)
-
-
-def _noticed(doc: str | None, of: str, notice: str) -> str:
-    if not doc:
-        return f"DEPRECATED FUNCTION{of.upper()}\n\n{notice}"
-    first, _, rest = inspect.cleandoc(doc).partition("\n")
-    text = f"{first} (deprecated{of})\n\n{notice}"
-    return f"{text}\n\n{rest.lstrip()}" if rest.strip() else text
+    notice = [f"{what} will be removed {_when(date)}.", "Instructions for updating:"]
+    missing, suffix = f"DEPRECATED FUNCTION{of.upper()}", f"(deprecated{of})"
+    return decorator_notes.add_notice_to_docstring(doc, instructions, missing, suffix, notice, "Deprecated")
 
 
 def deprecated_args(
@@ -128,7 +113,8 @@ def deprecated_args(
     names = [item if isinstance(item, tuple) else (item,) for item in deprecated_arg_names_or_tuples]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(_checked_callable(function, "deprecated_args"))
+        decorator_notes.validate_callable(function, "deprecated_args")
+        signature = inspect.signature(function)
         missing = [item[0] for item in names if item[0] not in signature.parameters and not _takes_any(signature)]
         if missing:
             raise ValueError(
@@ -161,7 +147,8 @@ def deprecated_arg_values(
         raise ValueError("Specify which argument values are deprecated.")
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        signature = inspect.signature(_checked_callable(function, "deprecated_arg_values"))
+        decorator_notes.validate_callable(function, "deprecated_arg_values")
+        signature = inspect.signature(function)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             given = _given(signature, args, kwargs, defaults=True)
@@ -218,8 +205,14 @@ def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_o
 
         Alias.__init__ = decorators.make_decorator(first, Alias.__init__, "deprecated")  # type: ignore[method-assign]
         Alias.__name__, Alias.__module__ = func_or_class.__name__, func_or_class.__module__
-        notice = "Deprecated: THIS CLASS IS DEPRECATED. It will be removed in a future version. \n"
-        Alias.__doc__ = _noticed(func_or_class.__doc__, "", f"{notice}Please use {name} instead.")
+        Alias.__doc__ = decorator_notes.add_notice_to_docstring(
+            func_or_class.__doc__,
+            f"Please use {name} instead.",
+            "DEPRECATED CLASS",
+            "(deprecated)",
+            ["THIS CLASS IS DEPRECATED. It will be removed in a future version. "],
+            "Deprecated",
+        )
         return Alias
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -7,6 +7,7 @@ import io
 import logging as python_logging
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -158,8 +159,52 @@ def test_decorators_can_be_seen_through():
     assert inner is target and [one.decorator_name for one in found] == ["five"]
     assert decorators.getargspec(wrapped) == (["a", "b"], "c", "d", (1,))
     assert decorators.fn_args(wrapped) == ("a", "b")
-    assert decorators.getcallargs(wrapped, 3) == {"a": 3, "b": 1, "c": (), "d": {}}
+    assert decorators.getcallargs(wrapped, 3) == {"a": 3, "b": 1}
     assert decorators.has_kwargs(target) and decorators.isfunction(wrapped)
+    other = decorators.getfullargspec(lambda x, y=2: 0)
+    outer = decorators.TFDecorator("outer", decorators.TFDecorator("inner", target), "", other)
+    assert decorators.getfullargspec(outer) is decorators.getargspec(outer) is other
+    assert str(inspect.signature(functools.partial(outer, x=5))) == "(*, x=5, y=2)"
+
+
+def _some(m, n=1, *, k=2):
+    return m
+
+
+PARTIALS = [
+    (functools.partial(_some), ["m", "n", "k"], (1, 2)),
+    (functools.partial(_some, 7), ["n", "k"], (1, 2)),
+    (functools.partial(_some, n=3), ["m", "n", "k"], (3, 2)),
+    (functools.partial(_some, m=3), ["m", "n", "k"], (3, 1, 2)),
+    (functools.partial(lambda a, b: a, 1, 2), [], None),
+    (functools.partial(lambda a, b, c: a, b=1), "keyword-only arguments, which are not supported: ['c']", None),
+]
+
+
+@pytest.mark.parametrize("function, names, defaults", PARTIALS)
+def test_old_arguments_of_partials(function, names, defaults):
+    if isinstance(names, str):
+        with pytest.raises(ValueError, match=re.escape(names)):
+            decorators.getargspec(function)
+    else:
+        assert decorators.getargspec(function) == (names, None, None, defaults)
+
+
+def test_arguments_of_calls_of_methods():
+    class Kind:
+        def method(self, func, z=1):
+            return z
+
+        def __call__(self):
+            return 1
+
+    one = Kind()
+    assert decorators.getcallargs(one.method, 2) == {"self": one, "func": 2, "z": 1}
+    assert decorators.getcallargs(one.method, func=4) == {"self": one, "func": 4, "z": 1}
+    assert decorators.getcallargs(_some, 3, k=5) == {"m": 3, "n": 1, "k": 5}
+    for bound in (one, one.method, functools.partial(one.method, 1)):
+        assert decorators.isanytargetmethod(bound)
+    assert not decorators.isanytargetmethod(Kind.method)
 
 
 def test_arguments_of_callables():

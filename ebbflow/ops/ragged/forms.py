@@ -64,6 +64,7 @@ OF_ELEMENTS = frozenset(
         "StringUpper",
         "Substr",
         "UnicodeScript",
+        "UnicodeTranscode",
         "ZerosLike",
     ]
 )

@@ -56,7 +56,9 @@ def constant_value(
     [[1, 2], [3]]
     """
     splits, values, shape = _rows(pylist, ragged_rank, inner_shape)
-    flat = np.asarray(values, dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype)  # type: ignore[arg-type]
+    wanted: Any = dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype
+    flat = np.asarray(values)
+    flat = flat if wanted is None else flat.astype(wanted)  # numbers that do not fit turn around, as in TensorFlow
     flat = flat if shape is None else flat.reshape(shape)
     kind = dtypes.as_dtype(row_splits_dtype).np
     return RaggedTensorValue.of_parts([flat, *[np.asarray(s, kind) for s in splits]])

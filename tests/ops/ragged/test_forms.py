@@ -182,6 +182,16 @@ def test_bad_keys():
         _ = rows[..., 0, 0, 0]
 
 
+def test_texts_in_rows_are_transcoded():
+    rows = tf.strings.unicode_transcode(tf.ragged.constant([["a", "é"], ["b"]]), "UTF-8", "UTF-16-BE")
+    assert rows.to_list() == [[b"\x00a", b"\x00\xe9"], [b"\x00b"]]
+
+
+@pytest.mark.parametrize("dtype, held", [(tf.uint64, 2**64 - 1), (tf.uint8, 255), (tf.int8, -1), (tf.bool, True)])
+def test_values_that_do_not_fit_turn_around(dtype, held):
+    assert tf.compat.v1.ragged.constant_value([[1, 0], [-1]], dtype=dtype).to_list() == [[1, 0], [held]]
+
+
 def test_a_fetched_ragged_tensor_is_one_again():
     fetched = tf.compat.v1.ragged.constant_value([[1, 2], [3]])
     assert tf.reduce_sum(fetched, axis=1).numpy().tolist() == [3, 3]
