@@ -16,14 +16,17 @@ from ebbflow.distributions.bijectors.base import Bijector
 from ebbflow.distributions.bijectors.composed import Chain
 from ebbflow.distributions.bijectors.elementwise import AffineScalar, Softplus
 from ebbflow.distributions.functions import fill_triangular, fill_triangular_inverse, matrix_diag_transform
+from ebbflow.graph.scopes import control_dependencies
 from ebbflow.linear.composed import LinearOperatorLowRankUpdate
 from ebbflow.linear.kinds import LinearOperatorDiag, LinearOperatorLowerTriangular, LinearOperatorScaledIdentity
 from ebbflow.ops.arrays.creation import zeros_like
 from ebbflow.ops.arrays.indexing import gather
 from ebbflow.ops.arrays.joining import concat
 from ebbflow.ops.arrays.shaping import reshape, shape
+from ebbflow.ops.checks.asserts import assert_equal_v1, assert_none_equal_v1
+from ebbflow.ops.checks.shape_asserts import assert_rank_at_least_v1
 from ebbflow.ops.declare import raw
-from ebbflow.ops.linalg.diag import diag_part, eye
+from ebbflow.ops.linalg.diag import band_part, diag_part, eye, set_diag
 from ebbflow.ops.linalg.factorizations import cholesky
 from ebbflow.ops.linalg.matmul import matmul
 from ebbflow.ops.linalg.solvers import triangular_solve
@@ -369,19 +372,34 @@ class ScaleTriL(Chain):
 
 
 class MatrixInverseTriL(Bijector):
-    """The inverse of lower triangles."""
+    """The inverse of lower triangles. Its volume is counted over all entries, as TensorFlow 1 counted it."""
 
     def __init__(self, validate_args: bool = False, name: str = "matrix_inverse_tril") -> None:
         super().__init__(validate_args=validate_args, forward_min_event_ndims=2, name=name)
 
     def _forward(self, x):
+        x = self._checked(x)
         return triangular_solve(x, eye(shape(x)[-1], batch_shape=shape(x)[:-2], dtype=x.dtype))
 
     _inverse = _forward
 
     def _forward_log_det_jacobian(self, x):
+        x = self._checked(x)
         size = raw.Cast(shape(x)[-1], DstT=x.dtype)
-        return -(size + 1.0) * reduce_sum(raw.Log(raw.Abs(diag_part(x))), axis=-1)
+        return -2.0 * size * reduce_sum(raw.Log(raw.Abs(diag_part(x))), axis=-1)
+
+    def _checked(self, x):
+        """Return lower triangles that can be inverted; others are refused where that is asked for."""
+        if not self.validate_args:
+            return x
+        zero, lower = convert(0, x.dtype), "Input must be lower triangular."
+        checks = [
+            assert_rank_at_least_v1(x, 2, message="Input must have rank at least 2."),
+            assert_equal_v1(band_part(x, 0, -1), set_diag(raw.ZerosLike(x), diag_part(x)), message=lower),
+            assert_none_equal_v1(diag_part(x), zero, message="Input must have all diagonal entries nonzero."),
+        ]
+        with control_dependencies([check for check in checks if check is not None]):
+            return raw.Identity(x)
 
 
 class Ordered(Bijector):

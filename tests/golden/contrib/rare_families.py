@@ -262,3 +262,12 @@ def beliefs_about_a_mean(tf):
             found += [after.mean(), after.stddev()]
     refused = [refusal(ask, 3, 1.0, 2.0, 3.0), refusal(ask, prior, 1.0, tf.constant(1.0, tf.float64), 3)]
     return run(tf, *found) + refused
+
+
+@case
+def triangles_that_cannot_be_inverted(tf):
+    invert = tf.contrib.distributions.bijectors.MatrixInverseTriL(validate_args=True)
+    ones = np.ones([2, 2], np.float32)
+    asked = [ones, np.tril(ones, -1), ones[0]]
+    good = invert.forward(np.stack([np.tril(ones), 2 * np.tril(ones)]))
+    return run(tf, good) + [refusal(lambda x=x: run(tf, invert.forward(x))) for x in asked]
