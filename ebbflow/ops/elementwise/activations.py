@@ -227,7 +227,7 @@ def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     >>> float(silu(0.0))
     0.0
     """
-    features = convert(features, name="features")
+    features = operand(features, name="features")
     beta = convert(beta, features.dtype.base_dtype, name="beta")
     value = features * sigmoid(beta * features)
     return _kept_together(value, features, beta)
@@ -235,13 +235,13 @@ def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
 
 def swish_tf1(features: TensorLike) -> Tensor:
     """`silu` as TensorFlow 1 has it, without `beta`."""
-    features = convert(features, name="features")
+    features = operand(features, name="features")
     return _kept_together(features * sigmoid(features), features)
 
 
 def _kept_together(value: Any, *inputs: Any) -> Any:
     """Return `value`; in a graph behind the nodes that TensorFlow puts around a function with a gradient of its own."""
-    if not context.graph_scopes or context.current_graph() is None:
+    if not context.graph_scopes or context.current_graph() is None or not isinstance(value, Tensor):
         return value
     raw.Identity(value)
     return raw.IdentityN([value, *inputs])[0]
@@ -257,7 +257,7 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
     [-0.1587  0.      0.8413]
     """
     with name_scope(name, "Gelu", [features]):
-        features = convert(features, name="features")
+        features = operand(features, name="features")
         if not features.dtype.is_floating:
             raise ValueError(f"`features.dtype` must be a floating point tensor. Received: {features.dtype!r}")
         if approximate:

@@ -404,8 +404,8 @@ def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def _both_sides(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     hint = y.dtype.base_dtype if isinstance(y, Tensor) and not isinstance(x, Tensor) else None
-    x = convert(x, None, hint, name="x")
-    y = convert(y, None, x.dtype.base_dtype, name="y")
+    x = operand(x, None, hint, name="x")
+    y = operand(y, None, x.dtype.base_dtype, name="y")
     if x.dtype.base_dtype is not y.dtype.base_dtype:
         raise errors.WrongTypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
     return x, y
@@ -449,7 +449,7 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     np.float64(1.5)
     """
     if not isinstance(x, Tensor) and not isinstance(y, Tensor):
-        x = operand(x, name="x")
+        x, y = operand(x, name="x"), operand(y, name="y") if hasattr(type(y), "_as_operand") else y
     return truediv(x, y, name=name) if name is not None else typing.cast(Any, x) / y
 
 
@@ -476,7 +476,7 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     [0.5, 0.0]
     """
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
-        x = convert(x, name="x")
+        x = operand(x, name="x")
         one = convert(1, x.dtype.base_dtype, name="one")
         return DivNoNan(one, x, name=scope or None)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import dtypes
-from ebbflow.core.convert import convert, operand
+from ebbflow.core.convert import operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
@@ -189,7 +189,7 @@ def conj(x: TensorLike, name: str | None = None) -> Tensor:
     if getattr(getattr(x, "dtype", None), "is_floating", False):
         return x  # type: ignore[return-value]  # a tensor, as its dtype says
     with name_scope(name, "Conj", [x]) as scope:
-        x = convert(x, name="x")
+        x = operand(x, name="x")
         if x.dtype.is_complex or x.dtype is dtypes.variant:
             return raw.Conj(x, name=scope or None)
         if x.dtype.is_floating or x.dtype.is_integer:

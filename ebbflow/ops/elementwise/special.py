@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ebbflow.core import errors
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.shape import merge_dims
@@ -396,7 +396,7 @@ def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
     -inf
     """
     with name_scope(name, "erfcinv", [x]):
-        x = convert(x, name="start")
+        x = operand(x, name="start")
         return -ndtri(0.5 * x) * np.sqrt(0.5)
 
 

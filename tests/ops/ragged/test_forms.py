@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 
 import numpy as np
 import pytest
@@ -180,6 +181,29 @@ def test_bad_keys():
             _ = rows[key]
     with pytest.raises(IndexError, match="Too many indices"):
         _ = rows[..., 0, 0, 0]
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("path", ["math.erfcinv", "math.reciprocal_no_nan", "nn.gelu", "nn.silu", "math.conj"])
+def test_functions_made_of_ops_take_rows(path, wrapped):
+    function = operator.attrgetter(path)(tf)
+    rows = tf.ragged.constant([[0.5, 0.25], [], [1.5]])
+    found = (tf.function(function) if wrapped else function)(rows)
+    np.testing.assert_array_equal(found.row_splits, rows.row_splits)
+    np.testing.assert_allclose(found.values, function(rows.values), rtol=1e-6)
+
+
+@pytest.mark.parametrize("path", ["truediv", "div", "div_no_nan", "divide"])
+def test_rows_are_divided(path):
+    v1 = tf.compat.v1
+    function = v1.div if path == "div" else getattr(tf.math, path, tf.divide)
+    value = v1.ragged.constant_value([[1.0, 3.0], [2.0]], dtype="float32")
+    rows = tf.ragged.constant([[2.0, 2.0], [4.0]])
+    for x, y in ((value, rows), (value, value), (rows, value), (rows, 2.0)):
+        dense = [getattr(each, "flat_values", each) for each in (x, y)]
+        found = function(x, y)
+        assert found.row_splits.numpy().tolist() == [0, 2, 3]
+        np.testing.assert_allclose(found.values, dense[0] / dense[1])
 
 
 def test_texts_in_rows_are_transcoded():
