@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from ebbflow.core import context, dtypes
-from ebbflow.core.convert import convert
+from ebbflow.core.convert import convert, operand
 from ebbflow.core.op import op
 from ebbflow.core.scopes import name_scope
 from ebbflow.core.tensor import Tensor
@@ -133,7 +133,7 @@ class _Test(NamedTuple):
 def _compare(scope, test, x, y, data, summarize, message, name):
     """Assert that `test` holds for every pair of elements."""
     with name_scope(name, scope, [x, y, data]):
-        x, y = convert(x, name="x"), convert(y, name="y")
+        x, y = _both_flat(operand(x, name="x"), operand(y, name="y"))
         if context.executing_eagerly():
             holds = test.of_tensors(x, y)
             if not holds._array.all():
@@ -148,6 +148,14 @@ def _compare(scope, test, x, y, data, summarize, message, name):
         if known_x is not None and known_y is not None and not np.all(test.of_arrays(known_x, known_y)):
             raise invalid(_lines(data, 3))
         return Assert(condition, data, summarize=summarize)
+
+
+def _both_flat(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Return both sides as tensors: of ragged ones the elements, broadcast to each other."""
+    if isinstance(x, Tensor) and isinstance(y, Tensor):
+        return x, y
+    first = raw.LogicalOr(raw.Equal(x, y), True)
+    return raw.SelectV2(first, x, y).flat_values, raw.SelectV2(raw.LogicalNot(first), x, y).flat_values
 
 
 def _difference(sign, x, y, holds, data, summarize, message):

@@ -206,6 +206,20 @@ def test_rows_are_divided(path):
         np.testing.assert_allclose(found.values, dense[0] / dense[1])
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("name, other, holds", [
+    ("assert_less", 5, True), ("assert_less", 3, False), ("assert_greater_equal", [[1], [3]], True),
+    ("assert_none_equal", [[7], [3]], False), ("assert_equal", tf.ragged.constant([[1, 2], [3]]), True),
+])  # fmt: skip
+def test_rows_are_asserted(name, other, holds, wrapped):
+    def check():
+        getattr(tf.debugging, name)(tf.ragged.constant([[1, 2], [3]]), other)
+
+    check = tf.function(check) if wrapped else check
+    with contextlib.nullcontext() if holds else pytest.raises(tf.errors.InvalidArgumentError, match="did not hold"):
+        check()
+
+
 def test_texts_in_rows_are_transcoded():
     rows = tf.strings.unicode_transcode(tf.ragged.constant([["a", "é"], ["b"]]), "UTF-8", "UTF-16-BE")
     assert rows.to_list() == [[b"\x00a", b"\x00\xe9"], [b"\x00b"]]
