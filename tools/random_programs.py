@@ -137,6 +137,9 @@ class Maker:
         w /= max(inner, 1) ** 0.5
         if transpose:
             return lambda pool, turns, variable: tf.einsum("...ij,ik->...jk", pool[i], w)
+        if len(self.pool[i]) == 3 and self.rng.random() < 0.5:
+            equation = self.rng.choice(["abc,cd->adb", "abc,cd->bda", "abc,cd->abd", "abc,cd->dba"])
+            return lambda pool, turns, variable: tf.einsum(equation, pool[i], w)
         return lambda pool, turns, variable: tf.tensordot(pool[i], w, 1)
 
     def any_shape(self) -> Any:
@@ -196,6 +199,39 @@ class Maker:
 
         return step
 
+    def any_turns(self) -> Any:
+        """Turns that take what stands at their counters, along any axis; with choices, in a loop of another."""
+        tf, i = self.tf, self._pick(1)
+        if i is None or 0 in self.pool[i] or np.prod(self.pool[i]) > 1 << 12:
+            return None
+        axis, how, chosen = self._axis(i), self.rng.choice(["index", "end", "gather"]), self.rng.choice("ncv")
+        length, nested, limit = self.pool[i][axis], self.rng.random() < 0.4, self.rng.uniform(-1, 1)
+
+        def take(x: Any, t: Any) -> Any:
+            if how == "gather":
+                return tf.gather(x, t, axis=axis)
+            return x[(slice(None),) * axis + (t if how == "index" else -1 - t,)]
+
+        def turn(x: Any, t: Any, a: Any) -> Any:
+            go = lambda: tf.tanh(a * 0.5 + take(x, t))
+            if chosen == "n":
+                return go()
+            holds = tf.equal(t % 2, 0) if chosen == "c" else tf.reduce_sum(a) > limit
+            return tf.cond(holds, go, lambda: a * 0.7 + 0.1)
+
+        def step(pool: list[Any], turns: Any, variable: Any) -> Any:
+            x, inner = pool[i], 2 if nested and length > 1 else 1
+            loop = lambda t, a: tf.while_loop(lambda j, a: j < inner, lambda j, a: (j + 1, turn(x, t + j, a)), (0, a))[
+                1
+            ]
+            return tf.while_loop(
+                lambda t, a: t < min(length, 6) - inner + 1,
+                lambda t, a: (t + 1, loop(t, a) if inner > 1 else turn(x, t, a)),
+                (0, tf.zeros_like(take(x, 0))),
+            )[1]
+
+        return step
+
     def any_choice(self) -> Any:
         tf, i, j = self.tf, self._pick(), self._pick()
         limit = self.rng.uniform(-1, 1)
@@ -231,7 +267,7 @@ class Maker:
 
 KINDS = (
     *("unary", "unary", "unary", "binary", "binary", "binary"),
-    *("fold", "product", "shape", "shape", "rows", "loop", "choice", "scan", "state"),
+    *("fold", "product", "shape", "shape", "rows", "loop", "turns", "choice", "scan", "state"),
 )
 """What steps are made of, as often as it stands here."""
 
