@@ -36,7 +36,7 @@ class CheckpointBase(AutoTrackable):
 
     def _make_counter(self) -> Any:
         with device_scope("/cpu:0"):
-            return VariableV1(0, trainable=False, dtype=dtypes.int64, name=_COUNTER, use_resource=True, collections=[])
+            return VariableV1(0, trainable=False, dtype=dtypes.int64, name=_COUNTER, use_resource=True)
 
     def _maybe_create_save_counter(self) -> None:
         if self._save_counter is None:

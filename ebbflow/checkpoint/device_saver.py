@@ -7,6 +7,7 @@ single objects of a checkpoint by their numbers. Checkpoints of objects and of n
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -135,9 +136,25 @@ class _Note(SaveableObject):
 
 def frozen_saver(root_trackable: Trackable) -> MultiDeviceSaver:
     """Return the saver of what an object holds now; what is added to it later is not saved."""
-    named, message, _, registered = serialize_gathered_objects(ObjectGraphView(root_trackable))
+    return MultiDeviceSaver.from_saveables(*_frozen(ObjectGraphView(root_trackable)))
+
+
+def _frozen(view: ObjectGraphView, object_map: Any = None) -> tuple[list[SaveableObject], dict[str, dict[str, Any]]]:
+    """Return the saveables of what a view shows now, the graph of objects among them, and what savers take."""
+    named, message, _, registered = serialize_gathered_objects(view, object_map)
     about = SaveSpec(convert(messages.serialize(message)), "", OBJECT_GRAPH_PROTO_KEY)
-    return MultiDeviceSaver.from_saveables([*named, _Note(about)], registered)
+    return [*named, _Note(about)], registered
+
+
+def frozen_saveable_objects(
+    graph_view: ObjectGraphView, object_map: Any = None, to_graph: Any = None
+) -> list[SaveableObject]:
+    """Return what a `tf.compat.v1.train.Saver` takes to write a checkpoint of objects, as they are now.
+
+    `to_graph` is the graph in which the saver will be; `object_map` says which objects there stand for others.
+    """
+    with to_graph.as_default() if to_graph is not None else contextlib.nullcontext():
+        return _frozen(graph_view, object_map)[0]
 
 
 def serialize_gathered_objects(

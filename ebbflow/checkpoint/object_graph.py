@@ -7,6 +7,7 @@ Nodes are numbered and keys are made as TensorFlow does. Knows trackable objects
 from __future__ import annotations
 
 import functools
+import importlib
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,6 +72,13 @@ class ObjectGraphView(TrackableView):
         named = [SaveableObject(piece.value, [SaveSpec(piece.value, piece.spec, piece.key)], piece.key)
                  for piece in described.pieces]  # fmt: skip
         return named, described.message, {}
+
+    def frozen_saveable_objects(
+        self, object_map: Any = None, to_graph: Any = None, call_with_mapped_captures: object = None
+    ) -> list[SaveableObject]:
+        """Return what a `tf.compat.v1.train.Saver` takes to write a checkpoint of these objects, as they are now."""
+        savers = importlib.import_module("ebbflow.checkpoint.device_saver")  # it knows views
+        return savers.frozen_saveable_objects(self, object_map, to_graph)
 
     def breadth_first_traversal(self) -> tuple[list[Any], ObjectIdentityDictionary]:
         """Return all objects, nearest first, and the path to each."""

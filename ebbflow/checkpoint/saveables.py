@@ -179,7 +179,7 @@ def saveable_objects_for_op(op: Any, name: str) -> Iterator[SaveableObject]:
         yield from _slices(list(op), name)
     elif isinstance(op, ResourceVariable):
         yield ResourceVariableSaveable(op._read if op._in_graph else op, "", name)
-    elif isinstance(op, Trackable) and not isinstance(op, Variable):
+    elif isinstance(op, Trackable) and not hasattr(op, "_graph_tensor"):  # a distributed variable is many
         yield from _of_trackable(op, name)
     elif context.executing_eagerly():
         raise ValueError(f"Can only save/restore ResourceVariables when executing eagerly, got type: {type(op)}.")

@@ -84,6 +84,10 @@ class DistributedVariable(DistributedValues, Variable):
         return self._get().graph
 
     @property
+    def _devices(self) -> tuple[str, ...]:
+        return tuple(value.device for value in self._values)
+
+    @property
     def initializer(self) -> Any:
         return None if not self._in_graph else [value.initializer for value in self._values]
 

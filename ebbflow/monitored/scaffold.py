@@ -7,9 +7,11 @@ collection of the graph first, so that several scaffolds of one graph share them
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ebbflow.checkpoint.saver import get_saver_or_default
+from ebbflow.checkpoint.checkpoint import CheckpointBase
+from ebbflow.checkpoint.object_graph import ObjectGraphView
+from ebbflow.checkpoint.saver import Saver, get_saver_or_default
 from ebbflow.core import context
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import Effect, Feeds, Nested
@@ -19,10 +21,6 @@ from ebbflow.ops.arrays.joining import concat
 from ebbflow.state import functions, shared_resources
 from ebbflow.state.lookup.interface import tables_initializer
 from ebbflow.summary import ops as summary
-
-if TYPE_CHECKING:
-    from ebbflow.checkpoint.saver import Saver
-
 
 USE_DEFAULT = object()
 """Given for an argument: the default is meant, where None means: none."""
@@ -82,6 +80,8 @@ class Scaffold:
             self._summary_op = get("summary_op", GraphKeys.SUMMARY_OP, summary.merge_all)
         if self._saver is None:
             self._saver = get_saver_or_default()
+        if isinstance(self._saver, CheckpointBase):
+            self._saver = Saver(ObjectGraphView(self._saver).frozen_saveable_objects(), sharded=True)
         self._saver.build()
         context.default_graph().finalize()
         return self

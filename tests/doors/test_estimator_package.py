@@ -118,12 +118,14 @@ STRATEGIES = """
         x = np.linspace(-1, 1, 64).astype(np.float32)[:, None]
         return tf.data.Dataset.from_tensor_slices((x, 2 * x)).repeat().batch(16)
 
-    for strategy in (tf.distribute.OneDeviceStrategy("/cpu:0"), tf.distribute.experimental.CentralStorageStrategy()):
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2)
+    one, shared = tf.distribute.OneDeviceStrategy("/cpu:0"), tf.distribute.experimental.CentralStorageStrategy()
+    for strategy in (one, shared, tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])):
         config = tf.estimator.RunConfig(tempfile.mkdtemp(), train_distribute=strategy, eval_distribute=strategy)
         model = tf.estimator.Estimator(model_fn, config=config)
         model.train(rows, steps=60)
         print(model.evaluate(rows, steps=2)["loss"] < 1e-3, round(float(model.get_variable_value("w").item()), 2))
-    one = tf.distribute.OneDeviceStrategy("/cpu:0")
     asked = type("Asked", (), {"train_distribute": one, "eval_distribute": None, "remote_cluster": None})()
     os.environ["TF_CONFIG"] = json.dumps(
         {"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index": 1}})
@@ -137,4 +139,28 @@ STRATEGIES = """
 
 
 def test_estimators_train_with_the_strategy_of_their_config():
-    assert python(STRATEGIES) == ["True", "2.0", "True", "2.0", "True", "False", "1", "2", "True"]
+    assert python(STRATEGIES) == [*["True", "2.0"] * 3, "True", "False", "1", "2", "True"]
+
+
+KERAS = """
+    import tempfile
+    import numpy as np
+    import ebbflow as tf
+
+    x = np.random.RandomState(0).rand(64, 3).astype(np.float32)
+    rows = lambda: tf.data.Dataset.from_tensor_slices((x, x.sum(1, keepdims=True))).repeat(20).batch(16)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
+    model.compile("sgd", "mse")
+    weights = [np.full((3, 1), 2.0, np.float32), np.zeros(1, np.float32)]
+    model.set_weights(weights)
+    made = tf.keras.estimator.model_to_estimator(model, model_dir=tempfile.mkdtemp())
+    before = made.evaluate(rows, steps=4)["loss"]
+    after = made.train(rows, steps=40).evaluate(rows, steps=4)["loss"]
+    print(np.isclose(before, np.mean(x.sum(1) ** 2)), after < before)
+    names = [name for name, _ in tf.train.list_variables(made.model_dir)]
+    print("_CHECKPOINTABLE_OBJECT_GRAPH" in names, "layer_with_weights-0/kernel/.ATTRIBUTES/VARIABLE_VALUE" in names)
+"""
+
+
+def test_a_keras_model_is_an_estimator_that_saves_objects():
+    assert python(KERAS, TF_USE_LEGACY_KERAS="1") == ["True"] * 4

@@ -50,6 +50,8 @@ python.util.deprecation.hide_attribute_from_api
 [platform.gauges]
 python.profiler.trace.Trace
 python.eager.monitoring.: BoolGauge Counter IntGauge Sampler StringGauge
+[summary.profiler]
+python.profiler.profiler_v2.: Profile ProfilerOptions start stop
 [platform.module_wrapper]
 python.util.module_wrapper.TFModuleWrapper
 python.util.tf_export.ESTIMATOR_API_NAME
