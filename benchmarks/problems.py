@@ -326,6 +326,14 @@ def projected_lstm_data(random, steps, batch, width):
     return parameters, {"x": _normal(random, steps, batch, width)}
 
 
+def columns_rnn_data(random, batch, steps, width, units):
+    parameters = {
+        "w": _normal(random, width, units, scale=(width + units) ** -0.5),
+        "u": _normal(random, units, units, scale=(width + units) ** -0.5),
+    }
+    return parameters, {"x": _normal(random, batch, steps, width)}
+
+
 def one_tensor_data(random, n):
     return {}, {"x": _normal(random, n, n)}
 
@@ -433,6 +441,13 @@ PROBLEMS = {
             {"steps": 64, "batch": 32, "width": 128},
             {"steps": 3, "batch": 2, "width": 4},
             flops=lstm_steps_flops,
+        ),
+        Problem(
+            "columns_rnn_step",
+            "sgd",
+            columns_rnn_data,
+            {"batch": 20, "steps": 40, "width": 32, "units": 64},
+            {"batch": 2, "steps": 5, "width": 3, "units": 4},
         ),
     )
 }

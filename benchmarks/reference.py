@@ -191,6 +191,15 @@ def _projected_lstm(p, x):
     return _lstm_steps({"w": np.concatenate([p["wx"], p["wh"]]), "b": p["b"]}, x)
 
 
+def _columns_rnn(p, x):
+    h = np.zeros((len(x), p["u"].shape[0]), x.dtype)
+    total = 0.0
+    for t in range(x.shape[1]):
+        h = h * 0.5 if t % 4 == 3 else np.tanh(x[:, t] @ p["w"] + h @ p["u"])
+        total += np.mean(h**2)
+    return total / x.shape[1]
+
+
 MODELS: dict[str, Callable] = {
     "gemm": lambda p, x, y: x @ y,
     "lstm_cell": _lstm_cell,
@@ -211,5 +220,6 @@ MODELS: dict[str, Callable] = {
     "fused_fed_back": lambda p, x, y, z: (x + y) * z,
     "lstm_64_steps": _lstm_steps,
     "projected_lstm_step": _projected_lstm,
+    "columns_rnn_step": _columns_rnn,
 }
 assert set(MODELS) == set(PROBLEMS)

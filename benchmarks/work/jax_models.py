@@ -178,6 +178,15 @@ def lstm_steps(p, x):
     return jnp.mean(lax.scan(step, (start, start), x)[1])
 
 
+def columns_rnn(p, x):
+    def step(h, t):
+        h = lax.cond(t % 4 == 3, lambda: h * 0.5, lambda: jnp.tanh(x[:, t] @ p["w"] + h @ p["u"]))
+        return h, mean_square(h)
+
+    start = jnp.zeros((x.shape[0], p["u"].shape[0]))
+    return jnp.mean(lax.scan(step, start, jnp.arange(x.shape[1]))[1])
+
+
 MODELS = {
     "gemm": gemm,
     "lstm_cell": lstm_cell,
@@ -197,4 +206,5 @@ MODELS = {
     "fused_fed_back": fused,
     "lstm_64_steps": lstm_steps,
     "projected_lstm_step": projected_lstm,
+    "columns_rnn_step": columns_rnn,
 }

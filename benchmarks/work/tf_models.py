@@ -211,6 +211,18 @@ def projected_lstm(p, x):
     return mean_square(tf.while_loop(lambda t, *_: t < steps, step, loop, maximum_iterations=steps)[3].stack())
 
 
+def columns_rnn(p, x):
+    """Return the mean square of all states of a net that reads `x[:, t]`, and rests in every fourth step."""
+    batch, steps, _ = x.shape
+
+    def step(t, h, total):
+        h = tf.cond(tf.equal(t % 4, 3), lambda: h * 0.5, lambda: tf.tanh(x[:, t] @ p["w"] + h @ p["u"]))
+        return t + 1, h, total + mean_square(h)
+
+    start = (tf.constant(0), tf.zeros([batch, p["u"].shape[0]]), tf.constant(0.0))
+    return tf.while_loop(lambda t, *_: t < steps, step, start, maximum_iterations=steps)[2] / steps
+
+
 MODELS = {
     "gemm": gemm,
     "lstm_cell": lstm_cell,
@@ -230,4 +242,5 @@ MODELS = {
     "fused_fed_back": fused,
     "lstm_64_steps": lstm_steps,
     "projected_lstm_step": projected_lstm,
+    "columns_rnn_step": columns_rnn,
 }

@@ -182,6 +182,15 @@ def projected_lstm(p, x):
     return mean_square(torch.stack(states))
 
 
+def columns_rnn(p, x):
+    h = x.new_zeros(x.shape[0], p["u"].shape[0])
+    total = 0.0
+    for t in range(x.shape[1]):
+        h = h * 0.5 if t % 4 == 3 else torch.tanh(torch.addmm(x[:, t] @ p["w"], h, p["u"]))
+        total = total + mean_square(h)
+    return total / x.shape[1]
+
+
 def lstm_steps(p, x):
     h = c = torch.zeros_like(x[0])
     total = 0.0
@@ -236,6 +245,7 @@ MODELS = {
     "fused_fed_back": fused,
     "lstm_64_steps": lstm_steps,
     "projected_lstm_step": projected_lstm,
+    "columns_rnn_step": columns_rnn,
 }
 OTHER_MODELS = {
     "while_1000": {"script": while_1000_script},

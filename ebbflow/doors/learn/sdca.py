@@ -141,54 +141,39 @@ class SDCAOptimizer:
         raise ValueError(f"SDCAOptimizer does not support column type {kind_of(column)}.")
 
 
-class SDCALogisticClassifier(LinearClassifier):
+class _Solved:
+    """What linear models share that are solved so."""
+
+    def __init__(
+        self,
+        example_id_column: str,
+        feature_columns: Iterable[Any],
+        weight_column_name: str | None = None,
+        model_dir: str | None = None,
+        l1_regularization: float = 0.0,
+        l2_regularization: float = 1.0,
+        num_loss_partitions: int | None = None,
+        config: object = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        partitioner: Callable[..., Any] | None = None,
+    ):
+        solver: Any = SDCAOptimizer(
+            example_id_column, num_loss_partitions or _workers(config), None, l1_regularization, l2_regularization,
+            partitioner=partitioner,
+        )  # fmt: skip
+        made: Any = super().__init__
+        made(
+            feature_columns, model_dir, weight_column_name=weight_column_name, optimizer=solver, config=config,
+            feature_engineering_fn=feature_engineering_fn,
+        )  # fmt: skip
+
+
+class SDCALogisticClassifier(_Solved, LinearClassifier):
     """Logistic regression of two classes, solved so."""
 
-    def __init__(
-        self,
-        example_id_column: str,
-        feature_columns: Iterable[Any],
-        weight_column_name: str | None = None,
-        model_dir: str | None = None,
-        l1_regularization: float = 0.0,
-        l2_regularization: float = 1.0,
-        num_loss_partitions: int | None = None,
-        config: object = None,
-        feature_engineering_fn: Callable[..., Any] | None = None,
-        partitioner: Callable[..., Any] | None = None,
-    ):
-        solver: Any = SDCAOptimizer(
-            example_id_column, num_loss_partitions or _workers(config), None, l1_regularization, l2_regularization,
-            partitioner=partitioner,
-        )  # fmt: skip
-        super().__init__(
-            feature_columns, model_dir, weight_column_name=weight_column_name, optimizer=solver, config=config
-        )
 
-
-class SDCALinearRegressor(LinearRegressor):
+class SDCALinearRegressor(_Solved, LinearRegressor):
     """Linear regression, solved so."""
-
-    def __init__(
-        self,
-        example_id_column: str,
-        feature_columns: Iterable[Any],
-        weight_column_name: str | None = None,
-        model_dir: str | None = None,
-        l1_regularization: float = 0.0,
-        l2_regularization: float = 1.0,
-        num_loss_partitions: int | None = None,
-        config: object = None,
-        feature_engineering_fn: Callable[..., Any] | None = None,
-        partitioner: Callable[..., Any] | None = None,
-    ):
-        solver: Any = SDCAOptimizer(
-            example_id_column, num_loss_partitions or _workers(config), None, l1_regularization, l2_regularization,
-            partitioner=partitioner,
-        )  # fmt: skip
-        super().__init__(
-            feature_columns, model_dir, weight_column_name=weight_column_name, optimizer=solver, config=config
-        )
 
 
 def _workers(config: Any) -> int:
