@@ -116,7 +116,9 @@ def add_up(parts: list[Any]) -> Any:
 def _added(parts: list[Any]) -> Any:
     """Return the sum of eager tensors that nobody listens to: what AddN gives, without asking for it by name."""
     first, dtype = parts[0]._array, parts[0]._dtype
-    if first.size >= LARGE or any(p._dtype is not dtype or p._array.shape != first.shape for p in parts):
+    if any(p._array.__class__ is not np.ndarray for p in parts) or first.size >= LARGE:  # spread over a mesh, or large
+        return raw.AddN(parts)
+    if any(p._dtype is not dtype or p._array.shape != first.shape for p in parts):
         return raw.AddN(parts)
     total = np.add(first, parts[1]._array, out=np.empty(first.shape, first.dtype))
     for part in parts[2:]:

@@ -8,6 +8,12 @@ import ebbflow as tf
 from ebbflow.distribute import device_util
 
 
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """A process that is connected to no cluster, whatever it did before."""
+    monkeypatch.setattr(device_util, "connected", [])
+
+
 @pytest.mark.parametrize(
     "name, default, whole",
     [

@@ -372,8 +372,7 @@ def _(call, grad):
     flat = raw.Reshape(where, [-1])
     rows = raw.Reshape(grad, raw.ConcatV2([[-1], raw.Shape(values)[1:]], 0))
     used = raw.Where(raw.GreaterEqual(flat, 0))[:, 0]
-    places = raw.ExpandDims(raw.GatherV2(flat, used, 0), 1)
-    grad_values = raw.ScatterNd(places, raw.GatherV2(rows, used, 0), raw.Shape(values))
+    grad_values = IndexedSlices(raw.GatherV2(rows, used, 0), raw.GatherV2(flat, used, 0), raw.Shape(values))
     free = raw.Where(raw.Less(flat, 0))[:, 0]
     rest = raw.Sum(raw.GatherV2(rows, free, 0), [0])
     axes, _ = raw.BroadcastGradientArgs(raw.Shape(call.default_value), raw.Shape(rest))
