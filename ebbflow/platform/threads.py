@@ -19,16 +19,20 @@ from ebbflow.platform import config
 
 def count() -> int:
     """Return how many threads may work on one computation."""
-    return config.get_intra_op_parallelism_threads() or _cores()
+    return config.get_intra_op_parallelism_threads() or cores()
 
 
 def between_ops() -> int:
     """Return how many ops may run at once."""
-    return config.get_inter_op_parallelism_threads() or _cores()
+    return config.get_inter_op_parallelism_threads() or cores()
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+@functools.cache
+def cores() -> int:
+    """Return how many CPUs this process may use: those that it may run on, at most as many as OMP_NUM_THREADS says."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    return min(usable, int(asked)) if asked.isdigit() and int(asked) else usable
 
 
 @functools.cache

@@ -242,6 +242,48 @@ def test_variables_that_a_loop_reads(made, monkeypatch):
     assert sum(n.op.name == "StatelessWhile" for region in made for n in region.region.nodes) == 3
 
 
+def test_rows_that_a_loop_looks_up_and_choices_that_read(made, monkeypatch):
+    table, weights, bias = tf.Variable(X[:, 0]), tf.Variable(W), tf.Variable(0.25)
+    ids = np.array([[0, 3], [5, 5], [2, 1]], np.int32)
+
+    def run():
+        @tf.function(autograph=False)
+        def train(ids, labels):
+            def step(i, a, loss):
+                words = tf.nn.embedding_lookup(table, ids[:, i])
+                a = tf.cond(
+                    tf.reduce_sum(a) > bias, lambda: tf.tanh(tf.matmul(a, weights) + words), lambda: words * bias
+                )
+                each = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels[:, i], logits=a)
+                return i + 1, a, loss + tf.reduce_sum(each)
+
+            with tf.GradientTape() as tape:
+                _, a, loss = tf.while_loop(lambda i, *_: i < 2, step, [0, tf.zeros([3, 4]), 0.0])
+                loss += tf.reduce_sum(a)
+            rows, *others = tape.gradient(loss, [table, weights, bias])
+            return [loss, tf.convert_to_tensor(rows), *others]
+
+        return train(tf.constant(ids), tf.constant(ids % 4))
+
+    close(*both_ways(monkeypatch, made, run))
+    assert sum(n.op.name == "StatelessWhile" for region in made for n in region.region.nodes) == 2
+
+
+def test_a_row_that_is_not_there_is_told_at_the_line_that_looks_it_up(made):
+    table = tf.Variable(X[:, 0])
+
+    @tf.function(autograph=False)
+    def f(ids):
+        step = lambda i, a: (i + 1, a + tf.gather(table, ids[i]))  # the line
+        return tf.while_loop(lambda i, a: i < 3, step, [0, tf.zeros([4])])[1]
+
+    np.testing.assert_allclose(f(tf.constant([0, 1, 5])), X[[0, 1, 5], 0].sum(0), rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"6 is not in \[0, 6\)") as told:
+        f(tf.constant([0, 6, 1]))
+    line = f.python_function.__code__.co_firstlineno + 2
+    assert f"{__file__}:{line}" in str(told.value)
+
+
 def test_a_loop_that_changes_what_it_reads_runs_turn_by_turn(made):
     counter = tf.Variable(0.0)
 

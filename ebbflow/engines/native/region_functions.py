@@ -67,7 +67,7 @@ class Parts:
                 at = unravelled(inside, loop.index, dims[: nest.axes])
                 for step in nest.steps:  # type: ignore[assignment]
                     step.row(inside, at)
-        self._call(body, number, inside, total, nest.work, UNIT if nest.is_flat else 1)
+        self._call(body, number, inside, total, threads.SLOWEST * nest.work, UNIT if nest.is_flat else 1)
         for step in folds:
             step.part = None
             step.joined(body, self._gathered[step])
@@ -77,16 +77,18 @@ class Parts:
         inside, shares = Body(), nest.shares
         shares.place(self._scratch)
         shares.write(inside)
-        self._call(body, number, inside, shares.parts, nest.work, waits=True)
+        turns = max(shares.loop.turns, 1)
+        patience = max(threads.SLOWEST * nest.work // turns, nest.work // 2)  # later, memory is at hand
+        self._call(body, number, inside, shares.parts, patience, waits=True)
 
     def _call(
-        self, body: Body, number: int, inside: Body, total: int, work: int, unit: int = 1, waits: bool = False
+        self, body: Body, number: int, inside: Body, total: int, patience: int, unit: int = 1, waits: bool = False
     ) -> None:
-        """Write a function of a range, and have it called for all ranges at once."""
+        """Write a function of a range, and have it called for all ranges at once: see `threads.call`."""
         self._define(f"void @work{number}", f"{self._taken}, i64 %me, i64 %begin, i64 %end", inside)
         self.texts += threads.parted(number, len(self.low.arguments) + 1, total, unit)
         pointers = [*[m.pointer for m in self.low.arguments], "%scratch"]
-        threads.call(body, number, pointers, self.workers, work, waits)
+        threads.call(body, number, pointers, self.workers, patience, waits)
         body.forget()
 
     def _begin_gathering(self, body: Body, inside: Body, step: Fold) -> None:

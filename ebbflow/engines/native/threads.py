@@ -106,8 +106,8 @@ def parted(number: int | str, pointers: int, total: int, unit: int) -> list[str]
     return ["\n".join(lines)]
 
 
-def call(body: Body, number: int | str, pointers: list[str], workers: int, work: int, waits: bool = False) -> None:
-    """Have so much work done, in additions.
+def call(body: Body, number: int | str, pointers: list[str], workers: int, patience: int, waits: bool = False) -> None:
+    """Have work done, by a team that is late when it takes longer than `patience`, in cycles.
 
     Who does it alone does the shares of a team, so that sums come out the same; but where threads wait for each other,
     all of it at once.
@@ -117,7 +117,7 @@ def call(body: Body, number: int | str, pointers: list[str], workers: int, work:
     for i, pointer in enumerate(pointers):
         body.do(f"store ptr {pointer}, ptr {body(f'getelementptr ptr, ptr {frame}, i64 {i}')}")
     if workers > 1:
-        shares, patience = 1 if waits else workers, max(PATIENCE, SLOWEST * work)
+        shares, patience = 1 if waits else workers, max(PATIENCE, patience)
         taken = f"ptr @part{number}, ptr {frame}, i32 {workers}, i64 {shares}, i64 {patience}"
         body.do(f"call void @together({taken})")
     else:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ebbflow.engines import enabled
-from ebbflow.platform import config
+from ebbflow.platform import config, threads
 
 PACKAGE = "onednn-cpu-gomp"
 FILE = "libdnnl.so.3"
@@ -247,12 +247,9 @@ _VNNI = (ISAS["avx2_vnni"] & ~ISAS["avx2"]) | (ISAS["avx512_core_vnni"] & ~ISAS[
 # --- threads ----------------------------------------------------------------------------------------------------------
 
 
-@functools.cache
 def cpus() -> int:
     """Return how many CPUs this process may use."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
-    return min(usable, int(asked)) if asked.isdigit() and int(asked) else usable
+    return threads.cores()
 
 
 def thread_count() -> int:

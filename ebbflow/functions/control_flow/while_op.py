@@ -6,6 +6,7 @@ unchanged. How a loop is differentiated is the business of `while_gradient`; wha
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -117,8 +118,8 @@ def _with_values(attrs: dict[str, Any]) -> tuple[list[tuple[int, Any]], Any, dic
     """
     bodies = {name: attrs[name] for name in ("cond", "body")}
     places = _places_of_reading(bodies["cond"], bodies["body"])
-    if places is None:
-        return None
+    if places is None:  # perhaps rows are looked up, or a choice reads: that module knows this one
+        return importlib.import_module("ebbflow.functions.control_flow.value_loops").with_values(attrs)
     scrap, shapes = FuncGraph("values"), attrs["output_shapes"]
     taken, types, dims, outputs = [], [], [], []
     inputs: dict[str, list[Any]] = {"cond": [], "body": []}

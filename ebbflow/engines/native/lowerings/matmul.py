@@ -194,7 +194,8 @@ def _parted(body: Body, a: Buffer, b: Buffer, out: Buffer, whole: int, wide: int
     body.functions += [inside.function(f"void @work{name}", f"{taken}, i64 %me, i64 %begin, i64 %end")]
     body.functions += threads.parted(name, 3, whole * wide, wide)
     body.needs |= inside.needs
-    threads.call(body, name, pointers, threads.count(), out.dims[0] * out.dims[1] * a.dims[1])
+    patience = threads.SLOWEST * out.dims[0] * out.dims[1] * a.dims[1]
+    threads.call(body, name, pointers, threads.count(), patience)
 
 
 def blocks(total: int, size: int) -> list[tuple[int, int, int]]:

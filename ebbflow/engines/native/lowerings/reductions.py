@@ -130,6 +130,8 @@ def guard_range(low: Lowering, labels: Held, classes: int, known: np.ndarray | N
             raise Refused("a label is no class")
         return
     given = {m for m in low.arguments[: len(low.region.inputs)] if m.pointer not in low.changed}
+    if isinstance(labels, Buffer) and labels.row is not None and labels.memory in given:
+        labels = Buffer(labels.memory, labels.memory.dims)  # taken at a counter: all that may be are looked at
     if any(memory not in given and not memory.is_constant for memory in labels.reads):
         raise Refused("labels are looked at before anything is computed, so they must be given")
     low.guards.append(lambda body: _outside(body, labels, classes, labels.dims, []))
