@@ -38,9 +38,7 @@ class LoopFlows:
 
     def __init__(self, node: Node, known: dict[Value, np.ndarray]):
         dims = [v.dims for v in node.inputs]
-        self.test, tests = _with_inner(_flow(node.attrs["cond"], dims))
-        self.body, steps = _with_inner(_flow(node.attrs["body"], dims))
-        self.inner = tests | steps
+        self.test, self.body = (_with_inner(_flow(node.attrs[name], dims)) for name in ("cond", "body"))
         self.turns: int | None = None
         self.ends: dict[int, np.ndarray] = {}
         self.growth: dict[int, int] = {}  # by how many elements a list grows in a turn
@@ -84,7 +82,7 @@ class ChoiceFlows:
 
     def __init__(self, node: Node):
         graphs = (node.attrs["then_branch"], node.attrs["else_branch"])
-        self.flows = [_with_inner(_flow(graph, [v.dims for v in node.inputs[1:]]))[0] for graph in graphs]
+        self.flows = [_with_inner(_flow(graph, [v.dims for v in node.inputs[1:]])) for graph in graphs]
         for flow in self.flows:
             del flow.outputs[len(node.outputs) :]  # a branch may have further ones, which nobody asked this node for
 
@@ -237,11 +235,9 @@ def with_loops(flow: Flow, loops: dict[Node, LoopFlows]) -> Flow:
     return substitution.flow(flow, nodes)
 
 
-def _with_inner(flow: Flow) -> tuple[Flow, dict[Node, LoopFlows]]:
-    """Return a loop's function with its own loops noted, and these."""
-    flow, loops = sized(flow)
-    flow = _with_choices(with_loops(flow, loops))
-    return flow, {n: n.attrs["_loop"] for n in flow.nodes if "_loop" in n.attrs}
+def _with_inner(flow: Flow) -> Flow:
+    """Return a loop's function with its own loops and choices noted."""
+    return _with_choices(with_loops(*sized(flow)))
 
 
 def _with_choices(flow: Flow) -> Flow:

@@ -64,7 +64,7 @@ class _Copies:
             return getter(name, *args, trainable=trainable, collections=collections, **kwargs)
 
     def _accompany(self, getter: Any, name: str, local: Any, args: Any, kwargs: Any) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say which variables go with a local one")
 
     def _second(self, getter: Any, name: str, kind: str, collection: str, args: Any, kwargs: Any) -> Any:
         """Return a variable like another, below a name."""

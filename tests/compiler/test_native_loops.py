@@ -55,6 +55,7 @@ def picked(x, w):
 
     def turn(i, a):
         found = a + x[:, i, :3] + x[..., 2 - i][:, :3] + x[i, 2 - i, tf.newaxis, :3] + x[:, -1 - i, 1:]
+        found += x[tf.newaxis, :, i, 1:][0]
         return i + 1, found + tf.gather(x, i, axis=1)[:, :3] + tf.gather(x, 2 - i)[0, 1:]
 
     return tf.while_loop(lambda i, a: i < 3, turn, [0, tf.zeros([6, 3])])
@@ -322,6 +323,15 @@ def test_what_does_not_change_is_computed_before(made):
     before = low.steps[: low.steps.index(turns)]
     assert sum(type(s).__name__ == "Block" for s in before) == 1  # w turned round
     assert sum(type(s).__name__ == "Product" for s in turns.steps) == 1
+
+
+def test_a_gather_counts_from_the_end_no_more_in_a_loop_than_elsewhere(made):
+    @tf.function(autograph=False)
+    def f(x):
+        return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a + tf.gather(x, i - 3)), [0, x[0]])[1]
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"-3 is not in \[0, 6\)"):
+        f(tf.constant(X))
 
 
 def test_an_index_out_of_range_is_an_error_still():

@@ -14,7 +14,7 @@ import numpy as np
 
 from ebbflow.compiler.flow import Node, Rewrite, Value, constant
 from ebbflow.core import dtypes
-from ebbflow.ops.linalg.einsum import REST, parse
+from ebbflow.ops.linalg.einsum import REST, parse, roles
 
 
 def as_product(node: Node, rewrite: Rewrite) -> Value | None:
@@ -25,9 +25,7 @@ def as_product(node: Node, rewrite: Rewrite) -> Value | None:
     (ta, tb), out = parse(node.attrs["equation"])
     if any(REST in term or len(set(term)) < len(term) for term in (ta, tb, out)):
         return None
-    batch = [label for label in ta if label in tb and label in out]
-    inner = [label for label in ta if label in tb and label not in out]
-    rows, columns = [label for label in ta if label not in tb], [label for label in tb if label not in ta]
+    batch, inner, rows, columns = roles(ta, tb, out)
     if not inner or not set(rows + columns) <= set(out) or not all(v.is_static and v.size for v in values):
         return None
     made = _Rewriting(node, rewrite)

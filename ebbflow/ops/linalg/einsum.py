@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import numpy as np
@@ -193,12 +193,19 @@ def _sum(xp, x, axes):
     return xp.sum(x.astype(np.float32), axis=axes).astype(x.dtype)
 
 
+def roles(ta: Term, tb: Term, keep: Container[str]) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return the labels of two terms as a product has them: of both and kept, of both and summed, of one alone."""
+    return (
+        [label for label in ta if label in tb and label in keep],
+        [label for label in ta if label in tb and label not in keep],
+        [label for label in ta if label not in tb],
+        [label for label in tb if label not in ta],
+    )
+
+
 def _contract(xp, a, ta, b, tb, keep):
     """Return the product of two arrays over the labels that both have and the output lacks, and its labels."""
-    batch = [label for label in ta if label in tb and label in keep]
-    inner = [label for label in ta if label in tb and label not in keep]
-    rows = [label for label in ta if label not in tb]
-    columns = [label for label in tb if label not in ta]
+    batch, inner, rows, columns = roles(ta, tb, keep)
     left = _as_matrices(a, ta, batch, rows, inner)
     right = _as_matrices(b, tb, batch, inner, columns)
     sizes = {**dict(zip(tb, b.shape, strict=True)), **dict(zip(ta, a.shape, strict=True))}

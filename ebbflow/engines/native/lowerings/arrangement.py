@@ -129,9 +129,10 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     axis = int(known(node, 2)) % len(params.dims) if node.op.name == "GatherV2" else 0
     batch = int(node.attrs.get("batch_dims", 0))
     batch += len(indices.dims) if batch < 0 else 0
-    if node.inputs[1] in low.ranges and not indices.dims:
+    within = _stays_within(low, node.inputs[1], params.dims[axis])
+    if within and not indices.dims:
         return at_counter(low, params, axis, node.inputs[1])
-    if not _stays_within(low, node.inputs[1], params.dims[axis]):
+    if not within:
         guard_range(low, indices, params.dims[axis], node.inputs[1].known)
     end = axis + len(indices.dims) - batch
     table = low.in_memory(params)

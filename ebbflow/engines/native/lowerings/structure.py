@@ -140,18 +140,18 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
 
 @lowers("StridedSlice")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
-    picked, moving = _picked(low, node, held[0].dims)
+    picked, moving = _picked(node, held[0].dims)
     found = held[0]
     for axis in sorted(moving, reverse=True):
         found = at_counter(low, found, axis, moving[axis])
-    starts, sizes, steps, final = _taken(found.dims, [item for i, item in enumerate(picked) if i not in moving])
+    starts, sizes, steps, final = _taken(found.dims, picked)
     return reshaped(low, sliced(found, starts, sizes, steps), final)
 
 
 @lowers("StridedSliceGrad")
 def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     dims, kind = tuple(node.outputs[0].dims), kind_of(node.outputs[0])
-    picked, moving = _picked(low, node, dims)
+    picked, moving = _picked(node, dims)
     if len(moving) > 1:
         raise Refused("two indices that are known only when it runs")
     out = low.room(kind, dims)
@@ -159,7 +159,7 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     place: Held = out
     for axis in moving:
         place = at_counter(low, out, axis, moving[axis])
-    starts, sizes, steps, _ = _taken(place.dims, [item for i, item in enumerate(picked) if i not in moving])
+    starts, sizes, steps, _ = _taken(place.dims, picked)
     if size_of(tuple(sizes)):
         place = sliced(place, starts, sizes, steps)
         assert isinstance(place, Buffer)
@@ -167,10 +167,9 @@ def _(low: Lowering, node: Any, held: list[Held]) -> Held:
     return out
 
 
-def _picked(low: Lowering, node: Any, dims: Dims) -> tuple[list[Any], dict[int, Any]]:
-    """Return what a slice takes, as NumPy's index with an item per axis (None for each new one).
-
-    And by item, the numbers that are indices, and are known only when it runs: those stay in a range of counters.
+def _picked(node: Any, dims: Dims) -> tuple[list[Any], dict[int, Any]]:
+    """Return what a slice takes, as NumPy's index with an item per axis (None for each new one), and apart from it
+    the numbers that are indices and are known only when it runs, by axis.
     """
     masks = tuple(node.attrs[m] for m in MASK_NAMES)
     begin, end, strides = (_numbers(node, i) for i in (1, 2, 3))
@@ -189,7 +188,8 @@ def _picked(low: Lowering, node: Any, dims: Dims) -> tuple[list[Any], dict[int, 
     index = numpy_index(dims, bounds[0], bounds[1], bounds[2], masks)
     items = _spread(index, len(dims))
     places = [i for i, item in enumerate(items) if item is not None]
-    return items, {places[axis]: value for axis, value in of_axis.items()}
+    gone = {places[axis] for axis in of_axis}
+    return [item for i, item in enumerate(items) if i not in gone], of_axis
 
 
 def _numbers(node: Any, i: int) -> list[Any]:
