@@ -18,6 +18,7 @@ from PIL import Image
 import ebbflow as tf
 from ebbflow.data import file_ops
 from ebbflow.data.readers import matching_files_dataset
+from ebbflow.ops.parsing import decode_ops
 
 Dataset = tf.data.Dataset
 
@@ -125,15 +126,55 @@ def gif_of(side, frames):
     return b"GIF89a" + struct.pack("<HHBBB", side, side, 0x80, 0, 0) + bytes(6) + frame * frames + b"\x3b"
 
 
+def jpeg_of(side):
+    data = bytearray(picture("JPEG"))
+    at = data.index(b"\xff\xc0") + 5
+    data[at : at + 4] = struct.pack(">HH", side, side)
+    return bytes(data)
+
+
+def bmp_of(side):
+    return b"BM" + struct.pack("<IHHIIiiHH", 54, 0, 0, 54, 40, side, side, 1, 24) + bytes(24)
+
+
 @pytest.mark.parametrize(
-    ("read", "data"),
-    [(tf.io.decode_png, png_of(2_000_000)), (tf.io.decode_image, png_of(2_000_000)),
-     (tf.io.decode_gif, gif_of(65535, 3000)), (tf.io.decode_image, gif_of(65535, 3000))],
-    ids=["png", "image of png", "gif", "image of gif"],
+    ("read", "data", "says"),
+    [(tf.io.decode_png, png_of(2_000_000), "initialize decoder"), (tf.io.decode_image, png_of(24_000), "too large"),
+     (tf.io.decode_gif, gif_of(65535, 3000), "GIF|OOM"), (tf.io.decode_image, gif_of(65535, 3000), "GIF|OOM"),
+     (tf.io.decode_jpeg, jpeg_of(14_000), "too large"), (tf.io.decode_image, jpeg_of(65_500), "too large"),
+     (lambda data: tf.io.decode_jpeg(data, channels=1), jpeg_of(23_171), "too large"),
+     (lambda data: tf.io.decode_jpeg(data, ratio=4), jpeg_of(65_500), "too large"),
+     (lambda data: tf.io.decode_and_crop_jpeg(data, [0, 0, 1, 1]), jpeg_of(14_000), "too large"),
+     (tf.io.decode_bmp, bmp_of(20_000), "less than 2\\^30")],
+    ids=["png", "image of png", "gif", "image of gif", "jpeg", "image of jpeg", "grey", "a quarter", "crop", "bmp"],
 )  # fmt: skip
-def test_pictures_that_would_fill_the_memory_are_refused(read, data):
-    with pytest.raises((tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError)):
+def test_pictures_that_would_fill_the_memory_are_refused(read, data, says):
+    with pytest.raises((tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError), match=says):
         read(data)
+
+
+def test_texts_are_inflated_a_little_at_a_time(monkeypatch):
+    monkeypatch.setattr(decode_ops, "LARGEST", 1 << 20)
+    monkeypatch.setattr(decode_ops, "STEP", 1 << 16)
+    bomb = zlib.compress(bytes(1 << 26))
+    tracemalloc.start()
+    try:
+        with pytest.raises(tf.errors.ResourceExhaustedError, match="grow beyond 1048576"):
+            tf.io.decode_compressed(bomb, "ZLIB")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("data", "form", "found"),
+    [(zlib.compress(b"abc" * 99)[:-4], "ZLIB", b"abc" * 99), (b"", "ZLIB", b""),
+     (gzip.compress(b"abc") + gzip.compress(b"de"), "GZIP", b"abcde"),
+     (zlib.compress(b"abc") + zlib.compress(b"de"), "ZLIB", b"abc")],
+    ids=["cut short", "nothing", "two parts", "bytes behind it"],
+)  # fmt: skip
+def test_texts_are_inflated_as_far_as_they_go(data, form, found):
+    assert tf.io.decode_compressed(data, form).numpy() == found
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from ebbflow.core import errors
 from ebbflow.ops.image import jpeg
 from ebbflow.ops.sizes import invalid, room_for
 
+MOST_PIXELS, LONGEST_SIDE = jpeg.MOST, 1_000_000  # TensorFlow's own limits: of a file's pixels, and a PNG's sides
 MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
@@ -86,10 +87,10 @@ def decode_jpeg(
     if pixels is not None:
         return pixels
     with opened(data, "jpeg") as image:
-        room_for((image.height, image.width, 3), 1)
         if channels == 0:
             channels = 1 if image.mode == "L" else 3
         wanted = MODES[channels]
+        jpeg.check_size(image.height, image.width, channels, ratio)
         if ratio > 1:
             image.draft(wanted, (max(image.width // ratio, 1), max(image.height // ratio, 1)))
         elif image.mode != "CMYK":
@@ -152,7 +153,10 @@ def encode_jpeg(
 def decode_png(data: bytes, channels: int = 0, wide: bool = False) -> np.ndarray:
     """Return the pixels of a PNG file as uint8, or uint16 where `wide`."""
     with opened(data, "png") as image:
-        room_for((image.height, image.width, 8), 1)
+        if max(image.height, image.width) > LONGEST_SIDE:
+            raise invalid(f"Invalid PNG. Failed to initialize decoder: {image.width} by {image.height}")
+        if image.height * image.width >= MOST_PIXELS:
+            raise invalid(f"PNG size too large for int: {image.width} by {image.height}")
         deep = _depth(data) == 16
         array = _png_array(image, deep, data)
         if not channels:
@@ -295,7 +299,8 @@ def decode_bmp(data: bytes, channels: int = 0) -> np.ndarray:
     if width <= 0 or not height:
         raise invalid(f"the BMP file states a size of {width} x {height}")
     stride = (width * own + 3) // 4 * 4
-    room_for((height, width, own), 1)
+    if height * width * own >= 2 * MOST_PIXELS:
+        raise invalid(f"Total possible pixel bytes must be less than 2^30, got {width} x {height} x {own}")
     if start > len(data) or len(data) - start < stride * (height - 1) + width * own:
         raise invalid(f"Incomplete bmp content, requires {start + stride * height} bytes, got {len(data)} bytes")
     body = data[start : start + stride * height].ljust(stride * height, b"\0")

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ebbflow.ops.sizes import room_for
+from ebbflow.ops.sizes import invalid
 
+MOST = 1 << 29
+"""Numbers that a file may give are fewer: TensorFlow's own limit."""
 SPACES = {1: "GRAY", 3: "RGB"}
 
 
@@ -41,16 +43,24 @@ def decode_jpeg(data: bytes, channels: int, ratio: int, smooth: bool, exact: boo
         return None
     if space not in ("Gray", "YCbCr", "RGB"):
         return None
-    room_for((height, width, 3), 1)
+    channels = channels or (1 if space == "Gray" else 3)
+    check_size(height, width, channels, ratio)
     least = {} if ratio == 1 else _least(height, width, ratio)
     if least is None:
         return None
-    wanted = SPACES[channels or (1 if space == "Gray" else 3)]
+    wanted = SPACES[channels]
     options = {"fastdct": not exact, "fastupsample": not smooth, "strict": not recover, **least}
     try:
         return library.decode_jpeg(data, wanted, **options)
     except ValueError:
         return None
+
+
+def check_size(height: int, width: int, channels: int, ratio: int) -> None:
+    """Refuse a file that says it has more pixels than anybody would want: a few bytes may."""
+    if -(-height // ratio) * -(-width // ratio) * channels >= MOST:
+        words = f"Image too large: {height} x {width} x {channels}, {MOST} numbers are the limit"
+        raise invalid(f"jpeg::Uncompress failed. Invalid JPEG data or crop window. {words}")
 
 
 def _least(height: int, width: int, ratio: int) -> dict[str, int] | None:

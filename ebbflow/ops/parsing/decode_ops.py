@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ from ebbflow.core import dtypes, errors
 from ebbflow.core.op import op
 from ebbflow.messages.tensors import content_proto, make_ndarray, make_tensor_proto
 from ebbflow.ops.declare import FLAT, same, scalar, show, unknown
-from ebbflow.ops.sizes import invalid
+from ebbflow.ops.sizes import invalid, memory
 from ebbflow.ops.strings.arrays import each, text_array
 from ebbflow.ops.strings.text_ops import number_of, numbers_of
 from ebbflow.platform.files import GFile, makedirs, read_bytes
@@ -213,7 +214,8 @@ def _in_quotes(text: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
 DecodeCompressed = op(
     'DecodeCompressed(bytes:string) -> (output:string) | compression_type: string = ""', shape=same, gradient=FLAT
 )
-LARGEST = 1 << 31  # bytes that one text may grow to
+LARGEST, STEP = 1 << 31, 1 << 24
+"""Bytes that one text may grow to, and that are inflated before it is looked at how many they are."""
 
 
 @DecodeCompressed.kernel
@@ -227,16 +229,20 @@ def _(xp, bytes, *, compression_type):
 
 
 def _inflated(text: bytes, window: int) -> bytes:
-    reader = zlib.decompressobj(window)
+    """Return inflated bytes; of those that are cut short, as TensorFlow, what is there."""
+    most, whole = min(LARGEST, memory() // 2), io.BytesIO()
     try:
-        result = reader.decompress(text, LARGEST)
+        while text:
+            reader = zlib.decompressobj(window)
+            while text and not reader.eof:
+                if whole.write(reader.decompress(text, STEP)) and whole.tell() > most:
+                    words = f"the bytes grow beyond {most} when they are inflated"
+                    raise errors.ResourceExhaustedError(None, None, words)
+                text = reader.unconsumed_tail
+            text = reader.unused_data if window == 31 else b""  # a file of gzip may have several parts
     except zlib.error as error:
         raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
-    if reader.unconsumed_tail:
-        raise errors.ResourceExhaustedError(None, None, f"the bytes grow beyond {LARGEST} when they are inflated")
-    if not reader.eof:
-        raise errors.DataLossError(None, None, "inflate() failed: the bytes are cut short")
-    return result
+    return whole.getvalue()
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------
