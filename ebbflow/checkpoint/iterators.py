@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ebbflow.checkpoint.checkpoint import Checkpoint
+from ebbflow.checkpoint.manager import CheckpointManager
 from ebbflow.checkpoint.saveables import SaveableObject, SaveSpec
 from ebbflow.data.iterator_state import DeserializeIterator, SerializeIterator
 from ebbflow.data.options import ExternalStatePolicy
@@ -47,3 +49,17 @@ def make_saveable_from_iterator(
     policy = policy_of(external_state_policy)
     resource = iterator._iterator_resource
     return IteratorSaveable(resource, resource.op.name, policy)
+
+
+def go_to_the_end(iterator: Any, checkpoint_args: dict[str, Any]) -> None:
+    """Go over an iterator, from where its last checkpoint was; a new one is made as often as the arguments say."""
+    if "checkpoint" in checkpoint_args:
+        raise ValueError("Invalid `checkpoint_args`. `checkpoint_args` are not allowed to include 'checkpoint'.")
+    checkpoint = Checkpoint(iterator=iterator)
+    manager = CheckpointManager(checkpoint, **checkpoint_args)
+    checkpoint.restore(manager.latest_checkpoint)
+    counter = checkpoint_args.get("step_counter")
+    for _ in iterator:
+        if counter is not None:
+            counter.assign_add(1)
+        manager.save(check_interval=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from typing import Any
@@ -35,18 +36,24 @@ class Files:
     ) -> Operation | None:
         """Write all elements to a directory; `shard_func` says the number of the file that an element goes to.
 
-        In a graph, return the op that does so.
+        With the arguments of a `tf.train.CheckpointManager` it is kept on the way where one was: a later call goes on
+        from there. In a graph, return the op that saves.
         """
-        if checkpoint_args is not None:
-            raise ValueError("checkpoint_args: a save that is cut off leaves nothing behind, so call `save` again")
         name = os.fspath(path)
         sharding = trace(shard_func or _shard_0, [self.element_spec], "shard_func", _number)
         saved.put_spec(name, self.element_spec)
-        written = saved.SaveDataset(
-            self._variant_tensor, name, sharding.captured, shard_func=sharding.body, compression=compression or "",
-            use_shard_func=shard_func is not None,
-        )  # fmt: skip
-        return None if context.executing_eagerly() else written
+        how: dict[str, Any] = {
+            "shard_func": sharding.body, "compression": compression or "", "use_shard_func": shard_func is not None,
+        }  # fmt: skip
+        if checkpoint_args is None:
+            written = saved.SaveDataset(self._variant_tensor, name, sharding.captured, **how)
+            return None if context.executing_eagerly() else written
+        if not context.executing_eagerly():
+            raise ValueError("`checkpoint_args` are only supported where ops run at once.")
+        writing = self._then(saved.SaveDatasetV2, name, sharding.captured, kind="_SaveDataset", **how)
+        checkpoints = importlib.import_module("ebbflow.checkpoint.iterators")  # a higher room, for the few who ask
+        checkpoints.go_to_the_end(iter(writing), checkpoint_args)
+        return None
 
     @classmethod
     def load(

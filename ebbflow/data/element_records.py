@@ -13,19 +13,34 @@ import numpy as np
 
 from ebbflow import messages
 from ebbflow.core import dtypes, errors
+from ebbflow.core.varint import to_varint
 from ebbflow.io import variants
-from ebbflow.messages.tensors import make_ndarray, make_tensor_proto
+from ebbflow.messages.tensors import content_proto, make_ndarray, shape_proto
 from ebbflow.ops.parsing.decode_ops import read_variants, write_variants
 from ebbflow.ops.ragged.composite_variants import Held, RaggedValue
 from ebbflow.ops.state.list_value import TensorList
 from ebbflow.ops.state.optional import OptionalValue
 
 
+def dtype_of(array: np.ndarray) -> dtypes.DType:
+    """Return the dtype of a tensor whose array this is."""
+    if array.dtype != object:
+        return dtypes.from_numpy(array.dtype)
+    texts = not array.size or isinstance(array.reshape(-1)[0], (bytes, str))
+    return dtypes.string if texts else dtypes.variant
+
+
 def record_of(array: np.ndarray) -> bytes:
-    """Return a tensor as bytes."""
-    if array.dtype != object or not array.size or isinstance(array.reshape(-1)[0], (bytes, str)):
-        return make_tensor_proto(array).SerializeToString()
-    return variants_record(array)
+    """Return a tensor as bytes, in TensorFlow's form of a saved one."""
+    dtype = dtype_of(array)
+    if dtype is dtypes.variant:
+        return variants_record(array)
+    if dtype is not dtypes.string:
+        return content_proto(array, dtype).SerializeToString()
+    message = messages.TensorProto(dtype=dtypes.string.as_datatype_enum, tensor_shape=shape_proto(array.shape))
+    texts = [text.encode() if isinstance(text, str) else text for text in array.reshape(-1).tolist()]
+    message.tensor_content = b"".join([*(to_varint(len(text)) for text in texts), *texts])
+    return message.SerializeToString()
 
 
 def variants_record(array: np.ndarray) -> bytes:

@@ -1,18 +1,17 @@
 """Datasets in directories: written once and read again (`save`, `load`), or written by whoever is first (`snapshot`).
 
-    path/dataset_spec.pb         what the elements are, as TensorFlow writes it: a StructuredValue
-    path/<run>/<shard>.shard     of each element its tensors as messages, records of a TFRecord file
-    path/snapshot.metadata       which run is whole, how many shards and elements it has, how it is compressed
+    path/dataset_spec.pb                       what the elements are: a StructuredValue
+    path/<run>/<shard>.shard/<part>.snapshot   of each element its tensors as messages, records of a TFRecord file
+    path/snapshot.metadata                     which run is whole, and how many elements it has
 
-A snapshot is such a directory under the fingerprint of its dataset, so several may share a path. The metadata gets its
-name when everything else is there, so a directory is whole or not there at all. Knows pipes and records; nothing of how
-users say what they want.
+The files are TensorFlow's, which reads ours as we read its. A snapshot is such a directory under the fingerprint of its
+dataset, so several may share a path. The metadata gets its name when everything else is there, so a directory is whole
+or not there at all. Knows pipes and records; nothing of how users say what they want.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import secrets
 import shutil
@@ -24,11 +23,12 @@ from typing import Any
 from ebbflow import messages
 from ebbflow.core import errors
 from ebbflow.core.op import op
-from ebbflow.data.element_records import array_of, record_of
+from ebbflow.data.element_records import array_of, dtype_of, record_of
 from ebbflow.data.fingerprint import fingerprint
 from ebbflow.data.going_on import Failed, goes_on, told
 from ebbflow.data.pipe import TYPED, UNKNOWN, Element, Pipe, begun_anew, caller, dataset_op, made, pipe_of
-from ebbflow.io.records import RecordReader, TFRecordOptions, TFRecordWriter, file_errors
+from ebbflow.io.record_forms import reader_of, writer_of
+from ebbflow.io.records import TFRecordWriter, file_errors
 from ebbflow.io.structures import NotEncodableError, decode_proto, encode_structure
 from ebbflow.ops.declare import FLAT
 from ebbflow.ops.sizes import invalid
@@ -40,6 +40,11 @@ SaveDataset = op(
     "Tshard_func_args: list(type) >= 0 | stateful",
     shape=lambda *given: [],
     gradient=FLAT,
+)
+SaveDatasetV2 = dataset_op(
+    "SaveDatasetV2(input_dataset:variant, path:string, shard_func_other_args:list(Tshard_func_args)) -> "
+    f'(handle:variant) | compression: string = ""; shard_func: func; use_shard_func: bool = true; '
+    f"Tshard_func_args: list(type) >= 0; {TYPED} | stateful"
 )
 LoadDataset = dataset_op(
     "LoadDataset(path:string, reader_func_other_args:list(Treader_func_args)) -> (handle:variant) | "
@@ -54,14 +59,15 @@ SnapshotDatasetV2 = dataset_op(
 )
 
 METADATA, SPEC, ERROR = "snapshot.metadata", "dataset_spec.pb", "ERROR"
-_COMPRESSIONS = {"": "", "NONE": "", "AUTO": "", "SNAPPY": "", "GZIP": "GZIP", "ZLIB": "ZLIB"}
-"""By what was asked for: what is left to us is not compressed."""
+_VERSION = 2  # of the format: elements in TFRecord files
+_COMPRESSIONS = {"": "", "NONE": "", "AUTO": "SNAPPY", "SNAPPY": "SNAPPY", "GZIP": "GZIP", "ZLIB": "ZLIB"}
+"""By what was asked for: what files are."""
 
 
-def _options(compression: str) -> TFRecordOptions:
+def _form(compression: str) -> str:
     if compression not in _COMPRESSIONS:
         raise invalid(f"compression must be one of {', '.join(filter(None, _COMPRESSIONS))}, got {compression!r}")
-    return TFRecordOptions(_COMPRESSIONS[compression])
+    return _COMPRESSIONS[compression]
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -69,14 +75,16 @@ def _options(compression: str) -> TFRecordOptions:
 
 @goes_on
 def _writing(
-    elements: Iterator[Element], path: str, compression: str, shard_of: Callable[[Element], int]
+    elements: Iterator[Element], path: str, form: str, shard_of: Callable[[Element], int], graph: str = ""
 ) -> Iterator[Any]:
     """Yield elements that are written on the way; at the end the directory is whole, unless one of them failed."""
-    options, run = _options(compression), f"{os.getpid()}-{secrets.token_hex(6)}"
+    run = str(secrets.randbits(64))
     folder = os.path.join(path, run)
     with file_errors(path):
         os.makedirs(folder, exist_ok=True)
-    count, whole, lacking = 0, False, False
+    said = messages.message(_RECORD)(graph_hash=graph, run_id=run, version=_VERSION, finalized=True)
+    whole = lacking = False
+    last: Element = ()
     try:
         with contextlib.ExitStack() as files:
             writers: dict[int, TFRecordWriter] = {}
@@ -89,23 +97,30 @@ def _writing(
                 if shard < 0:
                     raise invalid(f"shard_func must give a number >= 0, got {shard}")
                 if shard not in writers:
-                    writers[shard] = files.enter_context(TFRecordWriter(_shard(folder, shard), options))
-                writers[shard].write(str(len(element)))
+                    writers[shard] = files.enter_context(_writer(folder, shard, form))
                 for array in element:
                     writers[shard].write(record_of(array))
-                count += 1
+                said.num_elements += 1
                 yield element
+                last = element
         if not lacking:
-            said = {"run": run, "shards": sorted(writers), "elements": count, "compression": compression}
-            _put(os.path.join(path, METADATA), json.dumps(said).encode())
+            said.creation_timestamp = int(time.time() * 1e6)
+            said.dtype.extend([dtype_of(array).as_datatype_enum for array in last])
+            _put(os.path.join(path, METADATA), said.SerializeToString())
             whole = True
     finally:
         if not whole:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _shard(folder: str, number: int) -> str:
-    return os.path.join(folder, f"{number:08d}.shard")
+_RECORD = "tensorflow.data.experimental.SnapshotMetadataRecord"
+
+
+def _writer(folder: str, shard: int, form: str) -> TFRecordWriter:
+    place = os.path.join(folder, f"{shard:08d}.shard")
+    with file_errors(place):
+        os.makedirs(place)
+    return writer_of(os.path.join(place, f"{0:08d}.snapshot"), form)
 
 
 def _put(path: str, content: bytes) -> None:
@@ -122,13 +137,23 @@ def _(
     xp: Any, input_dataset: Any, path: Any, shard_args: Any, *, compression: Any, shard_func: Any, use_shard_func: Any,
     run: Any,
 ) -> Any:  # fmt: skip
-    shard_of = _sharding(shard_func, shard_args, run) if use_shard_func else _first
+    shard_of, form = _sharding(shard_func, shard_args, run) if use_shard_func else _first, _form(compression)
     with begun_anew({}):
-        elements = _writing(pipe_of(input_dataset).start(), os.fsdecode(path.item()), compression, shard_of)
+        elements = _writing(pipe_of(input_dataset).start(), os.fsdecode(path.item()), form, shard_of)
         with contextlib.closing(elements):  # type: ignore[type-var]
             for _ in elements:
                 pass
     return ()
+
+
+@SaveDatasetV2.kernel
+def _(
+    xp: Any, input_dataset: Any, path: Any, shard_args: Any, *, compression: Any, shard_func: Any, use_shard_func: Any,
+    run: Any,
+) -> Any:  # fmt: skip
+    source, place, form = pipe_of(input_dataset), os.fsdecode(path.item()), _form(compression)
+    shard_of = _sharding(shard_func, shard_args, run) if use_shard_func else _first
+    return made(lambda: _writing(source.start(), place, form, shard_of), source.size, source)
 
 
 def _sharding(function: Any, captured: Any, run: Any) -> Callable[[Element], int]:
@@ -143,31 +168,33 @@ def _first(element: Element) -> int:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _described(path: str) -> dict[str, Any] | None:
+def _described(path: str) -> Any:
     """Return what is said of a whole directory, or None where there is none yet."""
+    name = os.path.join(path, METADATA)
     try:
-        with open(os.path.join(path, METADATA), encoding="utf-8") as file:
-            said = json.load(file)
+        with open(name, "rb") as file:
+            said = messages.parse(messages.message(_RECORD), file.read(), name)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        raise errors.DataLossError(None, None, f"{os.path.join(path, METADATA)} cannot be read: {error}") from None
-    shards = said.get("shards") if isinstance(said, dict) else None
-    if not isinstance(shards, list) or not all(isinstance(n, int) for n in shards) or "run" not in said:
-        raise errors.DataLossError(None, None, f"{os.path.join(path, METADATA)} does not describe a saved dataset")
-    return said
+    except (OSError, ValueError, errors.OpError) as error:
+        raise errors.DataLossError(None, None, f"{name} cannot be read: {error}") from None
+    if not said.run_id or said.version not in (0, _VERSION) or os.path.basename(said.run_id) != said.run_id:
+        raise errors.DataLossError(None, None, f"{name} does not describe a saved dataset: {said}")
+    return said if said.finalized else None
 
 
-def _elements(file: str, options: TFRecordOptions, types: Any) -> Iterator[Element]:
-    with RecordReader(file, options) as records:
-        for head in records:
-            if not head.isdigit() or int(head) != len(types):
-                raise errors.DataLossError(None, None, f"{file} does not hold elements of {len(types)} tensors")
-            element = [array_of(next(records, None), file) for _ in types]
-            for array, dtype in zip(element, types, strict=True):
-                if array.dtype != dtype.np:
-                    raise invalid(f"{file} holds tensors of {array.dtype}, but {dtype.name} is asked for")
-            yield tuple(element)
+def _elements(folder: str, types: Any) -> Iterator[Element]:
+    """Yield the elements of a shard: of one file after the other."""
+    for name in sorted(os.listdir(folder)):
+        file = os.path.join(folder, name)
+        with reader_of(file) as records:
+            for first in records:
+                element = [array_of(first, file)]
+                element += [array_of(next(records, None), file) for _ in types[1:]]
+                for array, dtype in zip(element, types, strict=True):
+                    if array.dtype != dtype.np:
+                        raise invalid(f"{file} holds tensors of {array.dtype}, but {dtype.name} is asked for")
+                yield tuple(element)
 
 
 def _shards(path: str, types: Any) -> Pipe:
@@ -175,8 +202,12 @@ def _shards(path: str, types: Any) -> Pipe:
     said = _described(path)
     if said is None:
         raise errors.NotFoundError(None, None, f"{path} does not hold a saved dataset: it has no {METADATA}")
-    options, folder = _options(said.get("compression", "")), os.path.join(path, str(said["run"]))
-    parts = [(boxed(Pipe(partial(_elements, _shard(folder, n), options, types))),) for n in said["shards"]]
+    if said.dtype and len(said.dtype) != len(types):
+        raise invalid(f"{path} holds elements of {len(said.dtype)} tensors, but {len(types)} are asked for")
+    folder = os.path.join(path, said.run_id)
+    with file_errors(folder):
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".shard"))
+    parts = [(boxed(Pipe(partial(_elements, os.path.join(folder, name), types))),) for name in names]
     return Pipe(lambda: iter(parts), len(parts))
 
 
@@ -185,10 +216,11 @@ def _read(path: str, types: Any, reader: Callable[[Element], Element]) -> Iterat
 
 
 @LoadDataset.kernel
-def _(xp: Any, path: Any, reader_args: Any, *, output_types: Any, reader_func: Any, run: Any) -> Any:
+def _(xp: Any, path: Any, reader_args: Any, *, output_types: Any, compression: Any, reader_func: Any, run: Any) -> Any:
+    _form(compression)
     place, reader = os.fsdecode(path.item()), caller(reader_func, reader_args, run)
     said = _described(place)
-    count = UNKNOWN if said is None else said.get("elements", UNKNOWN)
+    count = UNKNOWN if said is None else said.num_elements
     return made(lambda: _read(place, output_types, reader), count)
 
 
@@ -200,12 +232,12 @@ def _(
     source = pipe_of(input_dataset)
     place = os.path.join(os.fsdecode(path.item()), str(fingerprint(source)))
     reader, shard_of = caller(reader_func, reader_args, run), _sharding(shard_func, shard_args, run)
-    _options(compression)
+    form, graph = _form(compression), os.path.basename(place)
 
     def start() -> Iterator[Element]:
         if _described(place) is not None:
             return _read(place, output_types, reader)
-        return _writing(source.start(), place, compression, shard_of)
+        return _writing(source.start(), place, form, shard_of, graph)
 
     return made(start, source.size, source)
 

@@ -18,6 +18,7 @@ from ebbflow.core.dtypes import DType
 from ebbflow.core.shape import Dimension, Dims, as_dims
 from ebbflow.core.tensor import Tensor
 from ebbflow.core.typing import AnyTensor, DTypeLike
+from ebbflow.core.varint import varint
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -367,13 +368,31 @@ def _proto_dims(proto: Message, dtype: DType) -> tuple[int, ...]:
 
 def _from_content(content: bytes, dtype: DType, dims: tuple[int, ...], count: int) -> np.ndarray:
     if dtype is dtypes.string:
-        raise _invalid("TensorProto has its strings in tensor_content; they belong in string_val")
+        return _texts_from_content(content, count).reshape(dims)
     if len(content) != count * dtype.np.itemsize:
         expected = f"{dtype.name} of shape {list(dims)} has {count * dtype.np.itemsize}"
         raise _invalid(f"TensorProto has {len(content)} bytes of tensor_content, but {expected}")
     if dtype is dtypes.bool:
         return (np.frombuffer(content, np.uint8) != 0).reshape(dims)
     return np.frombuffer(content, dtype.np.newbyteorder("<")).astype(dtype.np).reshape(dims)
+
+
+def _texts_from_content(content: bytes, count: int) -> np.ndarray:
+    """The strings of a proto that has them in its content: their lengths, one after the other, then their bytes."""
+    lengths, at = [], 0
+    try:
+        for _ in range(count):
+            length, at = varint(content, at)
+            lengths.append(length)
+    except IndexError:
+        raise _invalid(f"TensorProto has {len(content)} bytes of tensor_content: too few for {count} strings") from None
+    if sum(lengths) != len(content) - at:
+        raise _invalid(f"TensorProto has {len(content) - at} bytes of strings, but their lengths sum to {sum(lengths)}")
+    texts = np.empty(count, object)
+    for i, length in enumerate(lengths):
+        texts[i] = content[at : at + length]
+        at += length
+    return texts
 
 
 def _read_values(proto: Message, dtype: DType) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import json
 import os
 import pathlib
 import sqlite3
@@ -70,7 +69,7 @@ def test_datasets_in_elements_are_not_kept(tmp_path):
             attempt(Dataset.range(4).window(2))
 
 
-@pytest.mark.parametrize("compression", [None, "GZIP"])
+@pytest.mark.parametrize("compression", [None, "GZIP", "ZLIB", "SNAPPY"])
 @pytest.mark.parametrize("make", ELEMENTS)
 def test_what_is_saved_is_loaded(tmp_path, make, compression):
     path = str(tmp_path / "saved")
@@ -89,6 +88,51 @@ def test_shards_and_readers(tmp_path):
     one_by_one = Dataset.load(path, reader_func=lambda shards: shards.flat_map(lambda shard: shard))
     assert [int(x) for x in one_by_one] == [0, 3, 6, 1, 4, 7, 2, 5, 8]
     assert sorted(int(x) for x in Dataset.load(path)) == list(range(9))
+
+
+TENSORFLOWS = {
+    "14024366488053715327/00000000.shard/00000000.snapshot": (
+        "0e00000000000000c5e5693f0809120022080000000000000000882b95ea0800000000000000ff86240f080712002202013"
+        "00c834ee812000000000000002 41f6425080112041202080222080000000000000000 8600a4a9"
+    ),
+    "snapshot.metadata": "12143134303234333636343838303533373135333237 18c3a7bfcc8c919803 2002 2a03090701 3001 c03e01",
+    "dataset_spec.pb": "a2031f0a078a02041200180 90a078a02041200180 70a0b8a020812041202080218 01",
+}
+"""What TensorFlow 2.21 writes of one element (0, "0", [0., 0.])."""
+
+
+def test_the_files_are_tensorflows(tmp_path):
+    for name, content in TENSORFLOWS.items():
+        (tmp_path / "theirs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "theirs" / name).write_bytes(bytes.fromhex(content.replace(" ", "")))
+    loaded = Dataset.load(str(tmp_path / "theirs"))
+    assert plain(loaded) == [(0, b"0", [0.0, 0.0])] and int(loaded.cardinality()) == 1
+    loaded.save(str(tmp_path / "ours"))
+    (ours,), (theirs,) = ((tmp_path / where).rglob("*.snapshot") for where in ("ours", "theirs"))
+    assert ours.read_bytes() == theirs.read_bytes() and ours.parent.name == theirs.parent.name
+    spec = "dataset_spec.pb"
+    assert (tmp_path / "ours" / spec).read_bytes() == (tmp_path / "theirs" / spec).read_bytes()
+
+
+def test_a_save_that_was_cut_off_goes_on(tmp_path):
+    cut, kept, steps = [True], str(tmp_path / "kept"), tf.Variable(0)
+
+    def until(x):
+        if cut[0] and x == 12:
+            raise RuntimeError("cut off")
+        return x
+
+    numbers = Dataset.range(20).map(lambda x: tf.ensure_shape(tf.py_function(until, [x], tf.int64), []))
+    args = {"directory": kept, "max_to_keep": 9, "step_counter": steps, "checkpoint_interval": 5}
+    with pytest.raises(tf.errors.OpError, match="cut off"):
+        numbers.save(str(tmp_path / "saved"), checkpoint_args=args)
+    assert tf.train.latest_checkpoint(kept).endswith("ckpt-3") and not (tmp_path / "saved/snapshot.metadata").exists()
+    cut.clear()
+    cut.append(False)
+    numbers.save(str(tmp_path / "saved"), checkpoint_args=args)
+    assert plain(Dataset.load(str(tmp_path / "saved"))) == list(range(20))
+    with pytest.raises(ValueError, match="not allowed to include 'checkpoint'"):
+        numbers.save(str(tmp_path / "other"), checkpoint_args={"checkpoint": 1})
 
 
 def test_a_save_that_fails_leaves_the_last_one_alone(tmp_path):
@@ -137,7 +181,7 @@ def test_directories_that_are_none(tmp_path):
     Dataset.range(5).save(str(path))
     with pytest.raises(tf.errors.InvalidArgumentError, match="float32 is asked for"):
         list(Dataset.load(str(path), tf.TensorSpec([], tf.float32)))
-    (path / "snapshot.metadata").write_text(json.dumps({"shards": "all"}))
+    (path / "snapshot.metadata").write_bytes(b"")
     with pytest.raises(tf.errors.DataLossError, match="does not describe"):
         list(Dataset.load(str(path)))
     with pytest.raises(tf.errors.InvalidArgumentError, match="compression"):
@@ -147,7 +191,7 @@ def test_directories_that_are_none(tmp_path):
 def test_damaged_shards(tmp_path):
     path = tmp_path / "saved"
     Dataset.range(50).save(str(path))
-    (shard,) = path.rglob("*.shard")
+    (shard,) = path.rglob("*.snapshot")
     data = bytearray(shard.read_bytes())
     data[len(data) // 2] ^= 0xFF
     shard.write_bytes(bytes(data))
